@@ -1,1 +1,31 @@
-//! (under construction)
+//! PTX text to a typed module: lexer, parser, checks.
+//!
+//! PTX is the assembly language that compilers for NVIDIA GPUs emit. This crate reads it; it runs nothing and knows
+//! nothing of files, devices or terminals. Everything starts with [`parse`].
+//!
+//! # The representation
+//!
+//! A [`Module`] holds everything in arenas, and its parts name each other by typed [`Handle`]s:
+//!
+//! - [`Variable`]s of every state space: the module's `.global`, `.const` and `.shared` ones, a function's `.local`
+//!   and `.shared` ones, parameters, and the `.param` variables through which calls pass values.
+//! - [`Function`]s: kernels and device functions. A function has typed virtual [`Register`]s and a body, a flat list
+//!   of [`Instruction`]s; labels are gone, a branch names the position that it goes to. Nested `{ }` scopes are gone
+//!   too: each name stands resolved.
+//! - An [`Instruction`] is a guard, an [`Op`] and where it came from: its [`Span`] in the text, and the [`Location`]
+//!   in the source program that `.loc` gave, with the chain of calls that it was inlined through.
+//!
+//! What PTX allows to say in several ways is said in one: `lo` on an unsigned comparison is [`Comparison::Less`], the
+//! modifiers of arithmetic are one [`Mode`], vectors are lists of operands.
+//!
+//! # Errors
+//!
+//! [`parse`] goes on after an error and returns all it found as [`Errors`]: each with line, column and the text of the
+//! instruction. What this crate does not know is such an error; it is never skipped, and no input makes it panic.
+#![forbid(unsafe_code)]
+
+mod arena;
+mod ir;
+
+pub use arena::{Arena, Handle};
+pub use ir::*;

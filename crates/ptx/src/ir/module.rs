@@ -1,0 +1,193 @@
+//! The module and what it declares: variables, functions, registers, source locations.
+
+use super::{Instruction, Space, Type};
+use crate::{Arena, Handle};
+
+/// One PTX file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Module {
+    /// The name under which the text was given (a path, usually), for messages.
+    pub name: String,
+    /// The text itself, for messages and for listings by line.
+    pub text: String,
+    /// `.version`: major and minor.
+    pub version: (u32, u32),
+    /// `.target`: the number of `sm_NN`.
+    pub target: u32,
+    /// All variables: the module's own and those of its functions.
+    pub variables: Arena<Variable>,
+    /// All functions, in the order of their first mention.
+    pub functions: Arena<Function>,
+    /// The source files that `.file` names.
+    pub files: Arena<SourceFile>,
+    /// The source locations that `.loc` names.
+    pub locations: Arena<Location>,
+}
+
+/// A variable of any state space, a kernel's or function's parameter among them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Where it lives.
+    pub space: Space,
+    /// Element type.
+    pub ty: Type,
+    /// Vector length of the element: 1, 2 or 4.
+    pub vector: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Size in bytes, all dimensions taken together; `None` for `[]`, an extern array of unknown size.
+    pub size: Option<u64>,
+    /// What it holds at the start.
+    pub initializer: Initializer,
+    /// Who sees it.
+    pub linkage: Linkage,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// The initial bytes of a variable.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Initializer {
+    /// The bytes from the start on, at most the variable's size; the rest is zero. Empty when there is no initialiser.
+    pub bytes: Vec<u8>,
+    /// Addresses to be written over `bytes` once variables have addresses.
+    pub addresses: Vec<InitialAddress>,
+}
+
+/// An address in an initialiser: `symbol + addend`, `generic(symbol) + addend`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InitialAddress {
+    /// Offset in the variable, in bytes.
+    pub offset: u64,
+    /// Bytes that the address takes.
+    pub width: u32,
+    /// Whose address.
+    pub symbol: Symbol,
+    /// Whether it is the generic address.
+    pub generic: bool,
+    /// Added to it.
+    pub addend: i64,
+}
+
+/// Something with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Symbol {
+    Variable(Handle<Variable>),
+    Function(Handle<Function>),
+}
+
+/// Linking directive of a symbol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Linkage {
+    #[default]
+    Internal,
+    Visible,
+    Extern,
+    Weak,
+    Common,
+}
+
+/// A kernel (`.entry`) or a device function (`.func`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a kernel.
+    pub is_kernel: bool,
+    /// Who sees it.
+    pub linkage: Linkage,
+    /// `.noreturn`.
+    pub no_return: bool,
+    /// Parameters, in order: variables of [`Space::Parameter`]. (A `.func` with `.reg` parameters is read as one that
+    /// loads them at entry.)
+    pub parameters: Vec<Handle<Variable>>,
+    /// Return parameters, in order.
+    pub results: Vec<Handle<Variable>>,
+    /// `.maxntid`: the most threads a block may have, per dimension.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`: the threads that a block must have, per dimension.
+    pub required_threads: Option<[u32; 3]>,
+    /// `.minnctapersm`.
+    pub min_blocks_per_multiprocessor: Option<u32>,
+    /// Registers of the whole body, those of inner scopes included.
+    pub registers: Arena<Register>,
+    /// Variables declared in the body: `.local`, `.shared`, and the `.param` of calls.
+    pub variables: Vec<Handle<Variable>>,
+    /// The body; `None` for a declaration alone. Branches name positions in it.
+    pub body: Option<Vec<Instruction>>,
+    /// Where its name is declared.
+    pub span: Span,
+}
+
+/// A virtual register.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Register {
+    /// Its name, `%` included.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// A stretch of the module's text, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// A source file of a `.file` directive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceFile {
+    /// The number that `.loc` uses.
+    pub number: u32,
+    /// The path as written.
+    pub path: String,
+}
+
+/// A source location of a `.loc` directive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// Which file.
+    pub file: Handle<SourceFile>,
+    /// Line, from 1 (0: the compiler had none).
+    pub line: u32,
+    /// Column, from 1 (0: the compiler had none).
+    pub column: u32,
+    /// The call that this location was inlined into, if any.
+    pub inlined_at: Option<Handle<Location>>,
+}
+
+impl Module {
+    /// The line and column (both from 1) of a byte of the text.
+    pub fn line_column(&self, offset: u32) -> (u32, u32) {
+        line_column(&self.text, offset)
+    }
+
+    /// The function of that name.
+    pub fn function(&self, name: &str) -> Option<Handle<Function>> {
+        self.functions.iter().find(|(_, function)| function.name == name).map(|(handle, _)| handle)
+    }
+
+    /// All kernels that have a body.
+    pub fn kernels(&self) -> impl Iterator<Item = (Handle<Function>, &Function)> {
+        self.functions.iter().filter(|(_, function)| function.is_kernel && function.body.is_some())
+    }
+}
+
+/// The line and column (both from 1) of a byte of `text`.
+pub(crate) fn line_column(text: &str, offset: u32) -> (u32, u32) {
+    let mut end = (offset as usize).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &text[..end];
+    let line = before.bytes().filter(|&byte| byte == b'\n').count() as u32 + 1;
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    (line, before[start..].chars().count() as u32 + 1)
+}

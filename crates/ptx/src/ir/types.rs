@@ -1,0 +1,132 @@
+//! Scalar types and state spaces (PTX ISA, "State Spaces, Types, and Variables").
+
+/// A fundamental or packed type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // each is PTX's own name
+pub enum Type {
+    Pred,
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    F64,
+}
+
+/// What the bits of a [`Type`] mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Predicate,
+    Bits,
+    Unsigned,
+    Signed,
+    Float,
+}
+
+impl Type {
+    /// Size in bytes; a predicate counts as 1.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Type::Pred | Type::B8 | Type::U8 | Type::S8 => 1,
+            Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 2,
+            Type::B32 | Type::U32 | Type::S32 | Type::F16x2 | Type::Bf16x2 | Type::F32 => 4,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
+            Type::B128 => 16,
+        }
+    }
+
+    /// Size in bits; a predicate counts as 1.
+    pub fn bits(self) -> u32 {
+        if self == Type::Pred { 1 } else { self.bytes() * 8 }
+    }
+
+    /// What the bits mean.
+    pub fn kind(self) -> Kind {
+        match self {
+            Type::Pred => Kind::Predicate,
+            Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128 => Kind::Bits,
+            Type::U8 | Type::U16 | Type::U32 | Type::U64 => Kind::Unsigned,
+            Type::S8 | Type::S16 | Type::S32 | Type::S64 => Kind::Signed,
+            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64 => Kind::Float,
+        }
+    }
+
+    /// The name in PTX text, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Pred => "pred",
+            Type::B8 => "b8",
+            Type::B16 => "b16",
+            Type::B32 => "b32",
+            Type::B64 => "b64",
+            Type::B128 => "b128",
+            Type::U8 => "u8",
+            Type::U16 => "u16",
+            Type::U32 => "u32",
+            Type::U64 => "u64",
+            Type::S8 => "s8",
+            Type::S16 => "s16",
+            Type::S32 => "s32",
+            Type::S64 => "s64",
+            Type::F16 => "f16",
+            Type::F16x2 => "f16x2",
+            Type::Bf16 => "bf16",
+            Type::Bf16x2 => "bf16x2",
+            Type::F32 => "f32",
+            Type::F64 => "f64",
+        }
+    }
+
+    /// The type of that name, without the dot.
+    pub fn from_name(name: &str) -> Option<Type> {
+        use Type::*;
+        [Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, Bf16, Bf16x2, F32, F64]
+            .into_iter()
+            .find(|candidate| candidate.name() == name)
+    }
+}
+
+/// Where an address points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// No space named: the address's window tells.
+    Generic,
+    /// Memory of the device, seen by every thread.
+    Global,
+    /// Memory of a block.
+    Shared,
+    /// Memory of a thread.
+    Local,
+    /// Read-only memory of the module.
+    Constant,
+    /// Parameters of the kernel, or of a call being made or served.
+    Parameter,
+}
+
+impl Space {
+    /// The name in PTX text, without the dot; nothing for generic.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Generic => "",
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::Local => "local",
+            Space::Constant => "const",
+            Space::Parameter => "param",
+        }
+    }
+}
