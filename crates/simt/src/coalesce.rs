@@ -1,0 +1,256 @@
+//! How the hardware cuts one warp's access to memory into pieces: sectors of global memory, wavefronts of shared memory.
+//!
+//! Global memory moves in sectors, the 32-byte segments of the address space; a request costs as many as its active
+//! lanes touch between them. Shared memory has 32 banks of 4-byte words; a wavefront serves one word of each bank, to
+//! as many lanes as ask for it. Both rules were read off an H200's counters (`tests/data/h200.json`), and a test holds
+//! them to it.
+
+use crate::memory::Access;
+
+/// Bytes of a sector.
+pub const SECTOR_BYTES: u32 = 32;
+/// Banks of shared memory, each a 4-byte word wide.
+pub const BANKS: u32 = 32;
+
+/// What a request to global or local memory moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sectors {
+    /// Distinct 32-byte sectors touched.
+    pub sectors: u32,
+    /// Distinct bytes asked for.
+    pub bytes: u32,
+}
+
+/// What a request to shared memory costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wavefronts {
+    /// Passes over the banks.
+    pub wavefronts: u32,
+    /// Those beyond what the same request would need without bank conflicts.
+    pub conflicts: u32,
+}
+
+/// The sectors that an access touches. Its addresses must be aligned to its width.
+#[inline(always)]
+pub(crate) fn sectors(access: &Access) -> Sectors {
+    let width = access.width;
+    let active = access.mask.count_ones();
+    if active == 0 {
+        return Sectors::default();
+    }
+    if access.is_consecutive() {
+        let first = access.addresses[0];
+        let bytes = 32 * width;
+        let sectors = (first + u64::from(bytes) - 1) / 32 - first / 32 + 1;
+        return Sectors { sectors: sectors as u32, bytes };
+    }
+    let mut elements = access.filled();
+    let shift = width.trailing_zeros();
+    for element in &mut elements {
+        *element >>= shift;
+    }
+    let bytes = distinct(&elements) * width;
+    let shift = SECTOR_BYTES.trailing_zeros() - shift;
+    for element in &mut elements {
+        *element >>= shift;
+    }
+    Sectors { sectors: distinct(&elements), bytes }
+}
+
+/// Number of distinct values.
+#[inline(always)]
+fn distinct(values: &[u64; 32]) -> u32 {
+    let mut changes = 0u32;
+    let mut rising = true;
+    for index in 1..32 {
+        changes += u32::from(values[index] != values[index - 1]);
+        rising &= values[index] >= values[index - 1];
+    }
+    if rising { changes + 1 } else { distinct_unordered(values) }
+}
+
+/// [`distinct`] for values in any order.
+fn distinct_unordered(values: &[u64; 32]) -> u32 {
+    const BITS: u64 = 1024;
+    let low = values.iter().copied().min().unwrap_or(0);
+    let high = values.iter().copied().max().unwrap_or(0);
+    if high - low < BITS {
+        let mut seen = [0u64; (BITS / 64) as usize];
+        for value in values {
+            let bit = value - low;
+            seen[(bit / 64) as usize] |= 1 << (bit % 64);
+        }
+        return seen.iter().map(|word| word.count_ones()).sum();
+    }
+    let mut sorted = *values;
+    sorted.sort_unstable();
+    1 + sorted.windows(2).filter(|pair| pair[0] != pair[1]).count() as u32
+}
+
+/// The wavefronts that an access to shared memory needs. Its addresses must be aligned to its width.
+///
+/// Accesses of up to 4 bytes go in one group. Those of 8 bytes go a half warp at a time and those of 16 a quarter
+/// warp at a time, but two neighbouring groups become one where lanes share their data in pairs (each lane `i` with
+/// `i ^ 1`, or each with `i ^ 2`), which is how a broadcast of wide words stays cheap.
+#[inline(always)]
+pub(crate) fn wavefronts(access: &Access) -> Wavefronts {
+    if access.mask == 0 {
+        return Wavefronts::default();
+    }
+    if access.is_consecutive() {
+        // 32 lanes x width bytes fill 32 banks x 4 bytes as many times as it takes, at any alignment of the first.
+        return Wavefronts { wavefronts: access.width.div_ceil(4), conflicts: 0 };
+    }
+    if access.width <= 4 { narrow_wavefronts(access) } else { wide_wavefronts(access) }
+}
+
+/// Up to 4 bytes a lane: the bank with the most distinct words decides.
+#[inline(always)]
+fn narrow_wavefronts(access: &Access) -> Wavefronts {
+    let wavefronts = most_words_in_a_bank(access, access.mask);
+    Wavefronts { wavefronts, conflicts: wavefronts - 1 }
+}
+
+fn wide_wavefronts(access: &Access) -> Wavefronts {
+    let lanes_together = if access.width == 8 { 16 } else { 8 };
+    let merges = shares_in_pairs(access, 1) || shares_in_pairs(access, 2);
+    let lanes_together = if merges { lanes_together * 2 } else { lanes_together };
+    let mut total = Wavefronts::default();
+    for start in (0..32).step_by(lanes_together) {
+        let group = access.mask & (lane_mask(lanes_together) << start);
+        if group != 0 {
+            let wavefronts = most_words_in_a_bank(access, group);
+            total.wavefronts += wavefronts;
+            total.conflicts += wavefronts - 1;
+        }
+    }
+    total
+}
+
+/// A mask of the first `lanes` lanes.
+fn lane_mask(lanes: usize) -> u32 {
+    if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 }
+}
+
+/// Whether every active lane has the same address as lane `i ^ distance`, where that one is active.
+fn shares_in_pairs(access: &Access, distance: usize) -> bool {
+    (0..32).all(|lane| {
+        let other = lane ^ distance;
+        let both = access.mask >> lane & access.mask >> other & 1 != 0;
+        !both || access.addresses[lane] == access.addresses[other]
+    })
+}
+
+/// The number of distinct words in the bank that has most of them, over the lanes of `group`.
+#[inline(always)]
+fn most_words_in_a_bank(access: &Access, group: u32) -> u32 {
+    let words_per_lane = access.width.div_ceil(4);
+    // `seen[bank]` holds the word that the bank's first wavefront serves. Only where a bank has more than one word
+    // do they need to be listed.
+    let mut seen = [u64::MAX; BANKS as usize];
+    let mut spilled = false;
+    let mut lanes = group;
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes - 1;
+        let first = access.addresses[lane & 31] / 4;
+        for word in first..first + u64::from(words_per_lane) {
+            let slot = &mut seen[(word % u64::from(BANKS)) as usize];
+            if *slot == u64::MAX {
+                *slot = word;
+            } else {
+                spilled |= *slot != word;
+            }
+        }
+    }
+    if spilled { list_words_by_bank(access, group, words_per_lane) } else { 1 }
+}
+
+/// [`most_words_in_a_bank`] where some bank has several.
+fn list_words_by_bank(access: &Access, group: u32, words_per_lane: u32) -> u32 {
+    let mut words = [[0u64; 32]; BANKS as usize];
+    let mut counts = [0u8; BANKS as usize];
+    let mut most = 0;
+    let mut lanes = group;
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes - 1;
+        let first = access.addresses[lane & 31] / 4;
+        for word in first..first + u64::from(words_per_lane) {
+            let bank = (word % u64::from(BANKS)) as usize;
+            let count = usize::from(counts[bank]);
+            if !words[bank][..count].contains(&word) {
+                words[bank][count] = word;
+                counts[bank] += 1;
+                most = most.max(counts[bank]);
+            }
+        }
+    }
+    u32::from(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lanes(address: impl Fn(u64) -> u64) -> [u64; 32] {
+        std::array::from_fn(|lane| address(lane as u64))
+    }
+
+    #[test]
+    fn sectors_of_the_lectures_patterns() {
+        // (address of a lane, width, sectors, distinct bytes): aligned, misaligned, same word, stride 2, one sector a lane.
+        let cases: [(fn(u64) -> u64, u32, u32, u32); 8] = [
+            (|lane| 4 * lane, 4, 4, 128),
+            (|lane| 4 * lane + 4, 4, 5, 128),
+            (|_| 64, 4, 1, 4),
+            (|lane| 8 * lane, 4, 8, 128),
+            (|lane| 128 * lane, 4, 32, 128),
+            (|lane| 4 * (lane ^ 5), 4, 4, 128),
+            (|lane| 16 * lane, 16, 16, 512),
+            (|lane| 1 << (5 + lane), 1, 32, 32),
+        ];
+        for (address, width, sectors_expected, bytes) in cases {
+            let addresses = lanes(address);
+            let access = Access::new(u32::MAX, &addresses, width);
+            assert_eq!(sectors(&access), Sectors { sectors: sectors_expected, bytes }, "{addresses:?}");
+        }
+    }
+
+    #[test]
+    fn only_active_lanes_count() {
+        let addresses = lanes(|lane| 1000 * 4 * lane);
+        assert_eq!(sectors(&Access::new(0, &addresses, 4)), Sectors::default());
+        assert_eq!(sectors(&Access::new(0b1011, &addresses, 4)), Sectors { sectors: 3, bytes: 12 });
+        assert_eq!(wavefronts(&Access::new(0, &addresses, 4)), Wavefronts::default());
+        assert_eq!(wavefronts(&Access::new(1 << 31, &addresses, 4)), Wavefronts { wavefronts: 1, conflicts: 0 });
+    }
+
+    #[test]
+    fn a_column_conflicts_and_its_padded_twin_does_not() {
+        let column = lanes(|lane| 32 * 4 * lane);
+        let padded = lanes(|lane| 33 * 4 * lane);
+        assert_eq!(wavefronts(&Access::new(u32::MAX, &column, 4)), Wavefronts { wavefronts: 32, conflicts: 31 });
+        assert_eq!(wavefronts(&Access::new(u32::MAX, &padded, 4)), Wavefronts { wavefronts: 1, conflicts: 0 });
+    }
+
+    #[test]
+    fn counting_agrees_with_a_set_in_any_order() {
+        let mut state = 1u64;
+        for round in 0..2000 {
+            let spread = 1 << (round % 40);
+            let width = 1 << (round % 5);
+            let addresses = lanes(|_| 0).map(|_| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (state >> 20) % spread * u64::from(width)
+            });
+            let mask = if round % 3 == 0 { u32::MAX } else { (state >> 13) as u32 };
+            let active: Vec<u64> = (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane| addresses[lane]).collect();
+            let sector_set: std::collections::BTreeSet<u64> = active.iter().map(|address| address / 32).collect();
+            let element_set: std::collections::BTreeSet<u64> = active.iter().copied().collect();
+            let counted = sectors(&Access::new(mask, &addresses, width));
+            assert_eq!(counted.sectors as usize, sector_set.len());
+            assert_eq!(counted.bytes as usize, element_set.len() * width as usize);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What is counted: for each instruction while it runs, and for a launch when it is over.
+
+use std::ops::AddAssign;
+
+/// Which kind of access an instruction makes: the counters of a launch are split by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// `ld`.
+    Load,
+    /// `st`.
+    Store,
+    /// `atom`: returns the old value.
+    Atomic,
+    /// `red`: returns nothing.
+    Reduction,
+}
+
+/// Accesses to global or local memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryCounters {
+    /// Warp instructions with at least one active lane.
+    pub requests: u64,
+    /// 32-byte sectors: the distinct ones of each request, summed.
+    pub sectors: u64,
+    /// Bytes asked for: the distinct ones of each request, summed.
+    pub bytes: u64,
+}
+
+/// Accesses to shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedCounters {
+    /// Warp instructions with at least one active lane.
+    pub requests: u64,
+    /// Passes over the banks.
+    pub wavefronts: u64,
+    /// Those that would not have been needed without bank conflicts.
+    pub bank_conflicts: u64,
+}
+
+/// What one instruction of the program did in a launch. An instruction that names no state space may reach several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstructionCounters {
+    /// Times that a warp executed it.
+    pub executed: u64,
+    /// Active lanes (guard included), summed over those times.
+    pub active_lanes: u64,
+    /// Times that it sent the lanes of a warp different ways.
+    pub divergent: u64,
+    /// Its accesses to global (and constant) memory.
+    pub global: MemoryCounters,
+    /// Its accesses to local memory.
+    pub local: MemoryCounters,
+    /// Its accesses to shared memory.
+    pub shared: SharedCounters,
+}
+
+/// The counters of one state space, by kind of access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByKind<T> {
+    /// Loads.
+    pub load: T,
+    /// Stores.
+    pub store: T,
+    /// Atomic operations that return the old value.
+    pub atomic: T,
+    /// Atomic operations that return nothing.
+    pub reduction: T,
+}
+
+impl<T> ByKind<T> {
+    fn of(&mut self, kind: AccessKind) -> &mut T {
+        match kind {
+            AccessKind::Load => &mut self.load,
+            AccessKind::Store => &mut self.store,
+            AccessKind::Atomic => &mut self.atomic,
+            AccessKind::Reduction => &mut self.reduction,
+        }
+    }
+}
+
+/// The counters of a launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// PTX instructions that warps executed.
+    pub instructions_executed: u64,
+    /// The same, times the active lanes of each.
+    pub thread_instructions_executed: u64,
+    /// Branch instructions that warps executed.
+    pub branches: u64,
+    /// Those that sent lanes different ways.
+    pub divergent_branches: u64,
+    /// Block-wide barriers that warps executed.
+    pub barriers: u64,
+    /// Global memory.
+    pub global: ByKind<MemoryCounters>,
+    /// Local memory.
+    pub local: ByKind<MemoryCounters>,
+    /// Shared memory.
+    pub shared: ByKind<SharedCounters>,
+}
+
+impl Counters {
+    /// Adds what one instruction did; `kind` is `None` for one that accesses no memory.
+    pub(crate) fn add(&mut self, counted: &InstructionCounters, kind: Option<AccessKind>) {
+        self.instructions_executed += counted.executed;
+        self.thread_instructions_executed += counted.active_lanes;
+        if let Some(kind) = kind {
+            *self.global.of(kind) += counted.global;
+            *self.local.of(kind) += counted.local;
+            *self.shared.of(kind) += counted.shared;
+        }
+    }
+
+    /// All counters under Nsight Compute's names, in a fixed order. Those that count PTX instructions, which a GPU never
+    /// executes as such, begin with `ptx__` and have no twin there.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = Vec::new();
+        let mut count = |name, value: u64| metrics.push(Metric { name, value: MetricValue::Count(value) });
+        count("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", self.global.load.requests);
+        count("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", self.global.store.requests);
+        count("l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", self.global.atomic.requests);
+        count("l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", self.global.reduction.requests);
+        count("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", self.global.load.sectors);
+        count("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", self.global.store.sectors);
+        count("l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", self.local.load.requests);
+        count("l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", self.local.store.requests);
+        count("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", self.local.load.sectors);
+        count("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", self.local.store.sectors);
+        count("smsp__sass_inst_executed_op_shared_ld.sum", self.shared.load.requests);
+        count("smsp__sass_inst_executed_op_shared_st.sum", self.shared.store.requests);
+        count("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", self.shared.load.wavefronts);
+        count("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", self.shared.store.wavefronts);
+        count("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", self.shared.load.bank_conflicts);
+        count("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", self.shared.store.bank_conflicts);
+        count("ptx__inst_executed.sum", self.instructions_executed);
+        count("ptx__thread_inst_executed.sum", self.thread_instructions_executed);
+        count("ptx__inst_executed_op_branch.sum", self.branches);
+        count("ptx__inst_executed_op_branch_divergent.sum", self.divergent_branches);
+        count("ptx__inst_executed_op_barrier.sum", self.barriers);
+        let mut ratio = |name, value: Option<f64>| metrics.push(Metric { name, value: MetricValue::Ratio(value) });
+        ratio(
+            "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+            self.global.load.sectors_per_request(),
+        );
+        ratio(
+            "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+            self.global.store.sectors_per_request(),
+        );
+        ratio(
+            "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
+            self.global.load.percent_of_bytes_used(),
+        );
+        ratio(
+            "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
+            self.global.store.percent_of_bytes_used(),
+        );
+        ratio("ptx__thread_inst_executed_per_inst_executed.ratio", self.active_lanes_per_instruction());
+        metrics
+    }
+
+    /// Active lanes of a warp instruction, on average: 32 at best.
+    pub fn active_lanes_per_instruction(&self) -> Option<f64> {
+        quotient(self.thread_instructions_executed, self.instructions_executed)
+    }
+}
+
+impl MemoryCounters {
+    /// Sectors that a request touches, on average; `None` without requests.
+    pub fn sectors_per_request(&self) -> Option<f64> {
+        quotient(self.sectors, self.requests)
+    }
+
+    /// Of the bytes of the sectors touched, the percentage that was asked for; `None` without requests.
+    pub fn percent_of_bytes_used(&self) -> Option<f64> {
+        quotient(self.bytes * 100, self.sectors * 32)
+    }
+}
+
+impl SharedCounters {
+    /// Wavefronts that a request needs, on average: 1 for words without bank conflicts; `None` without requests.
+    pub fn wavefronts_per_request(&self) -> Option<f64> {
+        quotient(self.wavefronts, self.requests)
+    }
+}
+
+fn quotient(numerator: u64, denominator: u64) -> Option<f64> {
+    (denominator != 0).then(|| numerator as f64 / denominator as f64)
+}
+
+/// A counter under its name in Nsight Compute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metric {
+    /// The name.
+    pub name: &'static str,
+    /// The value.
+    pub value: MetricValue,
+}
+
+/// The value of a [`Metric`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MetricValue {
+    /// A sum over the launch.
+    Count(u64),
+    /// A ratio or percentage; `None` where nothing was counted that it could be of.
+    Ratio(Option<f64>),
+}
+
+impl AddAssign for MemoryCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.sectors += other.sectors;
+        self.bytes += other.bytes;
+    }
+}
+
+impl AddAssign for SharedCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.wavefronts += other.wavefronts;
+        self.bank_conflicts += other.bank_conflicts;
+    }
+}
+
+impl AddAssign for InstructionCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.executed += other.executed;
+        self.active_lanes += other.active_lanes;
+        self.divergent += other.divergent;
+        self.global += other.global;
+        self.local += other.local;
+        self.shared += other.shared;
+    }
+}

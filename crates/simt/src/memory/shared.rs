@@ -1,0 +1,92 @@
+//! Shared memory of one block.
+
+use std::cell::Cell;
+
+use super::words::{self, Word};
+use super::{Access, AccessFault, AccessFaultKind, AllocationSpan};
+
+/// The shared memory of one block. Addresses are offsets from 0.
+pub(crate) struct SharedMemory {
+    words: Vec<Cell<u32>>,
+    bytes: u64,
+}
+
+impl SharedMemory {
+    /// Shared memory of `bytes`, zeroed.
+    pub fn new(bytes: u32) -> Self {
+        let mut memory = Self { words: Vec::new(), bytes: 0 };
+        memory.reset(bytes);
+        memory
+    }
+
+    /// Makes it as new for the next block.
+    pub fn reset(&mut self, bytes: u32) {
+        self.bytes = u64::from(bytes);
+        self.words.clear();
+        self.words.resize(bytes.div_ceil(4) as usize, Cell::new(0));
+    }
+
+    /// Size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Loads for a warp; rows as in [`Memory::load`].
+    #[inline(always)]
+    pub fn load(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
+        if access.mask != 0 {
+            let offsets = words::offsets(access, 0, self.bytes).map_err(|lane| self.fault(access, lane))?;
+            words::load(&self.words, access, &offsets, rows);
+        }
+        Ok(())
+    }
+
+    /// Stores for a warp; rows as in [`Memory::load`].
+    #[inline(always)]
+    pub fn store(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
+        if access.mask != 0 {
+            let offsets = words::offsets(access, 0, self.bytes).map_err(|lane| self.fault(access, lane))?;
+            words::store(&self.words, access, &offsets, rows);
+        }
+        Ok(())
+    }
+
+    /// Replaces a 16-bit value and returns the old one.
+    pub fn atomic16(&self, address: u64, update: impl Fn(u16) -> u16) -> Result<u16, AccessFaultKind> {
+        self.check(address, 2)?;
+        Ok(words::modify_half(&self.words[address as usize / 4], address, update))
+    }
+
+    /// Replaces a 32-bit value and returns the old one.
+    pub fn atomic32(&self, address: u64, update: impl Fn(u32) -> u32) -> Result<u32, AccessFaultKind> {
+        self.check(address, 4)?;
+        Ok(self.words[address as usize / 4].modify(update))
+    }
+
+    /// Replaces a 64-bit value and returns the old one.
+    pub fn atomic64(&self, address: u64, update: impl Fn(u64) -> u64) -> Result<u64, AccessFaultKind> {
+        self.check(address, 8)?;
+        Ok(words::modify_pair(&self.words[address as usize / 4..], update))
+    }
+
+    fn check(&self, address: u64, width: u32) -> Result<(), AccessFaultKind> {
+        if address.checked_add(u64::from(width)).is_none_or(|end| end > self.bytes) {
+            return Err(AccessFaultKind::OutOfBounds { nearest: Some(self.span()) });
+        }
+        if address % u64::from(width) != 0 {
+            return Err(AccessFaultKind::Misaligned { width });
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn fault(&self, access: &Access, lane: u32) -> AccessFault {
+        let address = access.addresses[lane as usize & 31];
+        let kind = self.check(address, access.width).err();
+        AccessFault { lane, address, kind: kind.unwrap_or(AccessFaultKind::OutOfBounds { nearest: Some(self.span()) }) }
+    }
+
+    fn span(&self) -> AllocationSpan {
+        AllocationSpan { address: 0, bytes: self.bytes }
+    }
+}

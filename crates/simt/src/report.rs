@@ -1,0 +1,109 @@
+//! What a launch did: its counters in total, per instruction, per line of PTX and per line of the source program.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::counters::{AccessKind, Counters, InstructionCounters};
+
+/// What an instruction is, as far as reports care.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstructionInfo {
+    /// The function that it stands in.
+    pub function: Arc<str>,
+    /// Its text.
+    pub text: Arc<str>,
+    /// Its line in the PTX, from 1.
+    pub ptx_line: u32,
+    /// Where it comes from in the source program, if the PTX says so.
+    pub source: Option<SourceLine>,
+    /// What it does.
+    pub class: InstructionClass,
+}
+
+/// A line of the source program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceLine {
+    /// The file as the compiler named it.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// What reports tell instructions apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InstructionClass {
+    /// Accesses global, local or shared memory.
+    Access(AccessKind),
+    /// A branch that may go two ways or more.
+    Branch,
+    /// A barrier for the block.
+    Barrier,
+    /// Anything else.
+    Other,
+}
+
+/// One row of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstructionReport<'a> {
+    /// The instruction.
+    pub info: &'a InstructionInfo,
+    /// What it did.
+    pub counters: &'a InstructionCounters,
+}
+
+/// What a launch did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    pub(crate) instructions: Arc<[InstructionInfo]>,
+    /// One for each of `instructions`.
+    pub(crate) counted: Vec<InstructionCounters>,
+}
+
+impl Report {
+    /// The counters of the whole launch.
+    pub fn counters(&self) -> Counters {
+        let mut total = Counters::default();
+        for InstructionReport { info, counters } in self.instructions() {
+            let kind = match info.class {
+                InstructionClass::Access(kind) => Some(kind),
+                _ => None,
+            };
+            total.add(counters, kind);
+            match info.class {
+                InstructionClass::Branch => {
+                    total.branches += counters.executed;
+                    total.divergent_branches += counters.divergent;
+                }
+                InstructionClass::Barrier => total.barriers += counters.executed,
+                InstructionClass::Access(_) | InstructionClass::Other => {}
+            }
+        }
+        total
+    }
+
+    /// Each instruction of the program, in the order of its text, those that were never executed included.
+    pub fn instructions(&self) -> impl Iterator<Item = InstructionReport<'_>> {
+        self.instructions.iter().zip(&self.counted).map(|(info, counters)| InstructionReport { info, counters })
+    }
+
+    /// Summed over the instructions on each line of the PTX, in rising order; lines never executed are left out.
+    pub fn by_ptx_line(&self) -> BTreeMap<u32, InstructionCounters> {
+        self.by(|info| Some(info.ptx_line))
+    }
+
+    /// Summed over the instructions that come from each line of the source program; lines never executed, and
+    /// instructions that come from no line, are left out.
+    pub fn by_source_line(&self) -> BTreeMap<SourceLine, InstructionCounters> {
+        self.by(|info| info.source.clone())
+    }
+
+    fn by<K: Ord>(&self, key: impl Fn(&InstructionInfo) -> Option<K>) -> BTreeMap<K, InstructionCounters> {
+        let mut lines: BTreeMap<K, InstructionCounters> = BTreeMap::new();
+        for InstructionReport { info, counters } in self.instructions().filter(|row| row.counters.executed > 0) {
+            if let Some(key) = key(info) {
+                *lines.entry(key).or_default() += *counters;
+            }
+        }
+        lines
+    }
+}
