@@ -200,7 +200,8 @@ mod tests {
     #[test]
     fn sectors_of_the_lectures_patterns() {
         // (address of a lane, width, sectors, distinct bytes): aligned, misaligned, same word, stride 2, one sector a lane.
-        let cases: [(fn(u64) -> u64, u32, u32, u32); 8] = [
+        type Case = (fn(u64) -> u64, u32, u32, u32);
+        let cases: [Case; 8] = [
             (|lane| 4 * lane, 4, 4, 128),
             (|lane| 4 * lane + 4, 4, 5, 128),
             (|_| 64, 4, 1, 4),

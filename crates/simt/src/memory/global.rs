@@ -51,6 +51,9 @@ pub struct Memory {
     wide_atomics: Mutex<()>,
 }
 
+/// Does its work on the words of an allocation, at each lane's byte offset.
+type Serve<'a> = dyn FnMut(&[AtomicU32], &Access, &[u32; 32]) + 'a;
+
 struct Allocation {
     span: AllocationSpan,
     /// `None` once freed.
@@ -240,7 +243,7 @@ impl Memory {
         &self,
         access: &Access,
         write: bool,
-        then: &mut dyn FnMut(&[AtomicU32], &Access, &[u32; 32]),
+        then: &mut Serve<'_>,
     ) -> Result<(), AccessFault> {
         let active = || (0..32u32).filter(|lane| access.mask >> lane & 1 == 1);
         for lane in active() {
@@ -271,7 +274,7 @@ impl Memory {
         if write && allocation.read_only {
             return Err(AccessFaultKind::ReadOnly { allocation: allocation.span });
         }
-        if address % u64::from(width) != 0 {
+        if !address.is_multiple_of(u64::from(width)) {
             return Err(AccessFaultKind::Misaligned { width });
         }
         Ok(())

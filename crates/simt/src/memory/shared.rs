@@ -73,7 +73,7 @@ impl SharedMemory {
         if address.checked_add(u64::from(width)).is_none_or(|end| end > self.bytes) {
             return Err(AccessFaultKind::OutOfBounds { nearest: Some(self.span()) });
         }
-        if address % u64::from(width) != 0 {
+        if !address.is_multiple_of(u64::from(width)) {
             return Err(AccessFaultKind::Misaligned { width });
         }
         Ok(())

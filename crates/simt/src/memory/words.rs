@@ -105,7 +105,7 @@ fn first_fault(access: &Access, base: u64, bytes: u64) -> u32 {
             let inside = address
                 .checked_sub(base)
                 .is_some_and(|offset| offset.checked_add(u64::from(access.width)).is_some_and(|end| end <= bytes));
-            !inside || address % u64::from(access.width) != 0
+            !inside || !address.is_multiple_of(u64::from(access.width))
         })
         .unwrap_or(0)
 }
