@@ -2,8 +2,8 @@
 //!
 //! Global memory moves in sectors, the 32-byte segments of the address space; a request costs as many as its active
 //! lanes touch between them. Shared memory has 32 banks of 4-byte words; a wavefront serves one word of each bank, to
-//! as many lanes as ask for it. Both rules were read off an H200's counters (`tests/data/h200.json`), and a test holds
-//! them to it.
+//! as many lanes as ask for it. Both rules were read off an H200's counters (`tests/data/h200.json` and, for the banks,
+//! `tests/data/h200_banks.txt`), and tests hold them to it.
 
 use crate::memory::Access;
 
@@ -87,13 +87,24 @@ fn distinct_unordered(values: &[u64; 32]) -> u32 {
     1 + sorted.windows(2).filter(|pair| pair[0] != pair[1]).count() as u32
 }
 
-/// The wavefronts that an access to shared memory needs. Its addresses must be aligned to its width.
+/// The wavefronts that a load from shared memory needs. Its addresses must be aligned to its width.
 ///
 /// Accesses of up to 4 bytes go in one group. Those of 8 bytes go a half warp at a time and those of 16 a quarter
-/// warp at a time, but two neighbouring groups become one where lanes share their data in pairs (each lane `i` with
-/// `i ^ 1`, or each with `i ^ 2`), which is how a broadcast of wide words stays cheap.
+/// warp at a time, but two neighbouring groups of a load become one where lanes share their data in pairs (each lane
+/// `i` with `i ^ 1`, or each with `i ^ 2`), which is how a broadcast of wide words stays cheap.
 #[inline(always)]
-pub(crate) fn wavefronts(access: &Access) -> Wavefronts {
+pub(crate) fn load_wavefronts(access: &Access) -> Wavefronts {
+    wavefronts(access, || shares_in_pairs(access, 1) || shares_in_pairs(access, 2))
+}
+
+/// The wavefronts that a store to shared memory needs: as for a load, but groups never become one.
+#[inline(always)]
+pub(crate) fn store_wavefronts(access: &Access) -> Wavefronts {
+    wavefronts(access, || false)
+}
+
+#[inline(always)]
+fn wavefronts(access: &Access, groups_merge: impl Fn() -> bool) -> Wavefronts {
     if access.mask == 0 {
         return Wavefronts::default();
     }
@@ -101,7 +112,7 @@ pub(crate) fn wavefronts(access: &Access) -> Wavefronts {
         // 32 lanes x width bytes fill 32 banks x 4 bytes as many times as it takes, at any alignment of the first.
         return Wavefronts { wavefronts: access.width.div_ceil(4), conflicts: 0 };
     }
-    if access.width <= 4 { narrow_wavefronts(access) } else { wide_wavefronts(access) }
+    if access.width <= 4 { narrow_wavefronts(access) } else { wide_wavefronts(access, groups_merge()) }
 }
 
 /// Up to 4 bytes a lane: the bank with the most distinct words decides.
@@ -111,10 +122,10 @@ fn narrow_wavefronts(access: &Access) -> Wavefronts {
     Wavefronts { wavefronts, conflicts: wavefronts - 1 }
 }
 
-fn wide_wavefronts(access: &Access) -> Wavefronts {
+/// 8 or 16 bytes a lane: group after group of lanes.
+fn wide_wavefronts(access: &Access, groups_merge: bool) -> Wavefronts {
     let lanes_together = if access.width == 8 { 16 } else { 8 };
-    let merges = shares_in_pairs(access, 1) || shares_in_pairs(access, 2);
-    let lanes_together = if merges { lanes_together * 2 } else { lanes_together };
+    let lanes_together = if groups_merge { lanes_together * 2 } else { lanes_together };
     let mut total = Wavefronts::default();
     for start in (0..32).step_by(lanes_together) {
         let group = access.mask & (lane_mask(lanes_together) << start);
@@ -223,16 +234,38 @@ mod tests {
         let addresses = lanes(|lane| 1000 * 4 * lane);
         assert_eq!(sectors(&Access::new(0, &addresses, 4)), Sectors::default());
         assert_eq!(sectors(&Access::new(0b1011, &addresses, 4)), Sectors { sectors: 3, bytes: 12 });
-        assert_eq!(wavefronts(&Access::new(0, &addresses, 4)), Wavefronts::default());
-        assert_eq!(wavefronts(&Access::new(1 << 31, &addresses, 4)), Wavefronts { wavefronts: 1, conflicts: 0 });
+        assert_eq!(load_wavefronts(&Access::new(0, &addresses, 4)), Wavefronts::default());
+        assert_eq!(load_wavefronts(&Access::new(1 << 31, &addresses, 4)), Wavefronts { wavefronts: 1, conflicts: 0 });
     }
 
     #[test]
     fn a_column_conflicts_and_its_padded_twin_does_not() {
         let column = lanes(|lane| 32 * 4 * lane);
         let padded = lanes(|lane| 33 * 4 * lane);
-        assert_eq!(wavefronts(&Access::new(u32::MAX, &column, 4)), Wavefronts { wavefronts: 32, conflicts: 31 });
-        assert_eq!(wavefronts(&Access::new(u32::MAX, &padded, 4)), Wavefronts { wavefronts: 1, conflicts: 0 });
+        assert_eq!(load_wavefronts(&Access::new(u32::MAX, &column, 4)), Wavefronts { wavefronts: 32, conflicts: 31 });
+        assert_eq!(load_wavefronts(&Access::new(u32::MAX, &padded, 4)), Wavefronts { wavefronts: 1, conflicts: 0 });
+    }
+
+    #[test]
+    fn wavefronts_are_those_that_an_h200_counts() {
+        let rows = include_str!("../tests/data/h200_banks.txt").lines().filter(|line| !line.starts_with('#'));
+        let mut checked = 0;
+        for row in rows {
+            let mut words = row.split(' ');
+            let operation = words.next().unwrap();
+            let mut numbers = words.map(|word| word.parse::<i64>().ok());
+            let mut number = || numbers.next().flatten();
+            let (width, wavefronts, conflicts) = (number().unwrap(), number().unwrap(), number().unwrap());
+            let elements: [Option<i64>; 32] = std::array::from_fn(|_| number());
+            let addresses = elements.map(|element| element.unwrap_or(0) as u64 * width as u64);
+            let mask = (0..32).filter(|&lane| elements[lane].is_some()).fold(0, |mask, lane| mask | 1 << lane);
+            let access = Access::new(mask, &addresses, width as u32);
+            let counted = if operation == "load" { load_wavefronts(&access) } else { store_wavefronts(&access) };
+            let expected = Wavefronts { wavefronts: wavefronts as u32, conflicts: conflicts as u32 };
+            assert_eq!(counted, expected, "{row}");
+            checked += 1;
+        }
+        assert_eq!(checked, 1360);
     }
 
     #[test]
