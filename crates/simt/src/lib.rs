@@ -1,1 +1,78 @@
-//! (under construction)
+//! The SIMT machine: runs PTX, counts what the hardware counts, finds faults.
+//!
+//! A GPU runs the threads of a block 32 at a time: a *warp* executes one instruction for all its *lanes* together. So does
+//! this machine. It takes a [`ptx::Module`], and knows nothing of files, labs or terminals.
+//!
+//! ```
+//! let text = "
+//! .version 7.8
+//! .target sm_75
+//! .address_size 64
+//! .visible .entry fill(.param .u64 out) {
+//!     .reg .b32 %r<2>;
+//!     .reg .b64 %rd<4>;
+//!     ld.param.u64 %rd1, [out];
+//!     mov.u32 %r1, %tid.x;
+//!     mul.wide.u32 %rd2, %r1, 4;
+//!     add.s64 %rd3, %rd1, %rd2;
+//!     st.global.u32 [%rd3], %r1;
+//!     ret;
+//! }";
+//! let module = ptx::parse("fill.ptx", text).unwrap();
+//! let mut memory = simt::Memory::new(1 << 20);
+//! let program = simt::Program::load(&module, &mut memory)?;
+//! let out = memory.allocate(64 * 4)?;
+//! let launch = simt::Launch {
+//!     kernel: "fill",
+//!     block: [64, 1, 1],
+//!     arguments: &[&out.to_le_bytes()],
+//!     ..simt::Launch::default()
+//! };
+//! let report = program.launch(&memory, &launch)?;
+//! assert_eq!(report.counters().global.store.sectors, 8);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How it works
+//!
+//! - [`Program::load`] decodes each kernel and the functions it may call: operands become rows of a register file, types
+//!   and modifiers become one function that computes 32 lanes, and each branch knows where its paths meet again (the
+//!   immediate post-dominator).
+//! - [`Program::launch`] runs the blocks of the grid, in parallel where their order cannot matter. Within a block, warps
+//!   take turns; within a warp, each divergent path is a *split*: a program counter and a mask of lanes. Splits merge
+//!   where their paths meet.
+//! - [`Memory`] holds the allocations. Each access of a warp is checked, then counted: the sectors of global memory that it
+//!   touches, the wavefronts that it needs in shared memory. [`Report`] has these numbers per instruction, per line of
+//!   PTX and per line of the source program.
+//! - Faults are [`Trap`]s: out of bounds, misaligned, freed memory, barriers that not all threads reach.
+//!
+//! # What results depend on
+//!
+//! Nothing but the program, its arguments and its memory: not the number of host threads, nor the time. Blocks of a kernel
+//! run in order, on one thread, if it holds operations whose result depends on the order of blocks: atomic operations on
+//! device memory on floats, of which the old value is used, or of more than one kind; exchanges, compare-and-swap,
+//! increment and decrement; volatile, relaxed and acquire loads. Integer additions, minima and the like come out the same in any
+//! order. A kernel with a data race between blocks has no such promise. Clocks count the instructions of the warp.
+#![forbid(unsafe_code)]
+
+mod coalesce;
+mod counters;
+mod error;
+mod launch;
+mod machine;
+mod memory;
+mod program;
+mod report;
+mod trap;
+
+pub use counters::{
+    AccessKind, ByKind, Counters, InstructionCounters, MemoryCounters, Metric, MetricValue, SharedCounters,
+};
+pub use error::{LoadError, LoadErrorReason};
+pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
+pub use memory::{
+    AccessFaultKind, AllocationSpan, GLOBAL_BASE, LOCAL_WINDOW, Memory, MemoryError, SHARED_WINDOW, WINDOW_BYTES,
+};
+pub use program::{KernelInfo, Program, Symbol};
+pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
+pub use trap::{Absence, AccessAction, SourcePosition, Trap, TrapKind};

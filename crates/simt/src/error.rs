@@ -1,0 +1,59 @@
+//! Why a module, or a kernel of it, cannot be run.
+
+use ptx::{Module, Span};
+
+/// Why a module, or a kernel of it, cannot be run: what, and where in the PTX.
+///
+/// [`Program::load`](crate::Program::load) returns one when the module as a whole is at fault. An instruction that the
+/// machine does not run only spoils the kernels that could reach it: they are refused when they are launched, with the
+/// same error, and all others run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{module}:{line}:{column}: {reason}{}", quoted(.text))]
+pub struct LoadError {
+    /// The module's name.
+    pub module: String,
+    /// Line in the PTX, from 1.
+    pub line: u32,
+    /// Column in the PTX, from 1.
+    pub column: u32,
+    /// The text of the instruction or declaration.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: LoadErrorReason,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // each message says what its fields are
+pub enum LoadErrorReason {
+    #[error("the simulator does not run {what}")]
+    Unsupported { what: String },
+    #[error("function `{name}` is called, but the module has no body for it")]
+    NoBody { name: String },
+    #[error("variable `{name}` is extern, but the module does not define it")]
+    ExternVariable { name: String },
+    #[error("the call does not fit `{name}`: {what}")]
+    CallMismatch { name: String, what: String },
+    #[error("{what} is used where that is not possible")]
+    Misplaced { what: String },
+    #[error("there is no memory left for the module's variables: {0}")]
+    Memory(crate::MemoryError),
+}
+
+fn quoted(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(": `{text}`") }
+}
+
+impl LoadError {
+    pub(crate) fn new(module: &Module, span: Span, reason: LoadErrorReason) -> Self {
+        let (line, column) = module.line_column(span.start);
+        Self { module: module.name.clone(), line, column, text: span_text(module, span), reason }
+    }
+}
+
+/// The text of a span, on one line.
+pub(crate) fn span_text(module: &Module, span: Span) -> String {
+    let text = module.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,136 @@
+//! What to launch, and why a launch did not come to its end.
+
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+use crate::{LoadError, Trap};
+
+/// Warp instructions that a launch may execute unless it says otherwise: minutes of simulation.
+pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;
+
+/// Shared memory a block may use unless the launch allows more: what every GPU grants without being asked.
+pub const DEFAULT_SHARED_LIMIT: u32 = 48 << 10;
+
+/// One launch of a kernel.
+///
+/// ```
+/// let launch = simt::Launch { kernel: "fill", grid: [4, 1, 1], block: [256, 1, 1], ..simt::Launch::default() };
+/// assert_eq!(launch.dynamic_shared, 0);
+/// ```
+#[derive(Clone)]
+pub struct Launch<'a> {
+    /// The kernel's name.
+    pub kernel: &'a str,
+    /// Blocks in the grid: x, y, z.
+    pub grid: [u32; 3],
+    /// Threads in a block: x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// The most shared memory, static and dynamic together, that a block may use, in bytes.
+    pub shared_limit: u32,
+    /// The bytes of each parameter, little endian, in order.
+    pub arguments: &'a [&'a [u8]],
+    /// Warp instructions after which the launch stops with a trap.
+    pub step_limit: u64,
+    /// Threads of the host that run blocks; `None`: as many as rayon's global pool has. Results do not depend on it.
+    pub threads: Option<usize>,
+    /// Set it from another thread to stop the launch with [`LaunchError::Cancelled`].
+    pub cancel: Option<&'a AtomicBool>,
+    /// Called now and then, from any thread, with the blocks done and the blocks of the grid.
+    pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+impl Default for Launch<'_> {
+    fn default() -> Self {
+        Self {
+            kernel: "",
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+            shared_limit: DEFAULT_SHARED_LIMIT,
+            arguments: &[],
+            step_limit: DEFAULT_STEP_LIMIT,
+            threads: None,
+            cancel: None,
+            progress: None,
+        }
+    }
+}
+
+impl fmt::Debug for Launch<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Launch")
+            .field("kernel", &self.kernel)
+            .field("grid", &self.grid)
+            .field("block", &self.block)
+            .field("dynamic_shared", &self.dynamic_shared)
+            .field("arguments", &self.arguments)
+            .field("step_limit", &self.step_limit)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a launch did not come to its end.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The program did something that stops it.
+    #[error(transparent)]
+    Trap(Box<Trap>),
+    /// The request makes no sense; nothing ran.
+    #[error(transparent)]
+    Invalid(#[from] InvalidLaunch),
+    /// The kernel, or a function that it may call, holds an instruction that the machine does not run; nothing ran.
+    #[error(transparent)]
+    Unsupported(Box<LoadError>),
+    /// [`Launch::cancel`] was set.
+    #[error("the launch of kernel `{kernel}` was cancelled")]
+    Cancelled {
+        /// The kernel.
+        kernel: String,
+    },
+}
+
+/// What is wrong with a request to launch.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // each message says what its fields are
+pub enum InvalidLaunch {
+    #[error("the module `{module}` has no kernel `{kernel}`; it has {}", list(.available))]
+    NoSuchKernel { module: String, kernel: String, available: Vec<String> },
+    #[error("kernel `{kernel}` takes {expected} parameters, {given} arguments were given")]
+    ArgumentCount { kernel: String, expected: usize, given: usize },
+    #[error("parameter {index} of kernel `{kernel}` has {expected} bytes, the argument has {given}")]
+    ArgumentSize { kernel: String, index: usize, expected: u64, given: usize },
+    #[error("kernel `{kernel}`: the grid {grid:?} is empty")]
+    EmptyGrid { kernel: String, grid: [u32; 3] },
+    #[error("kernel `{kernel}`: the grid {grid:?} exceeds 2147483647 x 65535 x 65535 blocks")]
+    GridTooLarge { kernel: String, grid: [u32; 3] },
+    #[error("kernel `{kernel}`: the block {block:?} is empty")]
+    EmptyBlock { kernel: String, block: [u32; 3] },
+    #[error("kernel `{kernel}`: the block {block:?} exceeds 1024 threads, or 1024 x 1024 x 64")]
+    BlockTooLarge { kernel: String, block: [u32; 3] },
+    #[error("kernel `{kernel}` is compiled for blocks of at most {limit} threads (.maxntid), {given} were asked for")]
+    BeyondMaximumThreads { kernel: String, limit: u64, given: u64 },
+    #[error("kernel `{kernel}` is compiled for blocks of {required:?} threads (.reqntid), {given:?} were asked for")]
+    NotRequiredThreads { kernel: String, required: [u32; 3], given: [u32; 3] },
+    #[error("kernel `{kernel}` needs {needed} bytes of shared memory a block ({fixed} static), the limit is {limit}")]
+    SharedMemory { kernel: String, needed: u64, fixed: u64, limit: u32 },
+}
+
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    match names {
+        [] => "no kernels".into(),
+        names => {
+            let mut text: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+            if names.len() > SHOWN {
+                text.push(format!("{} more", names.len() - SHOWN));
+            }
+            text.join(", ")
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! A module made ready to run.
+
+mod variables;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ptx::{Function, Handle, Module, Space};
+
+use crate::{InvalidLaunch, Launch, LaunchError, LoadError, Memory, Report};
+
+/// Blocks of a grid in y and z.
+const GRID_LIMIT_YZ: u32 = 65_535;
+/// Threads of a block.
+const BLOCK_LIMIT: u64 = 1024;
+
+/// A module made ready to run: its variables lie in memory, its kernels are decoded.
+pub struct Program {
+    module: Arc<Module>,
+    /// The address of each `.global` and `.const` variable, by the index of its handle.
+    addresses: Vec<Option<u64>>,
+    kernels: Vec<Kernel>,
+    by_name: HashMap<String, usize>,
+}
+
+struct Kernel {
+    info: KernelInfo,
+}
+
+/// What a kernel needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Its name.
+    pub name: String,
+    /// Size and alignment of each parameter, in bytes.
+    pub parameters: Vec<(u64, u32)>,
+    /// Static shared memory of a block, in bytes.
+    pub static_shared: u64,
+    /// Local memory of a thread, in bytes, calls left out.
+    pub local: u64,
+    /// `.maxntid`: the most threads a block may have, per dimension.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`: the threads that a block must have, per dimension.
+    pub required_threads: Option<[u32; 3]>,
+}
+
+/// A variable of the module in device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its address.
+    pub address: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// [`Space::Global`] or [`Space::Constant`].
+    pub space: Space,
+}
+
+impl Program {
+    /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`, which is the memory
+    /// to launch with. An instruction that the machine does not run is no error here: it is the error of each launch of
+    /// a kernel that could reach it.
+    pub fn load(module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
+        let module = Arc::new(module.clone());
+        let addresses = variables::allocate(&module, memory)?;
+        let mut program = Self { module: module.clone(), addresses, kernels: Vec::new(), by_name: HashMap::new() };
+        for (handle, function) in module.kernels() {
+            program.by_name.insert(function.name.clone(), program.kernels.len());
+            program.kernels.push(Kernel::new(&module, handle));
+        }
+        Ok(program)
+    }
+
+    /// All kernels, in the order of the text.
+    pub fn kernels(&self) -> impl Iterator<Item = &KernelInfo> {
+        self.kernels.iter().map(|kernel| &kernel.info)
+    }
+
+    /// The kernel of that name.
+    pub fn kernel(&self, name: &str) -> Option<&KernelInfo> {
+        self.by_name.get(name).map(|&index| &self.kernels[index].info)
+    }
+
+    /// The `.global` or `.const` variable of that name.
+    pub fn symbol(&self, name: &str) -> Option<Symbol> {
+        self.module.variables.iter().find_map(|(handle, variable)| {
+            let address = self.addresses[handle.index()]?;
+            (variable.name == name).then_some(Symbol {
+                address,
+                bytes: variable.size.unwrap_or(0),
+                space: variable.space,
+            })
+        })
+    }
+
+    /// Runs a kernel to its end. The program's variables and the arguments' buffers lie in `memory`.
+    pub fn launch(&self, memory: &Memory, launch: &Launch) -> Result<Report, LaunchError> {
+        let kernel = self.checked(launch)?;
+        let _ = (kernel, memory);
+        Err(LaunchError::Cancelled { kernel: launch.kernel.into() })
+    }
+
+    /// The kernel to launch, if the request makes sense.
+    fn checked(&self, launch: &Launch) -> Result<&Kernel, InvalidLaunch> {
+        let name = || launch.kernel.to_string();
+        let Some(kernel) = self.by_name.get(launch.kernel).map(|&index| &self.kernels[index]) else {
+            return Err(InvalidLaunch::NoSuchKernel {
+                module: self.module.name.clone(),
+                kernel: name(),
+                available: self.kernels.iter().map(|kernel| kernel.info.name.clone()).collect(),
+            });
+        };
+        let info = &kernel.info;
+        let (grid, block) = (launch.grid, launch.block);
+        if grid.contains(&0) {
+            return Err(InvalidLaunch::EmptyGrid { kernel: name(), grid });
+        }
+        if grid[0] > i32::MAX as u32 || grid[1] > GRID_LIMIT_YZ || grid[2] > GRID_LIMIT_YZ {
+            return Err(InvalidLaunch::GridTooLarge { kernel: name(), grid });
+        }
+        if block.contains(&0) {
+            return Err(InvalidLaunch::EmptyBlock { kernel: name(), block });
+        }
+        let count = |dimensions: [u32; 3]| dimensions.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
+        let threads = count(block);
+        if block[0] > 1024 || block[1] > 1024 || block[2] > 64 || threads > BLOCK_LIMIT {
+            return Err(InvalidLaunch::BlockTooLarge { kernel: name(), block });
+        }
+        if let Some(limit) = info.max_threads.map(count)
+            && threads > limit
+        {
+            return Err(InvalidLaunch::BeyondMaximumThreads { kernel: name(), limit, given: threads });
+        }
+        if let Some(required) = info.required_threads
+            && required != block
+        {
+            return Err(InvalidLaunch::NotRequiredThreads { kernel: name(), required, given: block });
+        }
+        let needed = info.static_shared + u64::from(launch.dynamic_shared);
+        if needed > launch.shared_limit.into() {
+            let (fixed, limit) = (info.static_shared, launch.shared_limit);
+            return Err(InvalidLaunch::SharedMemory { kernel: name(), needed, fixed, limit });
+        }
+        let (expected, given) = (info.parameters.len(), launch.arguments.len());
+        if expected != given {
+            return Err(InvalidLaunch::ArgumentCount { kernel: name(), expected, given });
+        }
+        for (index, (&(expected, _), argument)) in info.parameters.iter().zip(launch.arguments).enumerate() {
+            if expected != argument.len() as u64 {
+                let given = argument.len();
+                return Err(InvalidLaunch::ArgumentSize { kernel: name(), index, expected, given });
+            }
+        }
+        Ok(kernel)
+    }
+}
+
+impl Kernel {
+    fn new(module: &Arc<Module>, handle: Handle<Function>) -> Self {
+        let function = &module.functions[handle];
+        let parameters = function.parameters.iter().map(|&parameter| {
+            let variable = &module.variables[parameter];
+            (variable.size.unwrap_or(0), variable.align)
+        });
+        let info = KernelInfo {
+            name: function.name.clone(),
+            parameters: parameters.collect(),
+            static_shared: 0,
+            local: 0,
+            max_threads: function.max_threads,
+            required_threads: function.required_threads,
+        };
+        Self { info }
+    }
+}

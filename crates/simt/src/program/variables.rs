@@ -1,0 +1,80 @@
+//! Places for the module's variables: device memory for `.global` and `.const`, offsets for the rest.
+
+use ptx::{Handle, Linkage, Module, Space, Symbol, Variable};
+
+use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
+use crate::{LoadError, LoadErrorReason, Memory};
+
+/// Functions have addresses from here on, so that pointers to them can be stored and called.
+const FUNCTION_BASE: u64 = 0x6000_0000_0000;
+/// Distance of the addresses of two functions.
+const FUNCTION_STRIDE: u64 = 16;
+
+/// The address of a function.
+pub(crate) fn function_address(handle: Handle<ptx::Function>) -> u64 {
+    FUNCTION_BASE + handle.index() as u64 * FUNCTION_STRIDE
+}
+
+/// The function at an address, by the index of its handle.
+pub(crate) fn function_at(address: u64) -> Option<usize> {
+    let offset = address.checked_sub(FUNCTION_BASE)?;
+    offset.is_multiple_of(FUNCTION_STRIDE).then_some((offset / FUNCTION_STRIDE) as usize)
+}
+
+/// The first byte of a state space in generic addresses.
+pub(crate) fn window(space: Space) -> u64 {
+    match space {
+        Space::Shared => SHARED_WINDOW,
+        Space::Local => LOCAL_WINDOW,
+        Space::Parameter => crate::machine::PARAMETER_WINDOW,
+        Space::Generic | Space::Global | Space::Constant => 0,
+    }
+}
+
+/// Allocates the `.global` and `.const` variables and writes their initial values. Returns their addresses, by the
+/// index of the variable's handle.
+pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Option<u64>>, LoadError> {
+    let failed = |variable: &Variable, error| LoadError::new(module, variable.span, LoadErrorReason::Memory(error));
+    let mut addresses = vec![None; module.variables.len()];
+    for (handle, variable) in module.variables.iter() {
+        let size = match variable.size {
+            Some(size) if variable.linkage != Linkage::Extern => size,
+            _ => continue,
+        };
+        let place = match variable.space {
+            Space::Global => memory.allocate(size),
+            Space::Constant => memory.allocate_constant(size),
+            _ => continue,
+        };
+        addresses[handle.index()] = Some(place.map_err(|error| failed(variable, error))?);
+    }
+    for (handle, variable) in module.variables.iter() {
+        let Some(address) = addresses[handle.index()] else { continue };
+        let mut bytes = variable.initializer.bytes.clone();
+        for initial in &variable.initializer.addresses {
+            let value = match initial.symbol {
+                Symbol::Function(function) => function_address(function),
+                Symbol::Variable(named) => match (addresses[named.index()], module.variables[named].space) {
+                    (Some(address), _) => address,
+                    (None, Space::Shared | Space::Local | Space::Parameter) => {
+                        let what = format!("the address of `{}`", module.variables[named].name);
+                        return Err(LoadError::new(module, variable.span, LoadErrorReason::Misplaced { what }));
+                    }
+                    (None, _) => {
+                        let name = module.variables[named].name.clone();
+                        return Err(LoadError::new(module, variable.span, LoadErrorReason::ExternVariable { name }));
+                    }
+                },
+            };
+            let value = value.wrapping_add_signed(initial.addend).to_le_bytes();
+            let (from, width) = (initial.offset as usize, initial.width.min(8) as usize);
+            if bytes.len() < from + width {
+                bytes.resize(from + width, 0);
+            }
+            bytes[from..from + width].copy_from_slice(&value[..width]);
+        }
+        bytes.truncate(variable.size.unwrap_or(0) as usize);
+        memory.write(address, &bytes).map_err(|error| failed(variable, error))?;
+    }
+    Ok(addresses)
+}

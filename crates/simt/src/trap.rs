@@ -1,0 +1,298 @@
+//! A fault of the program: what happened, which instruction, which thread.
+
+use std::fmt;
+
+use ptx::Space;
+
+use crate::AccessFaultKind;
+
+/// A fault that stopped a launch.
+///
+/// Of several blocks that fault, the one with the lowest index is reported, however many threads ran them. Device
+/// memory keeps what was written until then; which blocks above the faulting one had run is left open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trap {
+    /// What happened.
+    pub kind: TrapKind,
+    /// The kernel that was launched.
+    pub kernel: String,
+    /// The function that the instruction stands in: the kernel, or one that it called.
+    pub function: String,
+    /// The text of the instruction.
+    pub instruction: String,
+    /// The name of the PTX module.
+    pub module: String,
+    /// The instruction's line in the PTX, from 1.
+    pub ptx_line: u32,
+    /// Where the instruction comes from in the source program, then the calls that this was inlined through,
+    /// innermost first. Empty if the PTX does not say.
+    pub source: Vec<SourcePosition>,
+    /// The block: x, y, z.
+    pub block: [u32; 3],
+    /// The thread in its block, of several the one with the lowest index: x, y, z.
+    pub thread: [u32; 3],
+    /// The warp in its block.
+    pub warp: u32,
+    /// The lane in its warp.
+    pub lane: u32,
+}
+
+/// A place in the source program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePosition {
+    /// The file as the compiler named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 if the compiler did not say.
+    pub column: u32,
+}
+
+/// What a faulting access was to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum AccessAction {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// Why some threads never reach a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// They have returned.
+    Exited,
+    /// They wait at another barrier, or at the same one for another number of threads.
+    AtBarrier(u32),
+    /// They wait for other lanes of their warp.
+    InWarp,
+    /// They are on another path of the program.
+    Diverged,
+}
+
+/// What stopped a launch.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TrapKind {
+    /// A read, write or atomic operation at an address where that is not possible.
+    Access {
+        /// What was to be done.
+        action: AccessAction,
+        /// The state space that the address was resolved to.
+        space: Space,
+        /// The address, as the program has it.
+        address: u64,
+        /// Bytes that the thread accesses.
+        width: u32,
+        /// What is wrong.
+        fault: AccessFaultKind,
+    },
+    /// An aligned barrier that only some threads of the warp execute.
+    BarrierDivergence {
+        /// The barrier.
+        barrier: u32,
+        /// A thread that does not execute it.
+        missing: [u32; 3],
+        /// What it does instead.
+        absence: Absence,
+    },
+    /// A barrier at which threads wait for others that never come.
+    BarrierNeverReached {
+        /// The barrier.
+        barrier: u32,
+        /// Threads that have arrived.
+        arrived: u32,
+        /// Threads that it waits for.
+        expected: u32,
+        /// A thread that does not come.
+        missing: Option<([u32; 3], Absence)>,
+    },
+    /// A `.sync` instruction at which lanes wait for others of their warp that never come.
+    WarpNeverConverges {
+        /// The lanes named by the instruction.
+        members: u32,
+        /// Those that do not come.
+        missing: u32,
+        /// What they do instead.
+        absence: Absence,
+    },
+    /// A barrier that does not exist, or a number of threads that it cannot wait for.
+    InvalidBarrier {
+        /// The barrier.
+        barrier: u32,
+        /// The number of threads, if the instruction names one.
+        threads: Option<u32>,
+    },
+    /// The `trap` instruction: a Rust panic, usually.
+    TrapInstruction,
+    /// The `brkpt` instruction.
+    Breakpoint,
+    /// The launch executed as many warp instructions as it may.
+    StepLimit {
+        /// That many.
+        limit: u64,
+    },
+    /// Calls nested too deeply.
+    CallDepth {
+        /// The most that there may be.
+        limit: u32,
+    },
+    /// More local memory than a thread may have.
+    LocalMemory {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes that there are.
+        limit: u64,
+    },
+    /// An indirect call to an address that is not that of a function it may call.
+    InvalidCall {
+        /// That address.
+        address: u64,
+    },
+    /// `brx.idx` with an index beyond its targets.
+    InvalidBranch {
+        /// The index.
+        index: u32,
+        /// The number of targets.
+        targets: u32,
+    },
+}
+
+struct Triple([u32; 3]);
+
+impl fmt::Display for Triple {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.0;
+        write!(formatter, "({x}, {y}, {z})")
+    }
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Absence::Exited => write!(formatter, "has exited"),
+            Absence::AtBarrier(barrier) => write!(formatter, "waits at barrier {barrier}"),
+            Absence::InWarp => write!(formatter, "waits for other lanes of its warp"),
+            Absence::Diverged => write!(formatter, "is on another path"),
+        }
+    }
+}
+
+impl fmt::Display for TrapKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrapKind::Access { action, space, address, width, fault } => {
+                let action = match action {
+                    AccessAction::Read => "read",
+                    AccessAction::Write => "write",
+                    AccessAction::Atomic => "atomic operation",
+                };
+                let space = match space {
+                    Space::Generic => "generic",
+                    Space::Global => "global",
+                    Space::Shared => "shared",
+                    Space::Local => "local",
+                    Space::Constant => "constant",
+                    Space::Parameter => "parameter",
+                };
+                let bytes = if *width == 1 { "byte" } else { "bytes" };
+                match fault {
+                    AccessFaultKind::Misaligned { width } => write!(
+                        formatter,
+                        "misaligned {action} of {width} bytes at {space} address {address:#x}: not a multiple of {width}"
+                    ),
+                    AccessFaultKind::OutOfBounds { nearest } => {
+                        write!(formatter, "out of bounds {action} of {width} {bytes} at {space} address {address:#x}")?;
+                        match nearest {
+                            None => Ok(()),
+                            Some(near) if *address >= near.address => write!(
+                                formatter,
+                                ": {} bytes past the start of an allocation of {} bytes at {:#x}",
+                                address - near.address,
+                                near.bytes,
+                                near.address
+                            ),
+                            Some(near) => write!(
+                                formatter,
+                                ": {} bytes before an allocation of {} bytes at {:#x}",
+                                near.address - address,
+                                near.bytes,
+                                near.address
+                            ),
+                        }
+                    }
+                    AccessFaultKind::Freed { allocation } => write!(
+                        formatter,
+                        "use after free: {action} of {width} {bytes} at {space} address {address:#x}, in an allocation of {} \
+                         bytes at {:#x} that was freed",
+                        allocation.bytes, allocation.address
+                    ),
+                    AccessFaultKind::ReadOnly { allocation } => write!(
+                        formatter,
+                        "{action} of {width} {bytes} at {space} address {address:#x}, in read-only memory ({} bytes at {:#x})",
+                        allocation.bytes, allocation.address
+                    ),
+                }
+            }
+            TrapKind::BarrierDivergence { barrier, missing, absence } => write!(
+                formatter,
+                "barrier {barrier} is not executed by the whole warp: thread {} {absence}",
+                Triple(*missing)
+            ),
+            TrapKind::BarrierNeverReached { barrier, arrived, expected, missing } => {
+                write!(formatter, "barrier {barrier} is never complete: {arrived} of {expected} threads are there")?;
+                match missing {
+                    Some((thread, absence)) => write!(formatter, ", thread {} {absence}", Triple(*thread)),
+                    None => Ok(()),
+                }
+            }
+            TrapKind::WarpNeverConverges { members, missing, absence } => write!(
+                formatter,
+                "lanes {members:#010x} of the warp never meet: lane {} {absence}",
+                missing.trailing_zeros()
+            ),
+            TrapKind::InvalidBarrier { barrier, threads: None } => {
+                write!(formatter, "there is no barrier {barrier}: a block has barriers 0 to 15")
+            }
+            TrapKind::InvalidBarrier { barrier, threads: Some(threads) } => write!(
+                formatter,
+                "barrier {barrier} cannot wait for {threads} threads: barriers are 0 to 15, threads a multiple of 32 and \
+                 no more than the block has warps for"
+            ),
+            TrapKind::TrapInstruction => write!(formatter, "trap instruction (a panic, usually)"),
+            TrapKind::Breakpoint => write!(formatter, "breakpoint"),
+            TrapKind::StepLimit { limit } => {
+                write!(formatter, "the launch did not end within {limit} warp instructions")
+            }
+            TrapKind::CallDepth { limit } => write!(formatter, "calls nested more than {limit} deep"),
+            TrapKind::LocalMemory { needed, limit } => {
+                write!(formatter, "{needed} bytes of local memory a thread, there are {limit}")
+            }
+            TrapKind::InvalidCall { address } => {
+                write!(formatter, "call of {address:#x}, which is no function that this call may reach")
+            }
+            TrapKind::InvalidBranch { index, targets } => {
+                write!(formatter, "branch index {index} of a table with {targets} targets")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "kernel `{}`: {}", self.kernel, self.kind)?;
+        write!(formatter, "; thread {} of block {}", Triple(self.thread), Triple(self.block))?;
+        if let Some(source) = self.source.first() {
+            write!(formatter, ", {}:{}", source.file, source.line)?;
+            if source.column > 0 {
+                write!(formatter, ":{}", source.column)?;
+            }
+        }
+        if self.function != self.kernel {
+            write!(formatter, ", in `{}`", self.function)?;
+        }
+        write!(formatter, ", {}:{}: `{}`", self.module, self.ptx_line, self.instruction)
+    }
+}
+
+impl std::error::Error for Trap {}
