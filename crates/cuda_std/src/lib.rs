@@ -1,1 +1,112 @@
-//! (under construction)
+//! The device library: what a kernel in Rust needs of the GPU, and what the host needs of a kernel.
+//!
+//! The names and the API are those of Rust-CUDA's `cuda_std`, on rustc's own NVPTX backend. A kernel is a function with
+//! `#[kernel]`, in a `no_std` crate that is compiled twice: for `nvptx64-nvidia-cuda` it becomes an entry point of the PTX, for
+//! the host a typed handle with which it is launched.
+//!
+//! ```
+//! use cuda_std::kernel;
+//! #[cfg(target_arch = "nvptx64")]
+//! use cuda_std::thread;
+//!
+//! /// Adds `y` to `x`, element by element.
+//! ///
+//! /// # Safety
+//! /// `y` holds `x.len()` elements, and nothing else uses it during the launch.
+//! #[kernel]
+//! pub unsafe fn add(x: &[f32], y: *mut f32) {
+//!     let i = thread::wide_index_1d();
+//!     if i < x.len() {
+//!         *y.add(i) += *x.get_unchecked(i);
+//!     }
+//! }
+//! # #[cfg(not(target_arch = "nvptx64"))]
+//! assert_eq!(add.name(), "add");
+//! ```
+//!
+//! | on the device | |
+//! | --- | --- |
+//! | [`thread`] | indices, the barrier of the block, memory fences |
+//! | [`warp`] | shuffles, votes, matches, reductions and the barrier of the warp |
+//! | [`shared`] | shared memory: [`SharedCell`](shared::SharedCell), [`shared_array!`], dynamic shared memory |
+//! | [`constant`] | constant memory |
+//! | [`atomic`] | atomic operations, for the block, the device or the system |
+//! | [`mem`] | loads and stores with a cache operator, the read-only path |
+//! | [`fast`] | the hardware's approximate math |
+//! | [`special`] | clocks and other special registers, `trap`, `exit` |
+//!
+//! | on both | |
+//! | --- | --- |
+//! | [`float`] | accurate math: the methods that `core` lacks |
+//! | [`vector`] | vectors of 8 and 16 bytes, which load and store as one access |
+//!
+//! | on the host | |
+//! | --- | --- |
+//! | [`launch`] | typed kernel handles, and the bytes of a launch's arguments |
+//!
+//! The device's modules exist for `nvptx64` only; this documentation shows them all.
+//!
+//! # How it is made
+//!
+//! Whatever concerns more lanes than one (barriers, shuffles, votes) goes through LLVM's intrinsics, because the optimizer knows
+//! that these may not be moved into or out of a branch. Inline assembly has no such mark, so it serves only what one thread does
+//! alone. rustc has no words for shared and constant memory; the attributes write sections, and `cuda_builder` turns them into
+//! address spaces. The device side needs unstable features of rustc, which `cuda_builder` switches on; the host side is stable Rust.
+//!
+//! `assert!`, `panic!`, an index out of bounds and `unwrap` work in kernels: they stop the launch with a trap, without a message.
+
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(abi_unadjusted, asm_experimental_arch, link_llvm_intrinsics, portable_simd, stdarch_nvptx)
+)]
+
+#[cfg(not(target_arch = "nvptx64"))]
+extern crate alloc;
+// The attributes write paths that start with `::cuda_std`; this makes them right in this crate too.
+extern crate self as cuda_std;
+
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod atomic;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod constant;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod fast;
+pub mod float;
+#[cfg(any(target_arch = "nvptx64", doc))]
+mod intrinsics;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod launch;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod mem;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod shared;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod special;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod thread;
+pub mod vector;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod warp;
+
+pub use cuda_std_macros::{address_space, kernel};
+pub use float::GpuFloat;
+
+/// What most kernels use: `use cuda_std::prelude::*;`.
+pub mod prelude {
+    pub use crate::float::GpuFloat;
+    #[cfg(any(target_arch = "nvptx64", doc))]
+    pub use crate::shared::SharedCell;
+    pub use crate::vector::*;
+    pub use crate::{address_space, kernel};
+    #[cfg(any(target_arch = "nvptx64", doc))]
+    pub use crate::{atomic, fast, mem, shared, shared_array, special, thread, warp};
+}
+
+/// A panic stops the launch. With `panic=immediate-abort`, as `cuda_builder` compiles, nothing even gets here.
+#[cfg(target_arch = "nvptx64")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    special::trap()
+}

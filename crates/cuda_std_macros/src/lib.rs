@@ -1,1 +1,87 @@
-//! (under construction)
+//! The attributes of [`cuda_std`]: `#[kernel]` and `#[address_space(..)]`.
+//!
+//! Both mean one thing on the device and another on the host, because one source file serves both:
+//!
+//! | attribute | device (`nvptx64`) | host |
+//! | --- | --- | --- |
+//! | `#[kernel]` on a function | the entry point of the PTX | `static NAME: cuda_std::launch::Kernel<(..)>`, the typed handle with which it is launched |
+//! | `#[address_space(shared)]` on a static | a static of the section `.shared` | the static is left out |
+//! | `#[address_space(constant)]` on a static | a static of the section `.constant` | the static is left out |
+//!
+//! rustc has no words for shared or constant memory, nor for launch bounds. The sections and the marker static that these
+//! attributes write are a convention with `cuda_builder`, which rewrites them in the LLVM IR.
+//!
+//! The crate is used through `cuda_std`, which re-exports everything here.
+//!
+//! [`cuda_std`]: ../cuda_std/index.html
+
+mod address_space;
+mod bounds;
+mod kernel;
+mod parameter;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a kernel: an entry point that the host can launch.
+///
+/// ```ignore
+/// /// Adds `1.0` to each element.
+/// ///
+/// /// # Safety
+/// /// `output` holds at least `input.len()` elements, and no other thread touches them.
+/// #[kernel(launch_bounds(256))]
+/// pub unsafe fn increment(input: &[f32], output: *mut f32) {
+///     let i = thread::index_1d() as usize;
+///     if i < input.len() {
+///         *output.add(i) = *input.get_unchecked(i) + 1.0;
+///     }
+/// }
+/// ```
+///
+/// The function must be `pub unsafe fn`, without type parameters, without `async`, `const` or `extern`, and without a
+/// result. Its name is the symbol in the PTX, so it must be unique over the whole crate. The body is an unsafe context:
+/// what the launch must promise stands under `# Safety`, once, instead of at every access.
+///
+/// # Parameters
+///
+/// | parameter | in the PTX | in the type of the host's handle |
+/// | --- | --- | --- |
+/// | `&[T]` | pointer (`u64`), length in elements (`u64`); loads take the read-only path (`ld.global.nc`) | `Slice<T>` |
+/// | `&mut [T]` | pointer, length in elements | `SliceMut<T>` |
+/// | `*const T` | pointer | `Pointer<T>` |
+/// | `*mut T` | pointer | `PointerMut<T>` |
+/// | a number, `bool`, a vector such as `f32x4`, or another `Copy` type with `#[repr(C)]` | its bytes | the type itself |
+///
+/// `&mut [T]` promises that nothing else reaches these elements while the thread runs. Where the threads of a launch
+/// share an output, each writing its own elements, `*mut T` is the honest type.
+///
+/// # Launch bounds
+///
+/// `#[kernel(launch_bounds(THREADS))]` and `#[kernel(launch_bounds(THREADS, MIN_BLOCKS))]` are CUDA's
+/// `__launch_bounds__`: the most threads that a block will have, and how many blocks should fit on one multiprocessor at
+/// least. The compiler then chooses the number of registers, and a launch with more threads fails. `THREADS` is a number
+/// or a shape, `(32, 8)` or `(32, 8, 1)`. In the PTX they are the directives `.maxntid` and `.minnctapersm`
+/// (PTX manual, "Performance-Tuning Directives").
+#[proc_macro_attribute]
+pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Places a static in a memory of the GPU: `#[address_space(shared)]`, `(constant)` or `(global)`.
+///
+/// ```ignore
+/// #[address_space(shared)]
+/// static TILE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
+///
+/// #[address_space(constant)]
+/// static COEFFICIENTS: ConstantCell<[f32; 4]> = ConstantCell::new([1.0, 0.5, 0.25, 0.125]);
+/// ```
+///
+/// The static may stand in a module or in a function. Shared memory has no initial value: its type must be
+/// `SharedCell<T>` (or `MaybeUninit<T>` in a `static mut`). Constant memory has one, and the host may replace it before a
+/// launch if the static also bears `#[unsafe(no_mangle)]`, by which name the module then exports it. `(global)` is where
+/// a static is anyway. In host builds the static is left out.
+#[proc_macro_attribute]
+pub fn address_space(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    address_space::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}

@@ -1,0 +1,44 @@
+//! Constant memory: up to 64 KB that a launch only reads, cached for the case that all lanes read one address.
+//!
+//! ```ignore
+//! #[address_space(constant)]
+//! #[unsafe(no_mangle)]
+//! pub static COEFFICIENTS: ConstantCell<[f32; 4]> = ConstantCell::new([1.0, 0.5, 0.25, 0.125]);
+//!
+//! let all = COEFFICIENTS.get();
+//! let one = COEFFICIENTS.as_ptr().cast::<f32>().add(i).read();
+//! ```
+//!
+//! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it between launches. Without,
+//! nobody can, and the compiler uses the values as it knows them.
+
+use core::cell::UnsafeCell;
+
+/// A value in constant memory, for statics with `#[address_space(constant)]`.
+///
+/// It behaves as a cell because the host may replace the value between launches: the one in the source is only the first.
+#[repr(transparent)]
+pub struct ConstantCell<T>(UnsafeCell<T>);
+
+// SAFETY: kernels only read the value, and the host writes it only while no kernel runs.
+unsafe impl<T: Sync> Sync for ConstantCell<T> {}
+
+impl<T: Copy> ConstantCell<T> {
+    /// A cell whose value, until the host sets another, is `value`.
+    pub const fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    /// The whole value.
+    #[inline(always)]
+    pub fn get(&self) -> T {
+        // SAFETY: nothing writes to constant memory while the kernel runs.
+        unsafe { *self.0.get() }
+    }
+
+    /// The address of the value, to read a part of it.
+    #[inline(always)]
+    pub const fn as_ptr(&self) -> *const T {
+        self.0.get()
+    }
+}

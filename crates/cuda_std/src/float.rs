@@ -1,0 +1,588 @@
+//! Accurate math: the methods of `f32` and `f64` that `core` does not have.
+//!
+//! On the device the functions that are instructions are those (`sqrt.rn`, `fma.rn`, `cvt.rmi`, ...), exactly rounded; all
+//! others, and all on the host, come from the crate `libm`, with errors of about 1 ulp. So a reference on the CPU and a
+//! kernel can call the same code. The fast and less accurate functions of the hardware are in `cuda_std::fast`.
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// The methods that `f32` and `f64` have in `std` but not in `core`, for kernels.
+///
+/// Where `std` is linked its own methods come first; call these as `GpuFloat::sin(x)` there.
+pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
+    /// The greatest integer not above this.
+    fn floor(self) -> Self;
+    /// The least integer not below this.
+    fn ceil(self) -> Self;
+    /// The integer part.
+    fn trunc(self) -> Self;
+    /// The nearest integer, halves to the even one.
+    fn round_ties_even(self) -> Self;
+    /// What [`trunc`](Self::trunc) cuts off.
+    fn fract(self) -> Self;
+    /// The magnitude.
+    fn abs(self) -> Self;
+    /// 1 or -1 with the sign of this; NaN stays NaN.
+    fn signum(self) -> Self;
+    /// The magnitude of this with the sign of `sign`.
+    fn copysign(self, sign: Self) -> Self;
+    /// `self * a + b`, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// The square root, exactly rounded; NaN below 0.
+    fn sqrt(self) -> Self;
+    /// `1 / self`.
+    fn recip(self) -> Self;
+    /// `self^n`, by repeated multiplication.
+    fn powi(self, n: i32) -> Self;
+    /// The integer `q` for which `self - q * divisor` is at least 0 and below the magnitude of `divisor`.
+    fn div_euclid(self, divisor: Self) -> Self;
+    /// What [`div_euclid`](Self::div_euclid) leaves.
+    fn rem_euclid(self, divisor: Self) -> Self;
+    /// The logarithm to `base`.
+    fn log(self, base: Self) -> Self;
+    /// Sine and cosine of an angle in radians.
+    fn sin_cos(self) -> (Self, Self);
+    /// The nearest integer, halves away from zero.
+    fn round(self) -> Self;
+    /// `e^x`.
+    fn exp(self) -> Self;
+    /// `2^x`.
+    fn exp2(self) -> Self;
+    /// `e^x - 1`, accurate near 0.
+    fn exp_m1(self) -> Self;
+    /// The natural logarithm.
+    fn ln(self) -> Self;
+    /// `ln(1 + x)`, accurate near 0.
+    fn ln_1p(self) -> Self;
+    /// The binary logarithm.
+    fn log2(self) -> Self;
+    /// The decimal logarithm.
+    fn log10(self) -> Self;
+    /// The cube root.
+    fn cbrt(self) -> Self;
+    /// The sine of an angle in radians.
+    fn sin(self) -> Self;
+    /// The cosine of an angle in radians.
+    fn cos(self) -> Self;
+    /// The tangent of an angle in radians.
+    fn tan(self) -> Self;
+    /// The angle in radians, -pi/2 to pi/2, whose sine this is; NaN beyond -1 to 1.
+    fn asin(self) -> Self;
+    /// The angle in radians, 0 to pi, whose cosine this is; NaN beyond -1 to 1.
+    fn acos(self) -> Self;
+    /// The angle in radians, -pi/2 to pi/2, whose tangent this is.
+    fn atan(self) -> Self;
+    /// The hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// The hyperbolic cosine.
+    fn cosh(self) -> Self;
+    /// The hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// The inverse of the hyperbolic sine.
+    fn asinh(self) -> Self;
+    /// The inverse of the hyperbolic cosine.
+    fn acosh(self) -> Self;
+    /// The inverse of the hyperbolic tangent.
+    fn atanh(self) -> Self;
+    /// `self^n`.
+    fn powf(self, n: Self) -> Self;
+    /// The angle in radians, -pi to pi, of the point (`other`, `self`).
+    fn atan2(self, other: Self) -> Self;
+    /// `sqrt(self^2 + other^2)`, without overflow on the way.
+    fn hypot(self, other: Self) -> Self;
+}
+
+macro_rules! instruction {
+    ($intrinsic:ident, $libm:ident, $($argument:expr),*) => {{
+        #[cfg(target_arch = "nvptx64")]
+        let result = crate::intrinsics::$intrinsic($($argument),*);
+        #[cfg(not(target_arch = "nvptx64"))]
+        let result = libm::$libm($($argument),*);
+        result
+    }};
+}
+
+impl GpuFloat for f32 {
+    #[inline]
+    fn floor(self) -> Self {
+        instruction!(floor_f32, floorf, self)
+    }
+
+    #[inline]
+    fn ceil(self) -> Self {
+        instruction!(ceil_f32, ceilf, self)
+    }
+
+    #[inline]
+    fn trunc(self) -> Self {
+        instruction!(trunc_f32, truncf, self)
+    }
+
+    #[inline]
+    fn round_ties_even(self) -> Self {
+        instruction!(round_even_f32, rintf, self)
+    }
+
+    #[inline]
+    fn fract(self) -> Self {
+        self - GpuFloat::trunc(self)
+    }
+
+    #[inline]
+    fn abs(self) -> Self {
+        f32::abs(self)
+    }
+
+    #[inline]
+    fn signum(self) -> Self {
+        f32::signum(self)
+    }
+
+    #[inline]
+    fn copysign(self, sign: Self) -> Self {
+        f32::copysign(self, sign)
+    }
+
+    #[inline]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        instruction!(fma_f32, fmaf, self, a, b)
+    }
+
+    #[inline]
+    fn sqrt(self) -> Self {
+        instruction!(sqrt_f32, sqrtf, self)
+    }
+
+    #[inline]
+    fn recip(self) -> Self {
+        1.0 / self
+    }
+
+    #[inline]
+    fn powi(self, n: i32) -> Self {
+        power(self, n)
+    }
+
+    #[inline]
+    fn div_euclid(self, divisor: Self) -> Self {
+        let quotient = GpuFloat::trunc(self / divisor);
+        match self % divisor {
+            rest if rest >= 0.0 => quotient,
+            _ if divisor > 0.0 => quotient - 1.0,
+            _ => quotient + 1.0,
+        }
+    }
+
+    #[inline]
+    fn rem_euclid(self, divisor: Self) -> Self {
+        let rest = self % divisor;
+        if rest < 0.0 { rest + divisor.abs() } else { rest }
+    }
+
+    #[inline]
+    fn log(self, base: Self) -> Self {
+        GpuFloat::ln(self) / GpuFloat::ln(base)
+    }
+
+    #[inline]
+    fn sin_cos(self) -> (Self, Self) {
+        libm::sincosf(self)
+    }
+
+    #[inline]
+    fn round(self) -> Self {
+        libm::roundf(self)
+    }
+
+    #[inline]
+    fn exp(self) -> Self {
+        libm::expf(self)
+    }
+
+    #[inline]
+    fn exp2(self) -> Self {
+        libm::exp2f(self)
+    }
+
+    #[inline]
+    fn exp_m1(self) -> Self {
+        libm::expm1f(self)
+    }
+
+    #[inline]
+    fn ln(self) -> Self {
+        libm::logf(self)
+    }
+
+    #[inline]
+    fn ln_1p(self) -> Self {
+        libm::log1pf(self)
+    }
+
+    #[inline]
+    fn log2(self) -> Self {
+        libm::log2f(self)
+    }
+
+    #[inline]
+    fn log10(self) -> Self {
+        libm::log10f(self)
+    }
+
+    #[inline]
+    fn cbrt(self) -> Self {
+        libm::cbrtf(self)
+    }
+
+    #[inline]
+    fn sin(self) -> Self {
+        libm::sinf(self)
+    }
+
+    #[inline]
+    fn cos(self) -> Self {
+        libm::cosf(self)
+    }
+
+    #[inline]
+    fn tan(self) -> Self {
+        libm::tanf(self)
+    }
+
+    #[inline]
+    fn asin(self) -> Self {
+        libm::asinf(self)
+    }
+
+    #[inline]
+    fn acos(self) -> Self {
+        libm::acosf(self)
+    }
+
+    #[inline]
+    fn atan(self) -> Self {
+        libm::atanf(self)
+    }
+
+    #[inline]
+    fn sinh(self) -> Self {
+        libm::sinhf(self)
+    }
+
+    #[inline]
+    fn cosh(self) -> Self {
+        libm::coshf(self)
+    }
+
+    #[inline]
+    fn tanh(self) -> Self {
+        libm::tanhf(self)
+    }
+
+    #[inline]
+    fn asinh(self) -> Self {
+        libm::asinhf(self)
+    }
+
+    #[inline]
+    fn acosh(self) -> Self {
+        libm::acoshf(self)
+    }
+
+    #[inline]
+    fn atanh(self) -> Self {
+        libm::atanhf(self)
+    }
+
+    #[inline]
+    fn powf(self, n: Self) -> Self {
+        libm::powf(self, n)
+    }
+
+    #[inline]
+    fn atan2(self, other: Self) -> Self {
+        libm::atan2f(self, other)
+    }
+
+    #[inline]
+    fn hypot(self, other: Self) -> Self {
+        libm::hypotf(self, other)
+    }
+}
+
+impl GpuFloat for f64 {
+    #[inline]
+    fn floor(self) -> Self {
+        instruction!(floor_f64, floor, self)
+    }
+
+    #[inline]
+    fn ceil(self) -> Self {
+        instruction!(ceil_f64, ceil, self)
+    }
+
+    #[inline]
+    fn trunc(self) -> Self {
+        instruction!(trunc_f64, trunc, self)
+    }
+
+    #[inline]
+    fn round_ties_even(self) -> Self {
+        instruction!(round_even_f64, rint, self)
+    }
+
+    #[inline]
+    fn fract(self) -> Self {
+        self - GpuFloat::trunc(self)
+    }
+
+    #[inline]
+    fn abs(self) -> Self {
+        f64::abs(self)
+    }
+
+    #[inline]
+    fn signum(self) -> Self {
+        f64::signum(self)
+    }
+
+    #[inline]
+    fn copysign(self, sign: Self) -> Self {
+        f64::copysign(self, sign)
+    }
+
+    #[inline]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        instruction!(fma_f64, fma, self, a, b)
+    }
+
+    #[inline]
+    fn sqrt(self) -> Self {
+        instruction!(sqrt_f64, sqrt, self)
+    }
+
+    #[inline]
+    fn recip(self) -> Self {
+        1.0 / self
+    }
+
+    #[inline]
+    fn powi(self, n: i32) -> Self {
+        power(self, n)
+    }
+
+    #[inline]
+    fn div_euclid(self, divisor: Self) -> Self {
+        let quotient = GpuFloat::trunc(self / divisor);
+        match self % divisor {
+            rest if rest >= 0.0 => quotient,
+            _ if divisor > 0.0 => quotient - 1.0,
+            _ => quotient + 1.0,
+        }
+    }
+
+    #[inline]
+    fn rem_euclid(self, divisor: Self) -> Self {
+        let rest = self % divisor;
+        if rest < 0.0 { rest + divisor.abs() } else { rest }
+    }
+
+    #[inline]
+    fn log(self, base: Self) -> Self {
+        GpuFloat::ln(self) / GpuFloat::ln(base)
+    }
+
+    #[inline]
+    fn sin_cos(self) -> (Self, Self) {
+        libm::sincos(self)
+    }
+
+    #[inline]
+    fn round(self) -> Self {
+        libm::round(self)
+    }
+
+    #[inline]
+    fn exp(self) -> Self {
+        libm::exp(self)
+    }
+
+    #[inline]
+    fn exp2(self) -> Self {
+        libm::exp2(self)
+    }
+
+    #[inline]
+    fn exp_m1(self) -> Self {
+        libm::expm1(self)
+    }
+
+    #[inline]
+    fn ln(self) -> Self {
+        libm::log(self)
+    }
+
+    #[inline]
+    fn ln_1p(self) -> Self {
+        libm::log1p(self)
+    }
+
+    #[inline]
+    fn log2(self) -> Self {
+        libm::log2(self)
+    }
+
+    #[inline]
+    fn log10(self) -> Self {
+        libm::log10(self)
+    }
+
+    #[inline]
+    fn cbrt(self) -> Self {
+        libm::cbrt(self)
+    }
+
+    #[inline]
+    fn sin(self) -> Self {
+        libm::sin(self)
+    }
+
+    #[inline]
+    fn cos(self) -> Self {
+        libm::cos(self)
+    }
+
+    #[inline]
+    fn tan(self) -> Self {
+        libm::tan(self)
+    }
+
+    #[inline]
+    fn asin(self) -> Self {
+        libm::asin(self)
+    }
+
+    #[inline]
+    fn acos(self) -> Self {
+        libm::acos(self)
+    }
+
+    #[inline]
+    fn atan(self) -> Self {
+        libm::atan(self)
+    }
+
+    #[inline]
+    fn sinh(self) -> Self {
+        libm::sinh(self)
+    }
+
+    #[inline]
+    fn cosh(self) -> Self {
+        libm::cosh(self)
+    }
+
+    #[inline]
+    fn tanh(self) -> Self {
+        libm::tanh(self)
+    }
+
+    #[inline]
+    fn asinh(self) -> Self {
+        libm::asinh(self)
+    }
+
+    #[inline]
+    fn acosh(self) -> Self {
+        libm::acosh(self)
+    }
+
+    #[inline]
+    fn atanh(self) -> Self {
+        libm::atanh(self)
+    }
+
+    #[inline]
+    fn powf(self, n: Self) -> Self {
+        libm::pow(self, n)
+    }
+
+    #[inline]
+    fn atan2(self, other: Self) -> Self {
+        libm::atan2(self, other)
+    }
+
+    #[inline]
+    fn hypot(self, other: Self) -> Self {
+        libm::hypot(self, other)
+    }
+}
+
+/// `base^exponent` by squaring; a negative exponent takes the reciprocal at the end.
+#[inline]
+fn power<T: Copy + core::ops::Mul<Output = T> + core::ops::Div<Output = T> + From<f32>>(base: T, exponent: i32) -> T {
+    let one = T::from(1.0);
+    let (mut result, mut square, mut bits) = (one, base, exponent.unsigned_abs());
+    while bits != 0 {
+        if bits & 1 != 0 {
+            result = result * square;
+        }
+        square = square * square;
+        bits >>= 1;
+    }
+    if exponent < 0 { one / result } else { result }
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::GpuFloat;
+
+    #[test]
+    fn integers_and_remainders() {
+        assert_eq!(GpuFloat::floor(-1.5_f32), -2.0);
+        assert_eq!(GpuFloat::ceil(-1.5_f64), -1.0);
+        assert_eq!(GpuFloat::round(2.5_f32), 3.0);
+        assert_eq!(GpuFloat::round_ties_even(2.5_f32), 2.0);
+        assert_eq!(GpuFloat::fract(-1.75_f64), -0.75);
+        assert_eq!(GpuFloat::div_euclid(-7.0_f32, 2.0), -4.0);
+        assert_eq!(GpuFloat::div_euclid(-7.0_f32, -2.0), 4.0);
+        assert_eq!(GpuFloat::rem_euclid(-7.0_f64, -2.0), 1.0);
+    }
+
+    #[test]
+    fn powers_take_every_exponent() {
+        assert_eq!(GpuFloat::powi(3.0_f32, 4), 81.0);
+        assert_eq!(GpuFloat::powi(2.0_f64, -3), 0.125);
+        assert_eq!(GpuFloat::powi(5.0_f64, 0), 1.0);
+        assert_eq!(GpuFloat::powi(1.0_f32, i32::MIN), 1.0);
+    }
+
+    #[test]
+    fn names_call_the_function_they_name() {
+        for x in [0.1_f64, 0.5, 0.9] {
+            let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+            close(GpuFloat::exp(GpuFloat::ln(x)), x);
+            close(GpuFloat::exp_m1(GpuFloat::ln_1p(x)), x);
+            close(GpuFloat::exp2(GpuFloat::log2(x)), x);
+            close(GpuFloat::powf(10.0, GpuFloat::log10(x)), x);
+            close(GpuFloat::log(x, 2.0), GpuFloat::log2(x));
+            close(GpuFloat::sin(GpuFloat::asin(x)), x);
+            close(GpuFloat::cos(GpuFloat::acos(x)), x);
+            close(GpuFloat::tan(GpuFloat::atan(x)), x);
+            close(GpuFloat::sinh(GpuFloat::asinh(x)), x);
+            close(GpuFloat::cosh(GpuFloat::acosh(1.0 + x)), 1.0 + x);
+            close(GpuFloat::tanh(GpuFloat::atanh(x)), x);
+            close(GpuFloat::cbrt(x * x * x), x);
+            close(GpuFloat::hypot(3.0 * x, 4.0 * x), 5.0 * x);
+            close(GpuFloat::atan2(x, 1.0), GpuFloat::atan(x));
+            let (sine, cosine) = GpuFloat::sin_cos(x);
+            close(GpuFloat::mul_add(sine, sine, cosine * cosine), 1.0);
+            close(GpuFloat::sqrt(x) * GpuFloat::sqrt(x), x);
+            close(GpuFloat::recip(x) * x, 1.0);
+        }
+    }
+}

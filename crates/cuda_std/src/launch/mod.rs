@@ -1,0 +1,36 @@
+//! The host's side of a kernel: typed handles, and the bytes of a launch's arguments.
+//!
+//! In host builds `#[kernel]` leaves a `static` of type [`Kernel<P>`](Kernel), where `P` is the tuple of the kernel's
+//! parameters. A launcher takes that handle and a tuple of host values for which [`ArgumentList<P>`](ArgumentList) holds, so
+//! that an argument of the wrong type, or one too many, does not compile:
+//!
+//! ```
+//! use cuda_std::launch::{ArgumentList, Arguments, Kernel};
+//!
+//! // What `#[kernel] pub unsafe fn scale(factor: f32, count: u32)` leaves on the host.
+//! static scale: Kernel<(f32, u32)> = Kernel::new("scale", None);
+//!
+//! fn launch<P, A: ArgumentList<P>>(kernel: &Kernel<P>, arguments: A) -> Vec<Vec<u8>> {
+//!     let mut bytes = Arguments::new();
+//!     arguments.push_all(&mut bytes);
+//!     bytes.iter().map(<[u8]>::to_vec).collect()
+//! }
+//!
+//! assert_eq!(launch(&scale, (2.0, 7)), [[0, 0, 0, 0x40], [7, 0, 0, 0]]);
+//! ```
+//!
+//! ```compile_fail,E0277
+//! # use cuda_std::launch::{ArgumentList, Arguments, Kernel};
+//! # static scale: Kernel<(f32, u32)> = Kernel::new("scale", None);
+//! # fn launch<P, A: ArgumentList<P>>(kernel: &Kernel<P>, arguments: A) {}
+//! launch(&scale, (2.0_f64, 7)); // the kernel takes an f32
+//! ```
+//!
+//! Scalars, vectors and `#[repr(C)]` values are arguments as they are. What a buffer is, and which of them may stand for a
+//! [`Slice`] or a [`PointerMut`], the launcher's crate says, by implementing [`Argument`] for its own types.
+
+mod arguments;
+mod kernel;
+
+pub use arguments::{Argument, ArgumentList, Arguments, Value, assert_value};
+pub use kernel::{Kernel, LaunchBounds, Pointer, PointerMut, Slice, SliceMut};

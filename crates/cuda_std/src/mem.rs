@@ -1,0 +1,306 @@
+//! Global loads and stores with a cache operator (PTX manual, "Cache Operators").
+//!
+//! An ordinary `*p` is a load as the compiler sees fit: `ld.global`, which caches in L1 and L2, or `ld.global.nc` where it knows
+//! that nothing writes there during the launch. The functions here say what they want. The operators are advice on where to
+//! keep the data: what is loaded is the same.
+//!
+//! | load | CUDA | the hardware is asked to |
+//! | --- | --- | --- |
+//! | [`load_ca`] | `__ldca` | cache at all levels, L1 and L2 |
+//! | [`load_cg`] | `__ldcg` | cache in L2, and pass by L1 |
+//! | [`load_cs`] | `__ldcs` | expect to read it once: evict it first |
+//! | [`load_lu`] | `__ldlu` | expect not to read it again: last use |
+//! | [`load_cv`] | `__ldcv` | fetch it anew: it may have changed |
+//! | [`load_nc`] | `__ldg` | take the read-only (texture) path |
+//!
+//! | store | CUDA | the hardware is asked to |
+//! | --- | --- | --- |
+//! | [`store_wb`] | `__stwb` | write back at all levels: the default |
+//! | [`store_cg`] | `__stcg` | cache in L2 |
+//! | [`store_cs`] | `__stcs` | expect nobody to read it soon: evict it first |
+//! | [`store_wt`] | `__stwt` | write through to memory |
+//!
+//! They take the numbers of 8 to 64 bits and the vectors of [`vector`](crate::vector), each as one access.
+
+use crate::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
+
+macro_rules! loads {
+    ($($(#[$documentation:meta])* $name:ident;)*) => {$(
+        $(#[$documentation])*
+        ///
+        /// # Safety
+        /// `address` is that of a value in global memory, aligned to its size.
+        #[inline(always)]
+        pub unsafe fn $name<T: GlobalValue>(address: *const T) -> T {
+            // SAFETY: the caller says that the address is good.
+            unsafe { T::$name(address) }
+        }
+    )*};
+}
+
+loads! {
+    /// Loads through L1 and L2 (`ld.global.ca`).
+    load_ca;
+    /// Loads through L2 alone (`ld.global.cg`).
+    load_cg;
+    /// Loads what is read only once: it is evicted first (`ld.global.cs`).
+    load_cs;
+    /// Loads what is not read again (`ld.global.lu`).
+    load_lu;
+    /// Loads what may have changed: cached lines are fetched anew (`ld.global.cv`).
+    load_cv;
+    /// Loads by the read-only path (`ld.global.nc`). Nothing may write there during the launch.
+    load_nc;
+}
+
+macro_rules! stores {
+    ($($(#[$documentation:meta])* $name:ident;)*) => {$(
+        $(#[$documentation])*
+        ///
+        /// # Safety
+        /// `address` is that of a value in global memory, aligned to its size, which no other thread uses meanwhile.
+        #[inline(always)]
+        pub unsafe fn $name<T: GlobalValue>(address: *mut T, value: T) {
+            // SAFETY: the caller says that the address is good.
+            unsafe { T::$name(address, value) }
+        }
+    )*};
+}
+
+stores! {
+    /// Stores with write-back at all levels (`st.global.wb`).
+    store_wb;
+    /// Stores to L2 (`st.global.cg`).
+    store_cg;
+    /// Stores what nobody reads soon: it is evicted first (`st.global.cs`).
+    store_cs;
+    /// Stores through L2 to memory (`st.global.wt`).
+    store_wt;
+}
+
+/// A value that one global access moves: numbers of 8 to 64 bits, and vectors.
+#[allow(clippy::missing_safety_doc)]
+pub unsafe trait GlobalValue: Copy {
+    /// [`load_ca`](crate::mem::load_ca) of this type.
+    unsafe fn load_ca(address: *const Self) -> Self;
+    /// [`load_cg`](crate::mem::load_cg) of this type.
+    unsafe fn load_cg(address: *const Self) -> Self;
+    /// [`load_cs`](crate::mem::load_cs) of this type.
+    unsafe fn load_cs(address: *const Self) -> Self;
+    /// [`load_lu`](crate::mem::load_lu) of this type.
+    unsafe fn load_lu(address: *const Self) -> Self;
+    /// [`load_cv`](crate::mem::load_cv) of this type.
+    unsafe fn load_cv(address: *const Self) -> Self;
+    /// [`load_nc`](crate::mem::load_nc) of this type.
+    unsafe fn load_nc(address: *const Self) -> Self;
+    /// [`store_wb`](crate::mem::store_wb) of this type.
+    unsafe fn store_wb(address: *mut Self, value: Self);
+    /// [`store_cg`](crate::mem::store_cg) of this type.
+    unsafe fn store_cg(address: *mut Self, value: Self);
+    /// [`store_cs`](crate::mem::store_cs) of this type.
+    unsafe fn store_cs(address: *mut Self, value: Self);
+    /// [`store_wt`](crate::mem::store_wt) of this type.
+    unsafe fn store_wt(address: *mut Self, value: Self);
+}
+
+/// One instruction, around which the address goes from the generic to the global space, as `ld.global` wants it. Rustdoc has
+/// no such assembler, and no need of the bodies.
+#[cfg(target_arch = "nvptx64")]
+macro_rules! global_access {
+    ($instruction:expr, $address:ident, $($operand:tt)*) => {
+        core::arch::asm!(
+            "{{",
+            ".reg .b64 global;",
+            "cvta.to.global.u64 global, {address};",
+            $instruction,
+            "}}",
+            address = in(reg64) $address,
+            $($operand)*
+        )
+    };
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! global_access {
+    ($($tokens:tt)*) => {
+        unreachable!()
+    };
+}
+
+macro_rules! scalar_load {
+    ($name:ident, $operator:literal, $kind:literal, $class:ident, $register:ty, $from:expr) => {
+        #[inline(always)]
+        #[allow(unused_variables, unused_mut, unreachable_code)]
+        unsafe fn $name(address: *const Self) -> Self {
+            let value: $register;
+            // SAFETY: the caller says that the address is good.
+            unsafe {
+                global_access!(
+                    concat!("ld.global.", $operator, ".", $kind, " {value}, [global];"),
+                    address,
+                    value = out($class) value,
+                    options(nostack, readonly, preserves_flags)
+                );
+            }
+            $from(value)
+        }
+    };
+}
+
+macro_rules! scalar_store {
+    ($name:ident, $operator:literal, $kind:literal, $class:ident, $into:expr) => {
+        #[inline(always)]
+        #[allow(unused_variables)]
+        unsafe fn $name(address: *mut Self, value: Self) {
+            let bits = $into(value);
+            // SAFETY: the caller says that the address is good.
+            unsafe {
+                global_access!(
+                    concat!("st.global.", $operator, ".", $kind, " [global], {value};"),
+                    address,
+                    value = in($class) bits,
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+    };
+}
+
+macro_rules! scalars {
+    ($($ty:ty: $kind:literal $class:ident $register:ty, $from:expr, $into:expr;)*) => {$(
+        // SAFETY: the instruction's type has the size of the value.
+        unsafe impl GlobalValue for $ty {
+            scalar_load!(load_ca, "ca", $kind, $class, $register, $from);
+            scalar_load!(load_cg, "cg", $kind, $class, $register, $from);
+            scalar_load!(load_cs, "cs", $kind, $class, $register, $from);
+            scalar_load!(load_lu, "lu", $kind, $class, $register, $from);
+            scalar_load!(load_cv, "cv", $kind, $class, $register, $from);
+            scalar_load!(load_nc, "nc", $kind, $class, $register, $from);
+            scalar_store!(store_wb, "wb", $kind, $class, $into);
+            scalar_store!(store_cg, "cg", $kind, $class, $into);
+            scalar_store!(store_cs, "cs", $kind, $class, $into);
+            scalar_store!(store_wt, "wt", $kind, $class, $into);
+        }
+    )*};
+}
+
+scalars! {
+    u8: "u8" reg32 u32, |bits| bits as u8, u32::from;
+    i8: "s8" reg32 i32, |bits| bits as i8, i32::from;
+    u16: "u16" reg16 u16, u16::from, u16::from;
+    i16: "s16" reg16 i16, i16::from, i16::from;
+    u32: "u32" reg32 u32, u32::from, u32::from;
+    i32: "s32" reg32 i32, i32::from, i32::from;
+    u64: "u64" reg64 u64, u64::from, u64::from;
+    i64: "s64" reg64 i64, i64::from, i64::from;
+    f32: "f32" reg32 f32, f32::from, f32::from;
+    f64: "f64" reg64 f64, f64::from, f64::from;
+}
+
+macro_rules! vector_load {
+    ($name:ident, $operator:literal, pair $kind:literal $class:ident $element:ty) => {
+        #[inline(always)]
+        #[allow(unreachable_code)]
+        unsafe fn $name(address: *const Self) -> Self {
+            let (x, y): ($element, $element);
+            // SAFETY: the caller says that the address is good.
+            unsafe {
+                global_access!(
+                    concat!("ld.global.", $operator, ".v2.", $kind, " {{{x}, {y}}}, [global];"),
+                    address,
+                    x = out($class) x,
+                    y = out($class) y,
+                    options(nostack, readonly, preserves_flags)
+                );
+            }
+            Self::new(x, y)
+        }
+    };
+    ($name:ident, $operator:literal, quad $kind:literal $class:ident $element:ty) => {
+        #[inline(always)]
+        #[allow(unreachable_code)]
+        unsafe fn $name(address: *const Self) -> Self {
+            let (x, y, z, w): ($element, $element, $element, $element);
+            // SAFETY: the caller says that the address is good.
+            unsafe {
+                global_access!(
+                    concat!("ld.global.", $operator, ".v4.", $kind, " {{{x}, {y}, {z}, {w}}}, [global];"),
+                    address,
+                    x = out($class) x,
+                    y = out($class) y,
+                    z = out($class) z,
+                    w = out($class) w,
+                    options(nostack, readonly, preserves_flags)
+                );
+            }
+            Self::new(x, y, z, w)
+        }
+    };
+}
+
+macro_rules! vector_store {
+    ($name:ident, $operator:literal, pair $kind:literal $class:ident $element:ty) => {
+        #[inline(always)]
+        #[allow(unused_variables)]
+        unsafe fn $name(address: *mut Self, value: Self) {
+            // SAFETY: the caller says that the address is good.
+            unsafe {
+                global_access!(
+                    concat!("st.global.", $operator, ".v2.", $kind, " [global], {{{x}, {y}}};"),
+                    address,
+                    x = in($class) value.x(),
+                    y = in($class) value.y(),
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+    };
+    ($name:ident, $operator:literal, quad $kind:literal $class:ident $element:ty) => {
+        #[inline(always)]
+        #[allow(unused_variables)]
+        unsafe fn $name(address: *mut Self, value: Self) {
+            // SAFETY: the caller says that the address is good.
+            unsafe {
+                global_access!(
+                    concat!("st.global.", $operator, ".v4.", $kind, " [global], {{{x}, {y}, {z}, {w}}};"),
+                    address,
+                    x = in($class) value.x(),
+                    y = in($class) value.y(),
+                    z = in($class) value.z(),
+                    w = in($class) value.w(),
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+    };
+}
+
+macro_rules! vectors {
+    ($($ty:ty: $lanes:tt $kind:literal $class:ident $element:ty;)*) => {$(
+        // SAFETY: the instruction's type has the size of the value.
+        unsafe impl GlobalValue for $ty {
+            vector_load!(load_ca, "ca", $lanes $kind $class $element);
+            vector_load!(load_cg, "cg", $lanes $kind $class $element);
+            vector_load!(load_cs, "cs", $lanes $kind $class $element);
+            vector_load!(load_lu, "lu", $lanes $kind $class $element);
+            vector_load!(load_cv, "cv", $lanes $kind $class $element);
+            vector_load!(load_nc, "nc", $lanes $kind $class $element);
+            vector_store!(store_wb, "wb", $lanes $kind $class $element);
+            vector_store!(store_cg, "cg", $lanes $kind $class $element);
+            vector_store!(store_cs, "cs", $lanes $kind $class $element);
+            vector_store!(store_wt, "wt", $lanes $kind $class $element);
+        }
+    )*};
+}
+
+vectors! {
+    f32x2: pair "f32" reg32 f32;
+    f32x4: quad "f32" reg32 f32;
+    f64x2: pair "f64" reg64 f64;
+    u32x2: pair "u32" reg32 u32;
+    u32x4: quad "u32" reg32 u32;
+    i32x2: pair "s32" reg32 i32;
+    i32x4: quad "s32" reg32 i32;
+    u64x2: pair "u64" reg64 u64;
+    i64x2: pair "s64" reg64 i64;
+}

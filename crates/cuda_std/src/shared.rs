@@ -1,0 +1,139 @@
+//! Shared memory: fast memory of a block, which its threads see in common and no other block sees.
+//!
+//! A static in shared memory is an ordinary Rust type in a [`SharedCell`]. Each block has its own, and it starts with no
+//! particular value:
+//!
+//! ```ignore
+//! #[address_space(shared)]
+//! static TILE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
+//!
+//! let tile = TILE.as_mut_ptr();
+//! (*tile)[y][x] = value;
+//! thread::sync_threads();
+//! let other = (*tile)[x][y];
+//! ```
+//!
+//! Shared memory has 32 banks, each 4 bytes wide; word `i` is in bank `i % 32`. A warp reads 32 banks at once, or one word in
+//! all lanes; lanes that want different words of one bank take turns.
+//!
+//! Data that threads exchange within a warp without [`sync_threads`](crate::thread::sync_threads) is read and written with
+//! [`load`] and [`store`], and ordered by [`sync_warp`](crate::warp::sync_warp).
+
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+
+/// A value in shared memory: for statics with `#[address_space(shared)]`.
+///
+/// All threads of a block have the same cell, so it gives out a pointer and no reference: which thread may touch what, and
+/// when, is a matter of barriers.
+#[repr(transparent)]
+pub struct SharedCell<T>(UnsafeCell<MaybeUninit<T>>);
+
+// SAFETY: the cell gives out only raw pointers; whoever follows them answers for the order of accesses.
+unsafe impl<T> Sync for SharedCell<T> {}
+
+impl<T> SharedCell<T> {
+    /// A cell without a value: shared memory holds whatever the block before left there.
+    pub const fn uninit() -> Self {
+        Self(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+
+    /// The address of the value. Threads must write an element before any reads it.
+    #[inline(always)]
+    pub const fn as_mut_ptr(&self) -> *mut T {
+        self.0.get().cast()
+    }
+}
+
+/// The types that a shared static may have: those that promise no initial value, since shared memory has none.
+#[diagnostic::on_unimplemented(
+    message = "a shared static cannot be a `{Self}`: shared memory has no initial value",
+    note = "write `static NAME: SharedCell<..> = SharedCell::uninit();`"
+)]
+pub trait SharedStatic {}
+
+impl<T> SharedStatic for SharedCell<T> {}
+impl<T> SharedStatic for MaybeUninit<T> {}
+
+/// An array in shared memory: `shared_array![f32; 256]` is a `*mut f32` to 256 elements that the block has in common.
+///
+/// The memory is static: each place in the source where this stands is one array, however often it is reached. The elements
+/// have no initial value.
+///
+/// ```ignore
+/// #[kernel(launch_bounds(64))]
+/// pub unsafe fn reverse(data: *mut i32) {
+///     let stage = shared_array![i32; 64];
+///     let t = thread::thread_idx_x() as usize;
+///     *stage.add(t) = *data.add(t);
+///     thread::sync_threads();
+///     *data.add(t) = *stage.add(63 - t);
+/// }
+/// ```
+#[macro_export]
+macro_rules! shared_array {
+    ($element:ty; $length:expr) => {{
+        #[$crate::address_space(shared)]
+        static ARRAY: $crate::shared::SharedCell<[$element; $length]> = $crate::shared::SharedCell::uninit();
+        ARRAY.as_mut_ptr().cast::<$element>()
+    }};
+}
+
+/// The dynamic shared memory of the block: as many bytes as the launch asked for, from a multiple of 16 on.
+///
+/// Every call returns the same address.
+#[inline(always)]
+pub fn dynamic_shared_mem<T>() -> *mut T {
+    const {
+        assert!(align_of::<T>() <= 16, "dynamic shared memory starts on a multiple of 16 bytes, no more");
+    }
+    dynamic().cast()
+}
+
+/// The dynamic shared memory of the block from byte `offset` on: for more than one array in it.
+///
+/// # Safety
+/// `offset` is within what the launch asked for, and a multiple of `T`'s alignment.
+#[inline(always)]
+pub unsafe fn dynamic_shared_mem_at<T>(offset: usize) -> *mut T {
+    // SAFETY: the caller keeps within the allocation.
+    unsafe { dynamic().add(offset).cast() }
+}
+
+#[inline(always)]
+fn dynamic() -> *mut u8 {
+    unsafe extern "C" {
+        // The builder knows this name, and makes it the module's array of dynamic shared memory.
+        #[link_name = "__coalesce_dynamic_shared"]
+        static DYNAMIC: SharedCell<[u8; 0]>;
+    }
+    // SAFETY: only the address is taken.
+    unsafe { DYNAMIC.as_mut_ptr().cast() }
+}
+
+/// The size of the block's dynamic shared memory in bytes (`%dynamic_smem_size`).
+#[inline(always)]
+pub fn dynamic_shared_size() -> u32 {
+    crate::intrinsics::dynamic_smem_size()
+}
+
+/// Reads a value that another thread may have written since this one last looked: the access is made, once, here
+/// (`ld.volatile`).
+///
+/// # Safety
+/// As for [`core::ptr::read_volatile`]; and a barrier of block or warp stands between another thread's write and this read.
+#[inline(always)]
+pub unsafe fn load<T: Copy>(address: *const T) -> T {
+    // SAFETY: the caller says so.
+    unsafe { address.read_volatile() }
+}
+
+/// Writes a value that another thread will read: the access is made, once, here (`st.volatile`).
+///
+/// # Safety
+/// As for [`core::ptr::write_volatile`]; and a barrier of block or warp stands between this write and another thread's access.
+#[inline(always)]
+pub unsafe fn store<T: Copy>(address: *mut T, value: T) {
+    // SAFETY: the caller says so.
+    unsafe { address.write_volatile(value) }
+}

@@ -1,0 +1,13 @@
+//! The checked-in PTX of this crate.
+
+/// The kernels of this crate as PTX for one architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PtxImage {
+    /// The architecture that the PTX was made for, as `sm_75`. It runs on this one and on all later ones.
+    pub arch: &'static str,
+    /// The PTX. Its first two lines are comments: the digest of the sources it was made of, and the compiler that made it.
+    pub text: &'static str,
+}
+
+/// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for that device.
+pub const PTX: &[PtxImage] = &[PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") }];

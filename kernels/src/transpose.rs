@@ -1,0 +1,295 @@
+//! Course row 11: the transpose, where one side is always against the grain, until shared memory turns it.
+//!
+//! A matrix of `rows` x `cols` floats becomes one of `cols` x `rows`. Consecutive lanes of a warp should touch consecutive
+//! floats, but what is consecutive in the input is `output_pitch` floats apart in the output. The kernels in order:
+//!
+//! | kernel | what it shows | sectors per request, load and store | wavefronts per shared load |
+//! | --- | --- | --- | --- |
+//! | [`transpose_copy`] | no transpose at all: the ceiling | 4, 4 | |
+//! | [`transpose_naive_reads`] | reads along the rows, writes down the columns | 4, 32 | |
+//! | [`transpose_naive_writes`] | the other way round | 32, 4 | |
+//! | [`transpose_block16`] | square blocks: two rows a warp, so each sector written holds two floats | 4, 16 | |
+//! | [`transpose_tiled`] | a tile in shared memory: both sides along the rows, the turn between them | 4, 4 | 32 |
+//! | [`transpose_padded`] | one unused column in the tile | 4, 4 | 1 |
+//!
+//! What to look for: the sectors per request (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` over
+//! `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and the same with `_op_st`), the bytes used of each sector
+//! (`smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`), and for the tile
+//! `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` with its `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`.
+//! The numbers of the table are those of whole tiles whose rows start on 32 bytes.
+//!
+//! # Shapes
+//!
+//! Matrices are row-major; element (row, column) is at `row * pitch + column`, with the pitch in elements. A pitch equal to
+//! the number of columns is a linear matrix, a larger one a pitched matrix: the kernels cannot tell.
+//!
+//! A block moves one tile: 32 x 32 elements, with 32 x [`BLOCK_ROWS`] threads, each of which moves 4 elements of one column
+//! (other heights work too, with more or fewer elements a thread). [`transpose_block16`] moves one element a thread, with
+//! blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
+
+use cuda_std::kernel;
+#[cfg(target_arch = "nvptx64")]
+use cuda_std::{address_space, shared::SharedCell, thread};
+
+/// Rows and columns of a tile, and the width of its block.
+pub const TILE: u32 = 32;
+
+/// The height of the block that moves a tile, unless the host chooses another.
+pub const BLOCK_ROWS: u32 = 8;
+
+/// The sides of the block of [`transpose_block16`].
+pub const BLOCK16: u32 = 16;
+
+/// The grid that covers a `rows` x `cols` matrix with tiles of `tile = [columns, rows]` elements.
+///
+/// `[TILE, TILE]` for all kernels but [`transpose_block16`], whose tile is its block. A grid has at most 65535 blocks in y,
+/// so a taller one continues in z.
+pub const fn grid(rows: u32, cols: u32, tile: [u32; 2]) -> [u32; 3] {
+    let tiles = rows.div_ceil(tile[1]);
+    let layers = tiles.div_ceil(65_535);
+    let tiles_per_layer = if layers == 0 { 0 } else { tiles.div_ceil(layers) };
+    [cols.div_ceil(tile[0]), tiles_per_layer, layers]
+}
+
+/// Copies the matrix, in tiles as the transposes do: what the others can at best reach.
+///
+/// # Safety
+/// `input` holds `rows` rows of `input_pitch >= cols` elements, `output` has room for `rows` rows of `output_pitch >= cols`,
+/// and nothing else uses `output` during the launch. Blocks are [`TILE`] wide, the grid is that of [`grid`].
+#[kernel]
+pub unsafe fn transpose_copy(
+    input: &[f32],
+    output: *mut f32,
+    rows: u32,
+    cols: u32,
+    input_pitch: u32,
+    output_pitch: u32,
+) {
+    let tile = Tile::of_block(rows, cols);
+    let x = lane_in_tile();
+    for_each_line(tile.height, |y| {
+        if x < tile.width {
+            *output.add(at(tile.row + y, tile.col + x, output_pitch)) =
+                *input.get_unchecked(at(tile.row + y, tile.col + x, input_pitch));
+        }
+    });
+}
+
+/// Transposes with coalesced reads: a warp reads 32 floats of a row, and writes each to a row of its own.
+///
+/// # Safety
+/// `input` holds `rows` rows of `input_pitch >= cols` elements, `output` has room for `cols` rows of `output_pitch >= rows`,
+/// and nothing else uses `output` during the launch. Blocks are [`TILE`] wide, the grid is that of [`grid`].
+#[kernel]
+pub unsafe fn transpose_naive_reads(
+    input: &[f32],
+    output: *mut f32,
+    rows: u32,
+    cols: u32,
+    input_pitch: u32,
+    output_pitch: u32,
+) {
+    let tile = Tile::of_block(rows, cols);
+    let x = lane_in_tile();
+    for_each_line(tile.height, |y| {
+        if x < tile.width {
+            *output.add(at(tile.col + x, tile.row + y, output_pitch)) =
+                *input.get_unchecked(at(tile.row + y, tile.col + x, input_pitch));
+        }
+    });
+}
+
+/// Transposes with coalesced writes: a warp reads 32 floats of a column, and writes them side by side.
+///
+/// # Safety
+/// As for [`transpose_naive_reads`].
+#[kernel]
+pub unsafe fn transpose_naive_writes(
+    input: &[f32],
+    output: *mut f32,
+    rows: u32,
+    cols: u32,
+    input_pitch: u32,
+    output_pitch: u32,
+) {
+    let tile = Tile::of_block(rows, cols);
+    let x = lane_in_tile();
+    for_each_line(tile.width, |y| {
+        if x < tile.height {
+            *output.add(at(tile.col + y, tile.row + x, output_pitch)) =
+                *input.get_unchecked(at(tile.row + x, tile.col + y, input_pitch));
+        }
+    });
+}
+
+/// Transposes one element a thread, in blocks of 16 x 16: a warp reads two half rows, and so writes 16 pairs.
+///
+/// # Safety
+/// As for [`transpose_naive_reads`], but blocks have any shape, which is the tile that the grid counts.
+#[kernel]
+pub unsafe fn transpose_block16(
+    input: &[f32],
+    output: *mut f32,
+    rows: u32,
+    cols: u32,
+    input_pitch: u32,
+    output_pitch: u32,
+) {
+    let row = block_row() * thread::block_dim_y() + thread::thread_idx_y();
+    let col = thread::index_1d();
+    if row < rows && col < cols {
+        *output.add(at(col, row, output_pitch)) = *input.get_unchecked(at(row, col, input_pitch));
+    }
+}
+
+/// Transposes through shared memory: the tile is filled by rows and emptied by columns, so that both sides are coalesced.
+///
+/// A column of the tile is 32 floats that are 32 words apart: all in one bank, and a warp takes 32 turns to read it.
+///
+/// # Safety
+/// As for [`transpose_naive_reads`].
+#[kernel]
+pub unsafe fn transpose_tiled(
+    input: &[f32],
+    output: *mut f32,
+    rows: u32,
+    cols: u32,
+    input_pitch: u32,
+    output_pitch: u32,
+) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[[f32; 32]; 32]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
+
+    let tile = Tile::of_block(rows, cols);
+    let x = lane_in_tile();
+    for_each_line(tile.height, |y| {
+        if x < tile.width {
+            (*stage)[y as usize][x as usize] = *input.get_unchecked(at(tile.row + y, tile.col + x, input_pitch));
+        }
+    });
+    thread::sync_threads();
+    for_each_line(tile.width, |y| {
+        if x < tile.height {
+            *output.add(at(tile.col + y, tile.row + x, output_pitch)) = (*stage)[x as usize][y as usize];
+        }
+    });
+}
+
+/// The tile again, its rows one float longer: a column is now 33 words apart, each float in a bank of its own.
+///
+/// # Safety
+/// As for [`transpose_naive_reads`].
+#[kernel]
+pub unsafe fn transpose_padded(
+    input: &[f32],
+    output: *mut f32,
+    rows: u32,
+    cols: u32,
+    input_pitch: u32,
+    output_pitch: u32,
+) {
+    #[address_space(shared)]
+    static STAGE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
+    let stage = STAGE.as_mut_ptr();
+
+    let tile = Tile::of_block(rows, cols);
+    let x = lane_in_tile();
+    for_each_line(tile.height, |y| {
+        if x < tile.width {
+            (*stage)[y as usize][x as usize] = *input.get_unchecked(at(tile.row + y, tile.col + x, input_pitch));
+        }
+    });
+    thread::sync_threads();
+    for_each_line(tile.width, |y| {
+        if x < tile.height {
+            *output.add(at(tile.col + y, tile.row + x, output_pitch)) = (*stage)[x as usize][y as usize];
+        }
+    });
+}
+
+/// The part of the input that one block moves.
+#[cfg(target_arch = "nvptx64")]
+struct Tile {
+    /// The first row.
+    row: u32,
+    /// The first column.
+    col: u32,
+    /// The number of rows: [`TILE`], or what the matrix leaves of it.
+    height: u32,
+    /// The number of columns: [`TILE`], or what the matrix leaves of it.
+    width: u32,
+}
+
+#[cfg(target_arch = "nvptx64")]
+impl Tile {
+    /// The tile of this block in a `rows` x `cols` matrix.
+    #[inline(always)]
+    fn of_block(rows: u32, cols: u32) -> Self {
+        let row = block_row() * TILE;
+        let col = thread::block_idx_x() * TILE;
+        Self { row, col, height: rows.saturating_sub(row).min(TILE), width: cols.saturating_sub(col).min(TILE) }
+    }
+}
+
+/// The row of this block in the grid, counted through its layers.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+fn block_row() -> u32 {
+    thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
+}
+
+/// The thread's x, with the promise that it is inside the tile: array indexing then needs no check.
+///
+/// # Safety
+/// The block is at most [`TILE`] wide.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+unsafe fn lane_in_tile() -> u32 {
+    let x = thread::thread_idx_x();
+    // SAFETY: the caller says so.
+    unsafe { core::hint::assert_unchecked(x < TILE) };
+    x
+}
+
+/// Calls `visit` for each line below `limit` that is this thread's: every `block_dim_y`-th, four to a round, so that the
+/// loads of a round are under way together.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+fn for_each_line(limit: u32, mut visit: impl FnMut(u32)) {
+    let step = thread::block_dim_y();
+    let mut first = thread::thread_idx_y();
+    while first < limit {
+        for round in 0..4 {
+            let y = first + round * step;
+            if y < limit {
+                visit(y);
+            }
+        }
+        first += 4 * step;
+    }
+}
+
+/// Where (row, column) lies in a matrix: 64 bits, since 16384 x 16384 elements pass 32 bits of bytes.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+fn at(row: u32, col: u32, pitch: u32) -> usize {
+    row as usize * pitch as usize + col as usize
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_covers_ragged_and_tall_matrices() {
+        assert_eq!(grid(1000, 777, [TILE, TILE]), [25, 32, 1]);
+        assert_eq!(grid(1, 1, [BLOCK16, BLOCK16]), [1, 1, 1]);
+        assert_eq!(grid(65_535 * 32, 1, [TILE, TILE]), [1, 65_535, 1]);
+        for rows in [65_535 * 32 + 1, 3_000_000, u32::MAX] {
+            let [_, y, z] = grid(rows, 1, [TILE, TILE]);
+            assert!(y <= 65_535 && z <= 65_535);
+            assert!(u64::from(y) * u64::from(z) * 32 >= u64::from(rows));
+        }
+    }
+}
