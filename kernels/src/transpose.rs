@@ -24,7 +24,7 @@
 //! the number of columns is a linear matrix, a larger one a pitched matrix: the kernels cannot tell.
 //!
 //! A block moves one tile: 32 x 32 elements, with 32 x [`BLOCK_ROWS`] threads, each of which moves 4 elements of one column
-//! (other heights work too, with more or fewer elements a thread). [`transpose_block16`] moves one element a thread, with
+//! (other heights give the same result, with the work shared out differently). [`transpose_block16`] moves one element a thread, with
 //! blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
 
 use cuda_std::kernel;
@@ -252,21 +252,20 @@ unsafe fn lane_in_tile() -> u32 {
     x
 }
 
-/// Calls `visit` for each line below `limit` that is this thread's: every `block_dim_y`-th, four to a round, so that the
-/// loads of a round are under way together.
+/// Calls `visit` for the lines below `limit` that are this thread's: every [`BLOCK_ROWS`]-th, so that the four loads are under
+/// way together. A block of another height shares the work out differently, and leaves none of it.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 fn for_each_line(limit: u32, mut visit: impl FnMut(u32)) {
-    let step = thread::block_dim_y();
     let mut first = thread::thread_idx_y();
-    while first < limit {
-        for round in 0..4 {
-            let y = first + round * step;
+    while first < BLOCK_ROWS {
+        for step in 0..TILE / BLOCK_ROWS {
+            let y = first + step * BLOCK_ROWS;
             if y < limit {
                 visit(y);
             }
         }
-        first += 4 * step;
+        first += thread::block_dim_y();
     }
 }
 
