@@ -1,2 +1,45 @@
-//! (under construction)
-fn main() {}
+//! Chores of the workspace, run as `cargo xtask <chore>`:
+//!
+//! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is not stale;
+//! - `setup` finds or installs the compiler that `build-ptx` needs.
+//!
+//! Exit code 0: done; 1: it could not be done, or the PTX is stale; 2: the arguments are wrong. Each error is a
+//! message on stderr that says what to do.
+
+mod build_ptx;
+mod setup;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Chores of the workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Compile the kernels to the PTX files in kernels/ptx.
+    BuildPtx(build_ptx::Options),
+    /// Find the compiler for GPU kernels, or install it.
+    Setup(setup::Options),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().chore {
+        Chore::BuildPtx(options) => build_ptx::run(&options).map_err(|error| error.to_string()),
+        Chore::Setup(options) => setup::run(&options).map_err(|error| error.to_string()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,41 @@
-//! (under construction)
+//! Compiles a crate of kernels, written in Rust, to PTX.
+//!
+//! The names are those of Rust-CUDA's `cuda_builder`. The compiler is rustc's own NVPTX backend instead of a backend
+//! of its own, so any recent rustc with its `rust-src` and the `opt` and `llc` of its LLVM will do.
+//!
+//! ```no_run
+//! use cuda_builder::{CudaBuilder, NvvmArch};
+//!
+//! let ptx = CudaBuilder::new("kernels").arch(NvvmArch::Compute75).copy_to("kernels.ptx").build()?;
+//! # Ok::<(), cuda_builder::CudaBuilderError>(())
+//! ```
+//!
+//! The road from Rust to PTX, a module a step:
+//!
+//! 1. [`toolchain`] finds the compiler;
+//! 2. `rustc` runs it through cargo, with `core` built from source, and gets one module of textual LLVM IR;
+//! 3. `ir` moves variables to the address spaces that Rust has no words for, and puts launch bounds on kernels;
+//! 4. `llvm` runs `opt` and `llc`;
+//! 5. `ptx` tidies the PTX (each instruction is blamed on a line of the kernel crate) and checks it (a shared variable
+//!    is reached by nothing but `.shared` accesses);
+//! 6. [`SourceDigest`] marks it with what it was made of.
+//!
+//! The same sources and the same compiler make the same bytes, wherever they lie.
+
+mod arch;
+mod builder;
+mod digest;
+mod error;
+mod ir;
+mod llvm;
+mod ptx;
+mod rustc;
+pub mod toolchain;
+mod workspace;
+
+pub use arch::NvvmArch;
+pub use builder::{CudaBuilder, DebugInfo, write_whole};
+pub use digest::SourceDigest;
+pub use error::CudaBuilderError;
+pub use ir::{RewriteError, Space};
+pub use ptx::CheckError;

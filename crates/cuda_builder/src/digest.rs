@@ -1,0 +1,182 @@
+//! The digest of the sources that PTX is made of, by which stale PTX is recognised without a compiler for devices.
+//!
+//! It is the SHA-256 over the manifest (`Cargo.toml`) and all of `src` of a crate of kernels and of every crate that
+//! it depends on by path, as (path relative to the workspace, text with `\n` as line end), sorted by path.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::CudaBuilderError;
+use crate::workspace::Workspace;
+
+/// The line of a PTX file's header that bears the digest begins with this.
+const HEADER: &str = "// coalesce: sources sha256 ";
+
+/// A digest of sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceDigest(String);
+
+impl SourceDigest {
+    /// Computes the digest for the crate of kernels at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaBuilderError::CratePathDoesntExist`], [`CudaBuilderError::Tool`] when cargo cannot read the workspace,
+    /// and [`CudaBuilderError::Io`] when a source cannot be read.
+    pub fn of_crate(path: impl AsRef<Path>) -> Result<Self, CudaBuilderError> {
+        let workspace = Workspace::of_crate(path.as_ref(), None)?;
+        Self::of_packages(&workspace.root, &workspace.source_folders)
+    }
+
+    /// Computes the digest over the packages in `folders`, each below `root`.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaBuilderError::Io`] when a source cannot be read.
+    pub fn of_packages(root: &Path, folders: &[PathBuf]) -> Result<Self, CudaBuilderError> {
+        let mut files = Vec::new();
+        for folder in folders {
+            files.push(folder.join("Cargo.toml"));
+            gather(&folder.join("src"), &mut files)?;
+        }
+        let mut named: Vec<(String, PathBuf)> =
+            files.into_iter().map(|file| (portable_name(root, &file), file)).collect();
+        named.sort();
+        named.dedup();
+
+        let mut hash = Sha256::new();
+        for (name, file) in named {
+            let text = fs::read(&file).map_err(CudaBuilderError::io("read", &file))?;
+            let text = normalise_line_ends(&text);
+            hash.update(format!("{name}\n{}\n", text.len()));
+            hash.update(&text);
+        }
+        Ok(SourceDigest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// The digest that a PTX file bears in its header.
+    pub fn in_ptx(ptx: &str) -> Option<Self> {
+        let header = ptx.lines().take_while(|line| line.starts_with("//"));
+        let digest = header.filter_map(|line| line.strip_prefix(HEADER)).next()?.trim();
+        let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_digest.then(|| SourceDigest(digest.to_owned()))
+    }
+
+    /// The header line that bears it.
+    pub(crate) fn header(&self) -> String {
+        format!("{HEADER}{self}")
+    }
+}
+
+impl fmt::Display for SourceDigest {
+    /// 64 hexadecimal digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Every source below `folder`; what editors leave behind is none.
+fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), CudaBuilderError> {
+    for entry in fs::read_dir(folder).map_err(CudaBuilderError::io("read", folder))? {
+        let entry = entry.map_err(CudaBuilderError::io("read", folder))?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') || name.ends_with('~') {
+            continue;
+        }
+        let path = entry.path();
+        if path.is_dir() {
+            gather(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The path relative to the workspace, with `/` on every system.
+fn portable_name(root: &Path, file: &Path) -> String {
+    let relative = file.strip_prefix(root).unwrap_or(file);
+    let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
+}
+
+/// Git may check text out with `\r\n`; the digest must not tell the difference.
+fn normalise_line_ends(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for (index, &byte) in text.iter().enumerate() {
+        if !(byte == b'\r' && text.get(index + 1) == Some(&b'\n')) {
+            out.push(byte);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A workspace with one package `k` of the given files.
+    fn digest(files: &[(&str, &str)]) -> SourceDigest {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = root.path().join("k").join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        SourceDigest::of_packages(root.path(), &[root.path().join("k")]).unwrap()
+    }
+
+    const MANIFEST: (&str, &str) = ("Cargo.toml", "[package]\n");
+
+    #[test]
+    fn it_is_the_same_everywhere() {
+        // Pinned: another value would make every PTX file that is checked in stale.
+        assert_eq!(
+            digest(&[MANIFEST, ("src/lib.rs", "fn a() {}\n"), ("src/b/c.rs", "\n")]).to_string(),
+            "ef645ac72c98b1f646108604f17b36d3e339006f6fe647bce12d428b7b1df0f5"
+        );
+    }
+
+    #[test]
+    fn line_ends_and_editors_leavings_do_not_count() {
+        let plain = digest(&[MANIFEST, ("src/lib.rs", "a\nb\n")]);
+        assert_eq!(plain, digest(&[MANIFEST, ("src/lib.rs", "a\r\nb\r\n")]));
+        assert_eq!(
+            plain,
+            digest(&[MANIFEST, ("src/lib.rs", "a\nb\n"), ("src/lib.rs~", "x"), ("src/.lib.rs.swp", "x")])
+        );
+        assert_eq!(plain, digest(&[MANIFEST, ("src/lib.rs", "a\nb\n"), ("README.md", "x"), ("ptx/k.ptx", "x")]));
+    }
+
+    #[test]
+    fn names_and_contents_count() {
+        let plain = digest(&[MANIFEST, ("src/lib.rs", "a\n"), ("src/b.rs", "")]);
+        assert_ne!(plain, digest(&[MANIFEST, ("src/lib.rs", "b\n"), ("src/b.rs", "")]));
+        assert_ne!(plain, digest(&[MANIFEST, ("src/lib.rs", "a\n"), ("src/c.rs", "")]));
+        assert_ne!(plain, digest(&[MANIFEST, ("src/lib.rs", "a\n")]));
+        assert_ne!(plain, digest(&[("Cargo.toml", "[package]"), ("src/lib.rs", "a\n"), ("src/b.rs", "")]));
+        assert_ne!(plain, digest(&[MANIFEST, ("src/lib.rs", ""), ("src/b.rs", "a\n")]));
+    }
+
+    #[test]
+    fn a_file_bears_it_in_its_header_only() {
+        let digest = digest(&[MANIFEST, ("src/lib.rs", "")]);
+        let header = digest.header();
+        assert_eq!(SourceDigest::in_ptx(&format!("{header}\n// more\n.version 6.3\n")), Some(digest.clone()));
+        assert_eq!(SourceDigest::in_ptx(&format!("// other\r\n{header}\r\n.version 6.3\n")), Some(digest));
+        assert_eq!(SourceDigest::in_ptx(&format!(".version 6.3\n{header}\n")), None);
+        assert_eq!(SourceDigest::in_ptx("// coalesce: sources sha256 12\n"), None);
+        assert_eq!(SourceDigest::in_ptx(""), None);
+    }
+
+    #[test]
+    fn a_missing_folder_is_an_error() {
+        let root = tempfile::tempdir().unwrap();
+        let error = SourceDigest::of_packages(root.path(), &[root.path().join("none")]).unwrap_err();
+        assert!(matches!(error, CudaBuilderError::Io { action: "read", .. }), "{error}");
+    }
+}

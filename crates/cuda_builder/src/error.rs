@@ -1,0 +1,121 @@
+//! What can go wrong, and what to do about it.
+
+use std::path::PathBuf;
+
+use crate::ir::RewriteError;
+use crate::ptx::CheckError;
+
+/// Why there is no PTX.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CudaBuilderError {
+    /// There is no crate at the path.
+    #[error("{path}: there is no crate here (no Cargo.toml): name the folder of a crate of kernels", path = path.display())]
+    CratePathDoesntExist {
+        /// The path that was given.
+        path: PathBuf,
+    },
+    /// The architecture's name is none.
+    #[error("unknown architecture `{name}`: choose one of {known}", known = known_architectures())]
+    UnknownArch {
+        /// The name that was given.
+        name: String,
+    },
+    /// The compiler cannot compile for this architecture.
+    #[error(
+        "{compiler} does not know {arch}: choose an older architecture, or install a newer compiler (`cargo xtask setup`)"
+    )]
+    UnsupportedArch {
+        /// The architecture.
+        arch: crate::NvvmArch,
+        /// The compiler, in words.
+        compiler: String,
+    },
+    /// No compiler for devices was found.
+    #[error("no compiler for GPU kernels was found: {}; `cargo xtask setup` installs one, or type: {}", reasons.join("; "), crate::toolchain::INSTALL)]
+    NoCompiler {
+        /// Each place that was looked at, and what it lacks.
+        reasons: Vec<String>,
+    },
+    /// What the caller named cannot be used.
+    #[error("{path}: {reason}; correct {named_by}, or leave it out to have a compiler found", path = path.display())]
+    NamedCompiler {
+        /// The path that was named.
+        path: PathBuf,
+        /// Where it was named: a variable of the environment or a method.
+        named_by: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// `opt` and `llc` are of another LLVM than rustc.
+    #[error(
+        "{tools} is LLVM {found}, and {rustc} was built with LLVM {needed}: install LLVM {major} (`cargo xtask setup`), or name a \
+         folder with its `opt` and `llc` in COALESCE_LLVM_BIN", tools = tools.display(), rustc = rustc.display(),
+         major = needed.split('.').next().unwrap_or(needed)
+    )]
+    LlvmVersion {
+        /// The folder of `opt` and `llc`.
+        tools: PathBuf,
+        /// Their version.
+        found: String,
+        /// The compiler.
+        rustc: PathBuf,
+        /// The version of LLVM in the compiler.
+        needed: String,
+    },
+    /// The kernels do not compile.
+    #[error("the kernels of `{package}` do not compile for {arch}; correct this:\n{messages}")]
+    BuildFailed {
+        /// The crate.
+        package: String,
+        /// The architecture.
+        arch: crate::NvvmArch,
+        /// What rustc and cargo say.
+        messages: String,
+    },
+    /// The crate has no kernel.
+    #[error("`{package}` has no kernel: mark at least one function with `#[kernel]`")]
+    NoKernels {
+        /// The crate.
+        package: String,
+    },
+    /// The kernels ask for something that cannot be.
+    #[error(transparent)]
+    Rewrite(#[from] RewriteError),
+    /// The PTX is not what it must be.
+    #[error(transparent)]
+    Check(#[from] CheckError),
+    /// A tool failed.
+    #[error("{tool} failed: {message}; {advice}")]
+    Tool {
+        /// The program.
+        tool: String,
+        /// What it says, cut to its end.
+        message: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A file or folder could not be read or written.
+    #[error("{path}: cannot {action}: {source}", path = path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was to be done with it.
+        action: &'static str,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+impl CudaBuilderError {
+    /// For `map_err`: what was to be done with which path.
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| CudaBuilderError::Io { path, action, source }
+    }
+}
+
+fn known_architectures() -> String {
+    let names: Vec<_> = crate::NvvmArch::ALL.iter().map(|arch| arch.target()).collect();
+    names.join(", ")
+}

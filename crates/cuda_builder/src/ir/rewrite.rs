@@ -1,0 +1,402 @@
+//! The rewrite itself: textual LLVM IR in, textual LLVM IR out.
+//!
+//! | in Rust | in rustc's IR | after the rewrite |
+//! | --- | --- | --- |
+//! | `#[link_section = ".shared"] static` | `global ..., section ".shared"` | `addrspace(3) global ... undef` |
+//! | `#[link_section = ".constant"] static` | `global ..., section ".constant"` | `addrspace(4) constant ...` |
+//! | `extern static __coalesce_dynamic_shared*` | `external global ...` | `external addrspace(3) global [0 x i8], align 16` |
+//! | `static __coalesce_launch_bounds__X_Y_Z_M__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
+//!
+//! Every use of such a variable is the token `@name` at a place where LLVM takes a constant of type `ptr`, whatever
+//! the instruction. It becomes the constant `addrspacecast (ptr addrspace(3) @name to ptr)`, which may stand wherever
+//! `@name` may. LLVM's own address space inference then follows the pointer to the loads and stores.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::definition::Definition;
+use super::files::join_folder;
+use super::lexer::{Kind, Token, tokens};
+use super::names::{Names, demangle};
+
+/// The symbol of dynamic shared memory begins with this.
+const DYNAMIC_SHARED: &str = "__coalesce_dynamic_shared";
+
+/// The symbol of a marker for launch bounds begins with this.
+const LAUNCH_BOUNDS: &str = "__coalesce_launch_bounds__";
+
+/// Lists of what must be kept although nothing refers to it.
+const KEEP_LISTS: [&str; 2] = ["llvm.used", "llvm.compiler.used"];
+
+/// The most shared memory that the variables of a kernel may take, in bytes (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability"); a kernel that needs more asks for it at launch, as dynamic shared memory.
+const SHARED_LIMIT: u64 = 48 * 1024;
+
+/// The size of constant memory, in bytes (same table).
+const CONSTANT_LIMIT: u64 = 64 * 1024;
+
+/// The most threads that a block may have (same table).
+const THREAD_LIMIT: u64 = 1024;
+
+/// An address space that Rust has no word for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Space {
+    /// Memory that the threads of a block share, of a size known when compiling.
+    Shared,
+    /// Memory that the threads of a block share, of the size that the launch asks for.
+    DynamicShared,
+    /// Memory that kernels only read, through the constant cache.
+    Constant,
+}
+
+impl Space {
+    /// LLVM's number for it (User Guide for NVPTX Back-end, "Address Spaces").
+    const fn number(self) -> u32 {
+        match self {
+            Space::Shared | Space::DynamicShared => 3,
+            Space::Constant => 4,
+        }
+    }
+}
+
+/// A variable that the rewrite moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Variable {
+    /// Its name in the PTX.
+    pub symbol: String,
+    /// Its name in Rust.
+    pub rust_name: String,
+    /// Where it went.
+    pub space: Space,
+}
+
+/// What the rewrite made.
+#[derive(Debug)]
+pub(crate) struct Rewritten {
+    /// The module, ready for `opt`.
+    pub ir: String,
+    /// The kernels' names, in the order of the module.
+    pub kernels: Vec<String>,
+    /// The variables that were moved.
+    pub variables: Vec<Variable>,
+}
+
+/// The kernel crate asks for something that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewriteError {
+    /// A shared variable has an initial value.
+    #[error(
+        "shared variable `{variable}` has an initial value, and shared memory cannot have one: declare it uninitialised \
+         (`shared_array!`, `MaybeUninit::uninit()`) and let the kernel write it"
+    )]
+    SharedInitialised {
+        /// The variable's Rust name.
+        variable: String,
+    },
+    /// A shared variable is larger than shared memory.
+    #[error(
+        "shared variable `{variable}` takes {bytes} bytes, and the variables of a kernel have {SHARED_LIMIT}: make it \
+         smaller, or use dynamic shared memory"
+    )]
+    SharedTooLarge {
+        /// The variable's Rust name.
+        variable: String,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// The constants are larger than constant memory.
+    #[error(
+        "the variables in constant memory take {bytes} bytes, and there are {CONSTANT_LIMIT}: move some to global memory"
+    )]
+    ConstantTooLarge {
+        /// Their size in bytes.
+        bytes: u64,
+    },
+    /// A static names a section that means nothing here.
+    #[error(
+        "static `{variable}` is put in section `{section}`, which means nothing on a GPU: use `.shared` or `.constant`, \
+         or no section for global memory"
+    )]
+    UnknownSection {
+        /// The variable's Rust name.
+        variable: String,
+        /// The section.
+        section: String,
+    },
+    /// A marker of launch bounds does not read as one.
+    #[error(
+        "launch bounds `{marker}` are wrong: give three block dimensions of at least 1, at most {THREAD_LIMIT} threads \
+         together, and the blocks per multiprocessor"
+    )]
+    LaunchBounds {
+        /// The marker's symbol.
+        marker: String,
+    },
+    /// A marker of launch bounds names no kernel.
+    #[error(
+        "launch bounds are given for `{kernel}`, which is no kernel of this crate: mark that function with `#[kernel]`"
+    )]
+    LaunchBoundsWithoutKernel {
+        /// The name that the marker gives.
+        kernel: String,
+    },
+    /// The IR has a form that the rewrite does not know.
+    #[error(
+        "line {line} of rustc's LLVM IR has an unexpected form: `{text}`; use a rustc of a version that is known to work \
+         (`cargo xtask setup`) or report this line"
+    )]
+    UnexpectedForm {
+        /// The line's number, from 1.
+        line: usize,
+        /// The line, cut to a readable length.
+        text: String,
+    },
+}
+
+/// Rewrites the module `ir`.
+pub(crate) fn rewrite(ir: &str) -> Result<Rewritten, RewriteError> {
+    let plan = Plan::of(ir)?;
+    let mut out = String::with_capacity(ir.len() + ir.len() / 8);
+    for line in ir.lines() {
+        match join_folder(line) {
+            Some(joined) => {
+                out.push_str(&joined);
+                out.push('\n');
+            }
+            None => plan.line(line, &mut out),
+        }
+    }
+    Ok(Rewritten { ir: out, kernels: plan.kernels, variables: plan.variables })
+}
+
+/// What is to be done, gathered in a first pass over the module.
+#[derive(Default)]
+struct Plan<'a> {
+    /// The new definition of each variable that moves.
+    definitions: HashMap<&'a str, String>,
+    /// The constant that stands in for each use of it.
+    uses: HashMap<&'a str, String>,
+    /// The symbols of the markers of launch bounds.
+    markers: Vec<&'a str>,
+    /// The attributes that each kernel gets.
+    attributes: HashMap<&'a str, String>,
+    kernels: Vec<String>,
+    variables: Vec<Variable>,
+}
+
+impl<'a> Plan<'a> {
+    fn of(ir: &'a str) -> Result<Self, RewriteError> {
+        let mut plan = Plan::default();
+        let mut moving = Vec::new();
+        let mut names = Names::default();
+        for (index, line) in ir.lines().enumerate() {
+            if let Some(kernel) = kernel_name(line) {
+                names.reserve(kernel);
+                plan.kernels.push(kernel.to_owned());
+            }
+            if !line.starts_with('@') {
+                continue;
+            }
+            let sectioned = tokens(line).any(|token| token.text == "section");
+            match Definition::read(line) {
+                Some(definition) => {
+                    if let Some(space) = plan.classify(&definition)? {
+                        moving.push((definition, space));
+                    } else {
+                        names.reserve(definition.name);
+                    }
+                }
+                None if sectioned || line.contains(DYNAMIC_SHARED) => {
+                    return Err(RewriteError::UnexpectedForm {
+                        line: index + 1,
+                        text: line.chars().take(120).collect(),
+                    });
+                }
+                None => {}
+            }
+        }
+        plan.check_constants(&moving)?;
+        for (definition, _) in moving.iter().filter(|(definition, _)| keeps_name(definition)) {
+            names.reserve(definition.name);
+        }
+        for (definition, space) in &moving {
+            plan.place(definition, *space, &mut names);
+        }
+        plan.bound_kernels()?;
+        Ok(plan)
+    }
+
+    /// Whether and where a variable moves; notes markers on the way.
+    fn classify(&mut self, definition: &Definition<'a>) -> Result<Option<Space>, RewriteError> {
+        let variable = || demangle(definition.name);
+        match definition.section {
+            Some(".shared") => {
+                if !matches!(definition.initialiser, "undef" | "poison") {
+                    return Err(RewriteError::SharedInitialised { variable: variable() });
+                }
+                if definition.bytes() > SHARED_LIMIT {
+                    return Err(RewriteError::SharedTooLarge { variable: variable(), bytes: definition.bytes() });
+                }
+                Ok(Some(Space::Shared))
+            }
+            Some(".constant") => Ok(Some(Space::Constant)),
+            Some(".launch_bounds") => {
+                self.markers.push(definition.name);
+                Ok(None)
+            }
+            // What rustc and LLVM put there for themselves.
+            Some("llvm.metadata" | ".debug_gdb_scripts") => Ok(None),
+            Some(section) => Err(RewriteError::UnknownSection { variable: variable(), section: section.to_owned() }),
+            None if definition.initialiser.is_empty() && definition.name.starts_with(DYNAMIC_SHARED) => {
+                Ok(Some(Space::DynamicShared))
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn check_constants(&self, moving: &[(Definition<'_>, Space)]) -> Result<(), RewriteError> {
+        let constants = moving.iter().filter(|(_, space)| *space == Space::Constant);
+        let bytes = constants.map(|(definition, _)| definition.bytes()).sum();
+        if bytes > CONSTANT_LIMIT { Err(RewriteError::ConstantTooLarge { bytes }) } else { Ok(()) }
+    }
+
+    /// Notes the new definition and the new uses of a variable.
+    fn place(&mut self, definition: &Definition<'a>, space: Space, names: &mut Names) {
+        let symbol = if keeps_name(definition) { definition.name.to_owned() } else { names.give(definition.name) };
+        let number = space.number();
+        let value_type = definition.value_type;
+        let mut line = match space {
+            Space::Shared => format!("@{symbol} = internal addrspace({number}) global {value_type} undef"),
+            Space::DynamicShared => format!("@{symbol} = external addrspace({number}) global [0 x i8], align 16"),
+            // The host may write a visible constant before a launch, so its initial value must not be relied on.
+            Space::Constant if definition.visible => {
+                let initialiser = definition.initialiser;
+                format!("@{symbol} = addrspace({number}) externally_initialized constant {value_type} {initialiser}")
+            }
+            Space::Constant => {
+                let initialiser = definition.initialiser;
+                format!("@{symbol} = internal addrspace({number}) constant {value_type} {initialiser}")
+            }
+        };
+        if let (Some(align), false) = (definition.align, space == Space::DynamicShared) {
+            let _ = write!(line, ", align {align}");
+        }
+        self.definitions.insert(definition.name, line);
+        let constant = format!("addrspacecast (ptr addrspace({number}) @{symbol} to ptr)");
+        self.uses.insert(definition.name, constant);
+        self.variables.push(Variable { symbol, rust_name: demangle(definition.name), space });
+    }
+
+    /// Turns markers into attributes of kernels (User Guide for NVPTX Back-end, "Kernel Function Attributes").
+    fn bound_kernels(&mut self) -> Result<(), RewriteError> {
+        for &marker in &self.markers {
+            let wrong = || RewriteError::LaunchBounds { marker: marker.to_owned() };
+            let (bounds, kernel) =
+                marker.strip_prefix(LAUNCH_BOUNDS).and_then(|rest| rest.split_once("__")).ok_or_else(wrong)?;
+            let numbers: Vec<u64> = bounds.split('_').map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
+            let &[x, y, z, blocks] = numbers.as_slice() else { return Err(wrong()) };
+            let threads = x.checked_mul(y).and_then(|xy| xy.checked_mul(z));
+            if !threads.is_some_and(|threads| (1..=THREAD_LIMIT).contains(&threads)) {
+                return Err(wrong());
+            }
+            if !self.kernels.iter().any(|name| name == kernel) {
+                return Err(RewriteError::LaunchBoundsWithoutKernel { kernel: kernel.to_owned() });
+            }
+            let mut attributes = format!("\"nvvm.maxntid\"=\"{x},{y},{z}\"");
+            if blocks > 0 {
+                let _ = write!(attributes, " \"nvvm.minctasm\"=\"{blocks}\"");
+            }
+            self.attributes.insert(kernel, attributes);
+        }
+        Ok(())
+    }
+
+    /// Writes what becomes of one line.
+    fn line(&self, line: &str, out: &mut String) {
+        if line.starts_with('@')
+            && let Some(name) = tokens(line).next().and_then(|token| token.name())
+        {
+            if self.markers.contains(&name) {
+                return;
+            }
+            if let Some(definition) = self.definitions.get(name) {
+                // A constant may hold the address of another variable that moves.
+                self.replace_uses(definition, out, name);
+                out.push('\n');
+                return;
+            }
+            if KEEP_LISTS.contains(&name) && !self.markers.is_empty() {
+                self.keep_list(line, name, out);
+                return;
+            }
+        }
+        match kernel_name(line).and_then(|kernel| self.attributes.get(kernel)) {
+            Some(attributes) => with_attributes(line, attributes, out),
+            None => self.replace_uses(line, out, ""),
+        }
+        out.push('\n');
+    }
+
+    /// Writes `line` with each use of a variable that moved replaced, except of the one that it defines.
+    fn replace_uses(&self, line: &str, out: &mut String, defined: &str) {
+        for token in tokens(line) {
+            match token.name().filter(|name| *name != defined).and_then(|name| self.uses.get(name)) {
+                Some(constant) => out.push_str(constant),
+                None => out.push_str(token.text),
+            }
+        }
+    }
+
+    /// Writes a list of what must be kept, without the markers.
+    fn keep_list(&self, line: &str, list: &str, out: &mut String) {
+        let kept: Vec<String> = tokens(line)
+            .skip(1)
+            .filter_map(|token| token.name())
+            .filter(|name| !self.markers.contains(name))
+            .map(|name| format!("ptr {}", self.uses.get(name).cloned().unwrap_or_else(|| format!("@\"{name}\""))))
+            .collect();
+        if !kept.is_empty() {
+            let (count, items) = (kept.len(), kept.join(", "));
+            let _ = writeln!(out, "@{list} = appending global [{count} x ptr] [{items}], section \"llvm.metadata\"");
+        }
+    }
+}
+
+/// Whether the host must find the variable under the name that the source gives it.
+fn keeps_name(definition: &Definition<'_>) -> bool {
+    definition.initialiser.is_empty() || (definition.visible && definition.section == Some(".constant"))
+}
+
+/// The name of the kernel whose body begins on this line.
+fn kernel_name(line: &str) -> Option<&str> {
+    let is_kernel = line.starts_with("define ") && tokens(line).any(|token| token.text == "ptx_kernel");
+    if is_kernel { tokens(line).find_map(|token| token.name()) } else { None }
+}
+
+/// Writes a function's first line with `attributes` where function attributes begin: behind the parameters and
+/// `unnamed_addr`.
+fn with_attributes(line: &str, attributes: &str, out: &mut String) {
+    let (mut depth, mut seen_name, mut behind_parameters, mut written) = (0_usize, false, false, false);
+    for Token { kind, text } in tokens(line) {
+        if behind_parameters && !written && kind != Kind::Space && !text.ends_with("unnamed_addr") {
+            out.push_str(attributes);
+            out.push(' ');
+            written = true;
+        }
+        out.push_str(text);
+        seen_name |= kind == Kind::Global;
+        match text {
+            "(" => depth += 1,
+            ")" => {
+                depth = depth.saturating_sub(1);
+                behind_parameters |= depth == 0 && seen_name;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "rewrite_tests.rs"]
+mod tests;

@@ -1,0 +1,67 @@
+//! Runs LLVM's `opt` and `llc`.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::toolchain::DeviceCompiler;
+use crate::{CudaBuilder, CudaBuilderError};
+
+/// What to do when LLVM refuses rewritten IR.
+const ADVICE: &str = "look at the intermediate LLVM IR (`cargo xtask build-ptx --emit-llvm DIR`), or take another version of \
+                      the compiler";
+
+/// Optimises `input` into `output`, both textual IR.
+///
+/// Only kernels and what the host may look for are visible, so everything else is inlined or dropped.
+pub(crate) fn optimise(
+    compiler: &DeviceCompiler,
+    builder: &CudaBuilder,
+    input: &Path,
+    output: &Path,
+) -> Result<(), CudaBuilderError> {
+    let mut opt = Command::new(compiler.tool("opt"));
+    opt.args(["-S", "-O3"]).arg(format!("-mcpu={}", builder.arch)).arg(input).arg("-o").arg(output);
+    run(opt, "opt")
+}
+
+/// Compiles the IR of `input` to the PTX of `output`.
+pub(crate) fn compile(
+    compiler: &DeviceCompiler,
+    builder: &CudaBuilder,
+    input: &Path,
+    output: &Path,
+) -> Result<(), CudaBuilderError> {
+    let mut llc = Command::new(compiler.tool("llc"));
+    llc.args(["-O3", "-filetype=asm"]).arg(format!("-mcpu={}", builder.arch)).args(float_options(builder));
+    llc.arg(input).arg("-o").arg(output);
+    run(llc, "llc")
+}
+
+/// The options of `llc` for what the builder says of f32 arithmetic.
+fn float_options(builder: &CudaBuilder) -> Vec<&'static str> {
+    let mut options = Vec::new();
+    if builder.ftz {
+        options.push("-denormal-fp-math-f32=preserve-sign");
+    }
+    if builder.fast_sqrt {
+        options.push("-nvptx-prec-sqrtf32=0");
+    }
+    if builder.fast_div {
+        options.push("-nvptx-prec-divf32=0");
+    }
+    if builder.fma_contraction {
+        options.push("-fp-contract=fast");
+    }
+    options
+}
+
+fn run(mut command: Command, tool: &str) -> Result<(), CudaBuilderError> {
+    let output = command.output().map_err(CudaBuilderError::io("run", command.get_program()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    // LLVM prints its own stack behind the message.
+    let text = String::from_utf8_lossy(&output.stderr);
+    let message = text.lines().find(|line| line.contains("error")).or(text.lines().next()).unwrap_or("no message");
+    Err(CudaBuilderError::Tool { tool: tool.to_owned(), message: message.trim().to_owned(), advice: ADVICE })
+}

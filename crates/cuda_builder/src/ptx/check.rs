@@ -1,0 +1,293 @@
+//! Checks finished PTX: a shared variable is reached by `.shared` accesses only, and every function is there.
+//!
+//! LLVM's address space inference can fail: a pointer that is now to a shared variable and now to global memory, or
+//! one that goes through memory, stays generic. The program would be right and slow, which in coursework about memory
+//! is wrong. So each function's registers are followed from `cvta.shared`, which makes a generic address of a shared
+//! one (PTX ISA, "cvta"), to wherever such an address is used.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::ir::{Space, Variable, demangle};
+
+/// Functions that the driver provides (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global Memory
+/// Allocation", "Assertion").
+const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+/// The state spaces of accesses (PTX ISA, "State Spaces").
+const SPACES: [&str; 6] = ["shared", "global", "local", "const", "param", "tex"];
+
+/// The PTX is not what it must be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// An access to a shared variable goes through a generic address.
+    #[error(
+        "{place}: kernel `{kernel}` reaches shared variable `{variable}` through a generic address (`{instruction}`), which \
+         is slow: index the variable itself here, with no pointer that could also point elsewhere"
+    )]
+    GenericAccess {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel or function.
+        kernel: String,
+        /// The variable's Rust name.
+        variable: String,
+        /// The instruction.
+        instruction: String,
+    },
+    /// The address of a shared variable leaves the function that knows what it points to.
+    #[error(
+        "{place}: kernel `{kernel}` lets the address of shared variable `{variable}` out as a generic one (`{instruction}`), and \
+         accesses through it are slow: mark the function that takes it `#[inline(always)]`, and keep no pointer to it in \
+         memory"
+    )]
+    AddressEscapes {
+        /// The Rust file and line.
+        place: String,
+        /// The kernel or function.
+        kernel: String,
+        /// The variable's Rust name.
+        variable: String,
+        /// The instruction.
+        instruction: String,
+    },
+    /// A static holds the address of a shared variable.
+    #[error(
+        "static `{holder}` holds the address of shared variable `{variable}`, and each block has its own: take the address in \
+         the kernel"
+    )]
+    AddressInStatic {
+        /// The static that holds it, as the PTX names it.
+        holder: String,
+        /// The variable's Rust name.
+        variable: String,
+    },
+    /// A function is called that is nowhere defined.
+    #[error(
+        "kernels call `{function}`, which no GPU code defines: use another function, or one of `cuda_std` or `libm`"
+    )]
+    Unresolved {
+        /// The function's name.
+        function: String,
+    },
+}
+
+/// Checks `ptx`, in which `variables` were moved to their address spaces.
+pub(crate) fn check(ptx: &str, variables: &[Variable]) -> Result<(), CheckError> {
+    let shared: Vec<&Variable> = variables.iter().filter(|variable| variable.space != Space::Constant).collect();
+    let mut files = HashMap::new();
+    let mut function: Option<Function<'_>> = None;
+    let mut place = None;
+    for line in ptx.lines() {
+        let code = line.split("//").next().unwrap_or("").trim();
+        if let Some(file) = code.strip_prefix(".file") {
+            if let Some((number, path)) = file.trim().split_once(char::is_whitespace) {
+                files.insert(number, path.trim().trim_matches('"'));
+            }
+        } else if let Some(location) = code.strip_prefix(".loc") {
+            place = read_place(location, &files);
+        } else if code.starts_with(".extern .func") {
+            unresolved(code)?;
+        } else if let Some(name) = function_name(code) {
+            function = Some(Function { name, statements: Vec::new() });
+        } else if code == "}" {
+            if let Some(function) = function.take() {
+                function.check(&shared)?;
+            }
+        } else if let Some(function) = &mut function {
+            let statements =
+                code.split(';').map(|text| text.trim_matches(['{', '}', ' ', '\t'])).filter(|text| !text.is_empty());
+            function.statements.extend(statements.filter_map(|text| Statement::read(text, place.clone())));
+        } else if let Some((declared, value)) = code.split_once('=') {
+            static_with_address(declared, value, &shared)?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of the function whose first line this is.
+fn function_name(code: &str) -> Option<&str> {
+    let rest = code.split_once(".entry ").or_else(|| code.split_once(".func "))?.1.trim();
+    // A function that returns a value names it first, in brackets.
+    let rest = if rest.starts_with('(') { rest.split_once(')')?.1.trim() } else { rest };
+    rest.split('(').next().map(str::trim).filter(|name| !name.is_empty())
+}
+
+fn unresolved(code: &str) -> Result<(), CheckError> {
+    match function_name(code) {
+        Some(name) if !PROVIDED.contains(&name) => Err(CheckError::Unresolved { function: demangle(name) }),
+        _ => Ok(()),
+    }
+}
+
+fn static_with_address(declared: &str, value: &str, shared: &[&Variable]) -> Result<(), CheckError> {
+    let held = shared.iter().find(|variable| identifiers(value).any(|word| word == variable.symbol));
+    held.map_or(Ok(()), |variable| {
+        let holder = declared.split_whitespace().next_back().unwrap_or(declared);
+        let holder = holder.split('[').next().unwrap_or(holder).to_owned();
+        Err(CheckError::AddressInStatic { holder, variable: variable.rust_name.clone() })
+    })
+}
+
+fn read_place(location: &str, files: &HashMap<&str, &str>) -> Option<String> {
+    let mut words = location.split_whitespace();
+    let file = files.get(words.next()?)?;
+    Some(format!("{file}:{}", words.next()?))
+}
+
+/// The identifiers in a piece of PTX, registers included.
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%'))).filter(|word| !word.is_empty())
+}
+
+/// One instruction.
+struct Statement<'a> {
+    text: &'a str,
+    /// `ld.global.b32`, cut at the dots.
+    opcode: Vec<&'a str>,
+    /// What stands between commas.
+    operands: Vec<&'a str>,
+    place: Option<String>,
+}
+
+impl<'a> Statement<'a> {
+    fn read(text: &'a str, place: Option<String>) -> Option<Self> {
+        let unguarded = if text.starts_with('@') { text.split_once(char::is_whitespace)?.1.trim() } else { text };
+        let (opcode, operands) = unguarded.split_once(char::is_whitespace).unwrap_or((unguarded, ""));
+        let opcode: Vec<_> = opcode.split('.').collect();
+        let is_instruction = opcode[0].starts_with(|c: char| c.is_ascii_lowercase());
+        is_instruction.then(|| Statement { text, opcode, operands: split_operands(operands), place })
+    }
+
+    /// Whether it accesses memory at an address operand.
+    fn is_access(&self) -> bool {
+        matches!(self.opcode[0], "ld" | "ldu" | "st" | "atom" | "red" | "prefetch")
+    }
+
+    fn has(&self, modifier: &str) -> bool {
+        self.opcode[1..].iter().any(|part| part.split("::").next() == Some(modifier))
+    }
+
+    fn is_generic(&self) -> bool {
+        !SPACES.iter().any(|space| self.has(space))
+    }
+
+    /// The operand in brackets, of an access.
+    fn address(&self) -> Option<&'a str> {
+        self.operands.iter().copied().find(|operand| operand.starts_with('['))
+    }
+}
+
+/// Cuts at commas that are in no brackets.
+fn split_operands(text: &str) -> Vec<&str> {
+    let (mut operands, mut depth, mut start) = (Vec::new(), 0_i32, 0);
+    for (index, c) in text.char_indices() {
+        match c {
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => depth -= 1,
+            ',' if depth == 0 => {
+                operands.push(text[start..index].trim());
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    operands.push(text[start..].trim());
+    operands.retain(|operand| !operand.is_empty());
+    operands
+}
+
+/// A function's body.
+struct Function<'a> {
+    name: &'a str,
+    statements: Vec<Statement<'a>>,
+}
+
+/// What a register may hold: addresses of variables (by index), as shared addresses and as generic ones.
+#[derive(Default, Clone, PartialEq)]
+struct Addresses {
+    shared: BTreeSet<usize>,
+    generic: BTreeSet<usize>,
+}
+
+impl Function<'_> {
+    fn check(&self, shared: &[&Variable]) -> Result<(), CheckError> {
+        if shared.is_empty() {
+            return Ok(());
+        }
+        let registers = self.follow(shared);
+        let generic = |operand: &str| {
+            identifiers(operand).filter_map(|word| registers.get(word)).find_map(|held| held.generic.first().copied())
+        };
+        let named =
+            |operand: &str| shared.iter().position(|variable| identifiers(operand).any(|word| word == variable.symbol));
+        for statement in self.statements.iter().filter(|statement| statement.is_access()) {
+            let address = statement.address();
+            if statement.is_generic()
+                && let Some(index) = address.and_then(|address| generic(address).or_else(|| named(address)))
+            {
+                let (place, kernel, variable, instruction) = self.blame(statement, shared[index]);
+                return Err(CheckError::GenericAccess { place, kernel, variable, instruction });
+            }
+            let values = statement.operands.iter().filter(|operand| Some(**operand) != address);
+            if statement.opcode[0] == "st"
+                && let Some(index) = values.into_iter().find_map(|value| generic(value))
+            {
+                let (place, kernel, variable, instruction) = self.blame(statement, shared[index]);
+                return Err(CheckError::AddressEscapes { place, kernel, variable, instruction });
+            }
+        }
+        Ok(())
+    }
+
+    fn blame(&self, statement: &Statement<'_>, variable: &Variable) -> (String, String, String, String) {
+        let instruction = statement.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let place = statement.place.clone().unwrap_or_else(|| "unknown line".to_owned());
+        (place, demangle(self.name), variable.rust_name.clone(), instruction)
+    }
+
+    /// What each register may hold, wherever in the function it was written: registers that are assigned on several
+    /// paths hold the sum of all.
+    fn follow(&self, shared: &[&Variable]) -> HashMap<&str, Addresses> {
+        let symbols: HashMap<&str, usize> =
+            shared.iter().enumerate().map(|(index, variable)| (variable.symbol.as_str(), index)).collect();
+        let mut registers: HashMap<&str, Addresses> = HashMap::new();
+        loop {
+            let mut changed = false;
+            for statement in self.statements.iter().filter(|statement| !statement.is_access()) {
+                let Some((destination, sources)) = statement.operands.split_first() else { continue };
+                let mut held = Addresses::default();
+                for word in sources.iter().flat_map(|source| identifiers(source)) {
+                    if let Some(&index) = symbols.get(word) {
+                        held.shared.insert(index);
+                    }
+                    if let Some(known) = registers.get(word) {
+                        held.shared.extend(&known.shared);
+                        held.generic.extend(&known.generic);
+                    }
+                }
+                match statement.opcode.as_slice() {
+                    ["cvta", "to", "shared", ..] => held.shared.append(&mut held.generic),
+                    ["cvta", "shared", ..] => held.generic.append(&mut held.shared),
+                    // A comparison's result is no address.
+                    ["setp" | "set" | "isspacep", ..] => continue,
+                    _ => {}
+                }
+                for register in identifiers(destination).filter(|word| word.starts_with('%')) {
+                    let known = registers.entry(register).or_default();
+                    let before = known.clone();
+                    known.shared.extend(&held.shared);
+                    known.generic.extend(&held.generic);
+                    changed |= *known != before;
+                }
+            }
+            if !changed {
+                return registers;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

@@ -1,0 +1,236 @@
+//! Tidies the PTX that `llc` prints, so that each instruction is blamed on a line of the kernel crate.
+//!
+//! `llc` gives an inlined instruction the line that it was written at: `*out.add(i)` adds in `core`'s `mut_ptr.rs`.
+//! The comment beside such a `.loc` holds the whole chain of calls:
+//!
+//! ```text
+//! .loc  2 961 18    // rust/core/src/ptr/mut_ptr.rs:961:18 @[ kernels/src/transpose.rs:63:75 ]
+//! ```
+//!
+//! A person who learns wants the line of the kernel, and so do the simulator's reports, a debugger and a profiler. So
+//! the innermost place of the chain that lies in the kernel crate becomes the `.loc`; the comment keeps the chain.
+//! The table of files moves to the top, and labels that only debug sections would use go.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+/// A place in the chain of a `.loc` comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place<'a> {
+    file: &'a str,
+    line: u32,
+    column: u32,
+}
+
+/// The tidied form of `ptx`. `crate_prefix` is what the paths of the kernel crate's files begin with.
+pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
+    let referenced = referenced_labels(ptx);
+    let mut files = Files::of(ptx);
+    let mut body = String::with_capacity(ptx.len());
+    let mut head = String::new();
+    let mut last = String::new();
+    for line in ptx.lines() {
+        let code = line.split("//").next().unwrap_or("").trim();
+        if code.starts_with(".file") || code.starts_with(".section") || line.starts_with("//") && head.is_empty() {
+            continue;
+        }
+        if let Some(label) = code.strip_suffix(':')
+            && is_debug_label(label)
+            && !referenced.contains(label)
+        {
+            continue;
+        }
+        if code.starts_with(".loc") {
+            let directive = files.location(code, line, crate_prefix);
+            if directive != last {
+                let chain = line.split_once("//").map_or("", |(_, chain)| chain.trim());
+                let comment = if chain.is_empty() { "" } else { "\t// " };
+                let _ = writeln!(body, "\t{directive}{comment}{chain}");
+                last = directive;
+            }
+            continue;
+        }
+        if code == "{" || code == "}" {
+            last.clear();
+        }
+        let goes_to = if head.contains(".address_size") { &mut body } else { &mut head };
+        let _ = writeln!(goes_to, "{}", line.trim_end());
+    }
+    format!("{}\n{}{}\n", head.trim_start().trim_end(), files.table(), body.trim_end())
+}
+
+/// The files that `.loc`s name, numbered in the order of their first use.
+struct Files<'a> {
+    /// The files as `llc` numbers them.
+    given: Vec<(&'a str, &'a str)>,
+    used: Vec<String>,
+}
+
+impl<'a> Files<'a> {
+    fn of(ptx: &'a str) -> Self {
+        let file = |line: &'a str| {
+            let (number, path) = line.trim().strip_prefix(".file")?.trim().split_once(char::is_whitespace)?;
+            Some((number, path.trim().trim_matches('"')))
+        };
+        Files { given: ptx.lines().filter_map(file).collect(), used: Vec::new() }
+    }
+
+    /// The directive for a `.loc` line.
+    fn location(&mut self, code: &str, line: &str, crate_prefix: &str) -> String {
+        let chain: Vec<Place<'_>> =
+            line.split_once("//").map_or_else(Vec::new, |(_, comment)| comment.split("@[").filter_map(place).collect());
+        let blamed = chain.iter().find(|place| place.file.starts_with(crate_prefix)).or(chain.last());
+        let (file, line, column) = match blamed {
+            Some(place) => (place.file.to_owned(), place.line, place.column),
+            None => {
+                let mut words = code.split_whitespace().skip(1);
+                let number = words.next().unwrap_or_default();
+                let file = self.given.iter().find(|(given, _)| *given == number).map_or("unknown", |(_, path)| *path);
+                let mut next = || words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+                (file.to_owned(), next(), next())
+            }
+        };
+        let number = self.used.iter().position(|used| *used == file).unwrap_or_else(|| {
+            self.used.push(file);
+            self.used.len() - 1
+        });
+        format!(".loc\t{} {line} {column}", number + 1)
+    }
+
+    /// The `.file` directives.
+    fn table(&self) -> String {
+        let mut table = String::new();
+        for (index, path) in self.used.iter().enumerate() {
+            let _ = writeln!(table, ".file\t{} \"{path}\"", index + 1);
+        }
+        table
+    }
+}
+
+/// Reads `path:line:column`, which ends in ` ]`s where a chain ends.
+fn place(text: &str) -> Option<Place<'_>> {
+    let text = text.trim_end_matches([' ', ']', '\t']).trim_start();
+    let (rest, last) = text.rsplit_once(':')?;
+    let last: u32 = last.parse().ok()?;
+    match rest.rsplit_once(':').map(|(file, line)| (file, line.parse::<u32>())) {
+        Some((file, Ok(line))) => Some(Place { file, line, column: last }),
+        _ => Some(Place { file: rest, line: last, column: 0 }),
+    }
+}
+
+/// Whether LLVM made this label for debug sections.
+fn is_debug_label(label: &str) -> bool {
+    ["$L__tmp", "$L__func_begin", "$L__func_end"].iter().any(|prefix| label.starts_with(prefix))
+}
+
+/// The labels that something refers to.
+fn referenced_labels(ptx: &str) -> HashSet<&str> {
+    let is_label = |c: char| c.is_ascii_alphanumeric() || matches!(c, '$' | '_');
+    let code = ptx.lines().map(|line| line.split("//").next().unwrap_or("").trim());
+    code.filter(|code| !code.ends_with(':'))
+        .flat_map(move |code| code.split(move |c| !is_label(c)))
+        .filter(|word| word.starts_with("$L__"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "\
+//
+// Generated by LLVM NVPTX Back-End
+//
+
+.version 6.3
+.target sm_75
+.address_size 64
+
+\t// .globl\tk                 // -- Begin function k
+.visible .entry k(
+\t.param .u64 .ptr .align 1 k_param_0
+)
+{
+\t.reg .b64 \t%rd<4>;
+$L__func_begin0:
+\t.loc\t1 61 0                          // kernels/src/lib.rs:61:0
+
+// %bb.0:                               // %start
+$L__tmp0:
+\t.loc\t2 961 18                        // rust/core/src/ptr/mut_ptr.rs:961:18 @[ kernels/src/lib.rs:63:75 ]
+\tadd.s64 \t%rd6, %rd4, %rd5;
+\t.loc\t2 999 1                         // rust/core/src/ptr/mut_ptr.rs:999:1 @[ kernels/src/lib.rs:63:75 ]
+\tadd.s64 \t%rd7, %rd4, %rd5;
+\t.loc\t3 5 9                           // crates/cuda_std/src/a.rs:5:9 @[ kernels/src/help.rs:7:2 @[ kernels/src/lib.rs:64:3 ] ]
+\tst.b32 \t[%rd6], 1077936128;
+\tbra.uni \t$L__tmp4;
+$L__tmp4:
+\tret;
+$L__tmp5:
+$L__func_end0:
+                                        // -- End function
+}
+\t.section\t.debug_macinfo\t{\t}
+\t.file\t1 \"kernels/src/lib.rs\"
+\t.file\t2 \"rust/core/src/ptr/mut_ptr.rs\"
+\t.file\t3 \"crates/cuda_std/src/a.rs\"
+";
+
+    #[test]
+    fn instructions_are_blamed_on_the_kernel_crate() {
+        assert_eq!(
+            tidy(PRINTED, "kernels/"),
+            "\
+.version 6.3
+.target sm_75
+.address_size 64
+.file\t1 \"kernels/src/lib.rs\"
+.file\t2 \"kernels/src/help.rs\"
+
+\t// .globl\tk                 // -- Begin function k
+.visible .entry k(
+\t.param .u64 .ptr .align 1 k_param_0
+)
+{
+\t.reg .b64 \t%rd<4>;
+\t.loc\t1 61 0\t// kernels/src/lib.rs:61:0
+
+// %bb.0:                               // %start
+\t.loc\t1 63 75\t// rust/core/src/ptr/mut_ptr.rs:961:18 @[ kernels/src/lib.rs:63:75 ]
+\tadd.s64 \t%rd6, %rd4, %rd5;
+\tadd.s64 \t%rd7, %rd4, %rd5;
+\t.loc\t2 7 2\t// crates/cuda_std/src/a.rs:5:9 @[ kernels/src/help.rs:7:2 @[ kernels/src/lib.rs:64:3 ] ]
+\tst.b32 \t[%rd6], 1077936128;
+\tbra.uni \t$L__tmp4;
+$L__tmp4:
+\tret;
+                                        // -- End function
+}
+"
+        );
+    }
+
+    #[test]
+    fn a_chain_outside_the_crate_keeps_its_outermost_place() {
+        let ptx = ".version 6.3\n.address_size 64\n\t.loc\t1 5 9 // libm/src/a.rs:5:9 @[ libm/src/b.rs:6:1 ]\n\t.file\t1 \"libm/src/a.rs\"\n";
+        assert_eq!(
+            tidy(ptx, "kernels/"),
+            ".version 6.3\n.address_size 64\n.file\t1 \"libm/src/b.rs\"\n\t.loc\t1 6 1\t// libm/src/a.rs:5:9 @[ libm/src/b.rs:6:1 ]\n"
+        );
+    }
+
+    #[test]
+    fn places_are_read_with_and_without_a_column() {
+        let place_of = |text| place(text).map(|place| (place.file.to_owned(), place.line, place.column));
+        assert_eq!(place_of(" a/b.rs:5:9 "), Some(("a/b.rs".to_owned(), 5, 9)));
+        assert_eq!(place_of(" C:\\b.rs:5:9 ] ]"), Some(("C:\\b.rs".to_owned(), 5, 9)));
+        assert_eq!(place_of("a.rs:5"), Some(("a.rs".to_owned(), 5, 0)));
+        assert_eq!(place_of("a.rs"), None);
+    }
+
+    #[test]
+    fn a_location_without_a_comment_keeps_its_numbers() {
+        let ptx = ".address_size 64\n\t.loc\t1 5 9\n\t.file\t1 \"a.rs\"\n";
+        assert_eq!(tidy(ptx, "kernels/"), ".address_size 64\n.file\t1 \"a.rs\"\n\t.loc\t1 5 9\n");
+    }
+}

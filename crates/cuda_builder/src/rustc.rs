@@ -1,0 +1,162 @@
+//! Runs cargo and rustc: a crate of kernels in, one file of textual LLVM IR out.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::toolchain::DeviceCompiler;
+use crate::workspace::Workspace;
+use crate::{CudaBuilder, CudaBuilderError, DebugInfo};
+
+/// rustc's name of the target.
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// Separates the flags in `CARGO_ENCODED_RUSTFLAGS`.
+const SEPARATOR: &str = "\x1f";
+
+/// Variables of the environment that would change what is compiled, or how.
+const FOREIGN: [&str; 10] = [
+    "RUSTFLAGS",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTUP_TOOLCHAIN",
+    "RUSTDOCFLAGS",
+    "CARGO_BUILD_TARGET",
+    "CARGO_BUILD_RUSTFLAGS",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "CARGO_INCREMENTAL",
+    "CARGO_TARGET_DIR",
+];
+
+/// Compiles the crate, with `core` in it, and gives the path of the IR.
+///
+/// The profile comes by the environment, so the workspace of the kernels needs none for it. rustc runs no LLVM pass,
+/// and `opt` runs them all, after the rewrite.
+pub(crate) fn emit_ir(
+    builder: &CudaBuilder,
+    compiler: &DeviceCompiler,
+    workspace: &Workspace,
+    target_dir: &Path,
+) -> Result<PathBuf, CudaBuilderError> {
+    fs::create_dir_all(target_dir).map_err(CudaBuilderError::io("create", target_dir))?;
+    let ir = target_dir.join(format!("{}.{}.rustc.ll", workspace.library, builder.arch));
+    forget_previous(target_dir, &workspace.package);
+    let _ = fs::remove_file(&ir);
+
+    let mut emit = OsString::from("--emit=llvm-ir=");
+    emit.push(&ir);
+    let mut cargo = Command::new(&compiler.cargo);
+    for variable in FOREIGN {
+        cargo.env_remove(variable);
+    }
+    cargo
+        .current_dir(&workspace.root)
+        .args(["rustc", "--quiet", "--release", "--lib", "--crate-type", "cdylib", "-Zbuild-std=core"])
+        .args(["--target", TARGET, "--package", &workspace.package])
+        .arg("--target-dir")
+        .arg(target_dir)
+        .args(&builder.build_args)
+        .arg("--")
+        .arg(emit)
+        .env("RUSTC", &compiler.rustc)
+        // -Zbuild-std and -Z flags on a stable compiler.
+        .env("RUSTC_BOOTSTRAP", "1")
+        // Rust-CUDA's name for the architecture, for kernels that look at it: 750.
+        .env("CUDA_ARCH", format!("{}0", builder.arch.target().trim_start_matches("sm_").trim_end_matches(['a', 'f'])))
+        .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(builder, compiler, workspace).join(SEPARATOR))
+        .envs(profile(builder));
+
+    let output = cargo.output().map_err(CudaBuilderError::io("run", &compiler.cargo))?;
+    let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if !output.status.success() {
+        return Err(failure(builder, compiler, workspace, messages));
+    }
+    if !messages.is_empty() {
+        eprintln!("{messages}");
+    }
+    if !ir.is_file() {
+        let source = std::io::Error::new(std::io::ErrorKind::NotFound, "cargo succeeded and rustc wrote none");
+        return Err(CudaBuilderError::Io { path: ir, action: "read the LLVM IR", source });
+    }
+    Ok(ir)
+}
+
+fn failure(
+    builder: &CudaBuilder,
+    compiler: &DeviceCompiler,
+    workspace: &Workspace,
+    messages: String,
+) -> CudaBuilderError {
+    if messages.contains("target-cpu") || messages.contains("is not a recognized processor") {
+        return CudaBuilderError::UnsupportedArch { arch: builder.arch, compiler: compiler.to_string() };
+    }
+    CudaBuilderError::BuildFailed { package: workspace.package.clone(), arch: builder.arch, messages }
+}
+
+/// Makes cargo compile the crate itself anew: another architecture's IR would otherwise pass for fresh.
+fn forget_previous(target_dir: &Path, package: &str) {
+    let folder = target_dir.join(TARGET).join("release/.fingerprint");
+    let prefix = format!("{package}-");
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            // When it cannot be removed, cargo rebuilds or the missing IR is reported.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The flags of rustc, for every crate in the build.
+fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, workspace: &Workspace) -> Vec<String> {
+    let mut flags: Vec<String> = vec![
+        format!("-Ctarget-cpu={}", builder.arch),
+        // Nothing is linked: the IR is all that is wanted.
+        "-Clinker=true".to_owned(),
+        "-Cno-prepopulate-passes".to_owned(),
+        "-Zunstable-options".to_owned(),
+        "-Cpanic=immediate-abort".to_owned(),
+    ];
+    // So that the same sources make the same PTX wherever they lie. Of several that match, rustc takes the last.
+    flags.push(remap(&workspace.root, ""));
+    for (folder, name) in registries() {
+        flags.push(remap(&folder, &name));
+    }
+    flags.push(remap(&compiler.sources, "rust"));
+    if let Ok(real) = fs::canonicalize(&compiler.sources) {
+        flags.push(remap(&real, "rust"));
+    }
+    flags
+}
+
+fn remap(from: &Path, to: &str) -> String {
+    format!("--remap-path-prefix={}={to}", from.display())
+}
+
+/// The folders in which cargo unpacks crates of registries.
+fn registries() -> Vec<(PathBuf, String)> {
+    let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from);
+    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| home.map(|home| home.join(".cargo")));
+    let Some(cargo) = cargo else { return Vec::new() };
+    let folders = fs::read_dir(cargo.join("registry/src")).into_iter().flatten().flatten();
+    folders.map(|entry| (entry.path(), "registry".to_owned())).collect()
+}
+
+/// cargo's release profile for kernels, as variables of the environment.
+fn profile(builder: &CudaBuilder) -> Vec<(&'static str, &'static str)> {
+    let debug = match builder.debug {
+        DebugInfo::None => "none",
+        DebugInfo::LineTables => "line-directives-only",
+    };
+    let checks = if builder.release { "false" } else { "true" };
+    vec![
+        ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
+        ("CARGO_PROFILE_RELEASE_LTO", "fat"),
+        ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1"),
+        ("CARGO_PROFILE_RELEASE_PANIC", "abort"),
+        ("CARGO_PROFILE_RELEASE_INCREMENTAL", "false"),
+        ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+        ("CARGO_PROFILE_RELEASE_DEBUG", debug),
+        ("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", checks),
+        ("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", checks),
+    ]
+}

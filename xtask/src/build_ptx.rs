@@ -1,0 +1,81 @@
+//! `cargo xtask build-ptx`: makes the PTX that is checked in, or checks that it fits its sources.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, SourceDigest};
+
+use crate::workspace::{self, NotInWorkspace};
+
+/// Options of `build-ptx`.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The architecture to compile for; may be given several times. PTX for one runs on every later one.
+    #[arg(long = "arch", value_name = "ARCH", default_value = "sm_75")]
+    architectures: Vec<NvvmArch>,
+
+    /// Compile nothing: fail when a PTX file is not made of the sources as they are. Needs no compiler for GPU kernels.
+    #[arg(long, conflicts_with_all = ["emit_llvm", "out"])]
+    check: bool,
+
+    /// Keep the LLVM IR of each step in this folder.
+    #[arg(long, value_name = "DIR")]
+    emit_llvm: Option<PathBuf>,
+
+    /// Write the PTX files to this folder, in place of kernels/ptx.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Why `build-ptx` failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Workspace(#[from] NotInWorkspace),
+    #[error(transparent)]
+    Builder(#[from] CudaBuilderError),
+    #[error("{path} is stale: {reason}; make it anew with `cargo xtask build-ptx --arch {arch}`", path = path.display())]
+    Stale { path: PathBuf, reason: &'static str, arch: NvvmArch },
+}
+
+/// Runs the chore.
+pub fn run(options: &Options) -> Result<(), Error> {
+    let root = workspace::root()?;
+    let kernels = root.join("kernels");
+    let folder = options.out.clone().unwrap_or_else(|| kernels.join("ptx"));
+    let mut architectures = options.architectures.clone();
+    architectures.sort();
+    architectures.dedup();
+    for arch in architectures {
+        let path = folder.join(format!("kernels.{arch}.ptx"));
+        if options.check {
+            check(&kernels, &path, arch)?;
+            continue;
+        }
+        eprintln!("compiling the kernels for {arch}");
+        let mut builder = CudaBuilder::new(&kernels).arch(arch).copy_to(&path);
+        if let Some(folder) = &options.emit_llvm {
+            builder = builder.emit_llvm_to(folder);
+        }
+        builder.build()?;
+        println!("{}", shown(&path, &root));
+    }
+    Ok(())
+}
+
+/// Whether the PTX file at `path` was made of the sources as they are.
+fn check(kernels: &Path, path: &Path, arch: NvvmArch) -> Result<(), Error> {
+    let stale = |reason| Error::Stale { path: path.to_owned(), reason, arch };
+    let text = fs::read_to_string(path).map_err(|_| stale("it is missing or no text"))?;
+    let made_of = SourceDigest::in_ptx(&text).ok_or_else(|| stale("it bears no digest of its sources"))?;
+    if made_of == SourceDigest::of_crate(kernels)? {
+        Ok(())
+    } else {
+        Err(stale("the sources of the kernels have changed since it was made"))
+    }
+}
+
+/// A path as a person in the workspace would write it.
+fn shown(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
