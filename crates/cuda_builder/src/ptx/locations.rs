@@ -9,7 +9,7 @@
 //!
 //! A person who learns wants the line of the kernel, and so do the simulator's reports, a debugger and a profiler. So
 //! the innermost place of the chain that lies in the kernel crate becomes the `.loc`; the comment keeps the chain.
-//! The table of files moves to the top, and labels that only debug sections would use go.
+//! The table of files moves to the top; `llc`'s other comments, and labels that only debug sections would use, go.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -26,37 +26,39 @@ struct Place<'a> {
 pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
     let referenced = referenced_labels(ptx);
     let mut files = Files::of(ptx);
-    let mut body = String::with_capacity(ptx.len());
-    let mut head = String::new();
+    let (mut head, mut body) = (String::new(), String::with_capacity(ptx.len()));
     let mut last = String::new();
     for line in ptx.lines() {
-        let code = line.split("//").next().unwrap_or("").trim();
-        if code.starts_with(".file") || code.starts_with(".section") || line.starts_with("//") && head.is_empty() {
+        let (code, chain) = line.split_once("//").map_or((line, ""), |(code, comment)| (code, comment.trim()));
+        let code = code.trim_end();
+        let word = code.trim_start();
+        let is_idle_label =
+            word.strip_suffix(':').is_some_and(|label| is_debug_label(label) && !referenced.contains(label));
+        if word.is_empty() || is_idle_label || word.starts_with(".file") || word.starts_with(".section") {
             continue;
         }
-        if let Some(label) = code.strip_suffix(':')
-            && is_debug_label(label)
-            && !referenced.contains(label)
-        {
-            continue;
-        }
-        if code.starts_with(".loc") {
-            let directive = files.location(code, line, crate_prefix);
+        if word.starts_with(".loc") {
+            let directive = files.location(word, chain, crate_prefix);
             if directive != last {
-                let chain = line.split_once("//").map_or("", |(_, chain)| chain.trim());
                 let comment = if chain.is_empty() { "" } else { "\t// " };
                 let _ = writeln!(body, "\t{directive}{comment}{chain}");
                 last = directive;
             }
             continue;
         }
-        if code == "{" || code == "}" {
+        if begins_function(word) {
+            body.push('\n');
             last.clear();
         }
-        let goes_to = if head.contains(".address_size") { &mut body } else { &mut head };
-        let _ = writeln!(goes_to, "{}", line.trim_end());
+        let is_head = [".version", ".target", ".address_size"].iter().any(|name| word.starts_with(name));
+        let _ = writeln!(if is_head { &mut head } else { &mut body }, "{code}");
     }
-    format!("{}\n{}{}\n", head.trim_start().trim_end(), files.table(), body.trim_end())
+    format!("{head}{}{body}", files.table())
+}
+
+/// Whether this is the first line of a function or kernel, or the declaration of one.
+fn begins_function(code: &str) -> bool {
+    code.starts_with('.') && (code.contains(".entry ") || code.contains(".func "))
 }
 
 /// The files that `.loc`s name, numbered in the order of their first use.
@@ -76,9 +78,8 @@ impl<'a> Files<'a> {
     }
 
     /// The directive for a `.loc` line.
-    fn location(&mut self, code: &str, line: &str, crate_prefix: &str) -> String {
-        let chain: Vec<Place<'_>> =
-            line.split_once("//").map_or_else(Vec::new, |(_, comment)| comment.split("@[").filter_map(place).collect());
+    fn location(&mut self, code: &str, chain: &str, crate_prefix: &str) -> String {
+        let chain: Vec<Place<'_>> = chain.split("@[").filter_map(place).collect();
         let blamed = chain.iter().find(|place| place.file.starts_with(crate_prefix)).or(chain.last());
         let (file, line, column) = match blamed {
             Some(place) => (place.file.to_owned(), place.line, place.column),
@@ -187,15 +188,12 @@ $L__func_end0:
 .file\t1 \"kernels/src/lib.rs\"
 .file\t2 \"kernels/src/help.rs\"
 
-\t// .globl\tk                 // -- Begin function k
 .visible .entry k(
 \t.param .u64 .ptr .align 1 k_param_0
 )
 {
 \t.reg .b64 \t%rd<4>;
 \t.loc\t1 61 0\t// kernels/src/lib.rs:61:0
-
-// %bb.0:                               // %start
 \t.loc\t1 63 75\t// rust/core/src/ptr/mut_ptr.rs:961:18 @[ kernels/src/lib.rs:63:75 ]
 \tadd.s64 \t%rd6, %rd4, %rd5;
 \tadd.s64 \t%rd7, %rd4, %rd5;
@@ -204,7 +202,6 @@ $L__func_end0:
 \tbra.uni \t$L__tmp4;
 $L__tmp4:
 \tret;
-                                        // -- End function
 }
 "
         );
