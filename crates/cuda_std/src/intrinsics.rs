@@ -113,6 +113,7 @@ intrinsics! {
 macro_rules! unadjusted {
     ($($name:ident = $symbol:literal ($($parameter:ident: $ty:ty),*) -> $result:ty;)*) => {
         #[cfg(target_arch = "nvptx64")]
+        #[allow(improper_ctypes)]
         unsafe extern "unadjusted" {
             $(
                 #[link_name = $symbol]

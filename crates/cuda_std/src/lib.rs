@@ -38,6 +38,7 @@
 //! | on both | |
 //! | --- | --- |
 //! | [`float`] | accurate math: the methods that `core` lacks |
+//! | [`value`] | what a kernel may take by value |
 //! | [`vector`] | vectors of 8 and 16 bytes, which load and store as one access |
 //!
 //! | on the host | |
@@ -86,6 +87,7 @@ pub mod shared;
 pub mod special;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod thread;
+pub mod value;
 pub mod vector;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod warp;

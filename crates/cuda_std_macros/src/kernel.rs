@@ -15,7 +15,14 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     let parameters = function.sig.inputs.iter().map(Parameter::new).collect::<Result<Vec<_>>>()?;
     let device = device(&function, &parameters, arguments.bounds.as_ref());
     let host = host(&function, &parameters, arguments.bounds.as_ref());
-    Ok(quote! { #device #host })
+    let checks = parameters.iter().filter_map(Parameter::value_check);
+    let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    Ok(quote! {
+        #device
+        #host
+        #(#conditions)*
+        const _: () = { #(#checks)* };
+    })
 }
 
 /// Refuses what cannot be an entry point, each with its own reason.
@@ -86,7 +93,8 @@ fn device(function: &ItemFn, parameters: &[Parameter], bounds: Option<&LaunchBou
         #(#attributes)*
         #[cfg(target_arch = "nvptx64")]
         #[unsafe(no_mangle)]
-        #[deny(improper_ctypes_definitions)]
+        // What may be passed by value is checked by the trait `Value`; this lint does not know vectors.
+        #[allow(improper_ctypes_definitions)]
         #visibility unsafe extern "ptx-kernel" fn #name(#(#entry),*) {
             #[allow(unused_unsafe)]
             // SAFETY: the launch promised what the kernel asks for under `# Safety`.
@@ -107,7 +115,6 @@ fn host(function: &ItemFn, parameters: &[Parameter], bounds: Option<&LaunchBound
     let name = &function.sig.ident;
     let text = name.to_string();
     let handles: Vec<_> = parameters.iter().map(Parameter::handle).collect();
-    let checks = parameters.iter().filter_map(Parameter::value_check);
     let bounds = match bounds {
         None => quote!(::core::option::Option::None),
         Some(LaunchBounds { threads: [x, y, z], minimum_blocks }) => quote! {
@@ -121,9 +128,7 @@ fn host(function: &ItemFn, parameters: &[Parameter], bounds: Option<&LaunchBound
         #(#documentation)*
         #[cfg(not(target_arch = "nvptx64"))]
         #[allow(non_upper_case_globals)]
-        #visibility static #name: ::cuda_std::launch::Kernel<(#(#handles,)*)> = {
-            #(#checks)*
-            ::cuda_std::launch::Kernel::new(#text, #bounds)
-        };
+        #visibility static #name: ::cuda_std::launch::Kernel<(#(#handles,)*)> =
+            ::cuda_std::launch::Kernel::new(#text, #bounds);
     }
 }

@@ -50,7 +50,7 @@ use proc_macro::TokenStream;
 /// | `&mut [T]` | pointer, length in elements | `SliceMut<T>` |
 /// | `*const T` | pointer | `Pointer<T>` |
 /// | `*mut T` | pointer | `PointerMut<T>` |
-/// | a number, `bool`, a vector such as `f32x4`, or another `Copy` type with `#[repr(C)]` | its bytes | the type itself |
+/// | a number, `bool`, or a struct with `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]` | its bytes | the type itself |
 ///
 /// `&mut [T]` promises that nothing else reaches these elements while the thread runs. Where the threads of a launch
 /// share an output, each writing its own elements, `*mut T` is the honest type.

@@ -22,7 +22,7 @@ enum Kind {
     Pointer(Type),
     /// `*mut T`
     PointerMut(Type),
-    /// Any type that is named by a path: a number, a vector, a struct.
+    /// Any type that is named by a path: a number, a struct.
     Value(Type),
 }
 
@@ -91,7 +91,7 @@ impl Parameter {
     /// For a value of a named type: the check that it may be passed by its bytes.
     pub fn value_check(&self) -> Option<TokenStream> {
         match &self.kind {
-            Kind::Value(value) => Some(quote_spanned!(value.span()=> ::cuda_std::launch::assert_value::<#value>();)),
+            Kind::Value(value) => Some(quote_spanned!(value.span()=> ::cuda_std::value::assert_value::<#value>();)),
             _ => None,
         }
     }
@@ -104,6 +104,9 @@ impl Parameter {
         format_ident!("__{}_length", self.name)
     }
 }
+
+/// The vectors of `cuda_std::vector`.
+const VECTORS: [&str; 9] = ["f32x2", "f32x4", "f64x2", "u32x2", "u32x4", "i32x2", "i32x4", "u64x2", "i64x2"];
 
 impl Kind {
     fn new(ty: &Type) -> Result<Self> {
@@ -142,7 +145,13 @@ impl Kind {
                     syn::PointerMutability::Mut(_) => Self::PointerMut(pointee),
                 })
             }
-            Type::Path(_) => Ok(Self::Value(ty.clone())),
+            Type::Path(path) => match path.path.segments.last() {
+                Some(name) if VECTORS.iter().any(|vector| name.ident == vector) => Err(Error::new(
+                    ty.span(),
+                    "a kernel takes no vector by value, which rustc cannot pass: take its elements, or a pointer to it",
+                )),
+                _ => Ok(Self::Value(ty.clone())),
+            },
             Type::Array(_) => Err(Error::new(
                 ty.span(),
                 "a kernel takes no bare array: wrap it in a `#[repr(C)]` struct, or pass `&[T]`",

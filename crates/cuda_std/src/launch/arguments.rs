@@ -134,17 +134,6 @@ argument_lists! {
     (A0 P0 0 A1 P1 1 A2 P2 2 A3 P3 3 A4 P4 4 A5 P5 5 A6 P6 6 A7 P7 7 A8 P8 8 A9 P9 9 A10 P10 10 A11 P11 11)
 }
 
-/// A type whose values may be passed to a kernel by their bytes: `Copy`, with a fixed layout and no padding.
-///
-/// Numbers, `bool` and the vectors of [`crate::vector`] are; a struct of yours is with `#[repr(C)]` and
-/// `#[derive(Clone, Copy, bytemuck::NoUninit)]`.
-pub trait Value: NoUninit {}
-
-impl<T: NoUninit> Value for T {}
-
-/// Compiles only for types that a kernel may take by value. `#[kernel]` calls this for each such parameter.
-pub const fn assert_value<T: Value>() {}
-
 // Lengths and `usize` parameters are 64 bits wide on the device.
 const _: () = assert!(
     size_of::<usize>() == 8 && cfg!(target_endian = "little"),

@@ -32,5 +32,5 @@
 mod arguments;
 mod kernel;
 
-pub use arguments::{Argument, ArgumentList, Arguments, Value, assert_value};
+pub use arguments::{Argument, ArgumentList, Arguments};
 pub use kernel::{Kernel, LaunchBounds, Pointer, PointerMut, Slice, SliceMut};

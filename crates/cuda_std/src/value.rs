@@ -1,0 +1,14 @@
+//! What a kernel may take by value.
+
+use bytemuck::NoUninit;
+
+/// A type whose values may be passed to a kernel by their bytes: `Copy`, with a fixed layout and no padding.
+///
+/// Numbers and `bool` are; a struct of yours is with `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]`. The
+/// vectors of [`vector`](crate::vector) are plain data too, but rustc cannot pass them to a kernel by value.
+pub trait Value: NoUninit {}
+
+impl<T: NoUninit> Value for T {}
+
+/// Compiles only for types that a kernel may take by value. `#[kernel]` calls this for each such parameter.
+pub const fn assert_value<T: Value>() {}

@@ -1,0 +1,47 @@
+//! Constant memory: read whole, by one index for all lanes, and by an index a lane.
+
+use cuda_std::{address_space, kernel};
+#[cfg(target_arch = "nvptx64")]
+use cuda_std::{constant::ConstantCell, thread};
+
+/// The coefficients of a polynomial, constant term first; the host may set others.
+#[address_space(constant)]
+#[unsafe(no_mangle)]
+pub static DEVICE_API_COEFFICIENTS: ConstantCell<[f32; 4]> = ConstantCell::new([1.0, 0.5, 0.25, 0.125]);
+
+/// A counter in global memory, which keeps its value from launch to launch.
+#[address_space(global)]
+#[unsafe(no_mangle)]
+pub static DEVICE_API_COUNTER: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(5);
+
+/// Evaluates the polynomial at each element.
+///
+/// # Safety
+/// `data` has an element for each thread.
+#[kernel]
+pub unsafe fn constant_polynomial(data: *mut f32) {
+    let i = thread::index_1d() as usize;
+    let x = *data.add(i);
+    let [a, b, c, d] = DEVICE_API_COEFFICIENTS.get(); // ptx: ld.const
+    *data.add(i) = ((d * x + c) * x + b) * x + a;
+}
+
+/// Looks up a coefficient for each lane.
+///
+/// # Safety
+/// `output` has an element for each thread.
+#[kernel]
+pub unsafe fn constant_lookup(output: *mut f32) {
+    let i = thread::index_1d() as usize;
+    *output.add(i) = *DEVICE_API_COEFFICIENTS.as_ptr().cast::<f32>().add(i % 4); // ptx: ld.const
+}
+
+/// Draws a ticket from a counter that the module holds.
+///
+/// # Safety
+/// `output` has an element for each thread.
+#[kernel]
+pub unsafe fn global_static(output: *mut u32) {
+    let ticket = DEVICE_API_COUNTER.fetch_add(1, core::sync::atomic::Ordering::Relaxed); // ptx: atom.global.add.u32
+    *output.add(thread::index_1d() as usize) = ticket;
+}

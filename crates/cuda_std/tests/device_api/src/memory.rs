@@ -1,0 +1,88 @@
+//! Loads and stores with each cache operator, on each type.
+
+use cuda_std::kernel;
+use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
+#[cfg(target_arch = "nvptx64")]
+use cuda_std::{mem, thread};
+
+/// Adds up six loads of one float, each with another operator, and stores the sum in four ways.
+///
+/// # Safety
+/// `input` has an element for each thread, `output` four.
+#[kernel]
+pub unsafe fn memory_operators(input: *const f32, output: *mut f32) {
+    let i = thread::index_1d() as usize;
+    let input = input.add(i);
+    let output = output.add(4 * i);
+    let sum = mem::load_ca(input) // ptx: ld.global.ca.f32
+        + mem::load_cg(input) // ptx: ld.global.cg.f32
+        + mem::load_cs(input) // ptx: ld.global.cs.f32
+        + mem::load_lu(input) // ptx: ld.global.lu.f32
+        + mem::load_cv(input) // ptx: ld.global.cv.f32
+        + mem::load_nc(input); // ptx: ld.global.nc.f32
+    mem::store_wb(output, sum); // ptx: st.global.wb.f32
+    mem::store_cg(output.add(1), sum); // ptx: st.global.cg.f32
+    mem::store_cs(output.add(2), sum); // ptx: st.global.cs.f32
+    mem::store_wt(output.add(3), sum); // ptx: st.global.wt.f32
+}
+
+/// A kernel that copies an element of its type with every pair of operators, one after the other.
+macro_rules! copies {
+    ($($(#[$documentation:meta])* $name:ident: $ty:ty;)*) => {$(
+        $(#[$documentation])*
+        ///
+        /// # Safety
+        /// `input` has an element for each thread, `output` six.
+        #[kernel]
+        pub unsafe fn $name(input: *const $ty, output: *mut $ty) {
+            let i = thread::index_1d() as usize;
+            let input = input.add(i);
+            let output = output.add(6 * i);
+            mem::store_wb(output, mem::load_ca(input));
+            mem::store_cg(output.add(1), mem::load_cg(input));
+            mem::store_cs(output.add(2), mem::load_cs(input));
+            mem::store_wt(output.add(3), mem::load_lu(input));
+            mem::store_wb(output.add(4), mem::load_cv(input));
+            mem::store_wb(output.add(5), mem::load_nc(input));
+        }
+    )*};
+}
+
+copies! {
+    /// Bytes.
+    memory_u8: u8;
+    /// Signed bytes.
+    memory_i8: i8;
+    /// Half words.
+    memory_u16: u16;
+    /// Signed half words.
+    memory_i16: i16;
+    /// Words.
+    memory_u32: u32;
+    /// Signed words.
+    memory_i32: i32;
+    /// Double words.
+    memory_u64: u64;
+    /// Signed double words.
+    memory_i64: i64;
+    /// Doubles.
+    memory_f64: f64;
+    /// Two floats.
+    memory_f32x2: f32x2;
+    /// Four floats.
+    memory_f32x4: f32x4;
+    /// Two doubles.
+    memory_f64x2: f64x2;
+    /// Two words.
+    memory_u32x2: u32x2;
+    /// Four words.
+    memory_u32x4: u32x4;
+    /// Two signed words.
+    memory_i32x2: i32x2;
+    /// Four signed words.
+    memory_i32x4: i32x4;
+    /// Two double words.
+    memory_u64x2: u64x2;
+    /// Two signed double words.
+    memory_i64x2: i64x2;
+}
