@@ -1,1 +1,48 @@
-//! (under construction)
+//! The host: devices, buffers, launches, timing, labs and reports. The program `host` is a thin shell around this library.
+//!
+//! Data goes one way:
+//!
+//! ```text
+//! cli -> labs (flags, data, reference) -> labs::flow (launch, check, time) -> report (table, JSON, CSV, Markdown)
+//!                                              |
+//!                                         device (GPU or simulator), timing
+//! ```
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`device`] | a GPU or the simulator behind one interface: buffers, launches by typed handles |
+//! | [`labs`] | one file for each lab, and the flow that they share |
+//! | [`timing`] | how often to launch, and what number to believe |
+//! | [`report`] | what a lab found out, and how it is written |
+//! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
+//! | [`cli`], [`listing`], [`progress`] | the program: arguments, lists, the progress bar |
+//! | [`error`], [`memory`], [`units`] | one line for each error, how much memory there is, numbers for people |
+//!
+//! ```
+//! use host::device::{self, DeviceChoice};
+//! use host::labs::transpose;
+//!
+//! # fn main() -> Result<(), host::Error> {
+//! let device = device::open(DeviceChoice::Simulator, &device::Options::default())?;
+//! let options = transpose::Options { rows: 33, cols: 70, padded: true, ..Default::default() };
+//! let report = transpose::run(&device, &options)?;
+//! assert!(report.correct());
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod cli;
+pub mod device;
+pub mod error;
+pub mod labs;
+pub mod listing;
+pub mod memory;
+pub mod npy;
+pub mod output_file;
+pub mod progress;
+pub mod random;
+pub mod report;
+pub mod timing;
+pub mod units;
+
+pub use error::{Error, Result};

@@ -1,0 +1,148 @@
+//! The command line: what the program `host` does with its arguments.
+//!
+//! Results go to the standard output and nothing else does; notes, progress and errors go to the standard error. The exit code
+//! is 0 when every variant of a lab was right, 1 when one was wrong or a kernel misbehaved, and 2 when the request cannot be
+//! met: one line then says why.
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind as ClapError;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+use crate::device::{self, Device, DeviceChoice};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::report::{self, Format};
+use crate::{labs, listing, output_file};
+
+/// Flags that every subcommand has.
+#[derive(Args, Clone, Debug)]
+struct Global {
+    /// Where to run: auto (the first GPU that works, else the simulator), gpu, gpu:N, or sim
+    #[arg(long, global = true, value_name = "DEVICE", default_value_t)]
+    device: DeviceChoice,
+    /// How to write the result
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    /// Load the kernels from this PTX file instead of the built-in PTX [default: $COALESCE_PTX, if set]
+    #[arg(long, global = true, value_name = "FILE")]
+    ptx: Option<PathBuf>,
+}
+
+/// Runs the program with these arguments, the first of which is its name.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // An interruption leaves no unfinished file. Without a handler the system's own would end the program, which is no harm.
+    let _ = ctrlc::set_handler(|| {
+        output_file::remove_unfinished();
+        std::process::exit(130);
+    });
+    let matches = match command().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return usage(&error),
+    };
+    match run(&matches) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        // Whoever reads our output has had enough, as `head` has. That is no failure.
+        Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// The whole command line.
+fn command() -> Command {
+    let program = Command::new("host")
+        .about(
+            "GPU memory coursework: every lab on an NVIDIA GPU, or on a simulator that counts what the hardware counts",
+        )
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .max_term_width(100)
+        .subcommand(Command::new("list").about("List the labs and their kernels"))
+        .subcommand(Command::new("devices").about("List the devices and their properties (course row 1)"))
+        .subcommands(labs::ALL.iter().map(|lab| (lab.command)()));
+    Global::augment_args(program)
+}
+
+/// Does what the arguments say. Whether everything was right.
+fn run(matches: &ArgMatches) -> Result<bool> {
+    let (name, matches) =
+        matches.subcommand().ok_or_else(|| Error::flag("host", "no lab is named; `host list` lists them"))?;
+    let global = Global::from_arg_matches(matches)
+        .map_err(|error| Error::flag("flags", crate::error::one_line(&error.to_string())))?;
+    let options = match global.ptx {
+        Some(file) => device::Options { ptx: Some(file) },
+        None => device::Options::from_environment(),
+    };
+    let mut out = std::io::stdout().lock();
+    let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
+        match name {
+            "list" => listing::labs(global.format, &mut out)?,
+            _ => {
+                let (devices, errors) = device::all(&options)?;
+                for error in errors {
+                    note(&error.to_string());
+                }
+                listing::devices(&devices, global.format, &mut out)?;
+            }
+        }
+        return Ok(true);
+    };
+    let device = device::open(global.device, &options)?;
+    announce(global.device, &device);
+    let progress = Progress::on_terminal();
+    let report = (lab.run)(&device, matches, progress)?;
+    report::write(&report, global.format, &mut out)?;
+    Ok(report.correct())
+}
+
+/// Says which device `auto` has taken, and why if that is no GPU.
+fn announce(choice: DeviceChoice, device: &Device) {
+    if let (DeviceChoice::Auto, Some(why)) = (choice, device.fallback()) {
+        note(&format!("running on the simulator: {why}"));
+    }
+}
+
+/// What `clap` has to say: help and version to the standard output, a wrong command line as one line on the standard error.
+fn usage(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        ClapError::DisplayHelp | ClapError::DisplayVersion => {
+            // Help that nobody reads to the end is no failure.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        _ => {
+            complain(&usage_line(error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The first paragraph of what `clap` says, and its tip, on one line.
+fn usage_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n");
+    let first = paragraphs.next().unwrap_or_default();
+    let tips = paragraphs.filter(|paragraph| paragraph.trim_start().starts_with("tip:"));
+    let parts: Vec<_> = std::iter::once(first).chain(tips).map(crate::error::one_line).collect();
+    let line = parts.join("; ");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
+    format!("{line}; --help lists what there is")
+}
+
+/// An error, on the standard error.
+fn complain(text: &str) {
+    // If there is no standard error, there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "error: {text}");
+}
+
+/// Something to know, on the standard error.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "note: {text}");
+}

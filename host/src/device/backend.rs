@@ -1,0 +1,54 @@
+//! What a device must be able to do. [`super::Device`] and the buffers are built on this; labs never see it.
+
+use cuda_std::launch::Arguments;
+use simt::Counters;
+
+use super::{LaunchConfig, Properties};
+use crate::error::Result;
+
+/// A device: a GPU or the simulator. Addresses are device addresses; each comes from an allocation of the same backend.
+pub(super) trait Backend {
+    /// What the device is.
+    fn properties(&self) -> &Properties;
+
+    /// Bytes that can still be allocated.
+    fn available(&self) -> Result<u64>;
+
+    /// Allocates `bytes > 0` bytes, whose contents are undefined. Starts on a multiple of at least 256 bytes.
+    fn allocate(&self, bytes: u64) -> Result<u64>;
+
+    /// Allocates `rows` rows of `row_bytes` bytes each; returns the address and the pitch in bytes.
+    fn allocate_pitched(&self, row_bytes: u64, rows: u64, element_bytes: u32) -> Result<(u64, u64)>;
+
+    /// Frees an allocation. Cannot fail: it is called by destructors, and there is nothing left to do about an error.
+    fn free(&self, address: u64);
+
+    /// Copies from the host to the device.
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Copies from the device to the host, after all launches.
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<()>;
+
+    /// Sets `length` bytes to `value`.
+    fn fill(&self, address: u64, length: u64, value: u8) -> Result<()>;
+
+    /// Copies rows of `row_bytes` bytes that lie close together on the host to rows that are `pitch` bytes apart.
+    fn write_2d(&self, address: u64, pitch: u64, row_bytes: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Copies rows that are `pitch` bytes apart to rows of `row_bytes` bytes that lie close together on the host.
+    fn read_2d(&self, address: u64, pitch: u64, row_bytes: u64, bytes: &mut [u8]) -> Result<()>;
+
+    /// Starts a copy within the device's memory. It is done before anything that is started later.
+    fn copy(&self, from: u64, to: u64, length: u64) -> Result<()>;
+
+    /// Starts a kernel. The launch has been checked. The simulator is done when this returns, and has counted; a GPU is done
+    /// at the next [`Backend::synchronize`], which then reports a fault.
+    fn launch(&self, kernel: &'static str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
+
+    /// Waits for everything that was started.
+    fn synchronize(&self) -> Result<()>;
+
+    /// The time in milliseconds on the device's own clock from before the first thing that `work` starts until after the
+    /// last. `None` on the simulator, which has no clock; `work` is not called then.
+    fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>>;
+}

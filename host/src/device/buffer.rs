@@ -1,0 +1,268 @@
+//! Memory on a device: linear and pitched buffers, freed when they are dropped.
+
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use bytemuck::Pod;
+use cuda_std::launch::{Argument, Arguments, Pointer, PointerMut, Slice, SliceMut};
+
+use super::backend::Backend;
+use crate::error::Result;
+
+/// The byte that poisons outputs: as a float of any size, and as an integer of any size, it makes a large finite number that
+/// no lab computes, so that an element which a kernel forgot is seen.
+pub const POISON: u8 = 0x7b;
+
+/// Memory on a device that a copy can read or write as a whole.
+pub trait OnDevice {
+    /// The address of the first byte on the device.
+    fn address(&self) -> u64;
+
+    /// The size in bytes, padding included.
+    fn bytes(&self) -> u64;
+}
+
+/// An allocation, freed when dropped. It keeps its device alive.
+struct Allocation {
+    backend: Rc<dyn Backend>,
+    address: u64,
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        self.backend.free(self.address);
+    }
+}
+
+/// Elements one behind the other in a device's memory.
+pub struct Buffer<T> {
+    allocation: Allocation,
+    length: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Pod> Buffer<T> {
+    /// Allocates `length` elements whose contents are undefined.
+    pub(super) fn new(backend: &Rc<dyn Backend>, length: usize) -> Result<Self> {
+        let bytes = super::bytes_of::<T>(length)?;
+        Ok(Self {
+            allocation: Allocation { address: backend.allocate(bytes.max(1))?, backend: Rc::clone(backend) },
+            length,
+            element: PhantomData,
+        })
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Copies `data` to the device.
+    ///
+    /// # Panics
+    ///
+    /// When `data` has another number of elements: an error of the caller.
+    pub fn write(&mut self, data: &[T]) -> Result<()> {
+        assert_eq!(data.len(), self.length, "buffer and data differ in length");
+        self.allocation.backend.write(self.address(), bytemuck::cast_slice(data))
+    }
+
+    /// Copies the elements from the device, after all launches.
+    ///
+    /// # Errors
+    ///
+    /// Also reports the fault of an earlier launch.
+    pub fn read(&self) -> Result<Vec<T>> {
+        let mut data = vec![T::zeroed(); self.length];
+        self.read_into(&mut data)?;
+        Ok(data)
+    }
+
+    /// As [`Buffer::read`], into memory that the caller has.
+    ///
+    /// # Panics
+    ///
+    /// When `data` has another number of elements: an error of the caller.
+    pub fn read_into(&self, data: &mut [T]) -> Result<()> {
+        assert_eq!(data.len(), self.length, "buffer and data differ in length");
+        self.allocation.backend.read(self.address(), bytemuck::cast_slice_mut(data))
+    }
+
+    /// Sets every byte to `value`.
+    pub fn fill_bytes(&mut self, value: u8) -> Result<()> {
+        self.allocation.backend.fill(self.address(), self.bytes(), value)
+    }
+
+    /// Sets every byte to [`POISON`].
+    pub fn poison(&mut self) -> Result<()> {
+        self.fill_bytes(POISON)
+    }
+}
+
+/// Rows of elements in a device's memory, each starting on the boundary that the device likes: a two-dimensional allocation.
+///
+/// The pitch is the distance from one row to the next; the driver chooses it. The bytes between a row's last element and the
+/// next row are padding.
+pub struct PitchedBuffer<T> {
+    allocation: Allocation,
+    rows: usize,
+    columns: usize,
+    pitch_bytes: u64,
+    element: PhantomData<T>,
+}
+
+impl<T: Pod> PitchedBuffer<T> {
+    /// Allocates `rows` x `columns` elements whose contents are undefined.
+    pub(super) fn new(backend: &Rc<dyn Backend>, rows: usize, columns: usize) -> Result<Self> {
+        let row_bytes = super::bytes_of::<T>(columns)?.max(1);
+        super::bytes_of::<T>(rows.saturating_mul(columns))?;
+        let element_bytes = (size_of::<T>() as u32).clamp(4, 16);
+        let (address, pitch_bytes) = backend.allocate_pitched(row_bytes, (rows as u64).max(1), element_bytes)?;
+        Ok(Self {
+            allocation: Allocation { address, backend: Rc::clone(backend) },
+            rows,
+            columns,
+            pitch_bytes,
+            element: PhantomData,
+        })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of elements in a row, without the padding.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// From the start of one row to the start of the next, in elements.
+    pub fn pitch(&self) -> usize {
+        self.pitch_bytes as usize / size_of::<T>()
+    }
+
+    /// From the start of one row to the start of the next, in bytes.
+    pub fn pitch_bytes(&self) -> u64 {
+        self.pitch_bytes
+    }
+
+    /// Copies `rows` x `columns` elements, which lie row behind row, to the device: a 2D copy. The padding stays as it is.
+    ///
+    /// # Panics
+    ///
+    /// When `data` has another number of elements: an error of the caller.
+    pub fn write(&mut self, data: &[T]) -> Result<()> {
+        assert_eq!(data.len(), self.rows * self.columns, "buffer and data differ in length");
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.allocation.backend.write_2d(
+            self.address(),
+            self.pitch_bytes,
+            (self.columns * size_of::<T>()) as u64,
+            bytemuck::cast_slice(data),
+        )
+    }
+
+    /// Copies the elements from the device, row behind row without the padding, after all launches: a 2D copy.
+    pub fn read(&self) -> Result<Vec<T>> {
+        let mut data = vec![T::zeroed(); self.rows * self.columns];
+        if data.is_empty() {
+            return Ok(data);
+        }
+        self.allocation.backend.read_2d(
+            self.address(),
+            self.pitch_bytes,
+            (self.columns * size_of::<T>()) as u64,
+            bytemuck::cast_slice_mut(&mut data),
+        )?;
+        Ok(data)
+    }
+
+    /// Sets every byte to `value`, the padding too.
+    pub fn fill_bytes(&mut self, value: u8) -> Result<()> {
+        self.allocation.backend.fill(self.address(), self.bytes(), value)
+    }
+
+    /// Sets every byte to [`POISON`], the padding too.
+    pub fn poison(&mut self) -> Result<()> {
+        self.fill_bytes(POISON)
+    }
+}
+
+impl<T: Pod> OnDevice for Buffer<T> {
+    fn address(&self) -> u64 {
+        self.allocation.address
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.length * size_of::<T>()) as u64
+    }
+}
+
+impl<T: Pod> OnDevice for PitchedBuffer<T> {
+    fn address(&self) -> u64 {
+        self.allocation.address
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pitch_bytes * self.rows as u64
+    }
+}
+
+// A buffer stands for a kernel's slice or pointer: shared where the kernel reads, exclusive where it writes. The length of a
+// pitched buffer counts its padding, since kernels index through it.
+
+impl<T: Pod> Argument<Slice<T>> for &Buffer<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_slice(self.address(), self.length);
+    }
+}
+
+impl<T: Pod> Argument<SliceMut<T>> for &mut Buffer<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_slice(self.address(), self.length);
+    }
+}
+
+impl<T: Pod> Argument<Pointer<T>> for &Buffer<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_pointer(self.address());
+    }
+}
+
+impl<T: Pod> Argument<PointerMut<T>> for &mut Buffer<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_pointer(self.address());
+    }
+}
+
+impl<T: Pod> Argument<Slice<T>> for &PitchedBuffer<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_slice(self.address(), self.rows * self.pitch());
+    }
+}
+
+impl<T: Pod> Argument<SliceMut<T>> for &mut PitchedBuffer<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_slice(self.address(), self.rows * self.pitch());
+    }
+}
+
+impl<T: Pod> Argument<Pointer<T>> for &PitchedBuffer<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_pointer(self.address());
+    }
+}
+
+impl<T: Pod> Argument<PointerMut<T>> for &mut PitchedBuffer<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_pointer(self.address());
+    }
+}

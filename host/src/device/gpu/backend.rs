@@ -1,0 +1,273 @@
+//! The GPU does what every device does.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use cuda_std::launch::Arguments;
+use cust::sys::{self, CUDA_MEMCPY2D, CUfunc_cache, CUfunction_attribute as FunctionAttribute, CUmemorytype};
+use simt::Counters;
+
+use super::super::backend::Backend;
+use super::super::{CacheConfig, LaunchConfig, Properties};
+use super::{Function, Gpu};
+use crate::error::{Error, Result};
+
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+const OUT_OF_MEMORY: u32 = 2;
+
+/// The carveout that leaves the choice to the driver (`CU_SHAREDMEM_CARVEOUT_DEFAULT`).
+const CARVEOUT_DEFAULT: i32 = -1;
+
+impl Gpu {
+    /// Free and total memory in bytes.
+    fn free_memory(&self) -> Result<u64> {
+        self.make_current()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both outputs outlive the call.
+        let status = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) };
+        self.check("asking for the free memory", status)?;
+        Ok(free as u64)
+    }
+
+    /// The result of an allocation of `needed` bytes.
+    fn allocated(&self, needed: u64, status: sys::CUresult) -> Result<()> {
+        if status as u32 == OUT_OF_MEMORY {
+            return Err(Error::OutOfMemory {
+                what: "an allocation".to_owned(),
+                place: format!("device {}", self.properties.name),
+                needed,
+                available: self.free_memory()?,
+            });
+        }
+        self.check("allocating memory", status)
+    }
+
+    /// The kernel called `name`, set to what the launch asks for.
+    fn configured(&self, name: &'static str, config: &LaunchConfig) -> Result<sys::CUfunction> {
+        let mut functions = self.functions.borrow_mut();
+        let mut function = match functions.get(name) {
+            Some(function) => *function,
+            None => Function {
+                raw: self.module.function(name)?,
+                cache: CacheConfig::None,
+                carveout: None,
+                dynamic_shared: 0,
+            },
+        };
+        if function.cache != config.cache {
+            let preference = match config.cache {
+                CacheConfig::None => CUfunc_cache::CU_FUNC_CACHE_PREFER_NONE,
+                CacheConfig::Shared => CUfunc_cache::CU_FUNC_CACHE_PREFER_SHARED,
+                CacheConfig::L1 => CUfunc_cache::CU_FUNC_CACHE_PREFER_L1,
+                CacheConfig::Equal => CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL,
+            };
+            // SAFETY: the function belongs to this GPU's module, which is loaded.
+            let status = unsafe { sys::cuFuncSetCacheConfig(function.raw, preference) };
+            self.check("setting the cache configuration", status)?;
+            function.cache = config.cache;
+        }
+        if function.carveout != config.carveout {
+            self.set_attribute(
+                function.raw,
+                FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                config.carveout.map_or(CARVEOUT_DEFAULT, i32::from),
+                "setting the shared-memory carveout",
+            )?;
+            function.carveout = config.carveout;
+        }
+        if u64::from(config.dynamic_shared) > self.properties.shared_per_block
+            && function.dynamic_shared < config.dynamic_shared
+        {
+            self.set_attribute(
+                function.raw,
+                FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                config.dynamic_shared as i32,
+                "opting into large shared memory",
+            )?;
+            function.dynamic_shared = config.dynamic_shared;
+        }
+        functions.insert(name, function);
+        Ok(function.raw)
+    }
+
+    fn set_attribute(
+        &self,
+        function: sys::CUfunction,
+        attribute: FunctionAttribute,
+        value: i32,
+        doing: &str,
+    ) -> Result<()> {
+        // SAFETY: the function belongs to this GPU's module, which is loaded; the driver checks the value.
+        let status = unsafe { sys::cuFuncSetAttribute(function, attribute, value) };
+        self.check(doing, status)
+    }
+
+    /// A 2D copy.
+    fn copy_2d(&self, copy: &CUDA_MEMCPY2D, doing: &str) -> Result<()> {
+        self.make_current()?;
+        // SAFETY: the callers describe memory on the host that they borrow for the call, at least as long as rows times its
+        // pitch, and an allocation of this GPU.
+        let status = unsafe { sys::cuMemcpy2D_v2(copy) };
+        self.check(doing, status)
+    }
+}
+
+impl Backend for Gpu {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn available(&self) -> Result<u64> {
+        self.free_memory()
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        self.make_current()?;
+        let mut address = 0;
+        // SAFETY: the output outlives the call.
+        let status = unsafe { sys::cuMemAlloc_v2(&mut address, bytes as usize) };
+        self.allocated(bytes, status)?;
+        Ok(address)
+    }
+
+    fn allocate_pitched(&self, row_bytes: u64, rows: u64, element_bytes: u32) -> Result<(u64, u64)> {
+        self.make_current()?;
+        let (mut address, mut pitch) = (0, 0);
+        // SAFETY: both outputs outlive the call.
+        let status = unsafe {
+            sys::cuMemAllocPitch_v2(&mut address, &mut pitch, row_bytes as usize, rows as usize, element_bytes)
+        };
+        self.allocated(row_bytes.saturating_mul(rows), status)?;
+        Ok((address, pitch as u64))
+    }
+
+    fn free(&self, address: u64) {
+        if self.make_current().is_ok() {
+            // SAFETY: the address comes from an allocation of this GPU, which its only owner frees now.
+            unsafe { sys::cuMemFree_v2(address) };
+        }
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        self.make_current()?;
+        // SAFETY: the bytes are borrowed for the call, and the buffer that calls is as long as they are.
+        let status = unsafe { sys::cuMemcpyHtoD_v2(address, bytes.as_ptr().cast(), bytes.len()) };
+        self.check("copying to the device", status)
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<()> {
+        self.synchronize()?;
+        // SAFETY: the bytes are borrowed for the call, and the buffer that calls is as long as they are.
+        let status = unsafe { sys::cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), address, bytes.len()) };
+        self.check("copying from the device", status)
+    }
+
+    fn fill(&self, address: u64, length: u64, value: u8) -> Result<()> {
+        self.make_current()?;
+        // SAFETY: the buffer that calls has this address and length; later work in the stream waits for the fill.
+        let status = unsafe { sys::cuMemsetD8Async(address, value, length as usize, self.stream.as_inner()) };
+        self.check("filling memory", status)
+    }
+
+    fn write_2d(&self, address: u64, pitch: u64, row_bytes: u64, bytes: &[u8]) -> Result<()> {
+        let copy = CUDA_MEMCPY2D {
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: bytes.as_ptr().cast(),
+            srcPitch: row_bytes as usize,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstDevice: address,
+            dstPitch: pitch as usize,
+            ..rows_of(row_bytes, bytes.len())
+        };
+        self.copy_2d(&copy, "copying rows to the device")
+    }
+
+    fn read_2d(&self, address: u64, pitch: u64, row_bytes: u64, bytes: &mut [u8]) -> Result<()> {
+        self.synchronize()?;
+        let copy = CUDA_MEMCPY2D {
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: address,
+            srcPitch: pitch as usize,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+            dstHost: bytes.as_mut_ptr().cast(),
+            dstPitch: row_bytes as usize,
+            ..rows_of(row_bytes, bytes.len())
+        };
+        self.copy_2d(&copy, "copying rows from the device")
+    }
+
+    fn copy(&self, from: u64, to: u64, length: u64) -> Result<()> {
+        self.make_current()?;
+        // SAFETY: both addresses are those of buffers that are at least this long; later work in the stream waits.
+        let status = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, length as usize, self.stream.as_inner()) };
+        self.check("copying on the device", status)
+    }
+
+    fn launch(&self, kernel: &'static str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+        self.make_current()?;
+        let function = self.configured(kernel, config)?;
+        let mut parameters: Vec<*mut c_void> = arguments.iter().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
+        let [grid_x, grid_y, grid_z] = config.grid;
+        let [block_x, block_y, block_z] = config.block;
+        self.last_kernel.set(Some(kernel));
+        // SAFETY: the function belongs to this GPU's module. Its typed handle has made sure that there is one argument of the
+        // right size for each parameter; the driver only reads them, and has copied them when it returns. What the kernel
+        // does with the buffers is between its `# Safety` and the caller of `Device::launch`, and reaches device memory only.
+        let status = unsafe {
+            sys::cuLaunchKernel(
+                function,
+                grid_x,
+                grid_y,
+                grid_z,
+                block_x,
+                block_y,
+                block_z,
+                config.dynamic_shared,
+                self.stream.as_inner(),
+                parameters.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        };
+        self.check(&format!("launching kernel {kernel}"), status)?;
+        Ok(None)
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.make_current()?;
+        self.check_cust("waiting for the device", self.stream.synchronize())
+    }
+
+    fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
+        self.make_current()?;
+        let doing = "timing";
+        self.check_cust(doing, self.start.record(&self.stream))?;
+        work()?;
+        self.check_cust(doing, self.end.record(&self.stream))?;
+        self.check_cust(doing, self.end.synchronize())?;
+        let time = self.check_cust(doing, self.end.elapsed_time_f32(&self.start))?;
+        Ok(Some(f64::from(time)))
+    }
+}
+
+/// A 2D copy of rows of `row_bytes` bytes, `bytes` in all, from and to nowhere yet. Every field is written out: the struct has
+/// none that may be zeroed blindly, as 0 is no kind of memory.
+fn rows_of(row_bytes: u64, bytes: usize) -> CUDA_MEMCPY2D {
+    CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: ptr::null(),
+        srcDevice: 0,
+        srcArray: ptr::null_mut(),
+        srcPitch: 0,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: ptr::null_mut(),
+        dstDevice: 0,
+        dstArray: ptr::null_mut(),
+        dstPitch: 0,
+        WidthInBytes: row_bytes as usize,
+        Height: bytes / (row_bytes as usize).max(1),
+    }
+}

@@ -1,0 +1,129 @@
+//! What the driver tells about a GPU.
+
+use cust::CudaApiVersion;
+use cust::device::Device as CudaDevice;
+use cust::sys::{self, CUdevice_attribute as Attribute};
+
+use super::super::{ComputeCapability, Kind, Properties};
+use super::{error_of, status_of};
+use crate::error::Result;
+
+/// The properties of a GPU whose context is current. `ptx_target` is left empty.
+pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
+    let doing = format!("asking for the properties of GPU {index}");
+    let failed = |error| error_of(&doing, status_of(error));
+    let ask = |attribute| attribute_of(device, attribute, &doing);
+    let memory_clock_khz = ask(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
+    let bus_bits = ask(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
+    let version = CudaApiVersion::get().map_err(failed)?;
+    Ok(Properties {
+        kind: Kind::Gpu,
+        index: Some(index),
+        name: device.name().map_err(failed)?,
+        compute_capability: ComputeCapability {
+            major: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            minor: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        },
+        ptx_target: String::new(),
+        multiprocessors: Some(ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
+        memory_bytes: device.total_memory().map_err(failed)? as u64,
+        memory_bus_bits: known(bus_bits),
+        clock_mhz: known(ask(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?).map(megahertz),
+        memory_clock_mhz: known(memory_clock_khz).map(megahertz),
+        peak_gbps: peak_gbps(memory_clock_khz, bus_bits),
+        l2_bytes: known(ask(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?).map(u64::from),
+        shared_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.into(),
+        shared_per_block_opt_in: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.into(),
+        shared_per_multiprocessor: Some(
+            ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?.into(),
+        ),
+        max_threads_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        max_threads_per_multiprocessor: Some(ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?),
+        pitch_alignment: pitch_alignment(&doing)?,
+        texture_alignment: ask(Attribute::CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)?.into(),
+        texture_pitch_alignment: ask(Attribute::CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT)?.into(),
+        cuda_version: Some(format!("{}.{}", version.major(), version.minor())),
+        driver: std::fs::read_to_string("/proc/driver/nvidia/version")
+            .ok()
+            .and_then(|text| kernel_module_version(&text)),
+        model: None,
+    })
+}
+
+/// One attribute of a device. `cust` knows them only up to number 91.
+fn attribute_of(device: CudaDevice, attribute: Attribute, doing: &str) -> Result<u32> {
+    let mut value = 0;
+    // SAFETY: the device comes from the driver, and `value` outlives the call.
+    let status = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
+    match status as u32 {
+        0 => Ok(u32::try_from(value).unwrap_or(0)),
+        status => Err(error_of(doing, status)),
+    }
+}
+
+/// The boundary on which rows of pitched memory start: the pitch of rows of one byte, which the driver does not tell
+/// otherwise.
+fn pitch_alignment(doing: &str) -> Result<u64> {
+    let (mut address, mut pitch) = (0, 0);
+    // SAFETY: both outputs outlive the call; 4 is one of the element sizes that the driver takes.
+    let status = unsafe { sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 1, 2, 4) };
+    match status as u32 {
+        0 => {
+            // SAFETY: the driver has just made this allocation and nothing uses it.
+            unsafe { sys::cuMemFree_v2(address) };
+            Ok(pitch as u64)
+        }
+        status => Err(error_of(doing, status)),
+    }
+}
+
+/// Drivers answer 0 for what a device does not tell.
+fn known(value: u32) -> Option<u32> {
+    (value != 0).then_some(value)
+}
+
+fn megahertz(kilohertz: u32) -> f64 {
+    f64::from(kilohertz) / 1e3
+}
+
+/// Two transfers of the whole bus in each cycle of the memory clock, in GB/s.
+fn peak_gbps(memory_clock_khz: u32, bus_bits: u32) -> Option<f64> {
+    let bytes_per_second = 2.0 * f64::from(memory_clock_khz) * 1e3 * f64::from(bus_bits) / 8.0;
+    (bytes_per_second > 0.0).then_some(bytes_per_second / 1e9)
+}
+
+/// The version in what the driver's kernel module says of itself: the first word made of digits and at least one dot.
+fn kernel_module_version(text: &str) -> Option<String> {
+    text.lines()
+        .next()?
+        .split_whitespace()
+        .find(|word| word.contains('.') && word.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_twice_the_clock_times_the_bus() {
+        // An H200: 3201 MHz, 6144 bits.
+        let peak = peak_gbps(3_201_000, 6144).unwrap();
+        assert!((peak - 4916.7).abs() < 0.1, "{peak}");
+        assert_eq!(peak_gbps(0, 6144), None);
+    }
+
+    #[test]
+    fn the_driver_s_version_is_found() {
+        let of = kernel_module_version;
+        assert_eq!(
+            of("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\nGCC 12.2"),
+            Some("580.95.05".to_owned())
+        );
+        assert_eq!(
+            of("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6"),
+            Some("535.54.03".to_owned())
+        );
+        assert_eq!(of(""), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! The PTX that devices load: built in, or from a file.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::ComputeCapability;
+use crate::error::{Error, Result};
+
+/// One PTX text, for one target.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    /// What to call it in errors.
+    pub name: String,
+    /// The target that the text itself names, such as `sm_75`.
+    pub target: String,
+    /// The oldest compute capability that runs it.
+    pub capability: ComputeCapability,
+    /// The PTX version that the text itself names, such as `8.7`.
+    pub version: String,
+    /// The text.
+    pub text: Cow<'static, str>,
+}
+
+/// The PTX texts there are to choose from, at least one, from the oldest target to the newest.
+pub(super) struct Images(Vec<Image>);
+
+impl Images {
+    /// The built-in PTX, or that of a file.
+    pub fn new(file: Option<&Path>) -> Result<Self> {
+        let mut images = match file {
+            Some(path) => vec![Image::from_file(path)?],
+            None => kernels::PTX
+                .iter()
+                .map(|image| Image::new(format!("built-in kernels for {}", image.arch), Cow::Borrowed(image.text)))
+                .collect::<Result<_>>()?,
+        };
+        images.sort_by_key(|image| image.capability);
+        Ok(Self(images))
+    }
+
+    /// The newest PTX that a device of this compute capability runs. `Err` holds the oldest that there is.
+    pub fn newest_for(&self, device: ComputeCapability) -> std::result::Result<&Image, &Image> {
+        self.0.iter().rev().find(|image| image.capability <= device).ok_or(&self.0[0])
+    }
+
+    /// The PTX for the oldest target: what the simulator runs.
+    pub fn oldest(&self) -> &Image {
+        &self.0[0]
+    }
+}
+
+impl Image {
+    fn from_file(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|error| Error::file(path, format!("cannot be read: {error}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX: it is not a text file"))?;
+        Self::new(path.display().to_string(), Cow::Owned(text))
+    }
+
+    fn new(name: String, text: Cow<'static, str>) -> Result<Self> {
+        let wrong = |problem: &str| Error::Ptx { name: name.clone(), problem: problem.to_owned() };
+        if text.contains('\0') {
+            return Err(wrong("is not PTX: it contains a zero byte"));
+        }
+        let version =
+            directive(&text, ".version").ok_or_else(|| wrong("is not PTX: it has no .version directive"))?.to_owned();
+        let target =
+            directive(&text, ".target").ok_or_else(|| wrong("is not PTX: it has no .target directive"))?.to_owned();
+        let capability =
+            ComputeCapability::of_target(&target).ok_or_else(|| wrong("its .target is none of an NVIDIA GPU"))?;
+        Ok(Self { name, target, capability, version, text })
+    }
+}
+
+/// The first operand of a module directive such as `.target sm_75, debug`.
+fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let line = text.lines().map(str::trim_start).find_map(|line| line.strip_prefix(name)?.strip_prefix([' ', '\t']))?;
+    line.split([' ', '\t', ',', '/', ';']).find(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(text: &'static str) -> Result<Image> {
+        Image::new("test.ptx".into(), Cow::Borrowed(text))
+    }
+
+    #[test]
+    fn version_and_target_are_found() {
+        let image = image("// hello\n.version 8.7\n  .target\tsm_90a, debug // x\n").unwrap();
+        assert_eq!((image.version.as_str(), image.target.as_str()), ("8.7", "sm_90a"));
+    }
+
+    #[test]
+    fn what_is_no_ptx_is_refused() {
+        let error = |text| image(text).unwrap_err().to_string();
+        assert_eq!(error("int main()"), "test.ptx: is not PTX: it has no .version directive");
+        assert_eq!(error(".version 8.0\n"), "test.ptx: is not PTX: it has no .target directive");
+        assert_eq!(error(".version 8.0\n.target texmode_unified"), "test.ptx: its .target is none of an NVIDIA GPU");
+    }
+
+    #[test]
+    fn a_device_gets_the_newest_that_it_runs() {
+        let images =
+            Images(vec![image(".version 6.3\n.target sm_75").unwrap(), image(".version 8.0\n.target sm_90").unwrap()]);
+        let chosen = |major, minor| {
+            images
+                .newest_for(ComputeCapability { major, minor })
+                .map(|image| image.target.clone())
+                .map_err(|image| image.target.clone())
+        };
+        assert_eq!(chosen(7, 0), Err("sm_75".into()));
+        assert_eq!(chosen(8, 9), Ok("sm_75".into()));
+        assert_eq!(chosen(9, 0), Ok("sm_90".into()));
+        assert_eq!(chosen(12, 1), Ok("sm_90".into()));
+    }
+}

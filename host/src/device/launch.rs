@@ -1,0 +1,95 @@
+//! How a kernel is launched: its grid and block, and what it asks of the cache.
+
+use cuda_std::launch::LaunchBounds;
+
+use super::Properties;
+use crate::error::{Error, Result};
+
+/// Which of the two that share a multiprocessor's memory a kernel prefers to be large: the L1 cache or shared memory.
+///
+/// A wish; today's GPUs choose the split from the kernel's shared memory and [`LaunchConfig::carveout`]. The simulator has no
+/// L1 cache whose size could matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheConfig {
+    /// No preference.
+    #[default]
+    None,
+    /// More shared memory.
+    Shared,
+    /// More L1 cache.
+    L1,
+    /// As much of one as of the other.
+    Equal,
+}
+
+/// One launch's configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block in bytes. More than [`Properties::shared_per_block`] is opted into.
+    pub dynamic_shared: u32,
+    /// Preference between L1 cache and shared memory.
+    pub cache: CacheConfig,
+    /// The part of a multiprocessor's memory that should be shared memory, in percent. `None` leaves it to the driver.
+    pub carveout: Option<u8>,
+}
+
+impl LaunchConfig {
+    /// A launch of `grid` blocks of `block` threads, with no dynamic shared memory and no preferences.
+    pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
+        Self { grid, block, dynamic_shared: 0, cache: CacheConfig::None, carveout: None }
+    }
+
+    /// A one-dimensional launch with at least `threads` threads, in blocks of `block` threads.
+    ///
+    /// Fails later, at the launch, when `threads / block` is beyond what a grid can hold.
+    pub fn linear(threads: usize, block: u32) -> Self {
+        let blocks = threads.div_ceil(block.max(1) as usize);
+        Self::new([u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1], [block, 1, 1])
+    }
+
+    /// Whether a device can run this launch of `kernel`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Launch`] names the extent that is wrong and its limit (CUDA programming guide, "Compute capabilities").
+    pub(crate) fn check(&self, kernel: &str, bounds: Option<LaunchBounds>, device: &Properties) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
+        let list = |extents: [u32; 3]| format!("{} x {} x {}", extents[0], extents[1], extents[2]);
+        let threads: u64 = self.block.iter().map(|&extent| u64::from(extent)).product();
+        let most = bounds
+            .map_or(device.max_threads_per_block, |bounds| bounds.max_threads().min(device.max_threads_per_block));
+        for (extents, limits, what) in
+            [(self.block, [1024, 1024, 64], "a block"), (self.grid, [i32::MAX as u32, 65_535, 65_535], "a grid")]
+        {
+            if extents.contains(&0) {
+                return refuse(format!("{what} of {} has no threads", list(extents)));
+            }
+            if extents.iter().zip(limits).any(|(&extent, limit)| extent > limit) {
+                return refuse(format!("{what} of {} is beyond the limit of {}", list(extents), list(limits)));
+            }
+        }
+        if threads > u64::from(most) {
+            return refuse(format!(
+                "a block of {} has {threads} threads, and at most {most} are allowed",
+                list(self.block)
+            ));
+        }
+        if u64::from(self.dynamic_shared) > device.shared_per_block_opt_in {
+            return refuse(format!(
+                "{} bytes of dynamic shared memory are more than the {} bytes that a block can have",
+                self.dynamic_shared, device.shared_per_block_opt_in
+            ));
+        }
+        if let Some(percent) = self.carveout
+            && percent > 100
+        {
+            return refuse(format!("a carveout of {percent}% is more than everything"));
+        }
+        Ok(())
+    }
+}

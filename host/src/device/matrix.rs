@@ -1,0 +1,104 @@
+//! A matrix on a device that is linear or pitched, as the user likes: kernels that take a pitch cannot tell.
+
+use bytemuck::Pod;
+use cuda_std::launch::{Argument, Arguments, Pointer, PointerMut, Slice, SliceMut};
+
+use super::{Buffer, OnDevice, PitchedBuffer};
+use crate::error::Result;
+
+/// A matrix in a device's memory, row by row.
+pub enum Matrix<T> {
+    /// Each row directly behind the one before.
+    Linear {
+        /// The elements.
+        buffer: Buffer<T>,
+        /// Elements in a row.
+        columns: usize,
+    },
+    /// Each row on the boundary that the device likes.
+    Pitched(PitchedBuffer<T>),
+}
+
+impl<T: Pod> Matrix<T> {
+    /// From the start of one row to the start of the next, in elements.
+    pub fn pitch(&self) -> usize {
+        match self {
+            Self::Linear { columns, .. } => *columns,
+            Self::Pitched(buffer) => buffer.pitch(),
+        }
+    }
+
+    /// Copies the elements, which lie row behind row, to the device.
+    ///
+    /// # Panics
+    ///
+    /// When `data` has another number of elements: an error of the caller.
+    pub fn write(&mut self, data: &[T]) -> Result<()> {
+        match self {
+            Self::Linear { buffer, .. } => buffer.write(data),
+            Self::Pitched(buffer) => buffer.write(data),
+        }
+    }
+
+    /// Copies the elements from the device, row behind row, after all launches.
+    pub fn read(&self) -> Result<Vec<T>> {
+        match self {
+            Self::Linear { buffer, .. } => buffer.read(),
+            Self::Pitched(buffer) => buffer.read(),
+        }
+    }
+
+    /// Sets every byte to [`POISON`](super::POISON), the padding too.
+    pub fn poison(&mut self) -> Result<()> {
+        match self {
+            Self::Linear { buffer, .. } => buffer.poison(),
+            Self::Pitched(buffer) => buffer.poison(),
+        }
+    }
+}
+
+impl<T: Pod> OnDevice for Matrix<T> {
+    fn address(&self) -> u64 {
+        match self {
+            Self::Linear { buffer, .. } => buffer.address(),
+            Self::Pitched(buffer) => buffer.address(),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Linear { buffer, .. } => buffer.bytes(),
+            Self::Pitched(buffer) => buffer.bytes(),
+        }
+    }
+}
+
+impl<T: Pod> Argument<Slice<T>> for &Matrix<T> {
+    fn push(self, arguments: &mut Arguments) {
+        match self {
+            Matrix::Linear { buffer, .. } => Argument::<Slice<T>>::push(buffer, arguments),
+            Matrix::Pitched(buffer) => Argument::<Slice<T>>::push(buffer, arguments),
+        }
+    }
+}
+
+impl<T: Pod> Argument<SliceMut<T>> for &mut Matrix<T> {
+    fn push(self, arguments: &mut Arguments) {
+        match self {
+            Matrix::Linear { buffer, .. } => Argument::<SliceMut<T>>::push(buffer, arguments),
+            Matrix::Pitched(buffer) => Argument::<SliceMut<T>>::push(buffer, arguments),
+        }
+    }
+}
+
+impl<T: Pod> Argument<Pointer<T>> for &Matrix<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_pointer(self.address());
+    }
+}
+
+impl<T: Pod> Argument<PointerMut<T>> for &mut Matrix<T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_pointer(self.address());
+    }
+}

@@ -1,0 +1,268 @@
+//! Devices: an NVIDIA GPU or the simulator, behind one interface.
+//!
+//! [`open`] gives a [`Device`]. It allocates [`Buffer`]s and [`PitchedBuffer`]s, launches kernels by their typed handles, and
+//! times on its own clock. Addresses are `u64` on either device, so a kernel's arguments are laid out once.
+//!
+//! ```
+//! use host::device::{DeviceChoice, LaunchConfig, Options, open};
+//!
+//! # fn main() -> Result<(), host::Error> {
+//! let device = open(DeviceChoice::Simulator, &Options::default())?;
+//! let mut a = device.buffer::<f32>(100)?;
+//! a.write(&[1.5; 100])?;
+//! let mut c = device.buffer::<f32>(100)?;
+//! c.poison()?;
+//! // c[i] = a[i] + a[i]
+//! let launch = LaunchConfig::linear(100, 64);
+//! device.launch(&kernels::offset::offset_read, &launch, (&a, &a, &mut c, 0))?;
+//! device.synchronize()?;
+//! assert_eq!(c.read()?, [3.0; 100]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! *Invariant:* only the folder `gpu` calls the driver, and only after `cust_raw::load()` has said that there is one.
+
+mod backend;
+mod buffer;
+mod choice;
+mod gpu;
+mod image;
+mod launch;
+mod matrix;
+mod properties;
+mod simulator;
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use bytemuck::Pod;
+use cuda_std::launch::{ArgumentList, Arguments, Kernel};
+
+pub use buffer::{Buffer, OnDevice, POISON, PitchedBuffer};
+pub use choice::DeviceChoice;
+pub use launch::{CacheConfig, LaunchConfig};
+pub use matrix::Matrix;
+pub use properties::{ComputeCapability, Kind, Properties};
+pub use simt::Counters;
+
+use backend::Backend;
+
+use crate::error::{Error, Result};
+
+/// What else decides how a device is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Load the kernels from this PTX file instead of the PTX that is built in.
+    pub ptx: Option<PathBuf>,
+}
+
+/// The environment variable that names a PTX file to load instead of the built-in PTX.
+pub const PTX_VARIABLE: &str = "COALESCE_PTX";
+
+impl Options {
+    /// What the environment asks for: see [`PTX_VARIABLE`].
+    pub fn from_environment() -> Self {
+        Self { ptx: std::env::var_os(PTX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from) }
+    }
+}
+
+/// A device with the kernels loaded. Clones are the same device.
+///
+/// A GPU works on what it is told in order, while the host goes on: see [`Device::synchronize`].
+#[derive(Clone)]
+pub struct Device {
+    backend: Rc<dyn Backend>,
+    /// Why this is the simulator although any device would have done.
+    fallback: Option<Rc<str>>,
+    options: Options,
+}
+
+/// Opens the device that `choice` names.
+///
+/// # Errors
+///
+/// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`], [`Error::DriverTooOld`], [`Error::Driver`]. For
+/// any device: [`Error::Ptx`] when it refuses the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
+pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
+    let images = image::Images::new(options.ptx.as_deref())?;
+    let simulator = |fallback: Option<Error>| {
+        Ok(Device {
+            backend: Rc::new(simulator::Simulator::open(&images)?),
+            fallback: fallback.map(|why| why.to_string().into()),
+            options: options.clone(),
+        })
+    };
+    let gpu = |index| {
+        Ok(Device { backend: Rc::new(gpu::Gpu::open(index, &images)?), fallback: None, options: options.clone() })
+    };
+    match choice {
+        DeviceChoice::Simulator => simulator(None),
+        DeviceChoice::Gpu(index) => gpu(index),
+        DeviceChoice::Auto => {
+            let mut first_failure = None;
+            for index in 0..gpu::count().unwrap_or(1) {
+                match gpu(index) {
+                    Ok(device) => return Ok(device),
+                    Err(error) => first_failure = first_failure.or(Some(error)),
+                }
+            }
+            simulator(first_failure)
+        }
+    }
+}
+
+/// Every device of this machine: the GPUs that can be opened, and the simulator last. Why a GPU (or all of them) cannot be used
+/// is among the errors.
+pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
+    let mut devices = Vec::new();
+    let mut errors = Vec::new();
+    match gpu::count() {
+        Ok(count) => {
+            for index in 0..count {
+                match open(DeviceChoice::Gpu(index), options) {
+                    Ok(device) => devices.push(device),
+                    Err(error) => errors.push(error),
+                }
+            }
+        }
+        Err(error) => errors.push(error),
+    }
+    devices.push(open(DeviceChoice::Simulator, options)?);
+    Ok((devices, errors))
+}
+
+impl Device {
+    /// What the device is.
+    pub fn properties(&self) -> &Properties {
+        self.backend.properties()
+    }
+
+    /// Why no GPU was taken, where [`DeviceChoice::Auto`] chose the simulator.
+    pub fn fallback(&self) -> Option<&str> {
+        self.fallback.as_deref()
+    }
+
+    /// Bytes that can still be allocated on the device.
+    pub fn available(&self) -> Result<u64> {
+        self.backend.available()
+    }
+
+    /// Whether the device has `needed` more bytes for `what`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] when it has less.
+    pub fn check_room(&self, what: &str, needed: u64) -> Result<()> {
+        let available = self.available()?;
+        if available < needed {
+            return Err(Error::OutOfMemory {
+                what: what.to_owned(),
+                place: format!("device {}", self.properties().name),
+                needed,
+                available,
+            });
+        }
+        Ok(())
+    }
+
+    /// Allocates `length` elements whose contents are undefined.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] when the device has less.
+    pub fn buffer<T: Pod>(&self, length: usize) -> Result<Buffer<T>> {
+        Buffer::new(&self.backend, length)
+    }
+
+    /// Allocates `rows` x `columns` elements whose contents are undefined, with the pitch that the device likes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] when the device has less.
+    pub fn pitched_buffer<T: Pod>(&self, rows: usize, columns: usize) -> Result<PitchedBuffer<T>> {
+        PitchedBuffer::new(&self.backend, rows, columns)
+    }
+
+    /// Allocates a `rows` x `columns` matrix whose contents are undefined, pitched or linear.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] when the device has less.
+    pub fn matrix<T: Pod>(&self, rows: usize, columns: usize, pitched: bool) -> Result<Matrix<T>> {
+        Ok(match pitched {
+            true => Matrix::Pitched(self.pitched_buffer(rows, columns)?),
+            false => Matrix::Linear { buffer: self.buffer(rows.saturating_mul(columns))?, columns },
+        })
+    }
+
+    /// A simulator with the same kernels as this device: itself, if it is one.
+    pub fn simulator(&self) -> Result<Self> {
+        match self.properties().kind {
+            Kind::Simulator => Ok(self.clone()),
+            Kind::Gpu => open(DeviceChoice::Simulator, &self.options),
+        }
+    }
+
+    /// Launches a kernel: on the simulator to its end, and returns what was counted; on a GPU it is only started.
+    ///
+    /// The arguments are a tuple with one host value for each of the kernel's parameters. Those that do not fit, do not
+    /// compile. What the kernel demands beyond their types (its `# Safety`) is the caller's to keep; on the simulator a
+    /// violation is [`Error::Fault`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Launch`] when the configuration is beyond the device's or the kernel's limits, [`Error::Fault`] when the
+    /// kernel misbehaves.
+    pub fn launch<P, A: ArgumentList<P>>(
+        &self,
+        kernel: &Kernel<P>,
+        config: &LaunchConfig,
+        arguments: A,
+    ) -> Result<Option<Counters>> {
+        config.check(kernel.name(), kernel.launch_bounds(), self.properties())?;
+        let mut bytes = Arguments::new();
+        arguments.push_all(&mut bytes);
+        self.backend.launch(kernel.name(), config, &bytes)
+    }
+
+    /// Copies the first `bytes` bytes of one buffer to another on the device; a GPU only starts to. What the device's memory
+    /// can do at best: the yardstick of the labs.
+    ///
+    /// # Panics
+    ///
+    /// When a buffer is shorter: an error of the caller.
+    pub fn copy(&self, from: &impl OnDevice, to: &mut impl OnDevice, bytes: u64) -> Result<()> {
+        assert!(bytes <= from.bytes() && bytes <= to.bytes());
+        self.backend.copy(from.address(), to.address(), bytes)
+    }
+
+    /// Waits for everything that was started.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Fault`] when a kernel misbehaved. A GPU is of no more use then.
+    pub fn synchronize(&self) -> Result<()> {
+        self.backend.synchronize()
+    }
+
+    /// Runs `work` and takes the time on the device's clock, in milliseconds, from before the first thing that it starts until
+    /// after the last. `None` on the simulator, where `work` does not run.
+    pub fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
+        self.backend.time(work)
+    }
+}
+
+/// The size of `length` elements, where memory of that size can exist.
+fn bytes_of<T>(length: usize) -> Result<u64> {
+    length
+        .checked_mul(size_of::<T>())
+        .filter(|&bytes| bytes <= isize::MAX as usize)
+        .map(|bytes| bytes as u64)
+        .ok_or_else(|| Error::OutOfMemory {
+            what: format!("a buffer of {length} elements"),
+            place: "no device".to_owned(),
+            needed: u64::MAX,
+            available: isize::MAX as u64,
+        })
+}

@@ -1,0 +1,122 @@
+//! What a device is: the numbers that `host devices` lists and that every report carries.
+
+use serde::{Serialize, Serializer};
+
+/// A version of the compute capability, such as 9.0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ComputeCapability {
+    /// The generation.
+    pub major: u32,
+    /// The version within the generation.
+    pub minor: u32,
+}
+
+impl ComputeCapability {
+    /// The compute capability of a PTX target such as `sm_75` or `sm_90a`.
+    pub fn of_target(target: &str) -> Option<Self> {
+        let digits = target.strip_prefix("sm_")?.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let number: u32 = digits.parse().ok()?;
+        Some(Self { major: number / 10, minor: number % 10 })
+    }
+}
+
+impl std::fmt::Display for ComputeCapability {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl Serialize for ComputeCapability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Whether a device is hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// An NVIDIA GPU, which is timed.
+    Gpu,
+    /// The simulator, which counts.
+    Simulator,
+}
+
+/// The properties of a device. What the simulator has no such thing of is `None`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Properties {
+    /// GPU or simulator.
+    pub kind: Kind,
+    /// The GPU's number, as `--device gpu:N` takes it.
+    pub index: Option<u32>,
+    /// The device's name.
+    pub name: String,
+    /// What the device does in hardware; for the simulator, what it models.
+    pub compute_capability: ComputeCapability,
+    /// The PTX that was loaded: its target, such as `sm_75`.
+    pub ptx_target: String,
+    /// Streaming multiprocessors.
+    pub multiprocessors: Option<u32>,
+    /// Device memory in bytes.
+    pub memory_bytes: u64,
+    /// Width of the memory bus in bits.
+    pub memory_bus_bits: Option<u32>,
+    /// Clock of the multiprocessors in MHz, at most.
+    pub clock_mhz: Option<f64>,
+    /// Clock of the memory in MHz, at most; two transfers a cycle.
+    pub memory_clock_mhz: Option<f64>,
+    /// What the memory bus can carry at that clock, in GB/s (10^9 bytes).
+    pub peak_gbps: Option<f64>,
+    /// Level-2 cache in bytes.
+    pub l2_bytes: Option<u64>,
+    /// Shared memory that a block can have without asking, in bytes.
+    pub shared_per_block: u64,
+    /// Shared memory that a block can have when the kernel opts in, in bytes.
+    pub shared_per_block_opt_in: u64,
+    /// Shared memory of a multiprocessor, in bytes.
+    pub shared_per_multiprocessor: Option<u64>,
+    /// Threads in a block, at most.
+    pub max_threads_per_block: u32,
+    /// Threads resident on a multiprocessor, at most.
+    pub max_threads_per_multiprocessor: Option<u32>,
+    /// Rows of a pitched allocation start on multiples of this many bytes.
+    pub pitch_alignment: u64,
+    /// A texture's memory starts on a multiple of this many bytes.
+    pub texture_alignment: u64,
+    /// Rows of a two-dimensional texture in linear memory start on multiples of this many bytes.
+    pub texture_pitch_alignment: u64,
+    /// The newest CUDA version that the driver supports, such as `13.0`.
+    pub cuda_version: Option<String>,
+    /// The driver's own version, such as `580.95.05`, where the system tells it.
+    pub driver: Option<String>,
+    /// For the simulator: what it counts and how.
+    pub model: Option<String>,
+}
+
+impl Properties {
+    /// Whether this is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.kind == Kind::Gpu
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_have_a_compute_capability() {
+        let of = |target| ComputeCapability::of_target(target).map(|cc| cc.to_string());
+        assert_eq!(of("sm_75").as_deref(), Some("7.5"));
+        assert_eq!(of("sm_90a").as_deref(), Some("9.0"));
+        assert_eq!(of("sm_121").as_deref(), Some("12.1"));
+        assert_eq!(of("compute_75"), None);
+        assert_eq!(of("sm_x"), None);
+    }
+
+    #[test]
+    fn later_is_greater() {
+        let cc = |target| ComputeCapability::of_target(target).unwrap();
+        assert!(cc("sm_75") < cc("sm_80") && cc("sm_90") < cc("sm_100"));
+    }
+}

@@ -1,0 +1,168 @@
+//! The simulator as a device.
+
+use std::cell::RefCell;
+
+use cuda_std::launch::Arguments;
+use simt::{Counters, Launch, LaunchError, Memory, MemoryError, Program};
+
+use super::backend::Backend;
+use super::image::Images;
+use super::{Kind, LaunchConfig, Properties};
+use crate::error::{Error, Result, one_line};
+
+/// Rows of a pitched allocation start on multiples of this many bytes, as an H200's driver has it.
+const PITCH_ALIGNMENT: u64 = 512;
+
+/// What the simulator has when the host's memory is unknown.
+const DEFAULT_MEMORY: u64 = 4 << 30;
+
+/// The simulator with the kernels loaded.
+pub(super) struct Simulator {
+    program: Program,
+    memory: RefCell<Memory>,
+    properties: Properties,
+}
+
+impl Simulator {
+    /// Loads the kernels. The device's memory is three quarters of what the host has available.
+    pub fn open(images: &Images) -> Result<Self> {
+        let image = images.oldest();
+        let refused = |problem: String| Error::Ptx { name: image.name.clone(), problem: one_line(&problem) };
+        let limit = crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
+        let module = ptx::parse(&image.name, &image.text).map_err(|error| refused(error.to_string()))?;
+        let mut memory = Memory::new(limit);
+        let program = Program::load(&module, &mut memory).map_err(|error| refused(error.to_string()))?;
+        Ok(Self {
+            program,
+            memory: RefCell::new(memory),
+            properties: Properties {
+                kind: Kind::Simulator,
+                index: None,
+                name: "simulator".to_owned(),
+                compute_capability: image.capability,
+                ptx_target: image.target.clone(),
+                multiprocessors: None,
+                memory_bytes: limit,
+                memory_bus_bits: None,
+                clock_mhz: None,
+                memory_clock_mhz: None,
+                peak_gbps: None,
+                l2_bytes: None,
+                shared_per_block: 48 << 10,
+                shared_per_block_opt_in: 227 << 10,
+                shared_per_multiprocessor: None,
+                max_threads_per_block: 1024,
+                max_threads_per_multiprocessor: None,
+                pitch_alignment: PITCH_ALIGNMENT,
+                texture_alignment: 512,
+                texture_pitch_alignment: 32,
+                cuda_version: None,
+                driver: None,
+                model: Some(
+                    "counts like Volta and later: 32-byte sectors, 32 banks of 4 bytes; no caches, no clock".to_owned(),
+                ),
+            },
+        })
+    }
+
+    /// The error of a misused memory, or of a full one.
+    fn memory_error(&self, doing: &str, error: MemoryError) -> Error {
+        match error {
+            MemoryError::OutOfMemory { requested, free, .. } => Error::OutOfMemory {
+                what: doing.to_owned(),
+                place: "the simulator".to_owned(),
+                needed: requested,
+                available: free,
+            },
+            other => Error::Simulator { doing: doing.to_owned(), problem: one_line(&other.to_string()) },
+        }
+    }
+}
+
+impl Backend for Simulator {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn available(&self) -> Result<u64> {
+        let memory = self.memory.borrow();
+        let free = memory.limit() - memory.used();
+        Ok(crate::memory::available_on_host().map_or(free, |host| host.min(free)))
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        let doing = "an allocation";
+        self.memory.borrow_mut().allocate(bytes).map_err(|error| self.memory_error(doing, error))
+    }
+
+    fn allocate_pitched(&self, row_bytes: u64, rows: u64, _element_bytes: u32) -> Result<(u64, u64)> {
+        let pitch = row_bytes.next_multiple_of(PITCH_ALIGNMENT);
+        let address = self.allocate(pitch.saturating_mul(rows))?;
+        Ok((address, pitch))
+    }
+
+    fn free(&self, address: u64) {
+        // Each buffer frees its own allocation once, so this cannot fail.
+        let _ = self.memory.borrow_mut().free(address);
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        self.memory.borrow_mut().write(address, bytes).map_err(|error| self.memory_error("a copy to the device", error))
+    }
+
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<()> {
+        self.memory.borrow().read(address, bytes).map_err(|error| self.memory_error("a copy from the device", error))
+    }
+
+    fn fill(&self, address: u64, length: u64, value: u8) -> Result<()> {
+        self.memory
+            .borrow_mut()
+            .fill(address, length, value)
+            .map_err(|error| self.memory_error("filling memory", error))
+    }
+
+    fn write_2d(&self, address: u64, pitch: u64, row_bytes: u64, bytes: &[u8]) -> Result<()> {
+        for (row, bytes) in bytes.chunks_exact(row_bytes as usize).enumerate() {
+            self.write(address + row as u64 * pitch, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn read_2d(&self, address: u64, pitch: u64, row_bytes: u64, bytes: &mut [u8]) -> Result<()> {
+        for (row, bytes) in bytes.chunks_exact_mut(row_bytes as usize).enumerate() {
+            self.read(address + row as u64 * pitch, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn copy(&self, from: u64, to: u64, length: u64) -> Result<()> {
+        let mut bytes = vec![0; length as usize];
+        self.read(from, &mut bytes)?;
+        self.write(to, &bytes)
+    }
+
+    fn launch(&self, kernel: &'static str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+        let arguments: Vec<&[u8]> = arguments.iter().collect();
+        let launch = Launch {
+            kernel,
+            grid: config.grid,
+            block: config.block,
+            dynamic_shared: config.dynamic_shared,
+            arguments: &arguments,
+            ..Launch::default()
+        };
+        let report = self.program.launch(&mut self.memory.borrow_mut(), &launch).map_err(|error| match error {
+            LaunchError::Trap(trap) => Error::Fault { kernel: kernel.to_owned(), fault: one_line(&trap.to_string()) },
+            other => Error::Launch { kernel: kernel.to_owned(), problem: one_line(&other.to_string()) },
+        })?;
+        Ok(Some(report.counters()))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn time(&self, _work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
+        Ok(None)
+    }
+}

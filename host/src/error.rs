@@ -1,0 +1,205 @@
+//! What can go wrong, each as one line that says what, where, and what to do about it.
+//!
+//! Every function of this library that can fail answers with [`Error`]. The program prints it after `error: ` and leaves
+//! with [`Error::exit_code`].
+
+use std::path::{Path, PathBuf};
+
+/// A result of this library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of the host. Its `Display` is one line.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A flag's value, or flags that do not go together.
+    #[error("{flag}: {problem}")]
+    Flag {
+        /// The flag, such as `--block`.
+        flag: String,
+        /// What is wrong with it and what would be right.
+        problem: String,
+    },
+    /// A file that cannot be read, understood or written.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file as the user named it.
+        path: PathBuf,
+        /// What is wrong with it and what would be right.
+        problem: String,
+    },
+    /// A GPU was asked for and no driver is there, or none that works.
+    #[error("no GPU: {0}; --device sim runs without one")]
+    NoGpu(String),
+    /// The GPU asked for is not there.
+    #[error("no GPU {index}: this machine has {}; `host devices` lists them", gpus(*count))]
+    NoSuchGpu {
+        /// The number asked for.
+        index: u32,
+        /// How many GPUs there are.
+        count: u32,
+    },
+    /// The driver cannot read the kernels' PTX, because it is older.
+    #[error(
+        "the NVIDIA driver is too old for these kernels: they are PTX {ptx}, the driver supports CUDA {driver}; update the \
+         driver, or use --device sim"
+    )]
+    DriverTooOld {
+        /// The PTX version of the kernels, such as `8.7`.
+        ptx: String,
+        /// The newest CUDA version that the driver supports, such as `11.4`.
+        driver: String,
+    },
+    /// The GPU is older than every set of kernels there is.
+    #[error("{device} has compute capability {capability}, and the kernels need {needed} or later; use --device sim")]
+    DeviceTooOld {
+        /// The device's name.
+        device: String,
+        /// Its compute capability, such as `6.1`.
+        capability: String,
+        /// The oldest compute capability that the kernels are compiled for.
+        needed: String,
+    },
+    /// The kernels' PTX is refused by the driver's compiler or the simulator.
+    #[error("{name}: {problem}")]
+    Ptx {
+        /// Which PTX: a file, or the built-in one.
+        name: String,
+        /// The first complaint, on one line.
+        problem: String,
+    },
+    /// A device or the host has too little memory.
+    #[error(
+        "{what} needs {} of memory, and {place} has {}; use smaller sizes",
+        crate::units::bytes(*needed),
+        crate::units::bytes(*available)
+    )]
+    OutOfMemory {
+        /// What needs the memory.
+        what: String,
+        /// Whose memory: the host's, or a device's.
+        place: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes there are.
+        available: u64,
+    },
+    /// A kernel was started with a configuration that its device does not allow.
+    #[error("kernel {kernel}: {problem}")]
+    Launch {
+        /// The kernel's name.
+        kernel: String,
+        /// What is not allowed and what is.
+        problem: String,
+    },
+    /// A kernel did something that it must not do, such as an access out of bounds.
+    #[error("kernel {kernel}: {fault}")]
+    Fault {
+        /// The kernel's name.
+        kernel: String,
+        /// The fault: what, the line of Rust, block, thread and address, as far as the device knows.
+        fault: String,
+    },
+    /// A call of the driver failed.
+    #[error("{doing} failed on the GPU: {status}")]
+    Driver {
+        /// What was to be done.
+        doing: String,
+        /// The driver's status, its name and text.
+        status: String,
+    },
+    /// The simulator's device memory was misused.
+    #[error("{doing} failed on the simulator: {problem}")]
+    Simulator {
+        /// What was to be done.
+        doing: String,
+        /// The simulator's own words.
+        problem: String,
+    },
+    /// The report cannot be written to the standard output.
+    #[error("standard output: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+impl Error {
+    /// A wrong value of a flag.
+    pub fn flag(flag: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Flag { flag: flag.into(), problem: problem.into() }
+    }
+
+    /// A file that cannot be used.
+    pub fn file(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
+        Self::File { path: path.as_ref().to_owned(), problem: problem.into() }
+    }
+
+    /// The program's exit code for this error: 1 when a kernel ran and misbehaved, 2 when the request or the machine is the
+    /// reason.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Fault { .. } => 1,
+            _ => 2,
+        }
+    }
+}
+
+/// Text of another library as one line: line breaks and the indentation after them become single spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// How many GPUs there are, in words.
+fn gpus(count: u32) -> String {
+    match count {
+        0 => "none".to_owned(),
+        1 => "one, number 0".to_owned(),
+        count => format!("{count}, numbers 0 to {}", count - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_what_where_and_what_to_do() {
+        let cases = [
+            (
+                Error::NoSuchGpu { index: 3, count: 1 },
+                "no GPU 3: this machine has one, number 0; `host devices` lists them",
+            ),
+            (
+                Error::NoSuchGpu { index: 9, count: 8 },
+                "no GPU 9: this machine has 8, numbers 0 to 7; `host devices` lists them",
+            ),
+            (
+                Error::NoGpu("the NVIDIA driver sees no GPU".into()),
+                "no GPU: the NVIDIA driver sees no GPU; --device sim runs without one",
+            ),
+            (Error::flag("--rows", "0 is not a size; give at least 1"), "--rows: 0 is not a size; give at least 1"),
+            (
+                Error::OutOfMemory {
+                    what: "a matrix of 16384 x 16384".into(),
+                    place: "the host".into(),
+                    needed: 3 << 30,
+                    available: 3 << 29,
+                },
+                "a matrix of 16384 x 16384 needs 3.00 GiB of memory, and the host has 1.50 GiB; use smaller sizes",
+            ),
+        ];
+        for (error, text) in cases {
+            assert_eq!(error.to_string(), text);
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_misbehaves_is_exit_code_one() {
+        let error = Error::Fault { kernel: "offset_read".into(), fault: "out of bounds".into() };
+        assert_eq!(error.exit_code(), 1);
+    }
+
+    #[test]
+    fn foreign_text_becomes_one_line() {
+        assert_eq!(one_line("ptxas:\n   line 3;\r\n fatal\n"), "ptxas: line 3; fatal");
+    }
+}

@@ -1,0 +1,60 @@
+//! How much memory the host has, asked before anything large is allocated.
+
+use crate::error::{Error, Result};
+
+/// Bytes of memory that programs can still take on this machine, as Linux estimates it (`MemAvailable`). `None` where that
+/// cannot be found out.
+pub fn available_on_host() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let machine = parse_available(&text)?;
+    Some(control_group_limit().map_or(machine, |limit| machine.min(limit)))
+}
+
+fn parse_available(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+/// What the control group of a container still allows, which may be less than the machine has.
+fn control_group_limit() -> Option<u64> {
+    let number = |path| -> Option<u64> { std::fs::read_to_string(path).ok()?.trim().parse().ok() };
+    let limit = number("/sys/fs/cgroup/memory.max")?;
+    let used = number("/sys/fs/cgroup/memory.current")?;
+    Some(limit.saturating_sub(used))
+}
+
+/// Whether the host has `needed` more bytes for `what`.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`] when it has less.
+pub fn check_host(what: &str, needed: u64) -> Result<()> {
+    match available_on_host() {
+        Some(available) if available < needed => {
+            Err(Error::OutOfMemory { what: what.to_owned(), place: "the host".to_owned(), needed, available })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meminfo_is_read() {
+        let text = "MemTotal:       16000 kB\nMemAvailable:    8000 kB\nBuffers: 1 kB\n";
+        assert_eq!(parse_available(text), Some(8_192_000));
+        assert_eq!(parse_available("nothing"), None);
+    }
+
+    #[test]
+    fn what_no_machine_has_is_refused() {
+        if available_on_host().is_some() {
+            let error = check_host("a test", u64::MAX).unwrap_err();
+            assert!(error.to_string().starts_with("a test needs 16.0 EiB of memory"));
+        }
+        check_host("a test", 1).unwrap();
+    }
+}

@@ -1,0 +1,304 @@
+//! NumPy `.npy` files: students' own matrices and vectors, in and out.
+//!
+//! `npyz` reads and writes the header; the numbers behind it are moved as one block of bytes. Both byte orders and both of
+//! NumPy's array orders are read; arrays are always held and written row by row (C order).
+
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use bytemuck::Pod;
+use npyz::{DType, NpyHeader, Order, WriterBuilder};
+
+use crate::error::{Error, Result, one_line};
+
+/// A type of number that a `.npy` file may hold.
+pub trait Element: Pod + npyz::AutoSerialize {
+    /// NumPy's name of the type.
+    const NAME: &'static str;
+    /// NumPy's code of the type without the byte order, such as `f4`.
+    const CODE: &'static str;
+}
+
+impl Element for f32 {
+    const NAME: &'static str = "float32";
+    const CODE: &'static str = "f4";
+}
+
+impl Element for f64 {
+    const NAME: &'static str = "float64";
+    const CODE: &'static str = "f8";
+}
+
+impl Element for i32 {
+    const NAME: &'static str = "int32";
+    const CODE: &'static str = "i4";
+}
+
+/// An array as a `.npy` file holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array<T> {
+    /// Elements in each dimension, the slowest first: rows, columns for a matrix.
+    pub shape: Vec<usize>,
+    /// The elements row by row.
+    pub data: Vec<T>,
+}
+
+/// The longest header that is read; NumPy itself reads no longer ones unless told to.
+const MAX_HEADER: usize = 10_000;
+
+/// Reads the array of `dimensions` dimensions in the file `path`.
+///
+/// # Errors
+///
+/// [`Error::File`] when the file cannot be read, is no `.npy` file, is cut off or too long, or holds another type of number,
+/// another number of dimensions, or no elements at all.
+pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
+    let wrong = |problem: String| Error::file(path, problem);
+    let mut file = File::open(path).map_err(|error| wrong(format!("cannot be opened: {error}")))?;
+    let length = file.metadata().map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    if length.is_dir() {
+        return Err(wrong("is a folder, not a .npy file".into()));
+    }
+    let (header, header_bytes) = read_header(&mut file).map_err(wrong)?;
+
+    let big_endian = check_type::<T>(&header.dtype()).map_err(wrong)?;
+    let (shape, count) = check_shape(header.shape(), dimensions).map_err(wrong)?;
+    let wanted = count as u64 * size_of::<T>() as u64;
+    let there = length.len().saturating_sub(header_bytes);
+    if there != wanted {
+        return Err(wrong(format!(
+            "is damaged: its header announces {wanted} bytes of data, and {there} bytes follow"
+        )));
+    }
+    crate::memory::check_host("reading the file", wanted.saturating_mul(2))?;
+
+    let mut data = vec![T::zeroed(); count];
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);
+    file.read_exact(bytes).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    if big_endian != cfg!(target_endian = "big") {
+        for element in bytes.chunks_exact_mut(size_of::<T>()) {
+            element.reverse();
+        }
+    }
+    if header.order() == Order::Fortran && dimensions == 2 {
+        data = rows_first(&data, shape[0], shape[1]);
+    }
+    Ok(Array { shape, data })
+}
+
+/// Reads the header up to the first byte of data. Also returns how many bytes it took.
+///
+/// The text is looked at before `npyz` parses it, since a hostile one can nest deeply enough to overflow the stack, or name
+/// dimensions whose product overflows.
+fn read_header(file: &mut File) -> std::result::Result<(NpyHeader, u64), String> {
+    const NOT_NPY: &str = "is not a .npy file (it does not begin as one); numpy.save(\"M.npy\", M) writes one";
+    let mut start = [0; 8];
+    file.read_exact(&mut start).map_err(|_| NOT_NPY.to_owned())?;
+    if &start[..6] != b"\x93NUMPY" {
+        return Err(NOT_NPY.to_owned());
+    }
+    let damaged = |problem: &str| format!("is damaged: {problem}");
+    let cut_off = |_| damaged("it ends within its header");
+    // Version 1 counts the header's bytes in two bytes, the later ones in four.
+    let mut size = [0; 4];
+    let size_bytes = if start[6] == 1 { 2 } else { 4 };
+    file.read_exact(&mut size[..size_bytes]).map_err(cut_off)?;
+    let text_bytes = u32::from_le_bytes(size) as usize;
+    if text_bytes > MAX_HEADER {
+        return Err(damaged("its header is too long"));
+    }
+    let mut text = vec![0; text_bytes];
+    file.read_exact(&mut text).map_err(cut_off)?;
+
+    let brackets = text.iter().filter(|byte| b"([{".contains(byte)).count();
+    let digits = text.iter().filter(|byte| byte.is_ascii_digit()).count();
+    // Numbers with 19 digits in all cannot have a product of 2^64 or more.
+    if brackets > 8 || digits > 19 {
+        return Err("is no array of plain numbers (its header is too complicated)".to_owned());
+    }
+    let mut whole = start.to_vec();
+    whole.extend_from_slice(&size[..size_bytes]);
+    whole.extend_from_slice(&text);
+    let header_bytes = whole.len() as u64;
+    let header = NpyHeader::from_reader(Cursor::new(whole)).map_err(|error| damaged(&one_line(&error.to_string())))?;
+    Ok((header, header_bytes))
+}
+
+/// Whether the file's type is `T`; if so, whether its bytes stand in big-endian order.
+fn check_type<T: Element>(dtype: &DType) -> std::result::Result<bool, String> {
+    let found = match dtype {
+        DType::Plain(plain) => plain.to_string(),
+        _ => "records".to_owned(),
+    };
+    match found.strip_suffix(T::CODE) {
+        Some(">") => Ok(true),
+        Some("<") => Ok(false),
+        _ => Err(format!(
+            "holds elements of type '{found}', and {name} is needed; M.astype(numpy.{name}) converts them",
+            name = T::NAME
+        )),
+    }
+}
+
+/// Whether the shape has the dimensions that are needed and at least one element; its sizes and the number of elements.
+fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usize>, usize), String> {
+    if shape.len() != dimensions {
+        let needed = match dimensions {
+            1 => "a vector (1 dimension)",
+            _ => "a matrix (2 dimensions)",
+        };
+        return Err(format!("holds an array of {} dimensions, and {needed} is needed", shape.len()));
+    }
+    let too_large = || "is damaged: its shape is beyond any memory".to_owned();
+    let mut sizes = Vec::with_capacity(shape.len());
+    let mut count: usize = 1;
+    for &size in shape {
+        let size = usize::try_from(size).map_err(|_| too_large())?;
+        count = count.checked_mul(size).ok_or_else(too_large)?;
+        sizes.push(size);
+    }
+    if count == 0 {
+        return Err("holds an array without elements; at least one is needed".to_owned());
+    }
+    if count > (isize::MAX as usize) / 16 {
+        return Err(too_large());
+    }
+    Ok((sizes, count))
+}
+
+/// A matrix that is stored column by column, row by row.
+fn rows_first<T: Copy>(columns_first: &[T], rows: usize, columns: usize) -> Vec<T> {
+    let mut data = Vec::with_capacity(columns_first.len());
+    for row in 0..rows {
+        data.extend((0..columns).map(|column| columns_first[column * rows + row]));
+    }
+    data
+}
+
+/// Writes the array to the file `path`, whole or not at all.
+///
+/// # Errors
+///
+/// [`Error::File`] when it cannot be written.
+///
+/// # Panics
+///
+/// When `data` has another number of elements than `shape` says: an error of the calling lab.
+pub fn write<T: Element>(path: &Path, shape: &[usize], data: &[T]) -> Result<()> {
+    assert_eq!(shape.iter().product::<usize>(), data.len());
+    let shape: Vec<u64> = shape.iter().map(|&size| size as u64).collect();
+    crate::output_file::write_whole(path, |mut out| {
+        npyz::WriteOptions::<T>::new().default_dtype().shape(&shape).writer(&mut out).write_header_only()?;
+        out.write_all(bytemuck::cast_slice(data))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(version: u8, text: &str) -> Vec<u8> {
+        let mut file = b"\x93NUMPY".to_vec();
+        file.extend([version, 0]);
+        match version {
+            1 => file.extend((text.len() as u16).to_le_bytes()),
+            _ => file.extend((text.len() as u32).to_le_bytes()),
+        }
+        file.extend(text.as_bytes());
+        file
+    }
+
+    fn array(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+        let fortran = if fortran { "True" } else { "False" };
+        let mut file = header(1, &format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n"));
+        file.extend(data);
+        file
+    }
+
+    fn read_bytes(bytes: &[u8], dimensions: usize) -> std::result::Result<Array<f32>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("M.npy");
+        std::fs::write(&path, bytes).unwrap();
+        read(&path, dimensions).map_err(|error| {
+            let text = error.to_string();
+            let start = format!("{}: ", path.display());
+            text.strip_prefix(&start).unwrap_or(&text).to_owned()
+        })
+    }
+
+    #[test]
+    fn what_is_written_is_read_bit_by_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("M.npy");
+        let data = [0.0, -0.0, 1.5, f32::NAN, f32::INFINITY, f32::from_bits(1)];
+        write(&path, &[2, 3], &data).unwrap();
+        let back = read::<f32>(&path, 2).unwrap();
+        assert_eq!(back.shape, [2, 3]);
+        let bits = |data: &[f32]| data.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&back.data), bits(&data));
+    }
+
+    #[test]
+    fn both_byte_orders_and_both_array_orders_are_read() {
+        let numbers = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let little: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let big: Vec<u8> = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
+        let read = |descr, fortran, data: &[u8]| read_bytes(&array(descr, fortran, "(2, 3)", data), 2).unwrap().data;
+        assert_eq!(read("<f4", false, &little), numbers);
+        assert_eq!(read(">f4", false, &big), numbers);
+        assert_eq!(read("<f4", true, &little), [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]);
+    }
+
+    #[test]
+    fn files_that_do_not_fit_are_refused_with_the_reason() {
+        let data = [0; 24];
+        let cases: [(Vec<u8>, &str); 10] = [
+            (b"1 2 3".to_vec(), "is not a .npy file"),
+            (b"hello, I am a text file".to_vec(), "is not a .npy file"),
+            (array("<f8", false, "(3, 1)", &data), "holds elements of type '<f8', and float32 is needed"),
+            (array("<i4", false, "(2, 3)", &data), "holds elements of type '<i4'"),
+            (array("<f4", false, "(6,)", &data), "holds an array of 1 dimensions, and a matrix"),
+            (array("<f4", false, "(1, 2, 3)", &data), "holds an array of 3 dimensions"),
+            (array("<f4", false, "(0, 3)", &[]), "holds an array without elements"),
+            (
+                array("<f4", false, "(2, 4)", &data),
+                "is damaged: its header announces 32 bytes of data, and 24 bytes follow",
+            ),
+            (
+                array("<f4", false, "(2, 2)", &data),
+                "is damaged: its header announces 16 bytes of data, and 24 bytes follow",
+            ),
+            (array("<f4", false, "(2, 3)", &data)[..40].to_vec(), "is damaged: it ends within its header"),
+        ];
+        for (bytes, problem) in cases {
+            let error = read_bytes(&bytes, 2).unwrap_err();
+            assert!(error.starts_with(problem), "{error}");
+            assert!(!error.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn hostile_headers_are_refused() {
+        let deep = "(".repeat(5000);
+        let cases = [
+            array("<f4", false, "(4294967296, 4294967296)", &[]),
+            array("<f4", false, "(99999999999, 1)", &[]),
+            header(1, &deep),
+            header(2, "{'descr': '<f4'"),
+            header(1, "\u{e9}"),
+            [b"\x93NUMPY\x02\x00".as_slice(), &u32::MAX.to_le_bytes()].concat(),
+            header(9, "{}"),
+        ];
+        for bytes in cases {
+            let error = read_bytes(&bytes, 2).unwrap_err();
+            assert!(error.starts_with("is "), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = read::<f32>(Path::new("no-such.npy"), 2).unwrap_err();
+        assert!(error.to_string().starts_with("no-such.npy: cannot be opened"));
+    }
+}

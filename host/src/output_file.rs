@@ -1,0 +1,165 @@
+//! Files that are written whole or not at all.
+//!
+//! The data goes to a temporary file in the same folder, which takes the place of the named file only when everything is
+//! written. An error removes the temporary file, and so does an interruption (see [`remove_unfinished`]).
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::error::{Error, Result};
+
+/// Temporary files that are being written, for whoever ends the program early.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Removes the temporary files of all writes that are not finished. For the handler of an interruption (Ctrl-C), which
+/// ends the program right after.
+pub fn remove_unfinished() {
+    for path in unfinished().drain(..) {
+        // Whether it can be removed or not, there is nobody left to tell.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Whether `path` can be the name of an output file, as far as that can be said before writing it: it names a file, in a folder
+/// that is there. Asked before long work whose result would be lost.
+///
+/// # Errors
+///
+/// [`Error::File`].
+pub fn check(path: &Path) -> Result<()> {
+    let cannot = |problem: String| Err(Error::file(path, format!("cannot be written: {problem}")));
+    if path.file_name().is_none() || path.is_dir() {
+        return cannot("it is a folder; name a file".to_owned());
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return cannot(format!("there is no folder {}", folder.display()));
+    }
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Writes the file `path` with what `write` puts out, whole or not at all.
+///
+/// An existing file is replaced, and kept as it was if anything fails.
+///
+/// # Errors
+///
+/// [`Error::File`] when the folder is missing or the file cannot be written.
+pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+    check(path)?;
+    let folder = folder_of(path);
+    let cannot = |problem: &dyn std::fmt::Display| Error::file(path, format!("cannot be written: {problem}"));
+    let mut entry = Unfinished(None);
+    let temporary = tempfile::Builder::new()
+        .prefix(".unfinished-")
+        .make_in(folder, |temporary| {
+            // Registered before it exists, so that no moment is left in which an interruption would miss it.
+            entry.register(temporary);
+            OpenOptions::new().write(true).create_new(true).open(temporary)
+        })
+        .map_err(|error| cannot(&error))?;
+    let mut writer = BufWriter::with_capacity(1 << 20, temporary);
+    write(&mut writer).map_err(|error| cannot(&error))?;
+    let temporary = writer.into_inner().map_err(|error| cannot(&error.error()))?;
+    temporary.as_file().sync_all().map_err(|error| cannot(&error))?;
+    temporary.persist(path).map_err(|error| cannot(&error.error))?;
+    Ok(())
+}
+
+/// The entry in [`UNFINISHED`] of one write, taken out when the write ends, however it ends.
+struct Unfinished(Option<PathBuf>);
+
+impl Unfinished {
+    fn register(&mut self, path: &Path) {
+        self.unregister();
+        unfinished().push(path.to_owned());
+        self.0 = Some(path.to_owned());
+    }
+
+    fn unregister(&mut self) {
+        if let Some(path) = self.0.take() {
+            unfinished().retain(|other| *other != path);
+        }
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        self.unregister();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The list of unfinished files is the process's, so these tests take turns.
+    static TURN: Mutex<()> = Mutex::new(());
+
+    fn turn() -> MutexGuard<'static, ()> {
+        TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_failed_write_keeps_the_old_file_and_leaves_nothing() {
+        let _turn = turn();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("T.npy");
+        write_whole(&path, |out| out.write_all(b"old")).unwrap();
+        let error = write_whole(&path, |out| {
+            out.write_all(b"half of the new")?;
+            Err(std::io::Error::other("the disk is full"))
+        })
+        .unwrap_err();
+        assert_eq!(error.to_string(), format!("{}: cannot be written: the disk is full", path.display()));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["T.npy"]);
+    }
+
+    #[test]
+    fn a_missing_folder_is_named() {
+        let _turn = turn();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nowhere").join("T.npy");
+        let error = write_whole(&path, |_| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("there is no folder"), "{error}");
+        let error = write_whole(folder.path(), |_| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("it is a folder"), "{error}");
+    }
+
+    #[test]
+    fn an_interruption_removes_what_is_unfinished() {
+        let _turn = turn();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("T.npy");
+        let result = write_whole(&path, |out| {
+            out.write_all(b"half")?;
+            assert_eq!(names(folder.path()).len(), 1);
+            remove_unfinished();
+            assert_eq!(names(folder.path()).len(), 0);
+            Ok(())
+        });
+        assert!(result.is_err());
+        assert!(!path.exists());
+    }
+}

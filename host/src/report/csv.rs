@@ -1,0 +1,72 @@
+//! The report as CSV (RFC 4180, with plain line feeds): a header, then one line for each variant. Names are those of the JSON
+//! report, parameters and counters among them, each in a column of its own.
+
+use serde_json::Value;
+
+use super::LabReport;
+
+/// Columns that every lab has, by their names in the JSON report.
+const RESULTS: [&str; 8] =
+    ["correct", "max_error", "wrong_elements", "useful_bytes", "time_ms", "gbps", "percent_of_copy", "speedup"];
+
+/// The report as text.
+pub(super) fn render(report: &LabReport) -> String {
+    let variants: Vec<Value> = report
+        .variants
+        .iter()
+        // No part of a report refuses to be written, so this cannot fail.
+        .map(|variant| serde_json::to_value(variant).unwrap_or_default())
+        .collect();
+    let parameters = names(&variants, "parameters");
+    let counters = names(&variants, "counters");
+    let timing = ["time_lower_quartile_ms", "time_upper_quartile_ms", "samples", "launches_per_sample", "cache"];
+
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut header = vec!["lab", "device", "name"];
+    header.extend(report.parameters.keys().map(String::as_str));
+    header.extend(parameters.iter().map(String::as_str));
+    header.extend(RESULTS);
+    header.extend(timing);
+    header.extend(counters.iter().map(String::as_str));
+    write(&mut writer, header.iter().map(|name| (*name).to_owned()));
+
+    for variant in &variants {
+        let mut row = vec![report.lab.to_owned(), report.device.name.clone(), cell(&variant["name"])];
+        row.extend(report.parameters.values().map(cell));
+        row.extend(parameters.iter().map(|name| cell(&variant["parameters"][name])));
+        row.extend(RESULTS.iter().map(|name| cell(&variant[name])));
+        row.extend(timing.iter().map(|name| cell(&variant["timing"][name])));
+        row.extend(counters.iter().map(|name| cell(&variant["counters"][name])));
+        write(&mut writer, row.into_iter());
+    }
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Writes one line. Into memory, and with as many cells as the header, this cannot fail.
+fn write(writer: &mut csv::Writer<Vec<u8>>, row: impl Iterator<Item = String>) {
+    let written = writer.write_record(row);
+    debug_assert!(written.is_ok());
+}
+
+/// The names in the variants' maps called `field`, each once, in order of appearance.
+fn names(variants: &[Value], field: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for map in variants.iter().filter_map(|variant| variant[field].as_object()) {
+        for name in map.keys() {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+    }
+    names
+}
+
+/// A value as a cell: nothing for null, lists with their elements joined by `x` (as in 32x8).
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(cell).collect::<Vec<_>>().join("x"),
+        other => other.to_string(),
+    }
+}

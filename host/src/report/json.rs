@@ -1,0 +1,13 @@
+//! The report as one JSON object: everything that is known. Field names are part of the program's interface.
+//!
+//! Numbers that JSON cannot hold (an error that is not a number) are null.
+
+use super::LabReport;
+
+/// The report as text, indented.
+pub(super) fn render(report: &LabReport) -> String {
+    // All keys are strings and no part of a report refuses to be written, so this cannot fail.
+    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    text.push('\n');
+    text
+}

@@ -1,0 +1,253 @@
+//! What a lab found out, and how it is written down.
+//!
+//! A lab's run ends in one [`LabReport`]; the formats only write it and add nothing. A new format is one file here, one
+//! variant of [`Format`] and one arm in [`write()`].
+
+mod csv;
+mod json;
+mod markdown;
+mod table;
+
+use std::io::Write;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+use crate::device::{Counters, Properties};
+use crate::error::Result;
+use crate::timing::Timing;
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A table for people, at most 100 columns wide.
+    #[default]
+    Table,
+    /// One JSON object with everything that is known.
+    Json,
+    /// One line for each variant, with a header.
+    Csv,
+    /// A Markdown table.
+    Markdown,
+}
+
+/// A lab's run on one device.
+#[derive(Clone, Debug, Serialize)]
+pub struct LabReport {
+    /// The lab's name.
+    pub lab: &'static str,
+    /// The device.
+    pub device: Properties,
+    /// What was the same for all variants: sizes, seed, and so on.
+    pub parameters: Map<String, Value>,
+    /// What the device's own copy reaches; `None` on the simulator.
+    pub device_copy: Option<DeviceCopy>,
+    /// Where the counters come from; `None` when there are none.
+    pub counters_from: Option<CounterSource>,
+    /// The variants in the order in which they ran.
+    pub variants: Vec<VariantReport>,
+}
+
+/// Where counters come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CounterSource {
+    /// The simulator: on the device itself, or alongside a GPU.
+    Simulator,
+}
+
+/// What the device's own copy (driver's copy from device to device) reaches: the yardstick for bandwidth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeviceCopy {
+    /// Bytes copied; each is read once and written once.
+    pub bytes: u64,
+    /// Bytes read and written, in GB/s (10^9 bytes).
+    pub gbps: f64,
+    /// The times.
+    #[serde(flatten)]
+    pub timing: Timing,
+}
+
+/// One variant's result.
+#[derive(Clone, Debug)]
+pub struct VariantReport {
+    /// The variant's name, as its flag has it.
+    pub name: String,
+    /// The kernels that it launches.
+    pub kernels: Vec<&'static str>,
+    /// What distinguishes it: offset, block, grid, pitch.
+    pub parameters: Map<String, Value>,
+    /// Whether every element was right.
+    pub check: Check,
+    /// Bytes that the task itself has to read and write.
+    pub useful_bytes: u64,
+    /// The times; `None` on the simulator.
+    pub timing: Option<Timing>,
+    /// Useful bytes in GB/s (10^9 bytes).
+    pub gbps: Option<f64>,
+    /// That, in percent of the device's own copy.
+    pub percent_of_copy: Option<f64>,
+    /// How many times as fast as the first variant.
+    pub speedup: Option<f64>,
+    /// What was counted.
+    pub counters: Option<Counters>,
+}
+
+/// The comparison of an output with the reference.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Check {
+    /// Elements compared.
+    pub elements: u64,
+    /// Elements that are wrong.
+    pub wrong: u64,
+    /// The largest difference from the reference; not a number or infinite where one of the two is.
+    pub max_error: f64,
+    /// The first wrong element.
+    pub first: Option<Mismatch>,
+}
+
+/// A wrong element.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mismatch {
+    /// Where: row and column, or the index.
+    pub index: Vec<u64>,
+    /// What the reference has there.
+    pub expected: f64,
+    /// What the device wrote there, or the poison that it left.
+    pub found: f64,
+}
+
+impl Check {
+    /// Whether every element was right.
+    pub fn correct(&self) -> bool {
+        self.wrong == 0
+    }
+}
+
+impl LabReport {
+    /// Whether every element of every variant was right.
+    pub fn correct(&self) -> bool {
+        self.variants.iter().all(|variant| variant.check.correct())
+    }
+}
+
+impl Serialize for VariantReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let timing = self.timing.as_ref();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("kernels", &self.kernels)?;
+        map.serialize_entry("parameters", &self.parameters)?;
+        map.serialize_entry("correct", &self.check.correct())?;
+        map.serialize_entry("max_error", &self.check.max_error)?;
+        map.serialize_entry("wrong_elements", &self.check.wrong)?;
+        map.serialize_entry("first_wrong", &self.check.first)?;
+        map.serialize_entry("useful_bytes", &self.useful_bytes)?;
+        map.serialize_entry("time_ms", &timing.map(|timing| timing.median_ms))?;
+        map.serialize_entry("gbps", &self.gbps)?;
+        map.serialize_entry("percent_of_copy", &self.percent_of_copy)?;
+        map.serialize_entry("speedup", &self.speedup)?;
+        map.serialize_entry("timing", &timing)?;
+        map.serialize_entry("counters", &self.counters.as_ref().map(Metrics))?;
+        map.end()
+    }
+}
+
+/// Counters as a map from Nsight Compute's names to numbers.
+struct Metrics<'a>(&'a Counters);
+
+impl Serialize for Metrics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for metric in self.0.metrics() {
+            match metric.value {
+                simt::MetricValue::Count(count) => map.serialize_entry(metric.name, &count)?,
+                simt::MetricValue::Ratio(ratio) => map.serialize_entry(metric.name, &ratio)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// Writes the report.
+///
+/// # Errors
+///
+/// [`crate::Error::Output`] when `out` does not take it.
+pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<()> {
+    let text = match format {
+        Format::Table => table::render(report),
+        Format::Json => json::render(report),
+        Format::Csv => csv::render(report),
+        Format::Markdown => markdown::render(report),
+    };
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The columns that tables for people have, and a variant's cells in them. What is not known is a dash.
+mod cells {
+    use super::VariantReport;
+    use crate::units;
+
+    /// The columns: what stands over them in a table, and the longer title where there is room.
+    pub const COLUMNS: [(&str, &str); 15] = [
+        ("variant", "variant"),
+        ("\nright", "right"),
+        ("worst\nerror", "worst error"),
+        ("\ntime", "time"),
+        ("\n+-%", "spread, %"),
+        ("\nGB/s", "GB/s"),
+        ("% of\ncopy", "% of copy"),
+        ("speed\nup", "speed-up"),
+        ("load\ns/req", "load sectors/request"),
+        ("load\nused%", "load bytes used, %"),
+        ("store\ns/req", "store sectors/request"),
+        ("store\nused%", "store bytes used, %"),
+        ("shld\nw/req", "shared load wavefronts/request"),
+        ("shst\nw/req", "shared store wavefronts/request"),
+        ("\nlanes", "active lanes"),
+    ];
+
+    /// A variant's cells.
+    pub fn of(variant: &VariantReport) -> [String; 15] {
+        let number = |value: Option<f64>| value.map_or("-".to_owned(), units::three_digits);
+        let timing = variant.timing.as_ref();
+        let counters = variant.counters.as_ref();
+        let global = counters.map(|counters| counters.global);
+        let shared = counters.map(|counters| counters.shared);
+        [
+            variant.name.clone(),
+            if variant.check.correct() { "yes" } else { "NO" }.to_owned(),
+            error(variant.check.max_error),
+            timing.map_or("-".to_owned(), |t| units::milliseconds(t.median_ms)),
+            timing.map_or("-".to_owned(), |t| format!("{:.1}", t.spread_percent())),
+            number(variant.gbps),
+            variant.percent_of_copy.map_or("-".to_owned(), |percent| format!("{percent:.1}")),
+            variant.speedup.map_or("-".to_owned(), |speedup| format!("{speedup:.2}")),
+            number(global.and_then(|g| g.load.sectors_per_request())),
+            number(global.and_then(|g| g.load.percent_of_bytes_used())),
+            number(global.and_then(|g| g.store.sectors_per_request())),
+            number(global.and_then(|g| g.store.percent_of_bytes_used())),
+            number(shared.and_then(|s| s.load.wavefronts_per_request())),
+            number(shared.and_then(|s| s.store.wavefronts_per_request())),
+            number(counters.and_then(|c| c.active_lanes_per_instruction())),
+        ]
+    }
+
+    /// An error in few characters.
+    fn error(value: f64) -> String {
+        if value == 0.0 {
+            "0".to_owned()
+        } else if value.is_finite() {
+            format!("{value:.0e}")
+        } else {
+            value.to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

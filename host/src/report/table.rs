@@ -1,0 +1,116 @@
+//! The report as a table for people, at most 100 columns wide.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use serde_json::Value;
+
+use super::{LabReport, VariantReport, cells};
+use crate::timing::Cache;
+use crate::units;
+
+/// What the short titles of the counters mean.
+const LEGEND: &str = "\
+load, store: global memory; s/req: 32-byte sectors per request (4 at best for a warp of f32)
+used%: bytes used of each sector; shld, shst w/req: wavefronts per shared request (1 at best)
+lanes: active lanes per warp instruction (32 at best)
+";
+
+/// The report as text.
+pub(super) fn render(report: &LabReport) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(cells::COLUMNS.map(|(title, _)| title));
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for variant in &report.variants {
+        table.add_row(cells::of(variant));
+    }
+    let mut text = heading(report).join("\n");
+    text.push_str("\n\n");
+    for line in table.lines() {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    for variant in report.variants.iter().filter(|v| !v.check.correct()) {
+        text.push_str(&wrong(variant));
+    }
+    if report.counters_from.is_some() {
+        text.push('\n');
+        text.push_str(LEGEND);
+    }
+    text
+}
+
+/// What stands above the table: the lab and its parameters, the device, the yardstick, what else to know about the numbers.
+pub(super) fn heading(report: &LabReport) -> Vec<String> {
+    let device = &report.device;
+    let parameters: Vec<_> =
+        report.parameters.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), plain(value))).collect();
+    let mut lines = vec![format!("{}: {}", report.lab, parameters.join(", "))];
+    if device.is_gpu() {
+        let mut line = format!("on {}, compute capability {}", device.name, device.compute_capability);
+        if let Some(driver) = &device.driver {
+            line += &format!(", driver {driver}");
+        }
+        if let Some(version) = &device.cuda_version {
+            line += &format!(", CUDA {version}");
+        }
+        lines.push(line);
+    } else {
+        lines.push(format!("on the {}: counts, no times", device.name));
+    }
+    if let Some(copy) = &report.device_copy {
+        lines.push(format!(
+            "the device's own copy of {}: {} GB/s",
+            units::bytes(copy.bytes),
+            units::three_digits(copy.gbps)
+        ));
+    }
+    let timings: Vec<_> = report.variants.iter().filter_map(|v| v.timing.as_ref()).collect();
+    for (cache, words) in [
+        (Cache::Exceeded, "the data is large against the level-2 cache"),
+        (Cache::Flushed, "the level-2 cache was flushed before each launch"),
+        (Cache::Warm, "launches too short to flush the level-2 cache before each: it is warm"),
+    ] {
+        let count = timings.iter().filter(|timing| timing.cache == cache).count();
+        if count > 0 {
+            let whose = match count == timings.len() {
+                true => String::new(),
+                false => format!(" ({count} of {} variants)", timings.len()),
+            };
+            lines.push(format!("timed: {words}{whose}"));
+        }
+    }
+    if device.is_gpu() && report.counters_from.is_some() {
+        lines.push("counters: from the simulator, the same launches".to_owned());
+    }
+    lines
+}
+
+/// What is wrong with a variant, in a line.
+fn wrong(variant: &VariantReport) -> String {
+    let check = &variant.check;
+    let mut text = format!("{} is wrong: {} of {} elements", variant.name, check.wrong, check.elements);
+    if let Some(first) = &check.first {
+        let index: Vec<_> = first.index.iter().map(u64::to_string).collect();
+        text += &format!(", the first at [{}]: {} instead of {}", index.join(", "), first.found, first.expected);
+    }
+    text + "\n"
+}
+
+/// A parameter's value in words.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Null => "none".to_owned(),
+        Value::Array(list) => list.iter().map(plain).collect::<Vec<_>>().join(" x "),
+        other => other.to_string(),
+    }
+}
