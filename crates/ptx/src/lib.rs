@@ -25,7 +25,16 @@
 #![forbid(unsafe_code)]
 
 mod arena;
+mod environment;
+mod errors;
 mod ir;
+mod lexer;
+mod parser;
+mod typing;
 
 pub use arena::{Arena, Handle};
+pub use errors::{
+    DeclarationError, Error, Errors, InstructionError, NameError, NameKind, OperandError, Problem, SyntaxError,
+};
 pub use ir::*;
+pub use parser::parse;

@@ -1,10 +1,14 @@
 //! The representation of a module.
 
 mod instruction;
+mod layout;
+mod lines;
+mod location;
 mod module;
 mod types;
 
 pub use instruction::*;
-pub(crate) use module::line_column;
+pub use layout::*;
+pub(crate) use lines::LineTable;
 pub use module::*;
 pub use types::*;

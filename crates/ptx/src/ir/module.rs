@@ -1,6 +1,6 @@
 //! The module and what it declares: variables, functions, registers, source locations.
 
-use super::{Instruction, Space, Type};
+use super::{Instruction, LineTable, Space, Type};
 use crate::{Arena, Handle};
 
 /// One PTX file.
@@ -22,6 +22,8 @@ pub struct Module {
     pub files: Arena<SourceFile>,
     /// The source locations that `.loc` names.
     pub locations: Arena<Location>,
+    /// Where the lines of the text start.
+    pub(crate) lines: LineTable,
 }
 
 /// A variable of any state space, a kernel's or function's parameter among them.
@@ -69,6 +71,9 @@ pub struct InitialAddress {
     pub generic: bool,
     /// Added to it.
     pub addend: i64,
+    /// Bits by which the sum is shifted right before its lowest `width` bytes are taken: the masks `0xFF(symbol)`,
+    /// `0xFF00(symbol)`, ... give an address byte by byte.
+    pub shift: u32,
 }
 
 /// Something with an address.
@@ -166,7 +171,7 @@ pub struct Location {
 impl Module {
     /// The line and column (both from 1) of a byte of the text.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
-        line_column(&self.text, offset)
+        self.lines.line_column(&self.text, offset)
     }
 
     /// The function of that name.
@@ -178,16 +183,4 @@ impl Module {
     pub fn kernels(&self) -> impl Iterator<Item = (Handle<Function>, &Function)> {
         self.functions.iter().filter(|(_, function)| function.is_kernel && function.body.is_some())
     }
-}
-
-/// The line and column (both from 1) of a byte of `text`.
-pub(crate) fn line_column(text: &str, offset: u32) -> (u32, u32) {
-    let mut end = (offset as usize).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let before = &text[..end];
-    let line = before.bytes().filter(|&byte| byte == b'\n').count() as u32 + 1;
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    (line, before[start..].chars().count() as u32 + 1)
 }

@@ -1,0 +1,37 @@
+//! Opcodes and modifiers.
+
+/// An opcode, or its modifiers, are wrong or not supported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // the messages say it
+pub enum InstructionError {
+    #[error("unknown instruction `{0}`")]
+    UnknownOpcode(String),
+    #[error("not supported (yet): `{0}`")]
+    Unsupported(String),
+    #[error("`{opcode}` does not take the modifier `.{modifier}` here")]
+    UnknownModifier { opcode: String, modifier: String },
+    #[error("`{opcode}` does not take the type `.{ty}`{}", behind(.with))]
+    WrongType { opcode: String, ty: String, with: String },
+    #[error("`{0}` needs a type")]
+    MissingType(String),
+    #[error("`{opcode}` needs {what}")]
+    MissingModifier { opcode: String, what: &'static str },
+    #[error("`{opcode}` of type `.{ty}` does not take the modifier `.{modifier}`")]
+    ModifierOfType { opcode: String, ty: String, modifier: String },
+    #[error("a vector of {lanes} x `.{ty}` is wider than one access can be")]
+    VectorTooWide { lanes: u32, ty: String },
+}
+
+fn behind(modifiers: &str) -> String {
+    if modifiers.is_empty() { String::new() } else { format!(" with `{modifiers}`") }
+}
+
+impl InstructionError {
+    pub(crate) fn help(&self) -> Option<String> {
+        Some(match self {
+            InstructionError::MissingType(opcode) => format!("add one, for example `{opcode}.b32`"),
+            InstructionError::VectorTooWide { .. } => "one access takes up to 16 bytes: use two".into(),
+            _ => return None,
+        })
+    }
+}

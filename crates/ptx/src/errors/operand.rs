@@ -1,0 +1,58 @@
+//! Operands: how many, of what kind, how wide.
+
+use crate::Type;
+
+/// An operand does not fit its instruction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // the messages say it
+pub enum OperandError {
+    #[error("`{opcode}` takes {expected} operands here, not {found}")]
+    Count { opcode: String, expected: String, found: usize },
+    #[error("expected {expected}, found {found}")]
+    Kind { expected: &'static str, found: &'static str },
+    #[error("`{name}` is a `.{}`, which does not fit the type `.{}`", found.name(), expected.name())]
+    Type { name: String, found: Type, expected: Type },
+    #[error("`{name}` is a `.{}`, narrower than the type `.{}`", found.name(), expected.name())]
+    TooNarrow { name: String, found: Type, expected: Type },
+    #[error("`{name}` is a `.{}`, which cannot hold an address", found.name())]
+    NotAnAddress { name: String, found: Type },
+    #[error("{found} does not fit the type `.{}`", expected.name())]
+    Constant { found: &'static str, expected: Type },
+    #[error("an address does not fit the type `.{}`", .0.name())]
+    AddressAs(Type),
+    #[error("`{name}` is in `.{found}`, but the instruction accesses {expected}")]
+    Space { name: String, found: &'static str, expected: String },
+    #[error("a vector of {expected} parts is needed, this one has {found}")]
+    VectorLength { expected: usize, found: usize },
+    #[error("the parts of the vector have {found} bits together, the type has {expected}")]
+    PackedWidth { expected: u32, found: u32 },
+    #[error("the constant must be from {low} to {high}")]
+    OutOfRange { low: u64, high: u64 },
+    #[error("`{name}` has {expected} {what}, not {found}")]
+    CallCount { name: String, what: &'static str, expected: usize, found: usize },
+    #[error("{what} {index} of `{name}` has {expected} bytes, not {found}")]
+    CallSize { name: String, what: &'static str, index: usize, expected: u64, found: u64 },
+    #[error("`{0}` is a kernel, which cannot be called")]
+    CallOfKernel(String),
+    #[error("an indirect call needs a `.callprototype` or `.calltargets` behind its arguments")]
+    NoPrototype,
+    #[error("no function of this module fits the call")]
+    NoCandidate,
+    #[error("`{0}` cannot be written")]
+    ReadOnly(String),
+}
+
+impl OperandError {
+    pub(crate) fn help(&self) -> Option<String> {
+        Some(match self {
+            OperandError::Type { expected, .. } | OperandError::TooNarrow { expected, .. } => {
+                format!("a register for it is declared with `.reg .b{}`", expected.bits())
+            }
+            OperandError::NotAnAddress { .. } => "addresses are in registers of `.b64` (or `.b32`)".into(),
+            OperandError::Constant { expected: Type::F32, .. } => "write 1.0, or 0f and 8 hexadecimal digits".into(),
+            OperandError::Constant { expected: Type::F64, .. } => "write 1.0, or 0d and 16 hexadecimal digits".into(),
+            OperandError::Space { .. } => "name the variable's own space in the instruction".into(),
+            _ => return None,
+        })
+    }
+}

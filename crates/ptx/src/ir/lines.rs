@@ -1,0 +1,46 @@
+//! Bytes to lines and columns.
+
+/// Where each line of a text starts, for finding the line of a byte without counting from the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LineTable {
+    starts: Vec<u32>,
+}
+
+impl LineTable {
+    /// The table of a text of less than 4 GiB.
+    pub fn new(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        Self { starts: std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect() }
+    }
+
+    /// The line and column (both from 1) of a byte of `text`, which must be the text of the table. A byte beyond the
+    /// end counts as the end.
+    pub fn line_column(&self, text: &str, offset: u32) -> (u32, u32) {
+        let offset = (offset as usize).min(text.len());
+        let line = self.starts.partition_point(|&start| start as usize <= offset);
+        let start = self.starts[line - 1] as usize;
+        let characters = text.as_bytes()[start..offset].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        (line as u32, characters as u32 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LineTable;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_columns_count_characters() {
+        let text = "ab\n\n\u{e9}x\n";
+        let table = LineTable::new(text);
+        let at = |offset| table.line_column(text, offset);
+        assert_eq!(at(0), (1, 1));
+        assert_eq!(at(2), (1, 3));
+        assert_eq!(at(3), (2, 1));
+        assert_eq!(at(4), (3, 1));
+        assert_eq!(at(6), (3, 2));
+        assert_eq!(at(7), (3, 3));
+        assert_eq!(at(8), (4, 1));
+        assert_eq!(at(900), (4, 1));
+        assert_eq!(LineTable::new("").line_column("", 0), (1, 1));
+    }
+}

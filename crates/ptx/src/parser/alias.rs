@@ -1,0 +1,47 @@
+//! `.alias f, g;`: another name for a function.
+
+use super::Parser;
+use crate::environment::Entity;
+use crate::errors::{DeclarationError, Fault, Parsed};
+use crate::lexer::TokenKind;
+
+impl Parser<'_> {
+    pub(super) fn alias(&mut self) -> Parsed<()> {
+        self.cursor.advance();
+        let alias = self.cursor.word("a function")?;
+        self.cursor.expect(TokenKind::Comma, "`,`")?;
+        let of = self.cursor.word("a function")?;
+        self.cursor.expect(TokenKind::Semicolon, "`;`")?;
+        self.aliases.push((alias, of));
+        Ok(())
+    }
+
+    /// At the end: an alias gets the body of what it stands for.
+    pub(super) fn finish_aliases(&mut self) {
+        for (alias, of) in std::mem::take(&mut self.aliases) {
+            let mut function = |name| match self.environment.find(name) {
+                Ok(Some(Entity::Function(function))) => Some(function),
+                _ => None,
+            };
+            let (from, to) = (function(of.text), function(alias.text));
+            let functions = &mut self.environment.module.functions;
+            let reason = match (from, to) {
+                (None, _) => "there is no such function",
+                (_, None) => "the alias needs a declaration of its own",
+                (Some(from), Some(_)) if functions[from].body.is_none() => "the function has no body",
+                (_, Some(to)) if functions[to].body.is_some() => "the alias has a body",
+                (Some(from), Some(_)) if functions[from].is_kernel => "kernels have no aliases",
+                (Some(from), Some(to)) => {
+                    let mut copy = functions[from].clone();
+                    copy.name.clone_from(&functions[to].name);
+                    copy.linkage = functions[to].linkage;
+                    copy.span = functions[to].span;
+                    functions[to] = copy;
+                    continue;
+                }
+            };
+            let error = DeclarationError::BadAlias { alias: alias.text.into(), of: of.text.into(), reason };
+            self.report(Fault { problem: error.into(), span: alias.span }, alias.span.start);
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Kernels and functions: their headers, and what is settled when they end.
+
+use super::variable::{Shape, size};
+use super::{Parser, Word};
+use crate::environment::{Entity, Pending, Signature};
+use crate::errors::{DeclarationError, Fault, OperandError, Parsed, fault};
+use crate::lexer::TokenKind;
+use crate::{
+    Address, AddressBase, CacheOperator, Callee, Function, Handle, Initializer, Instruction, Linkage, Op, Operand,
+    Ordering, Register, Scope, Space, Span, Type, Variable,
+};
+
+/// Bytes of parameters that a function may have.
+const PARAMETER_BYTES: u64 = 32_764;
+
+/// A call through a register whose candidates are all functions that fit.
+pub(super) struct IndirectCall {
+    function: Handle<Function>,
+    at: usize,
+    signature: Signature,
+    span: Span,
+}
+
+/// A parameter as it is declared: a variable, and the register that stands for it if it is a `.reg`.
+struct Parameter<'t> {
+    variable: Variable,
+    name: Word<'t>,
+    register: Option<Shape>,
+}
+
+/// A parameter's variable, and its register if it is declared as one.
+type DeclaredParameter = (Handle<Variable>, Option<Handle<Register>>);
+
+/// The directives between a function's parameters and its body.
+#[derive(Default)]
+struct Directives {
+    no_return: bool,
+    max_threads: Option<[u32; 3]>,
+    required_threads: Option<[u32; 3]>,
+    min_blocks: Option<u32>,
+}
+
+impl<'t> Parser<'t> {
+    /// `.entry name (...)` or `.func (...) name (...)`, with its body if it has one.
+    pub(super) fn function(&mut self, linkage: Linkage) -> Parsed<()> {
+        let is_kernel = self.cursor.dot() == Some("entry");
+        self.cursor.advance();
+        self.attributes()?;
+        let results =
+            if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(false)? } else { Vec::new() };
+        let name = self.cursor.word("the function's name")?;
+        if is_kernel && !results.is_empty() {
+            return fault(name.span, DeclarationError::KernelWithResult(name.text.to_owned()));
+        }
+        let parameters =
+            if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(false)? } else { Vec::new() };
+        let directives = self.directives()?;
+        let declared = self.function_handle(name, is_kernel, linkage)?;
+
+        self.environment.start_function();
+        let results = self.declare_parameters(results)?;
+        let parameters = self.declare_parameters(parameters)?;
+        let handles = |list: &[(Handle<Variable>, _)]| list.iter().map(|&(variable, _)| variable).collect::<Vec<_>>();
+        let mut function = Function {
+            name: name.text.to_owned(),
+            is_kernel,
+            linkage,
+            no_return: directives.no_return,
+            parameters: handles(&parameters),
+            results: handles(&results),
+            max_threads: directives.max_threads,
+            required_threads: directives.required_threads,
+            min_blocks_per_multiprocessor: directives.min_blocks,
+            registers: Default::default(),
+            variables: Vec::new(),
+            body: None,
+            span: name.span,
+        };
+        let total = self.environment.module.parameter_layout(&function).total;
+        if total > PARAMETER_BYTES {
+            return fault(name.span, DeclarationError::TooManyParameters(name.text.into(), PARAMETER_BYTES));
+        }
+        let has_body = self.cursor.kind() == TokenKind::OpenBrace;
+        let handle = self.merge_function(declared, &function, name, has_body)?;
+        if !has_body {
+            self.environment.end_function();
+            self.cursor.expect(TokenKind::Semicolon, "`{` or `;`")?;
+            return Ok(());
+        }
+        self.load_register_parameters(&parameters);
+        self.environment.function.register_results =
+            results.iter().filter_map(|&(variable, register)| Some((register?, variable))).collect();
+        let complete = self.body();
+        self.finish_labels(&mut function);
+        let builder = self.environment.end_function();
+        for (at, signature) in builder.indirect_calls {
+            let span = builder.body[at].span;
+            self.indirect_calls.push(IndirectCall { function: handle, at, signature, span });
+        }
+        function.linkage = self.environment.module.functions[handle].linkage;
+        function.registers = builder.registers;
+        function.variables = builder.variables;
+        function.body = Some(builder.body);
+        self.environment.module.functions[handle] = function;
+        complete
+    }
+
+    /// The function of that name if it was declared before.
+    fn function_handle(
+        &mut self,
+        name: Word<'t>,
+        is_kernel: bool,
+        linkage: Linkage,
+    ) -> Parsed<Option<(Handle<Function>, Linkage)>> {
+        match self.environment.declared_here(name.text) {
+            None => Ok(None),
+            Some(Entity::Function(handle)) => {
+                if self.environment.module.functions[handle].is_kernel != is_kernel {
+                    let difference = "a kernel and a function";
+                    return fault(name.span, DeclarationError::Mismatch { name: name.text.into(), difference });
+                }
+                Ok(Some((handle, linkage)))
+            }
+            Some(_) => fault(name.span, DeclarationError::Duplicate(name.text.to_owned())),
+        }
+    }
+
+    /// Adds the function to the module, or joins it with an earlier declaration of itself.
+    fn merge_function(
+        &mut self,
+        declared: Option<(Handle<Function>, Linkage)>,
+        function: &Function,
+        name: Word<'t>,
+        has_body: bool,
+    ) -> Parsed<Handle<Function>> {
+        let module = &mut self.environment.module;
+        let Some((handle, linkage)) = declared else {
+            let handle = module.functions.append(function.clone());
+            self.environment.declare_in_module(name.text, Entity::Function(handle));
+            return Ok(handle);
+        };
+        let sizes =
+            |list: &[Handle<Variable>]| list.iter().map(|&item| module.variables[item].size).collect::<Vec<_>>();
+        let before = &module.functions[handle];
+        let difference = if sizes(&before.parameters) != sizes(&function.parameters) {
+            Some("other parameters")
+        } else if sizes(&before.results) != sizes(&function.results) {
+            Some("other results")
+        } else {
+            None
+        };
+        if let Some(difference) = difference {
+            return fault(name.span, DeclarationError::Mismatch { name: name.text.into(), difference });
+        }
+        if has_body && before.body.is_some() {
+            return fault(name.span, DeclarationError::Duplicate(name.text.to_owned()));
+        }
+        if linkage != Linkage::Internal && linkage != Linkage::Extern {
+            module.functions[handle].linkage = linkage;
+        } else if has_body && module.functions[handle].linkage == Linkage::Extern {
+            module.functions[handle].linkage = Linkage::Visible;
+        }
+        Ok(handle)
+    }
+
+    /// A list of parameters or results in parentheses. In a prototype their names do not matter.
+    fn parameters(&mut self, prototype: bool) -> Parsed<Vec<Parameter<'t>>> {
+        self.cursor.expect(TokenKind::OpenParenthesis, "`(`")?;
+        let mut parameters = Vec::new();
+        if self.cursor.accept(TokenKind::CloseParenthesis) {
+            return Ok(parameters);
+        }
+        loop {
+            parameters.push(self.parameter(prototype)?);
+            if !self.cursor.accept(TokenKind::Comma) {
+                self.cursor.expect(TokenKind::CloseParenthesis, "`,` or `)`")?;
+                return Ok(parameters);
+            }
+        }
+    }
+
+    /// `.param .u64 .ptr .global .align 16 name`, `.param .align 8 .b8 name[16]`, `.reg .b32 name`.
+    fn parameter(&mut self, prototype: bool) -> Parsed<Parameter<'t>> {
+        let is_register = self.cursor.dot() == Some("reg");
+        if !is_register && self.cursor.dot() != Some("param") {
+            return self.cursor.unexpected("`.param` or `.reg`");
+        }
+        self.cursor.advance();
+        let mut shape = self.shape()?;
+        if self.cursor.accept_dot("ptr") {
+            if let Some("global" | "shared" | "local" | "const" | "generic" | "param") = self.cursor.dot() {
+                self.cursor.advance();
+            }
+            if self.cursor.accept_dot("align") {
+                self.alignment()?;
+            }
+        }
+        let declarator = self.declarator()?;
+        let name = declarator.name;
+        let size = size(&shape, &declarator.dimensions, name)?;
+        if shape.ty == Type::Pred && !is_register {
+            return fault(name.span, DeclarationError::BadType { ty: shape.ty, space: "param" });
+        }
+        if is_register && (shape.vector > 1 || !declarator.dimensions.is_empty()) {
+            return fault(name.span, DeclarationError::NotHere { what: "vector or array of registers" });
+        }
+        if shape.ty == Type::Pred && !prototype {
+            return fault(name.span, DeclarationError::BadType { ty: shape.ty, space: "param" });
+        }
+        let align = shape.align.take().unwrap_or(shape.ty.bytes() * shape.vector);
+        let variable = Variable {
+            name: name.text.to_owned(),
+            space: Space::Parameter,
+            ty: shape.ty,
+            vector: shape.vector,
+            align,
+            size,
+            initializer: Initializer::default(),
+            linkage: Linkage::Internal,
+            span: name.span,
+        };
+        Ok(Parameter { variable, name, register: is_register.then_some(shape) })
+    }
+
+    /// Puts parameters in scope: each a variable, and a register where it is declared as one.
+    fn declare_parameters(&mut self, parameters: Vec<Parameter<'t>>) -> Parsed<Vec<DeclaredParameter>> {
+        let mut declared = Vec::new();
+        for Parameter { variable, name, register } in parameters {
+            if self.environment.declared_here(name.text).is_some() && name.text != "_" {
+                return fault(name.span, DeclarationError::Duplicate(name.text.to_owned()));
+            }
+            let handle = self.environment.module.variables.append(variable);
+            let mut stands_for = None;
+            match register {
+                Some(shape) if name.text != "_" => {
+                    if let Entity::Register(register) = self.register(name, &shape)? {
+                        stands_for = Some(register);
+                    }
+                }
+                _ => self.environment.declare(name.text, Entity::Variable(handle)),
+            }
+            declared.push((handle, stands_for));
+        }
+        Ok(declared)
+    }
+
+    /// Starts the body with a load of each parameter that is a register.
+    fn load_register_parameters(&mut self, parameters: &[DeclaredParameter]) {
+        for &(variable, register) in parameters {
+            let Some(register) = register else { continue };
+            let Variable { ty, span, .. } = self.environment.module.variables[variable];
+            self.environment.function.body.push(Instruction {
+                guard: None,
+                op: Op::Load {
+                    space: Space::Parameter,
+                    ordering: Ordering::Weak,
+                    scope: Scope::default(),
+                    cache: CacheOperator::Default,
+                    non_coherent: false,
+                    ty,
+                    dsts: vec![Some(register)],
+                    address: Address { base: AddressBase::Variable(variable), offset: 0 },
+                },
+                span,
+                location: None,
+            });
+        }
+    }
+
+    /// The stores that a return in this function starts with: results that are registers.
+    pub(super) fn store_register_results(&mut self, like: &Instruction) {
+        for (register, variable) in self.environment.function.register_results.clone() {
+            let op = Op::Store {
+                space: Space::Parameter,
+                ordering: Ordering::Weak,
+                scope: Scope::default(),
+                cache: CacheOperator::Default,
+                ty: self.environment.module.variables[variable].ty,
+                srcs: vec![Operand::Register(register)],
+                address: Address { base: AddressBase::Variable(variable), offset: 0 },
+            };
+            self.environment.function.body.push(Instruction { op, ..like.clone() });
+        }
+    }
+
+    fn directives(&mut self) -> Parsed<Directives> {
+        let mut directives = Directives::default();
+        while let Some(name) = self.cursor.dot() {
+            match name {
+                "maxntid" => directives.max_threads = Some(self.dimensions()?),
+                "reqntid" => directives.required_threads = Some(self.dimensions()?),
+                "minnctapersm" => {
+                    self.cursor.advance();
+                    directives.min_blocks = Some(self.cursor.integer32()?);
+                }
+                "maxnreg" | "maxnctapersm" | "abi_preserve" | "abi_preserve_control" => {
+                    self.cursor.advance();
+                    self.cursor.integer32()?;
+                }
+                "noreturn" => {
+                    self.cursor.advance();
+                    directives.no_return = true;
+                }
+                "pragma" => self.skip_statement()?,
+                "loc" => self.loc()?,
+                "reqnctapercluster" | "explicitcluster" | "maxclusterrank" | "blocksareclusters" => {
+                    let text = self.cursor.text().to_owned();
+                    return fault(self.cursor.peek().span, DeclarationError::Unsupported(text));
+                }
+                _ => return self.unknown_directive(),
+            }
+        }
+        Ok(directives)
+    }
+
+    /// `.maxntid 32, 8`: what is not named is 1.
+    fn dimensions(&mut self) -> Parsed<[u32; 3]> {
+        let directive = self.cursor.text()[1..].to_owned();
+        self.cursor.advance();
+        let mut sizes = [1; 3];
+        for (index, size) in sizes.iter_mut().enumerate() {
+            if index > 0 && !self.cursor.accept(TokenKind::Comma) {
+                break;
+            }
+            let span = self.cursor.peek().span;
+            *size = self.cursor.integer32()?;
+            if *size == 0 {
+                let expected = "up to three numbers above 0";
+                return fault(span, DeclarationError::BadDirective { directive, expected });
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// `.callprototype (results) _ (parameters) {.noreturn};`, from the results on.
+    pub(super) fn prototype(&mut self) -> Parsed<Signature> {
+        let sizes = |list: Vec<Parameter<'_>>| list.iter().map(|parameter| parameter.variable.size).collect();
+        let results =
+            if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(true)? } else { Vec::new() };
+        self.cursor.word("`_`")?;
+        let parameters =
+            if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(true)? } else { Vec::new() };
+        self.directives()?;
+        self.cursor.expect(TokenKind::Semicolon, "`;`")?;
+        Ok(Signature { results: sizes(results), parameters: sizes(parameters) })
+    }
+
+    /// At the end of a function: branches get the positions of their labels.
+    fn finish_labels(&mut self, function: &mut Function) {
+        debug_assert!(function.body.is_none());
+        for pending in std::mem::take(&mut self.environment.function.pending) {
+            let (at, resolved) = match pending {
+                Pending::Branch { at, label, scope } => (at, self.environment.label(label, scope).map(|at| vec![at])),
+                Pending::Indexed { at, targets } => {
+                    let (labels, scope) = self.environment.function.branch_targets[targets].clone();
+                    (at, labels.into_iter().map(|label| self.environment.label(label, scope)).collect())
+                }
+            };
+            let instruction = &mut self.environment.function.body[at];
+            match (resolved, &mut instruction.op) {
+                (Ok(positions), Op::Branch { target, .. }) => *target = positions[0],
+                (Ok(positions), Op::BranchIndexed { targets, .. }) => *targets = positions,
+                (Err(fault), _) => {
+                    let start = instruction.span.start;
+                    self.report(*fault, start);
+                }
+                (Ok(_), _) => {}
+            }
+        }
+    }
+
+    /// At the end of the module: calls through registers get the functions that fit them.
+    pub(super) fn finish_indirect_calls(&mut self) {
+        for IndirectCall { function, at, signature, span } in std::mem::take(&mut self.indirect_calls) {
+            let module = &mut self.environment.module;
+            let sizes = |list: &[Handle<Variable>]| -> Vec<_> {
+                list.iter().map(|&item| module.variables[item].size).collect()
+            };
+            let fitting: Vec<_> = module
+                .functions
+                .iter()
+                .filter(|(_, function)| {
+                    !function.is_kernel
+                        && function.body.is_some()
+                        && sizes(&function.parameters) == signature.parameters
+                        && sizes(&function.results) == signature.results
+                })
+                .map(|(handle, _)| handle)
+                .collect();
+            if fitting.is_empty() {
+                self.report(Fault { problem: OperandError::NoCandidate.into(), span }, span.start);
+                continue;
+            }
+            let body = module.functions[function].body.as_mut();
+            if let Some(Op::Call { callee: Callee::Indirect { candidates, .. }, .. }) =
+                body.and_then(|body| body.get_mut(at)).map(|instruction| &mut instruction.op)
+            {
+                *candidates = fitting;
+            }
+        }
+    }
+}

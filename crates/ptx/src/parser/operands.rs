@@ -1,0 +1,151 @@
+//! Operands as they are written, before anyone knows what they mean.
+
+use super::constant::Constant;
+use super::cursor::{Cursor, Word};
+use crate::Span;
+use crate::errors::Parsed;
+use crate::lexer::TokenKind;
+
+/// An operand as it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RawOperand<'t> {
+    pub raw: Raw<'t>,
+    pub span: Span,
+}
+
+/// The forms of operands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Raw<'t> {
+    /// `name`, `name.x`, `!name`, `name+4`.
+    Name(Name<'t>),
+    /// `p|q`; `None` is `_`.
+    Pair(Option<Name<'t>>, Option<Name<'t>>),
+    /// `_`
+    Sink,
+    /// A constant.
+    Constant(Constant),
+    /// `[name+4]`, `[name]`, `[16]`.
+    Memory(Option<Name<'t>>, i64),
+    /// `{a, b}`
+    Vector(Vec<RawOperand<'t>>),
+}
+
+/// A name with what may stand around it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Name<'t> {
+    pub text: &'t str,
+    /// `.x`, without the dot.
+    pub part: Option<&'t str>,
+    pub negated: bool,
+    /// `+4`, `-4`.
+    pub offset: Option<i64>,
+    pub span: Span,
+}
+
+impl Raw<'_> {
+    /// What it is, for messages.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Raw::Name(Name { negated: true, .. }) => "a negated predicate",
+            Raw::Name(Name { offset: Some(_), .. }) => "an address",
+            Raw::Name(_) => "a name",
+            Raw::Pair(..) => "a pair `p|q`",
+            Raw::Sink => "`_`",
+            Raw::Constant(Constant::Integer(_)) => "an integer",
+            Raw::Constant(_) => "a float",
+            Raw::Memory(..) => "an address in brackets",
+            Raw::Vector(_) => "a vector",
+        }
+    }
+}
+
+impl<'t> Cursor<'t> {
+    /// An operand.
+    pub fn operand(&mut self) -> Parsed<RawOperand<'t>> {
+        let start = self.start();
+        let raw = match self.kind() {
+            TokenKind::OpenBrace => {
+                self.advance();
+                Raw::Vector(self.vector_parts()?)
+            }
+            TokenKind::OpenBracket => {
+                self.advance();
+                self.memory()?
+            }
+            _ => self.scalar()?,
+        };
+        Ok(RawOperand { raw, span: self.span_from(start) })
+    }
+
+    /// The parts of a vector, behind its `{`.
+    fn vector_parts(&mut self) -> Parsed<Vec<RawOperand<'t>>> {
+        let mut parts = Vec::new();
+        loop {
+            let start = self.start();
+            let raw = self.scalar()?;
+            parts.push(RawOperand { raw, span: self.span_from(start) });
+            if !self.accept(TokenKind::Comma) {
+                self.expect(TokenKind::CloseBrace, "`,` or `}`")?;
+                return Ok(parts);
+            }
+        }
+    }
+
+    /// An address, behind its `[`.
+    fn memory(&mut self) -> Parsed<Raw<'t>> {
+        let raw = if self.at_constant() {
+            Raw::Memory(None, self.integer()? as i64)
+        } else {
+            let name = self.name()?;
+            Raw::Memory(Some(Name { offset: None, ..name }), name.offset.unwrap_or(0))
+        };
+        self.expect(TokenKind::CloseBracket, "`]`")?;
+        Ok(raw)
+    }
+
+    /// What is neither a vector nor in brackets.
+    fn scalar(&mut self) -> Parsed<Raw<'t>> {
+        if self.at_constant() {
+            return Ok(Raw::Constant(self.constant()?));
+        }
+        if self.accept(TokenKind::Not) {
+            let name = self.name()?;
+            return Ok(Raw::Name(Name { negated: true, ..name }));
+        }
+        if self.kind() != TokenKind::Word {
+            return self.unexpected("an operand");
+        }
+        let first = self.name_or_sink()?;
+        if self.accept(TokenKind::Or) {
+            let second = self.name_or_sink()?;
+            return Ok(Raw::Pair(first, second));
+        }
+        Ok(first.map_or(Raw::Sink, Raw::Name))
+    }
+
+    fn name_or_sink(&mut self) -> Parsed<Option<Name<'t>>> {
+        if self.kind() == TokenKind::Word && self.text() == "_" {
+            self.advance();
+            return Ok(None);
+        }
+        self.name().map(Some)
+    }
+
+    /// `name`, `name.x`, `name+4`.
+    fn name(&mut self) -> Parsed<Name<'t>> {
+        let Word { text, span } = self.word("a name")?;
+        let mut part = None;
+        if self.kind() == TokenKind::Dot && self.is_adjacent() {
+            part = self.dot();
+            self.advance();
+        }
+        let mut offset = None;
+        if self.kind() == TokenKind::Plus {
+            self.advance();
+            offset = Some(self.integer()? as i64);
+        } else if self.kind() == TokenKind::Minus {
+            offset = Some(self.integer()? as i64);
+        }
+        Ok(Name { text, part, negated: false, offset, span: self.span_from(span.start) })
+    }
+}

@@ -1,0 +1,294 @@
+//! Arithmetic, logic and bit operations: tables of opcodes, types and modifiers.
+
+use super::Context;
+use super::mode::Modes;
+use crate::Type::*;
+use crate::errors::Parsed;
+use crate::{BinaryOp, Op, PermuteMode, TernaryOp, Type, UnaryOp};
+
+const NONE: Modes = Modes::NONE;
+const ROUND: Modes = Modes::ROUND;
+const FTZ: Modes = Modes::FTZ;
+const SAT: Modes = Modes::SAT;
+const APPROXIMATE: Modes = Modes::APPROXIMATE.and(Modes::NEEDED);
+/// The modifiers of `min` and `max` of floats.
+const EXTREME: Modes = FTZ.and(Modes::NAN).and(Modes::XOR_SIGN);
+
+/// What `abs`, `rcp` and the like allow on a type; `None` if not that type.
+fn unary_modes(op: UnaryOp, ty: Type) -> Option<Modes> {
+    use UnaryOp::*;
+    Some(match (op, ty) {
+        (Absolute | Negate, S16 | S32 | S64 | F64 | Bf16 | Bf16x2) => NONE,
+        (Absolute | Negate, F32 | F16 | F16x2) => FTZ,
+        (Not, Pred | B16 | B32 | B64) | (LogicalNot, B16 | B32 | B64) => NONE,
+        (PopulationCount | CountLeadingZeros | BitReverse, B32 | B64) => NONE,
+        (FindLeadingBit { .. }, U32 | U64 | S32 | S64) => NONE,
+        (Reciprocal | SquareRoot, F32) => ROUND.and(APPROXIMATE).and(FTZ),
+        (Reciprocal, F64) => ROUND.and(APPROXIMATE).and(FTZ),
+        (SquareRoot, F64) => ROUND.and(Modes::NEEDED),
+        (ReciprocalSquareRoot, F32 | F64) | (Sine | Cosine | Log2 | Exp2, F32) => APPROXIMATE.and(FTZ),
+        (Exp2, F16 | F16x2) => APPROXIMATE,
+        (Exp2, Bf16 | Bf16x2) => APPROXIMATE.and(FTZ),
+        (Tanh, F32 | F16 | F16x2 | Bf16 | Bf16x2) => APPROXIMATE,
+        _ => return None,
+    })
+}
+
+/// `op d, a;`
+pub(super) fn unary(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    use UnaryOp::*;
+    let op = match c.opcode() {
+        "abs" => Absolute,
+        "neg" => Negate,
+        "not" => Not,
+        "cnot" => LogicalNot,
+        "popc" => PopulationCount,
+        "clz" => CountLeadingZeros,
+        "brev" => BitReverse,
+        "bfind" => FindLeadingBit { shift_amount: c.accept("shiftamt") },
+        "rcp" => Reciprocal,
+        "sqrt" => SquareRoot,
+        "rsqrt" => ReciprocalSquareRoot,
+        "sin" => Sine,
+        "cos" => Cosine,
+        "lg2" => Log2,
+        "ex2" => Exp2,
+        _ => Tanh,
+    };
+    let given = c.modes()?;
+    let ty = c.ty()?;
+    let Some(allowed) = unary_modes(op, ty) else { return c.wrong_type(ty) };
+    let mode = c.allow(given, allowed, ty)?;
+    c.operands(2)?;
+    let counts = matches!(op, PopulationCount | CountLeadingZeros | FindLeadingBit { .. });
+    let dst = c.dst(0, if counts { U32 } else { ty })?;
+    Ok(Op::Unary { op, ty, mode, dst, a: c.src(1, ty)? })
+}
+
+/// What `add`, `min` and the like allow on a type; `None` if not that type.
+fn binary_modes(op: BinaryOp, ty: Type) -> Option<Modes> {
+    use BinaryOp::*;
+    Some(match (op, ty) {
+        (Add | Subtract, S32) => SAT,
+        (Add | Subtract | Divide | Remainder | Minimum | Maximum, U16 | U32 | U64 | S16 | S64) => NONE,
+        (Divide | Remainder, S32) => NONE,
+        (Minimum | Maximum, S32) => Modes::RELU,
+        (Add | Subtract | Multiply, F32) => ROUND.and(FTZ).and(SAT),
+        (Add | Subtract | Multiply, F64) => ROUND,
+        (Add | Subtract | Multiply, F16 | F16x2) => Modes::RN.and(FTZ).and(SAT),
+        (Add | Subtract | Multiply, Bf16 | Bf16x2) => Modes::RN,
+        (Divide, F32) => ROUND.and(APPROXIMATE).and(Modes::FULL).and(FTZ),
+        (Divide, F64) => ROUND.and(Modes::NEEDED),
+        (Minimum | Maximum, F32 | F16 | F16x2) => EXTREME,
+        (Minimum | Maximum, Bf16 | Bf16x2) => Modes::NAN.and(Modes::XOR_SIGN),
+        (Minimum | Maximum, F64) => NONE,
+        (And | Or | Xor, Pred | B16 | B32 | B64) => NONE,
+        (ShiftLeft, B16 | B32 | B64) => NONE,
+        (ShiftRight, B16 | B32 | B64 | U16 | U32 | U64 | S16 | S32 | S64) => NONE,
+        (CopySign, F32 | F64) => NONE,
+        (Multiply24Low | Multiply24High, U32 | S32) => NONE,
+        (BitMask { .. }, B32) => NONE,
+        (SignZeroExtend { .. }, U32 | S32) => NONE,
+        _ => return None,
+    })
+}
+
+/// `op d, a, b;`
+pub(super) fn binary(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    use BinaryOp::*;
+    const WRAP: [(&str, bool); 2] = [("clamp", false), ("wrap", true)];
+    let op = match c.opcode() {
+        "add" => Add,
+        "sub" => Subtract,
+        "div" => Divide,
+        "rem" => Remainder,
+        "min" => Minimum,
+        "max" => Maximum,
+        "and" => And,
+        "or" => Or,
+        "xor" => Xor,
+        "shl" => ShiftLeft,
+        "shr" => ShiftRight,
+        "copysign" => CopySign,
+        "mul24" => c.require(&[("lo", Multiply24Low), ("hi", Multiply24High)], "`.lo` or `.hi`")?,
+        "bmsk" => BitMask { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
+        _ => SignZeroExtend { wrap: c.require(&WRAP, "`.clamp` or `.wrap`")? },
+    };
+    let given = c.modes()?;
+    let ty = c.ty()?;
+    let Some(allowed) = binary_modes(op, ty) else { return c.wrong_type(ty) };
+    let mode = c.allow(given, allowed, ty)?;
+    c.operands(3)?;
+    let second = if matches!(op, ShiftLeft | ShiftRight | SignZeroExtend { .. }) { U32 } else { ty };
+    Ok(Op::Binary { op, ty, mode, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, second)? })
+}
+
+/// The type of twice the width.
+fn widened(ty: Type) -> Type {
+    match ty {
+        U16 => U32,
+        S16 => S32,
+        U32 => U64,
+        _ => S64,
+    }
+}
+
+/// `mul` and `mad`, whose integer forms say which half of the product they want.
+pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let is_mad = c.opcode() == "mad";
+    let half = c.choose(&[
+        ("lo", (BinaryOp::Multiply, TernaryOp::MultiplyAdd)),
+        ("hi", (BinaryOp::MultiplyHigh, TernaryOp::MultiplyAddHigh)),
+        ("wide", (BinaryOp::MultiplyWide, TernaryOp::MultiplyAddWide)),
+    ]);
+    let given = c.modes()?;
+    let Some((product, sum)) = half else {
+        let ty = c.ty()?;
+        if !is_mad {
+            if matches!(ty, U16 | U32 | U64 | S16 | S32 | S64) {
+                return c.missing("`.lo`, `.hi` or `.wide` before its type");
+            }
+            let Some(allowed) = binary_modes(BinaryOp::Multiply, ty) else { return c.wrong_type(ty) };
+            let mode = c.allow(given, allowed, ty)?;
+            c.operands(3)?;
+            let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
+            return Ok(Op::Binary { op: BinaryOp::Multiply, ty, mode, dst, a, b });
+        }
+        let allowed = match ty {
+            F32 => ROUND.and(FTZ).and(SAT).and(Modes::NEEDED),
+            F64 => ROUND.and(Modes::NEEDED),
+            U16 | U32 | U64 | S16 | S32 | S64 => return c.missing("`.lo`, `.hi` or `.wide` before its type"),
+            _ => return c.wrong_type(ty),
+        };
+        let mode = c.allow(given, allowed, ty)?;
+        c.operands(4)?;
+        let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
+        return Ok(Op::Ternary { op: TernaryOp::FusedMultiplyAdd, ty, mode, dst, a, b, c: c.src(3, ty)? });
+    };
+    let wide = product == BinaryOp::MultiplyWide;
+    let ty = if wide { c.ty_of(&[U16, U32, S16, S32])? } else { c.ty_of(&[U16, U32, U64, S16, S32, S64])? };
+    let saturates = is_mad && sum == TernaryOp::MultiplyAddHigh && ty == S32;
+    let mode = c.allow(given, if saturates { SAT } else { NONE }, ty)?;
+    c.operands(if is_mad { 4 } else { 3 })?;
+    let result = if wide { widened(ty) } else { ty };
+    let (dst, a, b) = (c.dst(0, result)?, c.src(1, ty)?, c.src(2, ty)?);
+    if is_mad {
+        Ok(Op::Ternary { op: sum, ty, mode, dst, a, b, c: c.src(3, result)? })
+    } else {
+        Ok(Op::Binary { op: product, ty, mode, dst, a, b })
+    }
+}
+
+/// `op d, a, b, c;`
+pub(super) fn ternary(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    match c.opcode() {
+        "fma" => fused(c),
+        "lop3" => logic(c),
+        "prmt" => permute(c),
+        "dp4a" | "dp2a" => dot_product(c),
+        _ => plain_ternary(c),
+    }
+}
+
+/// `fma`
+fn fused(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let given = c.modes()?;
+    let ty = c.ty()?;
+    let allowed = match ty {
+        F32 => ROUND.and(FTZ).and(SAT),
+        F64 => ROUND,
+        F16 | F16x2 => Modes::RN.and(FTZ).and(SAT).and(Modes::RELU),
+        Bf16 | Bf16x2 => Modes::RN.and(Modes::RELU),
+        _ => return c.wrong_type(ty),
+    };
+    let mode = c.allow(given, allowed.and(Modes::NEEDED), ty)?;
+    c.operands(4)?;
+    let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
+    Ok(Op::Ternary { op: TernaryOp::FusedMultiplyAdd, ty, mode, dst, a, b, c: c.src(3, ty)? })
+}
+
+/// `mad24`, `sad`, `bfe`, `shf`, `fns`
+fn plain_ternary(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    use TernaryOp::*;
+    const WRAP: [(&str, bool); 2] = [("clamp", false), ("wrap", true)];
+    let op = match c.opcode() {
+        "mad24" => c.require(&[("lo", MultiplyAdd24Low), ("hi", MultiplyAdd24High)], "`.lo` or `.hi`")?,
+        "sad" => SumOfAbsoluteDifferences,
+        "bfe" => BitFieldExtract,
+        "fns" => FindNthSet,
+        _ => {
+            let left = c.require(&[("l", true), ("r", false)], "`.l` or `.r`")?;
+            let wrap = c.require(&WRAP, "`.clamp` or `.wrap`")?;
+            if left { FunnelShiftLeft { wrap } } else { FunnelShiftRight { wrap } }
+        }
+    };
+    let given = c.modes()?;
+    let ty = match op {
+        MultiplyAdd24Low | MultiplyAdd24High => c.ty_of(&[U32, S32])?,
+        SumOfAbsoluteDifferences => c.ty_of(&[U16, U32, U64, S16, S32, S64])?,
+        BitFieldExtract => c.ty_of(&[U32, U64, S32, S64])?,
+        _ => c.ty_of(&[B32])?,
+    };
+    let saturates = op == MultiplyAdd24High && ty == S32;
+    let mode = c.allow(given, if saturates { SAT } else { NONE }, ty)?;
+    c.operands(4)?;
+    let (second, third) = match op {
+        BitFieldExtract => (U32, U32),
+        FindNthSet => (B32, S32),
+        FunnelShiftLeft { .. } | FunnelShiftRight { .. } => (ty, U32),
+        _ => (ty, ty),
+    };
+    Ok(Op::Ternary { op, ty, mode, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, second)?, c: c.src(3, third)? })
+}
+
+/// `lop3.b32 d, a, b, c, table;`
+fn logic(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let ty = c.ty_of(&[B32])?;
+    c.operands(5)?;
+    let (dst, a, b, third) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?, c.src(3, ty)?);
+    let table = c.immediate(4, 255)? as u8;
+    Ok(Op::Ternary { op: TernaryOp::Logic(table), ty, mode: Default::default(), dst, a, b, c: third })
+}
+
+/// `prmt.b32.mode d, a, b, c;`
+fn permute(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let ty = c.ty_of(&[B32])?;
+    let mode = c.choose(&[
+        ("f4e", PermuteMode::Forward4Extract),
+        ("b4e", PermuteMode::Backward4Extract),
+        ("rc8", PermuteMode::Replicate8),
+        ("ecl", PermuteMode::EdgeClampLeft),
+        ("ecr", PermuteMode::EdgeClampRight),
+        ("rc16", PermuteMode::Replicate16),
+    ]);
+    c.operands(4)?;
+    let op = TernaryOp::Permute(mode.unwrap_or(PermuteMode::Index));
+    let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
+    Ok(Op::Ternary { op, ty, mode: Default::default(), dst, a, b, c: c.src(3, ty)? })
+}
+
+/// `dp4a.atype.btype`, `dp2a.lo.atype.btype`
+fn dot_product(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let high = match c.opcode() {
+        "dp2a" => Some(c.require(&[("lo", false), ("hi", true)], "`.lo` or `.hi`")?),
+        _ => None,
+    };
+    let a_signed = c.ty_of(&[U32, S32])? == S32;
+    let b_signed = c.ty_of(&[U32, S32])? == S32;
+    let op = match high {
+        Some(high) => TernaryOp::DotProduct2 { a_signed, b_signed, high },
+        None => TernaryOp::DotProduct4 { a_signed, b_signed },
+    };
+    let ty = if a_signed || b_signed { S32 } else { U32 };
+    c.operands(4)?;
+    let (dst, a, b) = (c.dst(0, ty)?, c.src32(1)?, c.src32(2)?);
+    Ok(Op::Ternary { op, ty, mode: Default::default(), dst, a, b, c: c.src(3, ty)? })
+}
+
+/// `bfi d, a, b, position, length;`
+pub(super) fn bit_field_insert(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let ty = c.ty_of(&[B32, B64])?;
+    c.operands(5)?;
+    let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
+    Ok(Op::BitFieldInsert { ty, dst, a, b, position: c.src(3, U32)?, length: c.src(4, U32)? })
+}

@@ -1,0 +1,75 @@
+//! Atomic operations on memory.
+
+use super::Context;
+use super::memory::SCOPES;
+use crate::Type::*;
+use crate::errors::Parsed;
+use crate::{AtomicOp, Op, Ordering, Space, Type};
+
+/// The types of an atomic operation.
+fn types(op: AtomicOp) -> &'static [Type] {
+    match op {
+        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exchange => &[B32, B64],
+        AtomicOp::CompareAndSwap => &[B16, B32, B64],
+        AtomicOp::Add => &[U32, S32, U64, S64, F16, F16x2, Bf16, Bf16x2, F32, F64],
+        AtomicOp::Increment | AtomicOp::Decrement => &[U32],
+        AtomicOp::Minimum | AtomicOp::Maximum => &[U32, S32, U64, S64],
+    }
+}
+
+/// `atom{.sem}{.scope}{.space}.op.type d, [a], b{, c};` and `red`, which has no `d`
+pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let is_reduction = c.opcode() == "red";
+    let ordering = c.choose(&[
+        ("relaxed", Ordering::Relaxed),
+        ("acquire", Ordering::Acquire),
+        ("release", Ordering::Release),
+        ("acq_rel", Ordering::AcquireRelease),
+    ]);
+    let scope = c.choose(&SCOPES).unwrap_or_default();
+    let spaces = [("global", Space::Global), ("shared", Space::Shared), ("shared::cta", Space::Shared)];
+    let space = c.choose(&spaces).unwrap_or(Space::Generic);
+    let op = c.require(
+        &[
+            ("and", AtomicOp::And),
+            ("or", AtomicOp::Or),
+            ("xor", AtomicOp::Xor),
+            ("exch", AtomicOp::Exchange),
+            ("cas", AtomicOp::CompareAndSwap),
+            ("add", AtomicOp::Add),
+            ("inc", AtomicOp::Increment),
+            ("dec", AtomicOp::Decrement),
+            ("min", AtomicOp::Minimum),
+            ("max", AtomicOp::Maximum),
+        ],
+        "an operation such as `.add`",
+    )?;
+    if is_reduction && matches!(op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) {
+        c.next -= 1;
+        return c.unknown_modifier();
+    }
+    let keeps_subnormals = c.accept("noftz");
+    let ty = c.ty_of(types(op))?;
+    let half = matches!(ty, F16 | F16x2 | Bf16 | Bf16x2);
+    if half != keeps_subnormals {
+        return if half { c.missing("`.noftz` before its type") } else { c.wrong_type(ty) };
+    }
+    let swaps = op == AtomicOp::CompareAndSwap;
+    c.operands(2 + usize::from(!is_reduction) + usize::from(swaps))?;
+    let first = usize::from(!is_reduction);
+    let dst = if is_reduction { None } else { c.dst(0, ty)? };
+    Ok(Op::Atomic {
+        space,
+        op,
+        ordering: ordering.unwrap_or(Ordering::Relaxed),
+        scope,
+        ty,
+        // PTX ISA, "atom": only in shared memory does an f32 addition keep subnormal numbers.
+        flush_subnormals: ty == F32 && space != Space::Shared,
+        is_reduction,
+        dst,
+        address: c.address(first, space)?,
+        a: c.src(first + 1, ty)?,
+        b: if swaps { Some(c.src(first + 2, ty)?) } else { None },
+    })
+}

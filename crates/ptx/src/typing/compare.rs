@@ -1,0 +1,118 @@
+//! Comparing and selecting.
+
+use super::Context;
+use crate::Type::*;
+use crate::errors::Parsed;
+use crate::{BooleanOp, Combine, Comparison, FloatProperty, Kind, Op, Type};
+
+const COMPARISONS: [(&str, Comparison); 18] = [
+    ("eq", Comparison::Equal),
+    ("ne", Comparison::NotEqual),
+    ("lt", Comparison::Less),
+    ("le", Comparison::LessEqual),
+    ("gt", Comparison::Greater),
+    ("ge", Comparison::GreaterEqual),
+    ("lo", Comparison::Less),
+    ("ls", Comparison::LessEqual),
+    ("hi", Comparison::Greater),
+    ("hs", Comparison::GreaterEqual),
+    ("equ", Comparison::EqualOrUnordered),
+    ("neu", Comparison::NotEqualOrUnordered),
+    ("ltu", Comparison::LessOrUnordered),
+    ("leu", Comparison::LessEqualOrUnordered),
+    ("gtu", Comparison::GreaterOrUnordered),
+    ("geu", Comparison::GreaterEqualOrUnordered),
+    ("num", Comparison::Ordered),
+    ("nan", Comparison::Unordered),
+];
+
+const BOOLEANS: [(&str, BooleanOp); 3] = [("and", BooleanOp::And), ("or", BooleanOp::Or), ("xor", BooleanOp::Xor)];
+
+/// Whether PTX has that comparison, by its name, on that type.
+fn compares(name: &str, ty: Type) -> bool {
+    match ty.kind() {
+        Kind::Predicate => false,
+        Kind::Bits => matches!(name, "eq" | "ne"),
+        Kind::Signed => matches!(name, "eq" | "ne" | "lt" | "le" | "gt" | "ge"),
+        Kind::Unsigned => matches!(name, "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "lo" | "ls" | "hi" | "hs"),
+        Kind::Float => !matches!(name, "lo" | "ls" | "hi" | "hs"),
+    }
+}
+
+/// What `setp` and `set` compare.
+const COMPARED: [Type; 13] = [B16, B32, B64, U16, U32, U64, S16, S32, S64, F16, Bf16, F32, F64];
+
+/// `setp.lt{.and}{.ftz}.u32 p{|q}, a, b{, c};`
+pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let name = c.modifier().unwrap_or_default();
+    let comparison = c.require(&COMPARISONS, "a comparison such as `.lt`")?;
+    let boolean = c.choose(&BOOLEANS);
+    let flush_subnormals = c.accept("ftz");
+    let ty = c.ty_of(&COMPARED)?;
+    if !compares(name, ty) || flush_subnormals && !matches!(ty, F32 | F16) {
+        return c.wrong_type(ty);
+    }
+    c.operands(if boolean.is_some() { 4 } else { 3 })?;
+    let (dst, dst_not) = c.dst_and_predicate(0, Pred)?;
+    let (a, b) = (c.src(1, ty)?, c.src(2, ty)?);
+    let combine = match boolean {
+        Some(op) => Some(Combine { op, predicate: c.predicate(3)? }),
+        None => None,
+    };
+    Ok(Op::SetPredicate { comparison, ty, flush_subnormals, combine, dst, dst_not, a, b })
+}
+
+/// `set.lt{.and}{.ftz}.u32.f32 d, a, b{, c};`
+pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let name = c.modifier().unwrap_or_default();
+    let comparison = c.require(&COMPARISONS, "a comparison such as `.lt`")?;
+    let boolean = c.choose(&BOOLEANS);
+    let flush_subnormals = c.accept("ftz");
+    let to = c.ty_of(&[U32, S32, F32, U16, S16, F16, Bf16])?;
+    let ty = c.ty_of(&COMPARED)?;
+    if !compares(name, ty) || flush_subnormals && !matches!(ty, F32 | F16) {
+        return c.wrong_type(ty);
+    }
+    c.operands(if boolean.is_some() { 4 } else { 3 })?;
+    let (dst, a, b) = (c.dst(0, to)?, c.src(1, ty)?, c.src(2, ty)?);
+    let combine = match boolean {
+        Some(op) => Some(Combine { op, predicate: c.predicate(3)? }),
+        None => None,
+    };
+    Ok(Op::Set { comparison, to, ty, flush_subnormals, combine, dst, a, b })
+}
+
+/// `selp.b32 d, a, b, p;`
+pub(super) fn selp(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let ty = c.ty_of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])?;
+    c.operands(4)?;
+    Ok(Op::Select { ty, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, ty)?, predicate: c.predicate(3)? })
+}
+
+/// `slct{.ftz}.u32.s32 d, a, b, c;`
+pub(super) fn slct(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let flush_subnormals = c.accept("ftz");
+    let ty = c.ty_of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])?;
+    let selector = c.ty_of(if flush_subnormals { &[F32] } else { &[S32, F32] })?;
+    c.operands(4)?;
+    let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
+    Ok(Op::SelectBySign { ty, selector, flush_subnormals, dst, a, b, c: c.src(3, selector)? })
+}
+
+/// `testp.finite.f32 p, a;`
+pub(super) fn testp(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let property = c.require(
+        &[
+            ("finite", FloatProperty::Finite),
+            ("infinite", FloatProperty::Infinite),
+            ("number", FloatProperty::Number),
+            ("notanumber", FloatProperty::NotANumber),
+            ("normal", FloatProperty::Normal),
+            ("subnormal", FloatProperty::Subnormal),
+        ],
+        "a property such as `.finite`",
+    )?;
+    let ty = c.ty_of(&[F32, F64])?;
+    c.operands(2)?;
+    Ok(Op::TestProperty { property, ty, dst: c.dst(0, Pred)?, a: c.src(1, ty)? })
+}

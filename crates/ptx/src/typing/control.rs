@@ -1,0 +1,195 @@
+//! Branches, calls and ends.
+
+use super::Context;
+use super::operands::{Resolved, Width};
+use crate::environment::{Entity, Pending, Signature};
+use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};
+use crate::parser::cursor::Word;
+use crate::parser::operands::{Name, Raw, RawOperand};
+use crate::{CallOperand, Callee, Handle, Kind, Op, Space, Symbol, Type, Variable};
+
+/// The name that operand `index` is.
+fn name_of<'t>(c: &Context<'_, 't>, index: usize, expected: &'static str) -> Parsed<Word<'t>> {
+    let operand = c.raw(index);
+    match operand.raw {
+        Raw::Name(Name { text, part: None, negated: false, offset: None, span }) => Ok(Word { text, span }),
+        ref other => fault(operand.span, OperandError::Kind { expected, found: other.describe() }),
+    }
+}
+
+/// `bra{.uni} label;`
+pub(super) fn branch(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let uniform = c.accept("uni");
+    c.operands(1)?;
+    let label = name_of(c, 0, "a label")?;
+    let (at, scope) = (c.environment.function.body.len(), c.environment.scope_id());
+    c.environment.function.pending.push(Pending::Branch { at, label, scope });
+    Ok(Op::Branch { target: 0, uniform })
+}
+
+/// `brx.idx{.uni} index, targets;`
+pub(super) fn branch_indexed(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    c.require(&[("idx", ())], "`.idx`")?;
+    let uniform = c.accept("uni");
+    c.operands(2)?;
+    let index = c.src(0, Type::U32)?;
+    let name = name_of(c, 1, "a list of branch targets")?;
+    let targets = match c.environment.lookup(name.text, name.span)? {
+        Entity::BranchTargets(targets) => targets,
+        other => {
+            let (expected, found) = (NameKind::BranchTargets, other.kind());
+            return fault(name.span, NameError::WrongKind { name: name.text.into(), expected, found });
+        }
+    };
+    let at = c.environment.function.body.len();
+    c.environment.function.pending.push(Pending::Indexed { at, targets });
+    Ok(Op::BranchIndexed { index, targets: Vec::new(), uniform })
+}
+
+/// `ret`, `exit`, `trap`, `brkpt`
+pub(super) fn ending(c: &mut Context<'_, '_>, op: Op) -> Parsed<Op> {
+    if op == Op::Return {
+        c.accept("uni");
+    }
+    c.operands(0)?;
+    Ok(op)
+}
+
+/// `call{.uni} (results), callee, (arguments){, table};`
+pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let uniform = c.accept("uni");
+    c.finish_modifiers()?;
+    let Some(call) = &c.statement.call else {
+        return fault(c.statement.span, OperandError::Count { opcode: c.name(), expected: "1".into(), found: 0 });
+    };
+    let name = call.callee;
+    let whole = Name { text: name.text, part: None, negated: false, offset: None, span: name.span };
+    let (callee, signature) = match c.resolve(&whole)? {
+        Resolved::Symbol(Symbol::Function(function)) => {
+            let target = &c.environment.module.functions[function];
+            if target.is_kernel {
+                return fault(name.span, OperandError::CallOfKernel(name.text.to_owned()));
+            }
+            let sizes = |list: &[Handle<Variable>]| -> Vec<_> {
+                list.iter().map(|&variable| c.environment.module.variables[variable].size).collect()
+            };
+            let signature = Signature { results: sizes(&target.results), parameters: sizes(&target.parameters) };
+            (Callee::Direct(function), signature)
+        }
+        Resolved::Register(register) => {
+            let found = c.environment.function.registers[register].ty;
+            if found.bits() != 64 || found.kind() == Kind::Float {
+                return fault(name.span, OperandError::NotAnAddress { name: name.text.to_owned(), found });
+            }
+            let Some(table) = call.table else { return fault(name.span, OperandError::NoPrototype) };
+            let (candidates, signature) = match c.environment.lookup(table.text, table.span)? {
+                Entity::CallTargets(index) => {
+                    let candidates = c.environment.function.call_targets[index].clone();
+                    let signature = c.common_signature(&candidates, table)?;
+                    (candidates, signature)
+                }
+                Entity::CallPrototype(index) => {
+                    let signature = c.environment.function.prototypes[index].clone();
+                    let at = c.environment.function.body.len();
+                    c.environment.function.indirect_calls.push((at, signature.clone()));
+                    (Vec::new(), signature)
+                }
+                other => {
+                    let (expected, found) = (NameKind::CallPrototype, other.kind());
+                    return fault(table.span, NameError::WrongKind { name: table.text.into(), expected, found });
+                }
+            };
+            (Callee::Indirect { register, candidates }, signature)
+        }
+        _ => {
+            let (expected, found) = (NameKind::Function, NameKind::Variable);
+            return fault(name.span, NameError::WrongKind { name: name.text.into(), expected, found });
+        }
+    };
+    let results = c.call_operands(name, "results", &call.results, &signature.results)?;
+    let arguments = c.call_operands(name, "arguments", &call.arguments, &signature.parameters)?;
+    Ok(Op::Call { callee, results, arguments, uniform })
+}
+
+impl<'t> Context<'_, 't> {
+    /// The signature that all functions of a `.calltargets` list have.
+    fn common_signature(&self, candidates: &[crate::Handle<crate::Function>], table: Word<'t>) -> Parsed<Signature> {
+        let module = &self.environment.module;
+        let sizes =
+            |list: &[Handle<Variable>]| -> Vec<_> { list.iter().map(|&item| module.variables[item].size).collect() };
+        let mut signatures = candidates.iter().map(|&candidate| {
+            let function = &module.functions[candidate];
+            Signature { results: sizes(&function.results), parameters: sizes(&function.parameters) }
+        });
+        let first = signatures.next().unwrap_or_default();
+        if signatures.all(|signature| signature == first) {
+            Ok(first)
+        } else {
+            fault(table.span, OperandError::NoCandidate)
+        }
+    }
+
+    /// The arguments or results of a call, checked against the callee's.
+    fn call_operands(
+        &mut self,
+        callee: Word<'t>,
+        what: &'static str,
+        operands: &[RawOperand<'t>],
+        sizes: &[Option<u64>],
+    ) -> Parsed<Vec<CallOperand>> {
+        if operands.len() != sizes.len() {
+            let (name, expected, found) = (callee.text.to_owned(), sizes.len(), operands.len());
+            return fault(self.statement.span, OperandError::CallCount { name, what, expected, found });
+        }
+        let mut typed = Vec::with_capacity(operands.len());
+        for (index, (operand, &size)) in operands.iter().zip(sizes).enumerate() {
+            let (value, found) = self.call_operand(operand, what, size)?;
+            if let (Some(expected), Some(found)) = (size, found)
+                && expected != found
+            {
+                let (name, index) = (callee.text.to_owned(), index + 1);
+                let what = if what == "results" { "result" } else { "argument" };
+                return fault(operand.span, OperandError::CallSize { name, what, index, expected, found });
+            }
+            typed.push(value);
+        }
+        Ok(typed)
+    }
+
+    /// One argument or result and its size, where that is known.
+    fn call_operand(
+        &mut self,
+        operand: &RawOperand<'t>,
+        what: &'static str,
+        size: Option<u64>,
+    ) -> Parsed<(CallOperand, Option<u64>)> {
+        if let Raw::Name(name) = &operand.raw
+            && let Resolved::Symbol(Symbol::Variable(variable)) = self.resolve(name)?
+        {
+            let found = &self.environment.module.variables[variable];
+            if found.space != Space::Parameter {
+                let (name, found, expected) = (name.text.to_owned(), found.space.name(), "`.param`".to_owned());
+                return fault(operand.span, OperandError::Space { name, found, expected });
+            }
+            return Ok((CallOperand::Variable(variable), found.size));
+        }
+        let ty = match (self.register_type(operand)?, size) {
+            (Some(ty), _) => ty,
+            (None, Some(1)) => Type::B8,
+            (None, Some(2)) => Type::B16,
+            (None, Some(8)) => Type::B64,
+            (None, _) => Type::B32,
+        };
+        if what == "results" {
+            return match self.destination(operand, ty, Width::Exact)? {
+                Some(register) => {
+                    Ok((CallOperand::Value(crate::Operand::Register(register)), Some(u64::from(ty.bytes()))))
+                }
+                None => fault(operand.span, OperandError::Kind { expected: "a register or variable", found: "`_`" }),
+            };
+        }
+        let value = self.source(operand, ty, Width::Exact)?;
+        let found = matches!(value, crate::Operand::Register(_)).then(|| u64::from(ty.bytes()));
+        Ok((CallOperand::Value(value), found))
+    }
+}

@@ -1,0 +1,172 @@
+//! Loads, stores and what orders them.
+
+use super::Context;
+use super::operands::Width;
+use crate::Type::*;
+use crate::errors::{InstructionError, Parsed, fault};
+use crate::{CacheOperator, Op, Ordering, Scope, Space, Type};
+
+/// What is loaded and stored.
+const STORED: [Type; 18] = [B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, F16, F16x2, Bf16];
+
+pub(super) const SCOPES: [(&str, Scope); 4] =
+    [("cta", Scope::Block), ("cluster", Scope::Cluster), ("gpu", Scope::Device), ("sys", Scope::System)];
+
+const SPACES: [(&str, Space); 8] = [
+    ("global", Space::Global),
+    ("shared", Space::Shared),
+    ("shared::cta", Space::Shared),
+    ("local", Space::Local),
+    ("const", Space::Constant),
+    ("param", Space::Parameter),
+    ("param::entry", Space::Parameter),
+    ("param::func", Space::Parameter),
+];
+
+/// Ordering and scope, which loads and stores start with.
+fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
+    let loads = c.opcode() == "ld";
+    let ordering = match c.modifier() {
+        Some("weak") => Ordering::Weak,
+        Some("volatile") => Ordering::Volatile,
+        Some("relaxed") => Ordering::Relaxed,
+        Some("acquire") if loads => Ordering::Acquire,
+        Some("release") if !loads => Ordering::Release,
+        Some("mmio") => Ordering::MemoryMapped,
+        _ => return Ok((Ordering::Weak, Scope::default())),
+    };
+    c.next += 1;
+    let scope = match ordering {
+        Ordering::Weak | Ordering::Volatile => Scope::default(),
+        Ordering::MemoryMapped => {
+            c.require(&[("relaxed", ())], "`.relaxed.sys`")?;
+            c.require(&SCOPES, "a scope such as `.sys`")?
+        }
+        _ => c.require(&SCOPES, "a scope such as `.gpu`")?,
+    };
+    Ok((ordering, scope))
+}
+
+/// Hints for caches, which change nothing that a program can see: `.L1::no_allocate`, `.L2::128B`, ...
+fn hints(c: &mut Context<'_, '_>) {
+    while let Some(
+        "L1::evict_normal"
+        | "L1::evict_unchanged"
+        | "L1::evict_first"
+        | "L1::evict_last"
+        | "L1::no_allocate"
+        | "L2::evict_normal"
+        | "L2::evict_first"
+        | "L2::evict_last"
+        | "L2::64B"
+        | "L2::128B"
+        | "L2::256B"
+        | "evict_first"
+        | "evict_last"
+        | "evict_normal"
+        | "unified",
+    ) = c.modifier()
+    {
+        c.next += 1;
+    }
+}
+
+/// Vector length and type; one access is up to 16 bytes, or 32 in global memory from sm_100 on.
+fn vector(c: &mut Context<'_, '_>, space: Space) -> Parsed<(usize, Type)> {
+    let lanes = c.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
+    let ty = c.ty()?;
+    if !STORED.contains(&ty) && ty != Bf16x2 {
+        return c.wrong_type(ty);
+    }
+    let wide = matches!(space, Space::Global | Space::Generic) && c.environment.module.target >= 100;
+    let bytes = lanes * ty.bytes() as usize;
+    if bytes > 16 && !(wide && bytes == 32 && ty != B128) || lanes == 8 && ty.bytes() != 4 {
+        let error = InstructionError::VectorTooWide { lanes: lanes as u32, ty: ty.name().into() };
+        return fault(c.name_span(), error);
+    }
+    Ok((lanes, ty))
+}
+
+/// `ld`, `ldu`
+pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let uniform = c.opcode() == "ldu";
+    let (ordering, scope) = if uniform { Default::default() } else { ordering(c)? };
+    let space = c.choose(if uniform { &SPACES[..1] } else { &SPACES }).unwrap_or(Space::Generic);
+    hints(c);
+    let cache = c.choose(&[
+        ("ca", CacheOperator::AllLevels),
+        ("cg", CacheOperator::GlobalLevel),
+        ("cs", CacheOperator::Streaming),
+        ("lu", CacheOperator::LastUse),
+        ("cv", CacheOperator::Volatile),
+    ]);
+    let non_coherent = space == Space::Global && c.accept("nc");
+    hints(c);
+    let (lanes, ty) = vector(c, space)?;
+    c.operands(2)?;
+    let parts = c.parts(0, lanes)?;
+    let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
+    let address = c.address(1, space)?;
+    let cache = cache.unwrap_or_default();
+    Ok(Op::Load { space, ordering, scope, cache, non_coherent, ty, dsts, address })
+}
+
+/// `st`
+pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let (ordering, scope) = ordering(c)?;
+    if c.modifier() == Some("const") {
+        return c.unknown_modifier();
+    }
+    let space = c.choose(&SPACES).unwrap_or(Space::Generic);
+    hints(c);
+    let cache = c.choose(&[
+        ("wb", CacheOperator::WriteBack),
+        ("cg", CacheOperator::GlobalLevel),
+        ("cs", CacheOperator::Streaming),
+        ("wt", CacheOperator::WriteThrough),
+    ]);
+    hints(c);
+    let (lanes, ty) = vector(c, space)?;
+    c.operands(2)?;
+    let address = c.address(0, space)?;
+    let parts = c.parts(1, lanes)?;
+    let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
+    Ok(Op::Store { space, ordering, scope, cache: cache.unwrap_or_default(), ty, srcs, address })
+}
+
+/// `prefetch.global.L2 [a];`, `prefetchu.L1 [a];`, `applypriority.global.L2::evict_normal [a], 128;`,
+/// `discard.global.L2 [a], 128;`
+pub(super) fn prefetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let space = c.choose(&[("global", Space::Global), ("local", Space::Local)]).unwrap_or(Space::Generic);
+    let levels: &[(&str, ())] = match c.opcode() {
+        "prefetch" => &[("L1", ()), ("L2", ()), ("L2::evict_last", ()), ("L2::evict_normal", ())],
+        "prefetchu" => &[("L1", ())],
+        "applypriority" => &[("L2::evict_normal", ())],
+        _ => &[("L2", ())],
+    };
+    c.require(levels, "a cache level such as `.L2`")?;
+    let sized = matches!(c.opcode(), "applypriority" | "discard");
+    c.operands(if sized { 2 } else { 1 })?;
+    if sized {
+        c.immediate(1, 128)?;
+    }
+    Ok(Op::Prefetch { space, address: c.address(0, space)? })
+}
+
+/// `fence{.sc}.gpu;`, `membar.gl;`
+pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let (ordering, scope) = if c.opcode() == "membar" {
+        let levels = [("cta", Scope::Block), ("gl", Scope::Device), ("sys", Scope::System)];
+        (Ordering::SequentiallyConsistent, c.require(&levels, "a level such as `.gl`")?)
+    } else {
+        let ordering = c.choose(&[
+            ("sc", Ordering::SequentiallyConsistent),
+            ("acq_rel", Ordering::AcquireRelease),
+            ("acquire", Ordering::Acquire),
+            ("release", Ordering::Release),
+        ]);
+        (ordering.unwrap_or(Ordering::AcquireRelease), c.require(&SCOPES, "a scope such as `.gpu`")?)
+    };
+    c.operands(0)?;
+    Ok(Op::Fence { ordering, scope })
+}

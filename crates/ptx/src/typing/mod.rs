@@ -1,0 +1,101 @@
+//! Instructions as they are written become typed operations.
+//!
+//! **To add a PTX instruction:** add its arm to [`operation`], which names the family that reads it; then a row in the
+//! tables of that family, or a function of its own. A family takes the modifiers in PTX's order, then calls
+//! [`Context::operands`], which refuses left-over modifiers and a wrong number of operands, then reads the operands,
+//! each with the type it must have.
+
+mod arithmetic;
+mod atomic;
+mod barrier;
+mod carry;
+mod compare;
+mod control;
+mod convert;
+mod memory;
+mod mode;
+mod modifiers;
+mod movement;
+mod operands;
+mod special;
+mod unsupported;
+mod warp;
+
+pub(crate) use unsupported::refuse;
+
+use crate::environment::Environment;
+use crate::errors::{InstructionError, Parsed, fault};
+use crate::parser::statement::Statement;
+use crate::{Op, Predicate};
+
+/// An instruction on its way to becoming typed.
+pub(crate) struct Context<'s, 't> {
+    statement: &'s Statement<'t>,
+    environment: &'s mut Environment<'t>,
+    /// The next modifier to take.
+    next: usize,
+}
+
+/// The guard and the operation of an instruction.
+pub(crate) fn instruction<'t>(
+    statement: &Statement<'t>,
+    environment: &mut Environment<'t>,
+) -> Parsed<(Option<Predicate>, Op)> {
+    let mut context = Context { statement, environment, next: 0 };
+    let guard = match &statement.guard {
+        Some(name) => Some(context.predicate_named(name)?),
+        None => None,
+    };
+    Ok((guard, operation(&mut context)?))
+}
+
+/// The one place that knows every opcode.
+fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    match c.opcode() {
+        "ld" | "ldu" => memory::load(c),
+        "st" => memory::store(c),
+        "prefetch" | "prefetchu" | "applypriority" | "discard" => memory::prefetch(c),
+        "fence" | "membar" => memory::fence(c),
+        "atom" | "red" => atomic::atomic(c),
+
+        "mov" => movement::mov(c),
+        "cvt" => convert::cvt(c),
+        "cvta" => convert::cvta(c),
+        "isspacep" => convert::isspacep(c),
+
+        "add" | "sub" | "mad" if c.has_modifier("cc") => carry::carry(c),
+        "addc" | "subc" | "madc" => carry::carry(c),
+        "mul" | "mad" => arithmetic::multiply(c),
+        "abs" | "neg" | "not" | "cnot" | "popc" | "clz" | "brev" | "bfind" | "rcp" | "sqrt" | "rsqrt" | "sin"
+        | "cos" | "lg2" | "ex2" | "tanh" => arithmetic::unary(c),
+        "add" | "sub" | "div" | "rem" | "min" | "max" | "and" | "or" | "xor" | "shl" | "shr" | "copysign" | "mul24"
+        | "bmsk" | "szext" => arithmetic::binary(c),
+        "fma" | "mad24" | "sad" | "bfe" | "shf" | "prmt" | "lop3" | "dp4a" | "dp2a" | "fns" => arithmetic::ternary(c),
+        "bfi" => arithmetic::bit_field_insert(c),
+
+        "setp" => compare::setp(c),
+        "set" => compare::set(c),
+        "selp" => compare::selp(c),
+        "slct" => compare::slct(c),
+        "testp" => compare::testp(c),
+
+        "shfl" => warp::shuffle(c),
+        "vote" => warp::vote(c),
+        "match" => warp::matching(c),
+        "redux" => warp::reduce(c),
+        "activemask" => warp::active_mask(c),
+
+        "bar" | "barrier" => barrier::barrier(c),
+        "nanosleep" => barrier::nanosleep(c),
+
+        "bra" => control::branch(c),
+        "brx" => control::branch_indexed(c),
+        "call" => control::call(c),
+        "ret" => control::ending(c, Op::Return),
+        "exit" => control::ending(c, Op::Exit),
+        "trap" => control::ending(c, Op::Trap),
+        "brkpt" => control::ending(c, Op::Breakpoint),
+
+        other => fault(c.statement.opcode.span, InstructionError::UnknownOpcode(other.to_owned())),
+    }
+}

@@ -1,0 +1,74 @@
+//! `mov`: values, addresses, and packing vectors into words and words into vectors.
+
+use super::Context;
+use super::operands::{Resolved, Width};
+use crate::Type::*;
+use crate::errors::{InstructionError, OperandError, Parsed, fault};
+use crate::parser::operands::{Raw, RawOperand};
+use crate::{Op, Operand, Symbol, Type};
+
+/// `mov.b32 d, a;`, `mov.b64 d, {a, b};`, `mov.b64 {a, b}, s;`
+pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let lanes = c.choose(&[("v2", 2), ("v4", 4)]);
+    if lanes.is_some() {
+        return fault(c.name_span(), InstructionError::Unsupported(c.name()));
+    }
+    let ty = c.ty_of(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F16, F16x2, Bf16, Bf16x2, F32, F64])?;
+    c.operands(2)?;
+    let (to, from) = (c.raw(0), c.raw(1));
+    if let Raw::Vector(parts) = &to.raw {
+        let part = part_type(c, parts, ty, to)?;
+        let dsts = parts.iter().map(|raw| c.destination(raw, part, Width::Exact)).collect::<Parsed<_>>()?;
+        return Ok(Op::Unpack { ty, dsts, src: c.src(1, ty)? });
+    }
+    if let Raw::Vector(parts) = &from.raw {
+        let part = part_type(c, parts, ty, from)?;
+        let dst = c.dst(0, ty)?;
+        let parts = parts.iter().map(|raw| c.source(raw, part, Width::Exact)).collect::<Parsed<_>>()?;
+        return Ok(Op::Pack { ty, dst, parts });
+    }
+    let dst = c.dst(0, ty)?;
+    Ok(Op::Move { ty, dst, src: value_or_address(c, 1, ty)? })
+}
+
+/// Operand `index`: a value of type `ty`, or the address of a symbol.
+pub(super) fn value_or_address(c: &mut Context<'_, '_>, index: usize, ty: Type) -> Parsed<Operand> {
+    let from = c.raw(index);
+    if let Raw::Name(name) = &from.raw
+        && !name.negated
+        && let Resolved::Symbol(symbol) = c.resolve(name)?
+    {
+        if !matches!(ty, B32 | U32 | S32 | B64 | U64 | S64) {
+            return fault(from.span, OperandError::AddressAs(ty));
+        }
+        let offset = name.offset.unwrap_or(0);
+        if let Symbol::Function(_) = symbol
+            && offset != 0
+        {
+            return fault(from.span, OperandError::Kind { expected: "a function", found: "a function with an offset" });
+        }
+        return Ok(Operand::Address(symbol, offset));
+    }
+    c.src(index, ty)
+}
+
+/// The type of each part of a vector that makes up one `ty`.
+fn part_type<'t>(c: &mut Context<'_, 't>, parts: &[RawOperand<'t>], ty: Type, vector: &RawOperand<'t>) -> Parsed<Type> {
+    let part = match (ty.bits(), parts.len()) {
+        (16, 2) => B8,
+        (32, 2) => B16,
+        (32, 4) => B8,
+        (64, 2) => B32,
+        (64, 4) => B16,
+        (128, 2) => B64,
+        (128, 4) => B32,
+        _ => {
+            let mut found = 0;
+            for part in parts {
+                found += c.register_type(part)?.map_or(0, Type::bits);
+            }
+            return fault(vector.span, OperandError::PackedWidth { expected: ty.bits(), found });
+        }
+    };
+    Ok(part)
+}

@@ -1,0 +1,74 @@
+//! Operations across the lanes of a warp.
+
+use super::Context;
+use crate::Type::*;
+use crate::errors::Parsed;
+use crate::{AtomicOp, Op, ShuffleMode, VoteMode};
+
+/// `shfl.sync.down.b32 d{|p}, a, lane, clamp, members;`
+pub(super) fn shuffle(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    c.require(&[("sync", ())], "`.sync`")?;
+    let mode = c.require(
+        &[
+            ("up", ShuffleMode::Up),
+            ("down", ShuffleMode::Down),
+            ("bfly", ShuffleMode::Butterfly),
+            ("idx", ShuffleMode::Index),
+        ],
+        "a mode such as `.down`",
+    )?;
+    let ty = c.ty_of(&[B32])?;
+    c.operands(5)?;
+    let (dst, in_range) = c.dst_and_predicate(0, ty)?;
+    let (src, lane, clamp, members) = (c.src(1, ty)?, c.src32(2)?, c.src32(3)?, c.src32(4)?);
+    Ok(Op::Shuffle { mode, dst, in_range, src, lane, clamp, members })
+}
+
+/// `vote.sync.any.pred d, a, members;`, `vote.sync.ballot.b32 d, a, members;`
+pub(super) fn vote(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    c.require(&[("sync", ())], "`.sync`")?;
+    let mode = c.require(
+        &[("all", VoteMode::All), ("any", VoteMode::Any), ("uni", VoteMode::Uniform), ("ballot", VoteMode::Ballot)],
+        "a mode such as `.any`",
+    )?;
+    let ty = c.ty_of(if mode == VoteMode::Ballot { &[B32] } else { &[Pred] })?;
+    c.operands(3)?;
+    Ok(Op::Vote { mode, dst: c.dst(0, ty)?, predicate: c.src(1, Pred)?, members: c.src32(2)? })
+}
+
+/// `match.any.sync.b32 d, a, members;`, `match.all.sync.b32 d{|p}, a, members;`
+pub(super) fn matching(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let all = c.require(&[("any", false), ("all", true)], "`.any` or `.all`")?;
+    c.require(&[("sync", ())], "`.sync`")?;
+    let ty = c.ty_of(&[B32, B64])?;
+    c.operands(3)?;
+    let (dst, all_equal) = if all { c.dst_and_predicate(0, B32)? } else { (c.dst(0, B32)?, None) };
+    Ok(Op::Match { all, ty, dst, all_equal, src: c.src(1, ty)?, members: c.src32(2)? })
+}
+
+/// `redux.sync.add.u32 d, a, members;`
+pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    c.require(&[("sync", ())], "`.sync`")?;
+    let op = c.require(
+        &[
+            ("add", AtomicOp::Add),
+            ("min", AtomicOp::Minimum),
+            ("max", AtomicOp::Maximum),
+            ("and", AtomicOp::And),
+            ("or", AtomicOp::Or),
+            ("xor", AtomicOp::Xor),
+        ],
+        "an operation such as `.add`",
+    )?;
+    let bits = matches!(op, AtomicOp::And | AtomicOp::Or | AtomicOp::Xor);
+    let ty = c.ty_of(if bits { &[B32] } else { &[U32, S32] })?;
+    c.operands(3)?;
+    Ok(Op::WarpReduce { op, ty, dst: c.dst(0, ty)?, src: c.src(1, ty)?, members: c.src32(2)? })
+}
+
+/// `activemask.b32 d;`
+pub(super) fn active_mask(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let ty = c.ty_of(&[B32])?;
+    c.operands(1)?;
+    Ok(Op::ActiveMask { dst: c.dst(0, ty)? })
+}
