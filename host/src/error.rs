@@ -29,7 +29,7 @@ pub enum Error {
         problem: String,
     },
     /// A GPU was asked for and no driver is there, or none that works.
-    #[error("no GPU: {0}; --device sim runs without one")]
+    #[error("no GPU: {0}")]
     NoGpu(String),
     /// The GPU asked for is not there.
     #[error("no GPU {index}: this machine has {}; `host devices` lists them", gpus(*count))]
@@ -93,11 +93,11 @@ pub enum Error {
         problem: String,
     },
     /// A kernel did something that it must not do, such as an access out of bounds.
-    #[error("kernel {kernel}: {fault}")]
+    #[error("{fault}")]
     Fault {
         /// The kernel's name.
         kernel: String,
-        /// The fault: what, the line of Rust, block, thread and address, as far as the device knows.
+        /// The fault: kernel, what, the line of Rust, block, thread and address, as far as the device knows.
         fault: String,
     },
     /// A call of the driver failed.
@@ -171,10 +171,7 @@ mod tests {
                 Error::NoSuchGpu { index: 9, count: 8 },
                 "no GPU 9: this machine has 8, numbers 0 to 7; `host devices` lists them",
             ),
-            (
-                Error::NoGpu("the NVIDIA driver sees no GPU".into()),
-                "no GPU: the NVIDIA driver sees no GPU; --device sim runs without one",
-            ),
+            (Error::NoGpu("the NVIDIA driver sees no GPU".into()), "no GPU: the NVIDIA driver sees no GPU"),
             (Error::flag("--rows", "0 is not a size; give at least 1"), "--rows: 0 is not a size; give at least 1"),
             (
                 Error::OutOfMemory {

@@ -98,7 +98,10 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     };
     match choice {
         DeviceChoice::Simulator => simulator(None),
-        DeviceChoice::Gpu(index) => gpu(index),
+        DeviceChoice::Gpu(index) => gpu(index).map_err(|error| match error {
+            Error::NoGpu(why) => Error::NoGpu(format!("{why}; --device sim runs without one")),
+            other => other,
+        }),
         DeviceChoice::Auto => {
             let mut first_failure = None;
             for index in 0..gpu::count().unwrap_or(1) {

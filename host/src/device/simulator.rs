@@ -148,12 +148,18 @@ impl Backend for Simulator {
             grid: config.grid,
             block: config.block,
             dynamic_shared: config.dynamic_shared,
+            // Whoever asks for dynamic shared memory opts in, as on a GPU.
+            shared_limit: if config.dynamic_shared > 0 {
+                self.properties.shared_per_block_opt_in as u32
+            } else {
+                self.properties.shared_per_block as u32
+            },
             arguments: &arguments,
             ..Launch::default()
         };
         let report = self.program.launch(&mut self.memory.borrow_mut(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => Error::Fault { kernel: kernel.to_owned(), fault: one_line(&trap.to_string()) },
-            other => Error::Launch { kernel: kernel.to_owned(), problem: one_line(&other.to_string()) },
+            other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
         })?;
         Ok(Some(report.counters()))
     }

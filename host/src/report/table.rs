@@ -98,9 +98,23 @@ fn wrong(variant: &VariantReport) -> String {
     let mut text = format!("{} is wrong: {} of {} elements", variant.name, check.wrong, check.elements);
     if let Some(first) = &check.first {
         let index: Vec<_> = first.index.iter().map(u64::to_string).collect();
-        text += &format!(", the first at [{}]: {} instead of {}", index.join(", "), first.found, first.expected);
+        text += &format!(
+            ", the first at [{}]: {} instead of {}",
+            index.join(", "),
+            number(first.found),
+            number(first.expected)
+        );
     }
     text + "\n"
+}
+
+/// A number as it is, in the shorter notation.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        magnitude if !(1e-4..1e7).contains(&magnitude) && value.is_finite() => format!("{value:e}"),
+        _ => value.to_string(),
+    }
 }
 
 /// A parameter's value in words.

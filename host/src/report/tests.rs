@@ -1,1 +1,265 @@
+//! The formats, pinned as text: what a report looks like is part of the program's interface.
 
+use serde_json::{Map, json};
+use simt::{ByKind, MemoryCounters, SharedCounters};
+
+use super::*;
+use crate::device::{ComputeCapability, Kind};
+use crate::timing::Cache;
+
+fn simulator() -> Properties {
+    Properties {
+        kind: Kind::Simulator,
+        index: None,
+        name: "simulator".into(),
+        compute_capability: ComputeCapability { major: 7, minor: 5 },
+        ptx_target: "sm_75".into(),
+        multiprocessors: None,
+        memory_bytes: 1 << 30,
+        memory_bus_bits: None,
+        clock_mhz: None,
+        memory_clock_mhz: None,
+        peak_gbps: None,
+        l2_bytes: None,
+        shared_per_block: 49_152,
+        shared_per_block_opt_in: 232_448,
+        shared_per_multiprocessor: None,
+        max_threads_per_block: 1024,
+        max_threads_per_multiprocessor: None,
+        pitch_alignment: 512,
+        texture_alignment: 512,
+        texture_pitch_alignment: 32,
+        cuda_version: None,
+        driver: None,
+        model: Some("counts".into()),
+    }
+}
+
+fn gpu() -> Properties {
+    Properties {
+        kind: Kind::Gpu,
+        index: Some(0),
+        name: "NVIDIA H200".into(),
+        compute_capability: ComputeCapability { major: 9, minor: 0 },
+        cuda_version: Some("13.0".into()),
+        driver: Some("580.95.05".into()),
+        model: None,
+        ..simulator()
+    }
+}
+
+fn timing(median_ms: f64, cache: Cache) -> Timing {
+    Timing {
+        median_ms,
+        lower_quartile_ms: median_ms * 0.99,
+        upper_quartile_ms: median_ms * 1.01,
+        samples: 11,
+        launches_per_sample: 1,
+        cache,
+        steady: true,
+    }
+}
+
+fn counters() -> Counters {
+    Counters {
+        instructions_executed: 1000,
+        thread_instructions_executed: 31_500,
+        global: ByKind {
+            load: MemoryCounters { requests: 100, sectors: 500, bytes: 12_800 },
+            store: MemoryCounters { requests: 100, sectors: 3200, bytes: 12_800 },
+            ..ByKind::default()
+        },
+        shared: ByKind {
+            load: SharedCounters { requests: 100, wavefronts: 3200, bank_conflicts: 3100 },
+            store: SharedCounters { requests: 100, wavefronts: 100, bank_conflicts: 0 },
+            ..ByKind::default()
+        },
+        ..Counters::default()
+    }
+}
+
+fn map(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
+
+fn report(device: Properties) -> LabReport {
+    let on_gpu = device.is_gpu();
+    let variant = |name: &str, time: f64, check: Check| VariantReport {
+        name: name.into(),
+        kernels: vec!["transpose_kernel"],
+        parameters: map(json!({"block": [32, 8]})),
+        check,
+        useful_bytes: 8_000_000,
+        timing: on_gpu.then(|| timing(time, Cache::Flushed)),
+        gbps: on_gpu.then(|| 8.0 / time),
+        percent_of_copy: on_gpu.then(|| 8.0 / time / 4000.0 * 100.0),
+        speedup: on_gpu.then(|| 0.01 / time),
+        counters: (!on_gpu).then(counters),
+    };
+    let wrong = Check {
+        elements: 1_000_000,
+        wrong: 2,
+        max_error: 1.5e36,
+        first: Some(Mismatch { index: vec![3, 14], expected: 0.5, found: 1.5e36 }),
+    };
+    LabReport {
+        lab: "transpose",
+        device,
+        parameters: map(json!({"rows": 1000, "cols": 1000, "pitched": false, "seed": 1})),
+        device_copy: on_gpu.then(|| DeviceCopy { bytes: 4_000_000, gbps: 4000.0, timing: timing(0.002, Cache::Warm) }),
+        counters_from: (!on_gpu).then_some(CounterSource::Simulator),
+        variants: vec![
+            variant("naive-writes", 0.01, Check { elements: 1_000_000, ..Check::default() }),
+            variant("padded", 0.0025, wrong),
+        ],
+    }
+}
+
+fn text(report: &LabReport, format: Format) -> String {
+    let mut out = Vec::new();
+    write(report, format, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+const TABLE_OF_COUNTS: &str = "\
+transpose: rows 1000, cols 1000, pitched no, seed 1
+on the simulator: counts, no times
+
+variant            worst               % of speed  load  load store store  shld  shst
+             right error time +-% GB/s copy    up s/req used% s/req used% w/req w/req lanes
+naive-writes   yes     0    -   -    -    -     -  5.00  80.0  32.0  12.5  32.0  1.00  31.5
+padded          NO  1e36    -   -    -    -     -  5.00  80.0  32.0  12.5  32.0  1.00  31.5
+padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
+
+load, store: global memory; s/req: 32-byte sectors per request (4 at best for a warp of f32)
+used%: bytes used of each sector; shld, shst w/req: wavefronts per shared request (1 at best)
+lanes: active lanes per warp instruction (32 at best)
+";
+
+const TABLE_OF_TIMES: &str = "\
+transpose: rows 1000, cols 1000, pitched no, seed 1
+on NVIDIA H200, compute capability 9.0, driver 580.95.05, CUDA 13.0
+the device's own copy of 3.81 MiB: 4000 GB/s
+timed: the level-2 cache was flushed before each launch
+
+variant            worst                  % of speed  load  load store store  shld  shst
+             right error    time +-% GB/s copy    up s/req used% s/req used% w/req w/req lanes
+naive-writes   yes     0 10.0 us 1.0  800 20.0  1.00     -     -     -     -     -     -     -
+padded          NO  1e36 2.50 us 1.0 3200 80.0  4.00     -     -     -     -     -     -     -
+padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
+";
+
+#[test]
+fn tables_are_pinned_and_fit_a_hundred_columns() {
+    assert_eq!(text(&report(simulator()), Format::Table), TABLE_OF_COUNTS);
+    assert_eq!(text(&report(gpu()), Format::Table), TABLE_OF_TIMES);
+
+    // The widest that labs have: times and counters, a long name.
+    let mut widest = report(gpu());
+    for variant in &mut widest.variants {
+        variant.name = "naive-writes".into();
+        variant.counters = Some(counters());
+        variant.timing = Some(timing(123.456, Cache::Exceeded));
+        variant.speedup = Some(123.45);
+    }
+    widest.counters_from = Some(CounterSource::Simulator);
+    for line in text(&widest, Format::Table).lines().filter(|line| !line.contains("is wrong")) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn markdown_is_pinned() {
+    let expected = "\
+transpose: rows 1000, cols 1000, pitched no, seed 1\x20\x20
+on NVIDIA H200, compute capability 9.0, driver 580.95.05, CUDA 13.0\x20\x20
+the device's own copy of 3.81 MiB: 4000 GB/s\x20\x20
+timed: the level-2 cache was flushed before each launch
+
+| variant | right | worst error | time | spread, % | GB/s | % of copy | speed-up |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| naive-writes | yes | 0 | 10.0 us | 1.0 | 800 | 20.0 | 1.00 |
+| padded | NO | 1e36 | 2.50 us | 1.0 | 3200 | 80.0 | 4.00 |
+";
+    assert_eq!(text(&report(gpu()), Format::Markdown), expected);
+}
+
+#[test]
+fn csv_is_pinned() {
+    let expected = "\
+lab,device,name,rows,cols,pitched,seed,block,correct,max_error,wrong_elements,useful_bytes,time_ms,gbps,percent_of_copy,\
+speedup,time_lower_quartile_ms,time_upper_quartile_ms,samples,launches_per_sample,cache
+transpose,NVIDIA H200,naive-writes,1000,1000,false,1,32x8,true,0.0,0,8000000,0.01,800.0,20.0,1.0,0.0099,0.0101,11,1,flushed
+transpose,NVIDIA H200,padded,1000,1000,false,1,32x8,false,1.5e+36,2,8000000,0.0025,3200.0,80.0,4.0,0.002475,0.002525,11,1,\
+flushed
+";
+    assert_eq!(text(&report(gpu()), Format::Csv), expected);
+
+    let counted = text(&report(simulator()), Format::Csv);
+    let lines: Vec<Vec<&str>> = counted.lines().map(|line| line.split(',').collect()).collect();
+    let column = lines[0].iter().position(|name| *name == "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum").unwrap();
+    assert_eq!(lines[1][column], "500");
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()));
+}
+
+#[test]
+fn json_has_what_scripts_rely_on() {
+    let counted: Value = serde_json::from_str(&text(&report(simulator()), Format::Json)).unwrap();
+    assert_eq!(counted["lab"], "transpose");
+    assert_eq!(counted["device"]["kind"], "simulator");
+    assert_eq!(counted["device"]["compute_capability"], "7.5");
+    assert_eq!(counted["counters_from"], "simulator");
+    let keys: Vec<_> = counted["variants"][0].as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "name",
+            "kernels",
+            "parameters",
+            "correct",
+            "max_error",
+            "wrong_elements",
+            "first_wrong",
+            "useful_bytes",
+            "time_ms",
+            "gbps",
+            "percent_of_copy",
+            "speedup",
+            "timing",
+            "counters"
+        ]
+    );
+    let wrong = &counted["variants"][1];
+    assert_eq!(wrong["correct"], false);
+    assert_eq!(wrong["max_error"], 1.5e36);
+    assert_eq!(wrong["first_wrong"], json!({"index": [3, 14], "expected": 0.5, "found": 1.5e36}));
+    assert_eq!(wrong["time_ms"], Value::Null);
+    assert_eq!(wrong["gbps"], Value::Null);
+    let counters = &wrong["counters"];
+    assert_eq!(counters["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], 100);
+    assert_eq!(counters["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"], 80.0);
+    assert_eq!(counters["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"], 3100);
+
+    let timed: Value = serde_json::from_str(&text(&report(gpu()), Format::Json)).unwrap();
+    assert_eq!(timed["device_copy"]["gbps"], 4000.0);
+    assert_eq!(timed["variants"][1]["time_ms"], 0.0025);
+    assert_eq!(timed["variants"][1]["timing"]["cache"], "flushed");
+    assert_eq!(timed["variants"][1]["counters"], Value::Null);
+}
+
+#[test]
+fn an_error_that_is_no_number_is_null_in_json() {
+    let mut report = report(simulator());
+    report.variants[1].check.max_error = f64::NAN;
+    let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
+    assert_eq!(value["variants"][1]["max_error"], Value::Null);
+    assert!(text(&report, Format::Table).contains("NaN"));
+}
+
+#[test]
+fn one_wrong_variant_makes_the_report_wrong() {
+    let mut report = report(simulator());
+    assert!(!report.correct());
+    report.variants.remove(1);
+    assert!(report.correct());
+}

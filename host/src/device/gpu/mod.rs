@@ -108,7 +108,7 @@ impl Gpu {
             Some(kernel) if is_fault(status) => Error::Fault {
                 kernel: kernel.to_owned(),
                 fault: format!(
-                    "{} on {}; --device sim names the line and the address",
+                    "kernel {kernel}: {} on {}; --device sim names the line and the address",
                     sys::describe(status),
                     self.properties.name
                 ),
