@@ -37,7 +37,7 @@ pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
         if word.is_empty() || is_idle_label || word.starts_with(".file") || word.starts_with(".section") {
             continue;
         }
-        if word.starts_with(".loc") {
+        if word.split_whitespace().next() == Some(".loc") {
             let directive = files.location(word, chain, crate_prefix);
             if directive != last {
                 let comment = if chain.is_empty() { "" } else { "\t// " };
