@@ -183,6 +183,11 @@ impl CudaBuilder {
             }
         }
         let target_dir = self.target_dir.clone().unwrap_or_else(|| workspace.target.join("cuda-builder"));
+        // Builds that share a folder would take each other's files away.
+        fs::create_dir_all(&target_dir).map_err(CudaBuilderError::io("create", &target_dir))?;
+        let lock = target_dir.join("lock");
+        let lock_file = fs::File::create(&lock).map_err(CudaBuilderError::io("write", &lock))?;
+        lock_file.lock().map_err(CudaBuilderError::io("lock", &lock))?;
         let text = self.compile(&compiler, &workspace, &target_dir)?;
         let path = match &self.copy_to {
             Some(path) => path.clone(),

@@ -39,7 +39,6 @@ pub(crate) fn emit_ir(
     workspace: &Workspace,
     target_dir: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
-    fs::create_dir_all(target_dir).map_err(CudaBuilderError::io("create", target_dir))?;
     let ir = target_dir.join(format!("{}.{}.rustc.ll", workspace.library, builder.arch));
     forget_previous(target_dir, &workspace.package);
     let _ = fs::remove_file(&ir);

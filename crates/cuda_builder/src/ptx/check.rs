@@ -95,8 +95,7 @@ pub(crate) fn check(ptx: &str, variables: &[Variable]) -> Result<(), CheckError>
                 function.check(&shared)?;
             }
         } else if let Some(function) = &mut function {
-            let statements =
-                code.split(';').map(|text| text.trim_matches(['{', '}', ' ', '\t'])).filter(|text| !text.is_empty());
+            let statements = code.split(';').map(without_block).filter(|text| !text.is_empty());
             function.statements.extend(statements.filter_map(|text| Statement::read(text, place.clone())));
         } else if let Some((declared, value)) = code.split_once('=') {
             static_with_address(declared, value, &shared)?;
@@ -133,6 +132,16 @@ fn read_place(location: &str, files: &HashMap<&str, &str>) -> Option<String> {
     let mut words = location.split_whitespace();
     let file = files.get(words.next()?)?;
     Some(format!("{file}:{}", words.next()?))
+}
+
+/// The statement without the braces of a block that begins before it or ends behind it, as inline assembly has them.
+fn without_block(text: &str) -> &str {
+    let mut text = text.trim_start_matches(['{', '}', ' ', '\t']).trim_end();
+    let unmatched = text.matches('}').count().saturating_sub(text.matches('{').count());
+    for _ in 0..unmatched {
+        text = text.strip_suffix('}').unwrap_or(text).trim_end();
+    }
+    text
 }
 
 /// The identifiers in a piece of PTX, registers included.
