@@ -56,9 +56,9 @@ macro_rules! scoped {
         let old;
         core::arch::asm!(
             "{{",
-            ".reg .b64 global;",
-            "cvta.to.global.u64 global, {address};",
-            concat!("atom.", $scope, ".global.", $operation, $kind, " {old}, [global], {value};"),
+            ".reg .b64 place;",
+            "cvta.to.global.u64 place, {address};",
+            concat!("atom.", $scope, ".global.", $operation, $kind, " {old}, [place], {value};"),
             "}}",
             address = in(reg64) $address,
             value = in($class) $value,
@@ -71,9 +71,9 @@ macro_rules! scoped {
         let old;
         core::arch::asm!(
             "{{",
-            ".reg .b64 global;",
-            "cvta.to.global.u64 global, {address};",
-            concat!("atom.", $scope, ".global.", $operation, $kind, " {old}, [global], {expected}, {value};"),
+            ".reg .b64 place;",
+            "cvta.to.global.u64 place, {address};",
+            concat!("atom.", $scope, ".global.", $operation, $kind, " {old}, [place], {expected}, {value};"),
             "}}",
             address = in(reg64) $address,
             expected = in($class) $expected,

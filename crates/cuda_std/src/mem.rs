@@ -81,25 +81,25 @@ stores! {
 /// A value that one global access moves: numbers of 8 to 64 bits, and vectors.
 #[allow(clippy::missing_safety_doc)]
 pub unsafe trait GlobalValue: Copy {
-    /// [`load_ca`](crate::mem::load_ca) of this type.
+    /// [`load_ca`] of this type.
     unsafe fn load_ca(address: *const Self) -> Self;
-    /// [`load_cg`](crate::mem::load_cg) of this type.
+    /// [`load_cg`] of this type.
     unsafe fn load_cg(address: *const Self) -> Self;
-    /// [`load_cs`](crate::mem::load_cs) of this type.
+    /// [`load_cs`] of this type.
     unsafe fn load_cs(address: *const Self) -> Self;
-    /// [`load_lu`](crate::mem::load_lu) of this type.
+    /// [`load_lu`] of this type.
     unsafe fn load_lu(address: *const Self) -> Self;
-    /// [`load_cv`](crate::mem::load_cv) of this type.
+    /// [`load_cv`] of this type.
     unsafe fn load_cv(address: *const Self) -> Self;
-    /// [`load_nc`](crate::mem::load_nc) of this type.
+    /// [`load_nc`] of this type.
     unsafe fn load_nc(address: *const Self) -> Self;
-    /// [`store_wb`](crate::mem::store_wb) of this type.
+    /// [`store_wb`] of this type.
     unsafe fn store_wb(address: *mut Self, value: Self);
-    /// [`store_cg`](crate::mem::store_cg) of this type.
+    /// [`store_cg`] of this type.
     unsafe fn store_cg(address: *mut Self, value: Self);
-    /// [`store_cs`](crate::mem::store_cs) of this type.
+    /// [`store_cs`] of this type.
     unsafe fn store_cs(address: *mut Self, value: Self);
-    /// [`store_wt`](crate::mem::store_wt) of this type.
+    /// [`store_wt`] of this type.
     unsafe fn store_wt(address: *mut Self, value: Self);
 }
 
@@ -110,8 +110,8 @@ macro_rules! global_access {
     ($instruction:expr, $address:ident, $($operand:tt)*) => {
         core::arch::asm!(
             "{{",
-            ".reg .b64 global;",
-            "cvta.to.global.u64 global, {address};",
+            ".reg .b64 place;",
+            "cvta.to.global.u64 place, {address};",
             $instruction,
             "}}",
             address = in(reg64) $address,
@@ -136,7 +136,7 @@ macro_rules! scalar_load {
             // SAFETY: the caller says that the address is good.
             unsafe {
                 global_access!(
-                    concat!("ld.global.", $operator, ".", $kind, " {value}, [global];"),
+                    concat!("ld.global.", $operator, ".", $kind, " {value}, [place];"),
                     address,
                     value = out($class) value,
                     options(nostack, readonly, preserves_flags)
@@ -156,7 +156,7 @@ macro_rules! scalar_store {
             // SAFETY: the caller says that the address is good.
             unsafe {
                 global_access!(
-                    concat!("st.global.", $operator, ".", $kind, " [global], {value};"),
+                    concat!("st.global.", $operator, ".", $kind, " [place], {value};"),
                     address,
                     value = in($class) bits,
                     options(nostack, preserves_flags)
@@ -206,7 +206,7 @@ macro_rules! vector_load {
             // SAFETY: the caller says that the address is good.
             unsafe {
                 global_access!(
-                    concat!("ld.global.", $operator, ".v2.", $kind, " {{{x}, {y}}}, [global];"),
+                    concat!("ld.global.", $operator, ".v2.", $kind, " {{{x}, {y}}}, [place];"),
                     address,
                     x = out($class) x,
                     y = out($class) y,
@@ -224,7 +224,7 @@ macro_rules! vector_load {
             // SAFETY: the caller says that the address is good.
             unsafe {
                 global_access!(
-                    concat!("ld.global.", $operator, ".v4.", $kind, " {{{x}, {y}, {z}, {w}}}, [global];"),
+                    concat!("ld.global.", $operator, ".v4.", $kind, " {{{x}, {y}, {z}, {w}}}, [place];"),
                     address,
                     x = out($class) x,
                     y = out($class) y,
@@ -246,7 +246,7 @@ macro_rules! vector_store {
             // SAFETY: the caller says that the address is good.
             unsafe {
                 global_access!(
-                    concat!("st.global.", $operator, ".v2.", $kind, " [global], {{{x}, {y}}};"),
+                    concat!("st.global.", $operator, ".v2.", $kind, " [place], {{{x}, {y}}};"),
                     address,
                     x = in($class) value.x(),
                     y = in($class) value.y(),
@@ -262,7 +262,7 @@ macro_rules! vector_store {
             // SAFETY: the caller says that the address is good.
             unsafe {
                 global_access!(
-                    concat!("st.global.", $operator, ".v4.", $kind, " [global], {{{x}, {y}, {z}, {w}}};"),
+                    concat!("st.global.", $operator, ".v4.", $kind, " [place], {{{x}, {y}, {z}, {w}}};"),
                     address,
                     x = in($class) value.x(),
                     y = in($class) value.y(),

@@ -19,6 +19,8 @@ mod address_space;
 mod bounds;
 mod kernel;
 mod parameter;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 

@@ -33,8 +33,8 @@ pub unsafe fn thread_indices(output: *mut u32) {
         plane.y,
         space.x,
         space.z,
-        thread::lane_id(),   // ptx: %laneid
-        thread::warp_size(), // ptx: WARP_SZ
+        thread::lane_id(), // ptx: %laneid
+        thread::warp_size(),
         u32::from(thread::first()),
     ];
     let start = thread::index() as usize * numbers.len();

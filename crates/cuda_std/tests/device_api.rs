@@ -1,0 +1,256 @@
+//! Every device function becomes the instruction that it promises.
+//!
+//! The subject is the crate in `tests/device_api`, whose kernels use every device function, with comments `// ptx: TEXT` that
+//! say what must stand in the PTX. Its PTX for sm_75 is checked in, so that most of this needs no device compiler. To make it
+//! anew: `COALESCE_BLESS=1 cargo test -p cuda_std --test device_api`.
+
+use cuda_builder::toolchain::DeviceCompiler;
+use cuda_builder::{CudaBuilder, NvvmArch, SourceDigest};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+fn crate_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/device_api")
+}
+
+/// The checked-in PTX, made anew first where the environment asks for it.
+fn checked_in() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let path = crate_folder().join("ptx/device_api.sm_75.ptx");
+        if std::env::var_os("COALESCE_BLESS").is_some() {
+            CudaBuilder::new(crate_folder()).arch(NvvmArch::Compute75).copy_to(&path).build().unwrap();
+        }
+        fs::read_to_string(path).unwrap()
+    });
+    &TEXT
+}
+
+/// The Rust files of a folder, in order.
+fn sources(folder: &Path) -> Vec<String> {
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+}
+
+/// What each kernel's PTX must contain, by kernel, from the comments in the source.
+fn expectations() -> BTreeMap<String, Vec<String>> {
+    let mut expectations = BTreeMap::<String, Vec<String>>::new();
+    for source in sources(&crate_folder().join("src")) {
+        let mut before = Vec::new();
+        let mut kernel = None;
+        for line in source.lines().filter(|line| !line.starts_with("//!")) {
+            if let Some((_, rest)) = line.split_once("pub unsafe fn ")
+                && let Some((name, _)) = rest.split_once('(')
+                && !name.starts_with('$')
+            {
+                kernel = Some(name.to_owned());
+                expectations.entry(name.to_owned()).or_default().append(&mut before);
+            }
+            if line == "}" {
+                kernel = None;
+            }
+            if let Some((_, text)) = line.split_once("// ptx: ") {
+                match &kernel {
+                    Some(name) => expectations.get_mut(name).unwrap().push(text.to_owned()),
+                    None => before.push(text.to_owned()),
+                }
+            }
+        }
+        assert!(before.is_empty(), "an expectation stands behind the last kernel: {before:?}");
+    }
+    expectations
+}
+
+/// The text of each entry point of a PTX module, from its name to its closing brace.
+fn entries(ptx: &str) -> BTreeMap<&str, &str> {
+    ptx.split(".entry ").skip(1).map(|entry| (entry.split('(').next().unwrap(), &entry[..end_of_body(entry)])).collect()
+}
+
+/// Where the body ends whose opening brace is the first one in the text.
+fn end_of_body(text: &str) -> usize {
+    let mut depth = 0;
+    for (place, brace) in text.match_indices(['{', '}']) {
+        depth += if brace == "{" { 1 } else { -1 };
+        if depth == 0 {
+            return place;
+        }
+    }
+    panic!("a body without an end: {text}")
+}
+
+fn check(ptx: &str, left_out: &[&str]) {
+    let entries = entries(ptx);
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for (kernel, expected) in expectations() {
+        if left_out.contains(&kernel.as_str()) {
+            continue;
+        }
+        let Some(text) = entries.get(kernel.as_str()) else {
+            missing.push(format!("kernel {kernel}"));
+            continue;
+        };
+        for instruction in expected {
+            count += 1;
+            if !text.contains(&instruction) {
+                missing.push(format!("{kernel}: {instruction}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "the PTX lacks:\n{}", missing.join("\n"));
+    assert!(count > 100, "only {count} expectations were found: the comments are not read right");
+}
+
+#[test]
+fn checked_in_ptx_has_the_promised_instructions() {
+    check(checked_in(), &["warp_redux"]);
+}
+
+#[test]
+fn checked_in_ptx_is_made_of_these_sources() {
+    let made_of = SourceDigest::in_ptx(checked_in()).expect("the PTX bears a digest");
+    assert_eq!(
+        made_of,
+        SourceDigest::of_crate(crate_folder()).unwrap(),
+        "the PTX is stale; make it anew with `COALESCE_BLESS=1 cargo test -p cuda_std --test device_api`"
+    );
+}
+
+/// The operators on each type are made by macros, in the library and in its test alike; here is what they must come to.
+#[test]
+fn cache_operators_exist_for_each_type() {
+    let entries = entries(checked_in());
+    let types = [
+        ("memory_u8", "u8"),
+        ("memory_i8", "s8"),
+        ("memory_u16", "u16"),
+        ("memory_i16", "s16"),
+        ("memory_u32", "u32"),
+        ("memory_i32", "s32"),
+        ("memory_u64", "u64"),
+        ("memory_i64", "s64"),
+        ("memory_f64", "f64"),
+        ("memory_f32x2", "v2.f32"),
+        ("memory_f32x4", "v4.f32"),
+        ("memory_f64x2", "v2.f64"),
+        ("memory_u32x2", "v2.u32"),
+        ("memory_u32x4", "v4.u32"),
+        ("memory_i32x2", "v2.s32"),
+        ("memory_i32x4", "v4.s32"),
+        ("memory_u64x2", "v2.u64"),
+        ("memory_i64x2", "v2.s64"),
+    ];
+    for (kernel, kind) in types {
+        let text = entries[kernel];
+        for operator in ["ca", "cg", "cs", "lu", "cv", "nc"] {
+            let load = format!("ld.global.{operator}.{kind} ");
+            assert!(text.contains(&load), "{kernel} lacks {load}");
+        }
+        for operator in ["wb", "cg", "cs", "wt"] {
+            let store = format!("st.global.{operator}.{kind} ");
+            assert!(text.contains(&store), "{kernel} lacks {store}");
+        }
+    }
+}
+
+/// Every access names its memory, but for arrays on the stack of `libm`, which are reached by pointers of pointers.
+#[test]
+fn accesses_name_their_memory() {
+    for (kernel, text) in entries(checked_in()) {
+        if kernel.starts_with("math_accurate") {
+            continue;
+        }
+        let generic = |operation: &str| {
+            text.lines().map(str::trim_start).any(|line| {
+                line.starts_with(operation)
+                    && !["param", "global", "shared", "const", "local"].iter().any(|space| line.contains(space))
+            })
+        };
+        assert!(!generic("ld."), "{kernel} has a generic load");
+        assert!(!generic("st."), "{kernel} has a generic store");
+    }
+}
+
+#[test]
+fn every_device_function_is_used() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let used = sources(&crate_folder().join("src")).concat();
+    let is_used = |name: &str| {
+        used.match_indices(name).any(|(start, _)| {
+            let word = |c: char| c.is_alphanumeric() || c == '_';
+            !used[..start].ends_with(word) && !used[start + name.len()..].starts_with(word)
+        })
+    };
+    let mut unused = Vec::new();
+    let mut count = 0;
+    for module in [
+        "atomic.rs",
+        "constant.rs",
+        "fast.rs",
+        "float.rs",
+        "mem.rs",
+        "shared.rs",
+        "special.rs",
+        "thread.rs",
+        "vector.rs",
+        "warp/mod.rs",
+        "warp/reduce.rs",
+        "warp/shuffle.rs",
+        "warp/vote.rs",
+    ] {
+        let text = fs::read_to_string(library.join(module)).unwrap();
+        let text = text.split("#[cfg(all(test").next().unwrap();
+        for line in text.lines() {
+            let Some(name) = declared(line, module == "float.rs") else { continue };
+            count += 1;
+            if !is_used(name) {
+                unused.push(format!("{module}: {name}"));
+            }
+        }
+    }
+    assert!(unused.is_empty(), "the test crate does not use:\n{}", unused.join("\n"));
+    assert!(count > 150, "only {count} functions were found: the library is not read right");
+}
+
+/// The function that a line of the library declares: itself, as a method of a trait where those count, or in a list of a macro
+/// such as `lane_id = laneid;`.
+fn declared(line: &str, with_methods: bool) -> Option<&str> {
+    let is_name = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    let line = line.trim_start();
+    for start in ["pub fn ", "pub unsafe fn ", "pub const fn ", "fn "] {
+        if let Some(rest) = line.strip_prefix(start) {
+            let name = rest.split(['(', '<']).next()?;
+            let counts = start != "fn " || with_methods && line.ends_with("-> Self;");
+            return (counts && is_name(name)).then_some(name);
+        }
+    }
+    let mut names = line.strip_suffix(';')?.split(" = ");
+    let name = names.next()?;
+    (is_name(name) && names.all(is_name)).then_some(name)
+}
+
+/// With a device compiler at hand: the same for a GPU of today, whose extra functions are there too.
+#[test]
+fn fresh_ptx_for_hopper_has_the_promised_instructions() {
+    if let Err(error) = DeviceCompiler::find() {
+        eprintln!("skipped: {error}");
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device_api");
+    let path = CudaBuilder::new(crate_folder())
+        .arch(NvvmArch::Compute90)
+        .target_dir(&folder)
+        .copy_to(folder.join("device_api.sm_90.ptx"))
+        .build()
+        .unwrap();
+    check(&fs::read_to_string(path).unwrap(), &[]);
+}

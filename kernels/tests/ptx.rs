@@ -1,0 +1,92 @@
+//! The checked-in PTX is that of these sources, and has an entry point for each handle.
+
+use cuda_builder::SourceDigest;
+use kernels::{offset, transpose};
+use std::path::Path;
+
+#[test]
+fn each_image_is_made_of_the_sources_as_they_are() {
+    let sources = SourceDigest::of_crate(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+    for image in kernels::PTX {
+        let made_of = SourceDigest::in_ptx(image.text);
+        assert_eq!(
+            made_of.as_ref(),
+            Some(&sources),
+            "kernels/ptx/kernels.{arch}.ptx is stale; make it anew with `cargo xtask build-ptx --arch {arch}`",
+            arch = image.arch
+        );
+        assert!(image.text.contains(&format!("\n.target {}", image.arch)));
+    }
+}
+
+#[test]
+fn images_ascend_by_architecture() {
+    let numbers: Vec<u32> =
+        kernels::PTX.iter().map(|image| image.arch.trim_start_matches("sm_").parse().unwrap()).collect();
+    assert!(numbers.is_sorted() && numbers.first() == Some(&75));
+}
+
+#[test]
+fn each_handle_has_its_entry_point() {
+    let names = [
+        offset::offset_read.name(),
+        offset::offset_write.name(),
+        transpose::transpose_copy.name(),
+        transpose::transpose_naive_reads.name(),
+        transpose::transpose_naive_writes.name(),
+        transpose::transpose_block16.name(),
+        transpose::transpose_tiled.name(),
+        transpose::transpose_padded.name(),
+    ];
+    for image in kernels::PTX {
+        let entries: Vec<_> =
+            image.text.split(".entry ").skip(1).map(|entry| entry.split('(').next().unwrap()).collect();
+        let mut expected = names.to_vec();
+        expected.sort_unstable();
+        let mut found = entries.clone();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{}", image.arch);
+    }
+}
+
+/// What the labs teach shows in the machine's counters only if the compiler keeps to the idea.
+#[test]
+fn kernels_have_the_accesses_that_their_labs_count() {
+    let count = |kernel: &str, instruction: &str| {
+        let text = kernels::PTX[0].text;
+        let start = text.find(&format!(".entry {kernel}(")).unwrap();
+        let body = &text[start..start + text[start..].find("\n}").unwrap()];
+        body.lines().filter(|line| line.contains(instruction)).count()
+    };
+    for kernel in ["offset_read", "offset_write"] {
+        assert_eq!(count(kernel, "ld.global.nc.b32"), 2);
+        assert_eq!(count(kernel, "st.global.b32"), 1);
+    }
+    for kernel in ["transpose_copy", "transpose_naive_reads", "transpose_naive_writes"] {
+        assert_eq!(count(kernel, "ld.global.nc.b32"), 4, "{kernel}");
+        assert_eq!(count(kernel, "st.global.b32"), 4, "{kernel}");
+        assert_eq!(count(kernel, ".shared"), 0, "{kernel}");
+    }
+    for kernel in ["transpose_tiled", "transpose_padded"] {
+        assert_eq!(count(kernel, "ld.global.nc.b32"), 4, "{kernel}");
+        assert_eq!(count(kernel, "st.shared.b32"), 4, "{kernel}");
+        assert_eq!(count(kernel, "bar.sync"), 1, "{kernel}");
+        assert_eq!(count(kernel, "ld.shared.b32"), 4, "{kernel}");
+        assert_eq!(count(kernel, "st.global.b32"), 4, "{kernel}");
+    }
+    for kernel in transpose_names() {
+        assert_eq!(count(kernel, "trap"), 0, "{kernel} checks an index at run time");
+        assert_eq!(count(kernel, "div.") + count(kernel, "rem."), 0, "{kernel} divides");
+    }
+}
+
+fn transpose_names() -> [&'static str; 6] {
+    [
+        "transpose_copy",
+        "transpose_naive_reads",
+        "transpose_naive_writes",
+        "transpose_block16",
+        "transpose_tiled",
+        "transpose_padded",
+    ]
+}
