@@ -34,6 +34,10 @@ struct Global {
 
 /// Runs the program with these arguments, the first of which is its name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        let what = crate::error::one_line(&panic.to_string());
+        complain(&format!("{what}; this is a fault of the program, please report it"));
+    }));
     // An interruption leaves no unfinished file. Without a handler the system's own would end the program, which is no harm.
     let _ = ctrlc::set_handler(|| {
         output_file::remove_unfinished();

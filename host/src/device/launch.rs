@@ -93,3 +93,81 @@ impl LaunchConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{ComputeCapability, Kind};
+
+    fn device() -> Properties {
+        Properties {
+            kind: Kind::Simulator,
+            index: None,
+            name: "test".into(),
+            compute_capability: ComputeCapability { major: 7, minor: 5 },
+            ptx_target: "sm_75".into(),
+            multiprocessors: None,
+            memory_bytes: 0,
+            memory_bus_bits: None,
+            clock_mhz: None,
+            memory_clock_mhz: None,
+            peak_gbps: None,
+            l2_bytes: None,
+            shared_per_block: 48 << 10,
+            shared_per_block_opt_in: 64 << 10,
+            shared_per_multiprocessor: None,
+            max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: None,
+            pitch_alignment: 512,
+            texture_alignment: 512,
+            texture_pitch_alignment: 32,
+            cuda_version: None,
+            driver: None,
+            model: None,
+        }
+    }
+
+    fn problem(config: LaunchConfig, bounds: Option<LaunchBounds>) -> String {
+        config.check("k", bounds, &device()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_fits_is_allowed() {
+        let bounds = Some(LaunchBounds { threads: [16, 16, 1], minimum_blocks: 0 });
+        LaunchConfig::new([i32::MAX as u32, 65_535, 65_535], [1024, 1, 1]).check("k", None, &device()).unwrap();
+        LaunchConfig::new([1, 1, 1], [256, 1, 1]).check("k", bounds, &device()).unwrap();
+        let config = LaunchConfig { dynamic_shared: 64 << 10, carveout: Some(100), ..LaunchConfig::linear(1000, 32) };
+        assert_eq!(config.grid, [32, 1, 1]);
+        config.check("k", None, &device()).unwrap();
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_with_its_limit() {
+        let one = [1, 1, 1];
+        assert_eq!(problem(LaunchConfig::new([1, 0, 1], one), None), "kernel k: a grid of 1 x 0 x 1 has no threads");
+        assert_eq!(
+            problem(LaunchConfig::new([1, 65_536, 1], one), None),
+            "kernel k: a grid of 1 x 65536 x 1 is beyond the limit of 2147483647 x 65535 x 65535"
+        );
+        assert_eq!(
+            problem(LaunchConfig::new(one, [1, 1, 65]), None),
+            "kernel k: a block of 1 x 1 x 65 is beyond the limit of 1024 x 1024 x 64"
+        );
+        assert_eq!(
+            problem(LaunchConfig::new(one, [64, 32, 1]), None),
+            "kernel k: a block of 64 x 32 x 1 has 2048 threads, and at most 1024 are allowed"
+        );
+        let bounds = LaunchBounds { threads: [16, 16, 1], minimum_blocks: 2 };
+        assert_eq!(
+            problem(LaunchConfig::new(one, [257, 1, 1]), Some(bounds)),
+            "kernel k: a block of 257 x 1 x 1 has 257 threads, and at most 256 are allowed"
+        );
+        let large = LaunchConfig { dynamic_shared: (64 << 10) + 1, ..LaunchConfig::new(one, one) };
+        assert_eq!(
+            problem(large, None),
+            "kernel k: 65537 bytes of dynamic shared memory are more than the 65536 bytes that a block can have"
+        );
+        let carveout = LaunchConfig { carveout: Some(101), ..LaunchConfig::new(one, one) };
+        assert_eq!(problem(carveout, None), "kernel k: a carveout of 101% is more than everything");
+    }
+}

@@ -157,7 +157,7 @@ impl Backend for Simulator {
             arguments: &arguments,
             ..Launch::default()
         };
-        let report = self.program.launch(&mut self.memory.borrow_mut(), &launch).map_err(|error| match error {
+        let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => Error::Fault { kernel: kernel.to_owned(), fault: one_line(&trap.to_string()) },
             other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
         })?;

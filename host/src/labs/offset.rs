@@ -76,6 +76,9 @@ impl Default for Options {
     }
 }
 
+/// The kernels' common parameters: a, b, c, offset.
+type Parameters = (Slice<f32>, Slice<f32>, PointerMut<f32>, usize);
+
 /// Which side is shifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -127,7 +130,7 @@ impl Variant {
         }
     }
 
-    fn kernel(self) -> &'static Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, usize)> {
+    fn kernel(self) -> &'static Kernel<Parameters> {
         match self.side {
             Side::Read => &kernel::offset_read,
             Side::Write => &kernel::offset_write,

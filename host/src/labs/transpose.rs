@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
-use cuda_std::launch::Kernel;
+use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::transpose as kernel;
 use serde_json::{Map, Value, json};
 
@@ -104,7 +104,7 @@ fn block_shape(text: &str) -> std::result::Result<[u32; 2], String> {
 }
 
 /// The kernels' common parameters: input, output, rows, columns, both pitches.
-type Parameters = (cuda_std::launch::Slice<f32>, cuda_std::launch::PointerMut<f32>, u32, u32, u32, u32);
+type Parameters = (Slice<f32>, PointerMut<f32>, u32, u32, u32, u32);
 
 /// One kernel, in the order in which they are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,11 +250,12 @@ pub fn run(device: &Device, options: &Options) -> Result<LabReport> {
 
 /// The matrix to transpose: its rows, its columns, and its elements row by row.
 fn input(device: &Device, options: &Options) -> Result<(usize, usize, Vec<f32>)> {
-    // Both matrices on the device, a third for the copy; the input and one output at a time on the host.
+    // The input and the transpose on the device, and a third matrix for the copy; the input and one output on the host.
+    let matrices = if Variant::chosen(options).contains(&Variant::Copy) { 3 } else { 2 };
     let room = |rows: usize, columns: usize, on_host: u64| {
-        let bytes = rows as u64 * columns as u64 * size_of::<f32>() as u64;
+        let bytes = (rows as u64).saturating_mul(columns as u64).saturating_mul(size_of::<f32>() as u64);
         let what = format!("a {rows} x {columns} transpose");
-        let on_device = bytes.saturating_mul(if options.copy || Variant::chosen(options).len() == 6 { 3 } else { 2 });
+        let on_device = bytes.saturating_mul(matrices);
         let simulated = if device.properties().is_gpu() { 0 } else { on_device };
         memory::check_host(&what, bytes.saturating_mul(on_host).saturating_add(simulated))?;
         device.check_room(&what, on_device)
@@ -265,11 +266,11 @@ fn input(device: &Device, options: &Options) -> Result<(usize, usize, Vec<f32>)>
         if rows.max(columns) > u32::MAX as usize {
             return Err(Error::file(path, "is longer or wider than 4294967295, the most that the kernels take"));
         }
-        room(rows, columns, 2)?;
+        room(rows, columns, 1)?;
         return Ok((rows, columns, array.data));
     }
     let (rows, columns) = (options.rows as usize, options.cols as usize);
-    room(rows, columns, 3)?;
+    room(rows, columns, 2)?;
     let data = Random::new(options.settings.seed).vector(rows * columns);
     Ok((rows, columns, data))
 }

@@ -241,6 +241,8 @@ mod cells {
     fn error(value: f64) -> String {
         if value == 0.0 {
             "0".to_owned()
+        } else if (0.001..1000.0).contains(&value) {
+            units::three_digits(value)
         } else if value.is_finite() {
             format!("{value:.0e}")
         } else {
