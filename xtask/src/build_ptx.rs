@@ -34,8 +34,8 @@ pub enum Error {
     Workspace(#[from] NotInWorkspace),
     #[error(transparent)]
     Builder(#[from] CudaBuilderError),
-    #[error("{path} is stale: {reason}; make it anew with `cargo xtask build-ptx --arch {arch}`", path = path.display())]
-    Stale { path: PathBuf, reason: &'static str, arch: NvvmArch },
+    #[error("{file} is stale: {reason}; make it anew with `cargo xtask build-ptx --arch {arch}`")]
+    Stale { file: String, reason: &'static str, arch: NvvmArch },
 }
 
 /// Runs the chore.
@@ -48,8 +48,13 @@ pub fn run(options: &Options) -> Result<(), Error> {
     architectures.dedup();
     for arch in architectures {
         let path = folder.join(format!("kernels.{arch}.ptx"));
+        // As a person in the workspace would write it.
+        let shown = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
         if options.check {
-            check(&kernels, &path, arch)?;
+            check(&kernels, &path).map_err(|reason| match reason {
+                Reason::Stale(reason) => Error::Stale { file: shown, reason, arch },
+                Reason::Builder(error) => error.into(),
+            })?;
             continue;
         }
         eprintln!("compiling the kernels for {arch}");
@@ -58,24 +63,24 @@ pub fn run(options: &Options) -> Result<(), Error> {
             builder = builder.emit_llvm_to(folder);
         }
         builder.build()?;
-        println!("{}", shown(&path, &root));
+        println!("{shown}");
     }
     Ok(())
 }
 
-/// Whether the PTX file at `path` was made of the sources as they are.
-fn check(kernels: &Path, path: &Path, arch: NvvmArch) -> Result<(), Error> {
-    let stale = |reason| Error::Stale { path: path.to_owned(), reason, arch };
-    let text = fs::read_to_string(path).map_err(|_| stale("it is missing or no text"))?;
-    let made_of = SourceDigest::in_ptx(&text).ok_or_else(|| stale("it bears no digest of its sources"))?;
-    if made_of == SourceDigest::of_crate(kernels)? {
-        Ok(())
-    } else {
-        Err(stale("the sources of the kernels have changed since it was made"))
-    }
+/// Why a check fails.
+enum Reason {
+    Stale(&'static str),
+    Builder(CudaBuilderError),
 }
 
-/// A path as a person in the workspace would write it.
-fn shown(path: &Path, root: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).display().to_string()
+/// Whether the PTX file at `path` was made of the sources as they are.
+fn check(kernels: &Path, path: &Path) -> Result<(), Reason> {
+    let text = fs::read_to_string(path).map_err(|_| Reason::Stale("it is missing or no text"))?;
+    let made_of = SourceDigest::in_ptx(&text).ok_or(Reason::Stale("it bears no digest of its sources"))?;
+    if made_of == SourceDigest::of_crate(kernels).map_err(Reason::Builder)? {
+        Ok(())
+    } else {
+        Err(Reason::Stale("the sources of the kernels have changed since it was made"))
+    }
 }
