@@ -20,6 +20,7 @@ use crate::{labs, listing, output_file};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Common to all commands")]
 struct Global {
     /// Where to run: auto (the first GPU that works, else the simulator), gpu, gpu:N, or sim
     #[arg(long, global = true, value_name = "DEVICE", default_value_t)]
@@ -61,7 +62,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The whole command line.
 fn command() -> Command {
-    let program = Command::new("host")
+    Global::augment_args(Command::new("host"))
         .about(
             "GPU memory coursework: every lab on an NVIDIA GPU, or on a simulator that counts what the hardware counts",
         )
@@ -70,8 +71,7 @@ fn command() -> Command {
         .max_term_width(100)
         .subcommand(Command::new("list").about("List the labs and their kernels"))
         .subcommand(Command::new("devices").about("List the devices and their properties (course row 1)"))
-        .subcommands(labs::ALL.iter().map(|lab| (lab.command)()));
-    Global::augment_args(program)
+        .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
 }
 
 /// Does what the arguments say. Whether everything was right.
@@ -149,4 +149,54 @@ fn complain(text: &str) {
 /// Something to know, on the standard error.
 fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "note: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(arguments: &[&str]) -> String {
+        let arguments = std::iter::once(&"host").chain(arguments);
+        usage_line(&command().try_get_matches_from(arguments).unwrap_err())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+        for lab in labs::ALL {
+            let command = command();
+            let found = command.find_subcommand(lab.name).unwrap();
+            assert_eq!(found.get_about().unwrap().to_string(), lab.about);
+        }
+    }
+
+    #[test]
+    fn wrong_command_lines_are_one_line() {
+        assert_eq!(
+            complaint(&["transpose", "--rows", "0"]),
+            "invalid value '0' for '--rows <NUMBER>': 0 is not in 1..=4294967295; --help lists what there is"
+        );
+        assert_eq!(
+            complaint(&["transpose", "--bock"]),
+            "unexpected argument '--bock' found; tip: a similar argument exists: '--block'; --help lists what there is"
+        );
+        assert_eq!(
+            complaint(&["transpose", "--device", "tpu"]),
+            "invalid value 'tpu' for '--device <DEVICE>': there is no device 'tpu'; give auto, gpu, gpu:N (N from 0) or sim; \
+             --help lists what there is"
+        );
+        for arguments in [
+            vec![],
+            vec!["multiply"],
+            vec!["offset", "--block", "2000"],
+            vec!["offset", "--offset", "-1"],
+            vec!["transpose", "--time-limit", "nan"],
+            vec!["transpose", "--carveout", "101"],
+            vec!["transpose", "--input", "a.npy", "--rows", "3"],
+            vec!["list", "--format", "xml"],
+        ] {
+            let line = complaint(&arguments);
+            assert!(!line.contains('\n') && line.len() > 10, "{line}");
+        }
+    }
 }

@@ -148,7 +148,7 @@ fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usi
             1 => "a vector (1 dimension)",
             _ => "a matrix (2 dimensions)",
         };
-        return Err(format!("holds an array of {} dimensions, and {needed} is needed", shape.len()));
+        return Err(format!("has the shape {shape:?}, and {needed} is needed"));
     }
     let too_large = || "is damaged: its shape is beyond any memory".to_owned();
     let mut sizes = Vec::with_capacity(shape.len());
@@ -258,8 +258,8 @@ mod tests {
             (b"hello, I am a text file".to_vec(), "is not a .npy file"),
             (array("<f8", false, "(3, 1)", &data), "holds elements of type '<f8', and float32 is needed"),
             (array("<i4", false, "(2, 3)", &data), "holds elements of type '<i4'"),
-            (array("<f4", false, "(6,)", &data), "holds an array of 1 dimensions, and a matrix"),
-            (array("<f4", false, "(1, 2, 3)", &data), "holds an array of 3 dimensions"),
+            (array("<f4", false, "(6,)", &data), "has the shape [6], and a matrix"),
+            (array("<f4", false, "(1, 2, 3)", &data), "has the shape [1, 2, 3], and a matrix"),
             (array("<f4", false, "(0, 3)", &[]), "holds an array without elements"),
             (
                 array("<f4", false, "(2, 4)", &data),

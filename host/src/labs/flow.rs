@@ -17,6 +17,7 @@ use crate::timing::{self, Policy, Timed, Timing};
 
 /// Flags that every lab has.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Common to all labs")]
 pub struct Settings {
     /// Seed of the random data; the same seed gives the same data everywhere
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]

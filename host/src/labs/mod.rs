@@ -34,7 +34,8 @@ pub struct Entry {
 
 /// The subcommand of a lab with the flags `O`.
 fn command<O: Args>(name: &'static str, about: &'static str) -> Command {
-    O::augment_args(Command::new(name).about(about))
+    // The type's documentation would take the place of the line in the list.
+    O::augment_args(Command::new(name)).about(about).long_about(None)
 }
 
 /// The flags as they were given. `clap` has checked them, so this does not fail for users.
