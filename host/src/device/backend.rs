@@ -43,7 +43,7 @@ pub(super) trait Backend {
 
     /// Starts a kernel. The launch has been checked. The simulator is done when this returns, and has counted; a GPU is done
     /// at the next [`Backend::synchronize`], which then reports a fault.
-    fn launch(&self, kernel: &'static str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
+    fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
 
     /// Waits for everything that was started.
     fn synchronize(&self) -> Result<()>;

@@ -1,10 +1,13 @@
 //! The PTX that devices load: built in, or from a file.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
+use cuda_std::launch::Arguments;
+
 use super::ComputeCapability;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, one_line};
 
 /// One PTX text, for one target.
 #[derive(Clone, Debug)]
@@ -49,7 +52,52 @@ impl Images {
     }
 }
 
+/// The kernels of a module and the sizes of their parameters in bytes.
+pub(super) struct Signatures(HashMap<String, Vec<u64>>);
+
+impl Signatures {
+    /// Those of a module.
+    pub fn of(module: &ptx::Module) -> Self {
+        let kernels = module.kernels().map(|(_, kernel)| {
+            let sizes = kernel.parameters.iter().map(|&parameter| module.variables[parameter].size.unwrap_or(0));
+            (kernel.name.clone(), sizes.collect())
+        });
+        Self(kernels.collect())
+    }
+
+    /// Whether the module has this kernel, and it takes these arguments. A GPU's driver reads as many bytes of each argument as
+    /// the kernel has, whatever was given, so this is asked before each launch.
+    pub fn check(&self, kernel: &str, arguments: &Arguments) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
+        let Some(sizes) = self.0.get(kernel) else {
+            return refuse("is not in the PTX that was loaded".to_owned());
+        };
+        if arguments.len() != sizes.len() {
+            return refuse(format!("takes {} parameters, and {} arguments were given", sizes.len(), arguments.len()));
+        }
+        for (index, (given, &size)) in arguments.iter().zip(sizes).enumerate() {
+            if given.len() as u64 != size {
+                return refuse(format!(
+                    "has {size} bytes in parameter {index}, and the argument has {}; the PTX was made of other kernels",
+                    given.len()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Image {
+    /// The text as a typed module.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ptx`] with the first complaint.
+    pub fn parse(&self) -> Result<ptx::Module> {
+        ptx::parse(&self.name, &self.text)
+            .map_err(|errors| Error::Ptx { name: self.name.clone(), problem: one_line(&errors.to_string()) })
+    }
+
     fn from_file(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|error| Error::file(path, format!("cannot be read: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX: it is not a text file"))?;
@@ -97,6 +145,28 @@ mod tests {
         assert_eq!(error("int main()"), "test.ptx: is not PTX: it has no .version directive");
         assert_eq!(error(".version 8.0\n"), "test.ptx: is not PTX: it has no .target directive");
         assert_eq!(error(".version 8.0\n.target texmode_unified"), "test.ptx: its .target is none of an NVIDIA GPU");
+    }
+
+    #[test]
+    fn arguments_must_have_the_parameters_sizes() {
+        let text = ".version 6.3\n.target sm_75\n.address_size 64\n\
+                    .visible .entry k(.param .u64 a, .param .u32 b) { ret; }";
+        let signatures = Signatures::of(&image(text).unwrap().parse().unwrap());
+        let check = |kernel, sizes: &[usize]| {
+            let mut arguments = Arguments::new();
+            for &size in sizes {
+                arguments.push_bytes(&vec![0; size], 4);
+            }
+            signatures.check(kernel, &arguments).map_err(|error| error.to_string())
+        };
+        assert_eq!(check("k", &[8, 4]), Ok(()));
+        assert_eq!(check("l", &[8, 4]), Err("kernel l: is not in the PTX that was loaded".into()));
+        assert_eq!(check("k", &[8]), Err("kernel k: takes 2 parameters, and 1 arguments were given".into()));
+        assert_eq!(
+            check("k", &[8, 8]),
+            Err("kernel k: has 4 bytes in parameter 1, and the argument has 8; the PTX was made of other kernels"
+                .into())
+        );
     }
 
     #[test]

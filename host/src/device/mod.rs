@@ -73,6 +73,7 @@ impl Options {
 #[derive(Clone)]
 pub struct Device {
     backend: Rc<dyn Backend>,
+    signatures: Rc<image::Signatures>,
     /// Why this is the simulator although any device would have done.
     fallback: Option<Rc<str>>,
     options: Options,
@@ -86,15 +87,20 @@ pub struct Device {
 /// any device: [`Error::Ptx`] when it refuses the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let images = image::Images::new(options.ptx.as_deref())?;
-    let simulator = |fallback: Option<Error>| {
-        Ok(Device {
-            backend: Rc::new(simulator::Simulator::open(&images)?),
-            fallback: fallback.map(|why| why.to_string().into()),
-            options: options.clone(),
-        })
+    let device = |backend: Rc<dyn Backend>, module: &ptx::Module, fallback: Option<Error>| Device {
+        backend,
+        signatures: Rc::new(image::Signatures::of(module)),
+        fallback: fallback.map(|why| why.to_string().into()),
+        options: options.clone(),
+    };
+    let simulator = |fallback| {
+        let image = images.oldest();
+        let module = image.parse()?;
+        Ok(device(Rc::new(simulator::Simulator::open(image, &module)?), &module, fallback))
     };
     let gpu = |index| {
-        Ok(Device { backend: Rc::new(gpu::Gpu::open(index, &images)?), fallback: None, options: options.clone() })
+        let (gpu, image) = gpu::Gpu::open(index, &images)?;
+        Ok(device(Rc::new(gpu), &image.parse()?, None))
     };
     match choice {
         DeviceChoice::Simulator => simulator(None),
@@ -226,7 +232,30 @@ impl Device {
         config.check(kernel.name(), kernel.launch_bounds(), self.properties())?;
         let mut bytes = Arguments::new();
         arguments.push_all(&mut bytes);
-        self.backend.launch(kernel.name(), config, &bytes)
+        self.start(kernel.name(), config, &bytes)
+    }
+
+    /// As [`Device::launch`], for a kernel that has no typed handle: one of a PTX file that was not made of the `kernels`. The
+    /// arguments' number and sizes are checked against the PTX; that addresses stand where the kernel wants them is the
+    /// caller's to see to.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::launch`], and [`Error::Launch`] for arguments that do not fit.
+    pub fn launch_untyped(
+        &self,
+        kernel: &str,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<Option<Counters>> {
+        config.check(kernel, None, self.properties())?;
+        self.start(kernel, config, arguments)
+    }
+
+    /// Checks the arguments and launches.
+    fn start(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+        self.signatures.check(kernel, arguments)?;
+        self.backend.launch(kernel, config, arguments)
     }
 
     /// Copies the first `bytes` bytes of one buffer to another on the device; a GPU only starts to. What the device's memory

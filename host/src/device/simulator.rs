@@ -6,7 +6,7 @@ use cuda_std::launch::Arguments;
 use simt::{Counters, Launch, LaunchError, Memory, MemoryError, Program};
 
 use super::backend::Backend;
-use super::image::Images;
+use super::image::Image;
 use super::{Kind, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 
@@ -25,13 +25,11 @@ pub(super) struct Simulator {
 
 impl Simulator {
     /// Loads the kernels. The device's memory is three quarters of what the host has available.
-    pub fn open(images: &Images) -> Result<Self> {
-        let image = images.oldest();
-        let refused = |problem: String| Error::Ptx { name: image.name.clone(), problem: one_line(&problem) };
+    pub fn open(image: &Image, module: &ptx::Module) -> Result<Self> {
         let limit = crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
-        let module = ptx::parse(&image.name, &image.text).map_err(|error| refused(error.to_string()))?;
         let mut memory = Memory::new(limit);
-        let program = Program::load(&module, &mut memory).map_err(|error| refused(error.to_string()))?;
+        let program = Program::load(module, &mut memory)
+            .map_err(|error| Error::Ptx { name: image.name.clone(), problem: one_line(&error.to_string()) })?;
         Ok(Self {
             program,
             memory: RefCell::new(memory),
@@ -141,7 +139,7 @@ impl Backend for Simulator {
         self.write(to, &bytes)
     }
 
-    fn launch(&self, kernel: &'static str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+    fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
         let arguments: Vec<&[u8]> = arguments.iter().collect();
         let launch = Launch {
             kernel,

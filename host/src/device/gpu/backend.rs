@@ -43,7 +43,7 @@ impl Gpu {
     }
 
     /// The kernel called `name`, set to what the launch asks for.
-    fn configured(&self, name: &'static str, config: &LaunchConfig) -> Result<sys::CUfunction> {
+    fn configured(&self, name: &str, config: &LaunchConfig) -> Result<sys::CUfunction> {
         let mut functions = self.functions.borrow_mut();
         let mut function = match functions.get(name) {
             Some(function) => *function,
@@ -86,7 +86,10 @@ impl Gpu {
             )?;
             function.dynamic_shared = config.dynamic_shared;
         }
-        functions.insert(name, function);
+        match functions.get_mut(name) {
+            Some(known) => *known = function,
+            None => drop(functions.insert(name.to_owned(), function)),
+        }
         Ok(function.raw)
     }
 
@@ -203,15 +206,15 @@ impl Backend for Gpu {
         self.check("copying on the device", status)
     }
 
-    fn launch(&self, kernel: &'static str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+    fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
         self.make_current()?;
         let function = self.configured(kernel, config)?;
         let mut parameters: Vec<*mut c_void> = arguments.iter().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
         let [grid_x, grid_y, grid_z] = config.grid;
         let [block_x, block_y, block_z] = config.block;
-        self.last_kernel.set(Some(kernel));
-        // SAFETY: the function belongs to this GPU's module. Its typed handle has made sure that there is one argument of the
-        // right size for each parameter; the driver only reads them, and has copied them when it returns. What the kernel
+        kernel.clone_into(&mut self.last_kernel.borrow_mut());
+        // SAFETY: the function belongs to this GPU's module. `Device` has made sure that there is one argument of the right
+        // size for each parameter; the driver only reads them, and has copied them when it returns. What the kernel
         // does with the buffers is between its `# Safety` and the caller of `Device::launch`, and reaches device memory only.
         let status = unsafe {
             sys::cuLaunchKernel(

@@ -8,7 +8,7 @@ mod backend;
 mod module;
 mod query;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use cust::context::{Context, CurrentContext};
@@ -18,7 +18,7 @@ use cust::event::{Event, EventFlags};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 
-use super::image::Images;
+use super::image::{Image, Images};
 use super::{CacheConfig, Properties};
 use crate::error::{Error, Result};
 
@@ -33,15 +33,15 @@ pub(super) fn count() -> Result<u32> {
 /// A GPU with the kernels loaded.
 pub(super) struct Gpu {
     // Dropped in this order: what lives in the context before the context.
-    functions: RefCell<HashMap<&'static str, Function>>,
+    functions: RefCell<HashMap<String, Function>>,
     module: Module,
     start: Event,
     end: Event,
     stream: Stream,
     context: Context,
     properties: Properties,
-    /// The kernel that was launched last: the likely culprit when the device reports a fault.
-    last_kernel: Cell<Option<&'static str>>,
+    /// The kernel that was launched last, if any: the likely culprit when the device reports a fault.
+    last_kernel: RefCell<String>,
 }
 
 /// A kernel of the module and what it was last configured to, so that a launch in a timed loop costs one driver call.
@@ -54,8 +54,8 @@ struct Function {
 }
 
 impl Gpu {
-    /// Opens the GPU with this number and loads the kernels.
-    pub fn open(index: u32, images: &Images) -> Result<Self> {
+    /// Opens the GPU with this number and loads the newest kernels that it runs; also returns these.
+    pub fn open(index: u32, images: &Images) -> Result<(Self, &Image)> {
         let count = count()?;
         if index >= count {
             return Err(Error::NoSuchGpu { index, count });
@@ -73,7 +73,7 @@ impl Gpu {
         })?;
         properties.ptx_target = image.target.clone();
         let module = Module::load(image, properties.cuda_version.as_deref().unwrap_or("?"))?;
-        Ok(Self {
+        let gpu = Self {
             functions: RefCell::new(HashMap::new()),
             module,
             start: Event::new(EventFlags::DEFAULT).map_err(failed)?,
@@ -81,8 +81,9 @@ impl Gpu {
             stream: Stream::new(StreamFlags::DEFAULT, None).map_err(failed)?,
             context,
             properties,
-            last_kernel: Cell::new(None),
-        })
+            last_kernel: RefCell::default(),
+        };
+        Ok((gpu, image))
     }
 
     /// Makes this GPU's context the thread's current one: the driver works on that.
@@ -104,8 +105,8 @@ impl Gpu {
     }
 
     fn failure(&self, doing: &str, status: u32) -> Error {
-        match self.last_kernel.get() {
-            Some(kernel) if is_fault(status) => Error::Fault {
+        match self.last_kernel.borrow().as_str() {
+            kernel if is_fault(status) && !kernel.is_empty() => Error::Fault {
                 kernel: kernel.to_owned(),
                 fault: format!(
                     "kernel {kernel}: {} on {}; --device sim names the line and the address",
