@@ -77,26 +77,36 @@ pub(crate) fn check(ptx: &str, variables: &[Variable]) -> Result<(), CheckError>
     let shared: Vec<&Variable> = variables.iter().filter(|variable| variable.space != Space::Constant).collect();
     let mut files = HashMap::new();
     let mut function: Option<Function<'_>> = None;
+    let mut depth = 0_usize;
     let mut place = None;
     for line in ptx.lines() {
         let code = line.split("//").next().unwrap_or("").trim();
-        if let Some(file) = code.strip_prefix(".file") {
-            if let Some((number, path)) = file.trim().split_once(char::is_whitespace) {
-                files.insert(number, path.trim().trim_matches('"'));
+        let directive = code.split_whitespace().next().unwrap_or("");
+        if directive == ".file" {
+            let mut words = code.split_whitespace().skip(1);
+            if let (Some(number), Some(path)) = (words.next(), words.next()) {
+                files.insert(number, path.trim_matches('"'));
             }
-        } else if let Some(location) = code.strip_prefix(".loc") {
-            place = read_place(location, &files);
+        } else if directive == ".loc" {
+            place = read_place(code, &files);
         } else if code.starts_with(".extern .func") {
             unresolved(code)?;
-        } else if let Some(name) = function_name(code) {
+        } else if depth == 0
+            && let Some(name) = function_name(code)
+        {
             function = Some(Function { name, statements: Vec::new() });
-        } else if code == "}" {
-            if let Some(function) = function.take() {
-                function.check(&shared)?;
-            }
-        } else if let Some(function) = &mut function {
+            place = None;
+        } else if let Some(body) = &mut function {
+            // The parameters, then the body; inline assembly has blocks of its own within it.
+            depth = (depth + code.matches('{').count()).saturating_sub(code.matches('}').count());
             let statements = code.split(';').map(without_block).filter(|text| !text.is_empty());
-            function.statements.extend(statements.filter_map(|text| Statement::read(text, place.clone())));
+            body.statements.extend(statements.filter_map(|text| Statement::read(text, place.clone())));
+            if depth == 0 && code.ends_with('}') {
+                body.check(&shared)?;
+            }
+            if depth == 0 && code.ends_with(['}', ';']) {
+                function = None;
+            }
         } else if let Some((declared, value)) = code.split_once('=') {
             static_with_address(declared, value, &shared)?;
         }
@@ -129,7 +139,7 @@ fn static_with_address(declared: &str, value: &str, shared: &[&Variable]) -> Res
 }
 
 fn read_place(location: &str, files: &HashMap<&str, &str>) -> Option<String> {
-    let mut words = location.split_whitespace();
+    let mut words = location.split_whitespace().skip(1);
     let file = files.get(words.next()?)?;
     Some(format!("{file}:{}", words.next()?))
 }

@@ -126,3 +126,20 @@ fn a_function_that_is_no_kernel_is_checked_too() {
     let error = check(ptx, &variables).unwrap_err().to_string();
     assert!(error.starts_with("unknown line: kernel `tiny::helper` reaches shared variable `k::TILE`"), "{error}");
 }
+
+#[test]
+fn blocks_of_inline_assembly_do_not_end_the_function() {
+    let error = checked(
+        "\t.local .align 16 .b8 \t__local_depot0[16];\n\t{\n\t.reg .pred p;\n\tbar.red.or.pred p, 0, p;\n\t}\n\tmov.b64 \t%rd1, kernels__TILE;\n\
+         \tcvta.shared.u64 \t%rd2, %rd1;\n\tst.b32 \t[%rd2], 1;",
+    );
+    assert!(matches!(error, Err(CheckError::GenericAccess { place, .. }) if place == "kernels/src/a.rs:7"));
+}
+
+#[test]
+fn a_declaration_ends_before_what_follows_it() {
+    let variables = [Variable { symbol: "TILE".to_owned(), rust_name: "k::TILE".to_owned(), space: Space::Shared }];
+    let ptx = ".func  (.param .b32 func_retval0) later\n(\n\t.param .b64 later_param_0\n)\n;\n\
+               .global .align 8 .u64 HOLDER = generic(TILE);\n";
+    assert!(matches!(check(ptx, &variables), Err(CheckError::AddressInStatic { .. })));
+}

@@ -230,4 +230,10 @@ $L__tmp4:
         let ptx = ".address_size 64\n\t.loc\t1 5 9\n\t.file\t1 \"a.rs\"\n";
         assert_eq!(tidy(ptx, "kernels/"), ".address_size 64\n.file\t1 \"a.rs\"\n\t.loc\t1 5 9\n");
     }
+
+    #[test]
+    fn arrays_on_the_stack_keep_their_declaration() {
+        let ptx = ".address_size 64\n\t.local .align 16 .b8 \t__local_depot0[16];\n";
+        assert_eq!(tidy(ptx, "kernels/"), ptx);
+    }
 }
