@@ -23,9 +23,9 @@
 //! Matrices are row-major; element (row, column) is at `row * pitch + column`, with the pitch in elements. A pitch equal to
 //! the number of columns is a linear matrix, a larger one a pitched matrix: the kernels cannot tell.
 //!
-//! A block moves one tile: 32 x 32 elements, with 32 x [`BLOCK_ROWS`] threads, each of which moves 4 elements of one column
-//! (other heights give the same result, with the work shared out differently). [`transpose_block16`] moves one element a thread, with
-//! blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
+//! A block moves one tile: 32 x 32 elements, with 32 x [`BLOCK_ROWS`] threads, each of which moves 4 elements of one column.
+//! Blocks of another height work too: one of 32 x 32 threads moves one element a thread. [`transpose_block16`] always does,
+//! with blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
 
 use cuda_std::kernel;
 #[cfg(target_arch = "nvptx64")]
@@ -252,20 +252,25 @@ unsafe fn lane_in_tile() -> u32 {
     x
 }
 
-/// Calls `visit` for the lines below `limit` that are this thread's: every [`BLOCK_ROWS`]-th, so that the four loads are under
-/// way together. A block of another height shares the work out differently, and leaves none of it.
+/// Calls `visit` for the lines below `limit` that are this thread's: every `block_dim_y`-th, from its own y on.
+///
+/// In blocks of the usual height the number of lines is known, so that the compiler lets all four loads go before it waits for
+/// the first. Blocks of another height take the loop.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 fn for_each_line(limit: u32, mut visit: impl FnMut(u32)) {
-    let mut first = thread::thread_idx_y();
-    while first < BLOCK_ROWS {
+    let mut y = thread::thread_idx_y();
+    if thread::block_dim_y() == BLOCK_ROWS {
         for step in 0..TILE / BLOCK_ROWS {
-            let y = first + step * BLOCK_ROWS;
-            if y < limit {
-                visit(y);
+            if y + step * BLOCK_ROWS < limit {
+                visit(y + step * BLOCK_ROWS);
             }
         }
-        first += thread::block_dim_y();
+    } else {
+        while y < limit {
+            visit(y);
+            y += thread::block_dim_y();
+        }
     }
 }
 

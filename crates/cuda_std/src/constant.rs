@@ -1,12 +1,25 @@
 //! Constant memory: up to 64 KB that a launch only reads, cached for the case that all lanes read one address.
 //!
-//! ```ignore
+//! ```
+//! use cuda_std::{address_space, kernel};
+//! #[cfg(target_arch = "nvptx64")]
+//! use cuda_std::{constant::ConstantCell, thread};
+//!
 //! #[address_space(constant)]
 //! #[unsafe(no_mangle)]
 //! pub static COEFFICIENTS: ConstantCell<[f32; 4]> = ConstantCell::new([1.0, 0.5, 0.25, 0.125]);
 //!
-//! let all = COEFFICIENTS.get();
-//! let one = COEFFICIENTS.as_ptr().cast::<f32>().add(i).read();
+//! /// Evaluates a polynomial at each element.
+//! ///
+//! /// # Safety
+//! /// `data` has an element for each thread.
+//! #[kernel]
+//! pub unsafe fn polynomial(data: *mut f32) {
+//!     let i = thread::wide_index_1d();
+//!     let x = *data.add(i);
+//!     let [a, b, c, d] = COEFFICIENTS.get();
+//!     *data.add(i) = ((d * x + c) * x + b) * x + a;
+//! }
 //! ```
 //!
 //! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it between launches. Without,

@@ -3,14 +3,26 @@
 //! A static in shared memory is an ordinary Rust type in a [`SharedCell`]. Each block has its own, and it starts with no
 //! particular value:
 //!
-//! ```ignore
+//! ```
+//! use cuda_std::{address_space, kernel};
+//! #[cfg(target_arch = "nvptx64")]
+//! use cuda_std::{shared::SharedCell, thread};
+//!
 //! #[address_space(shared)]
 //! static TILE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
 //!
-//! let tile = TILE.as_mut_ptr();
-//! (*tile)[y][x] = value;
-//! thread::sync_threads();
-//! let other = (*tile)[x][y];
+//! /// Transposes a matrix of 32 x 32 floats.
+//! ///
+//! /// # Safety
+//! /// One block of 32 x 32 threads; both matrices have 1024 elements.
+//! #[kernel]
+//! pub unsafe fn transpose(input: *const f32, output: *mut f32) {
+//!     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+//!     let tile = TILE.as_mut_ptr();
+//!     (*tile)[y][x] = *input.add(32 * y + x);
+//!     thread::sync_threads();
+//!     *output.add(32 * y + x) = (*tile)[x][y];
+//! }
 //! ```
 //!
 //! Shared memory has 32 banks, each 4 bytes wide; word `i` is in bank `i % 32`. A warp reads 32 banks at once, or one word in
@@ -60,7 +72,15 @@ impl<T> SharedStatic for MaybeUninit<T> {}
 /// The memory is static: each place in the source where this stands is one array, however often it is reached. The elements
 /// have no initial value.
 ///
-/// ```ignore
+/// ```
+/// use cuda_std::kernel;
+/// #[cfg(target_arch = "nvptx64")]
+/// use cuda_std::{shared_array, thread};
+///
+/// /// Turns the order of 64 elements around.
+/// ///
+/// /// # Safety
+/// /// One block of 64 threads; `data` has 64 elements.
 /// #[kernel(launch_bounds(64))]
 /// pub unsafe fn reverse(data: *mut i32) {
 ///     let stage = shared_array![i32; 64];

@@ -26,14 +26,18 @@ use proc_macro::TokenStream;
 
 /// Makes a function a kernel: an entry point that the host can launch.
 ///
-/// ```ignore
+/// ```
+/// use cuda_std::kernel;
+/// #[cfg(target_arch = "nvptx64")]
+/// use cuda_std::thread;
+///
 /// /// Adds `1.0` to each element.
 /// ///
 /// /// # Safety
 /// /// `output` holds at least `input.len()` elements, and no other thread touches them.
 /// #[kernel(launch_bounds(256))]
 /// pub unsafe fn increment(input: &[f32], output: *mut f32) {
-///     let i = thread::index_1d() as usize;
+///     let i = thread::wide_index_1d();
 ///     if i < input.len() {
 ///         *output.add(i) = *input.get_unchecked(i) + 1.0;
 ///     }
@@ -71,7 +75,11 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Places a static in a memory of the GPU: `#[address_space(shared)]`, `(constant)` or `(global)`.
 ///
-/// ```ignore
+/// ```
+/// use cuda_std::address_space;
+/// #[cfg(target_arch = "nvptx64")]
+/// use cuda_std::{constant::ConstantCell, shared::SharedCell};
+///
 /// #[address_space(shared)]
 /// static TILE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
 ///

@@ -105,6 +105,31 @@ pub unsafe fn warp_barrier(input: *const u32, output: *mut u32) {
     *output.add(i) = cuda_std::shared::load(stage.add(31 - lane)); // ptx: ld.volatile.shared.b32
 }
 
+/// The sum of a block of 64 in shared memory: one barrier of the block, then the last warp alone, unrolled, in step by its own
+/// barriers.
+///
+/// # Safety
+/// Blocks of 64 threads; `input` has an element for each thread, `sums` one for each block.
+#[kernel(launch_bounds(64))]
+pub unsafe fn warp_unrolled_sum(input: *const i32, sums: *mut i32) {
+    let t = thread::thread_idx_x() as usize;
+    let stage = cuda_std::shared_array![i32; 64];
+    *stage.add(t) = *input.add(thread::index_1d() as usize);
+    thread::sync_threads();
+    if t < 32 {
+        let mut sum = cuda_std::shared::load(stage.add(t)); // ptx: ld.volatile.shared.b32
+        for step in [32, 16, 8, 4, 2, 1] {
+            sum += cuda_std::shared::load(stage.add(t + step));
+            warp::sync_warp(warp::FULL); // ptx: bar.warp.sync
+            cuda_std::shared::store(stage.add(t), sum); // ptx: st.volatile.shared.b32
+            warp::sync_warp(warp::FULL);
+        }
+        if t == 0 {
+            *sums.add(thread::block_idx_x() as usize) = sum;
+        }
+    }
+}
+
 /// The lane masks, and the lanes that run together.
 ///
 /// # Safety
