@@ -10,6 +10,8 @@ pub enum InstructionError {
     Unsupported(String),
     #[error("`{opcode}` does not take the modifier `.{modifier}` here")]
     UnknownModifier { opcode: String, modifier: String },
+    #[error("`{opcode}` needs {what} here, not `.{modifier}`")]
+    OtherModifier { opcode: String, what: &'static str, modifier: String },
     #[error("`{opcode}` does not take the type `.{ty}`{}", behind(.with))]
     WrongType { opcode: String, ty: String, with: String },
     #[error("`{0}` needs a type")]

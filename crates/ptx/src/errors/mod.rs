@@ -13,6 +13,7 @@ pub use declaration::DeclarationError;
 pub use instruction::InstructionError;
 pub use name::{NameError, NameKind};
 pub use operand::OperandError;
+pub(crate) use operand::counted;
 pub use syntax::SyntaxError;
 
 use crate::Span;

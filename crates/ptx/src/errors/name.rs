@@ -51,6 +51,8 @@ pub enum NameError {
     WrongKind { name: String, expected: NameKind, found: NameKind },
     #[error("`{name}` has no part `.{part}`")]
     NoPart { name: String, part: String },
+    #[error("`{0}` is a vector: name a part of it, such as `{0}.x`")]
+    NeedsPart(String),
     #[error("`.loc` names file {0}, but no `.file {0}` is there")]
     NoFile(u32),
     #[error("the special register `{0}` is not supported (yet)")]

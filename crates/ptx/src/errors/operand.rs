@@ -6,7 +6,7 @@ use crate::Type;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // the messages say it
 pub enum OperandError {
-    #[error("`{opcode}` takes {expected} operands here, not {found}")]
+    #[error("`{opcode}` takes {expected} here, not {found}")]
     Count { opcode: String, expected: String, found: usize },
     #[error("expected {expected}, found {found}")]
     Kind { expected: &'static str, found: &'static str },
@@ -22,13 +22,13 @@ pub enum OperandError {
     AddressAs(Type),
     #[error("`{name}` is in `.{found}`, but the instruction accesses {expected}")]
     Space { name: String, found: &'static str, expected: String },
-    #[error("a vector of {expected} parts is needed, this one has {found}")]
+    #[error("a vector of {expected} parts is needed here, not of {found}")]
     VectorLength { expected: usize, found: usize },
     #[error("the parts of the vector have {found} bits together, the type has {expected}")]
     PackedWidth { expected: u32, found: u32 },
     #[error("the constant must be from {low} to {high}")]
     OutOfRange { low: u64, high: u64 },
-    #[error("`{name}` has {expected} {what}, not {found}")]
+    #[error("`{name}` has {}, not {found}", counted(*.expected, .what))]
     CallCount { name: String, what: &'static str, expected: usize, found: usize },
     #[error("{what} {index} of `{name}` has {expected} bytes, not {found}")]
     CallSize { name: String, what: &'static str, index: usize, expected: u64, found: u64 },
@@ -40,6 +40,11 @@ pub enum OperandError {
     NoCandidate,
     #[error("`{0}` cannot be written")]
     ReadOnly(String),
+}
+
+/// `1 operand`, `2 operands`
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 impl OperandError {

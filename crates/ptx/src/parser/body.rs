@@ -21,7 +21,7 @@ impl<'t> Parser<'t> {
             if self.is_full() {
                 return Ok(());
             }
-            let start = self.cursor.start();
+            let (start, index) = (self.cursor.start(), self.cursor.index());
             match self.cursor.kind() {
                 TokenKind::CloseBrace => {
                     let end = self.cursor.advance().span;
@@ -34,10 +34,7 @@ impl<'t> Parser<'t> {
                 _ => {
                     if let Err(fault) = self.body_item() {
                         self.report(*fault, start);
-                        if self.cursor.start() == start {
-                            self.cursor.advance();
-                        }
-                        self.cursor.recover();
+                        self.cursor.recover(index);
                     }
                 }
             }

@@ -129,20 +129,38 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// After an error: goes on behind the next `;`, or to the next brace or the end.
-    pub fn recover(&mut self) {
+    /// Index of the token here, for [`Cursor::recover`].
+    pub fn index(&self) -> usize {
+        self.at
+    }
+
+    /// After an error in the statement whose first token is at `index`: goes on behind its `;`, or at a brace that does
+    /// not belong to it, or at the end.
+    pub fn recover(&mut self, index: usize) {
+        self.at = index;
         loop {
             match self.kind() {
                 TokenKind::Semicolon => {
                     self.advance();
                     return;
                 }
-                TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::End => return,
+                TokenKind::OpenBrace if self.at_vector() => while self.advance().kind != TokenKind::CloseBrace {},
+                TokenKind::OpenBrace | TokenKind::CloseBrace if self.at > index => return,
+                TokenKind::End => return,
                 _ => {
                     self.advance();
                 }
             }
         }
+    }
+
+    /// Whether the brace here closes before the next statement ends: a vector, not a scope.
+    fn at_vector(&self) -> bool {
+        let inside = self.tokens[self.at + 1..].iter().map(|token| token.kind);
+        let mut ends = inside.filter(|kind| {
+            matches!(kind, TokenKind::Semicolon | TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::End)
+        });
+        ends.next() == Some(TokenKind::CloseBrace)
     }
 
     /// Takes everything up to and with the brace that closes the one here.
@@ -153,7 +171,9 @@ impl<'t> Cursor<'t> {
             match self.kind() {
                 TokenKind::OpenBrace => depth += 1,
                 TokenKind::CloseBrace => depth -= 1,
-                TokenKind::End => return self.unexpected("`}`"),
+                TokenKind::UnterminatedString | TokenKind::UnterminatedComment | TokenKind::End => {
+                    return self.unexpected("`}`");
+                }
                 _ => {}
             }
             self.advance();

@@ -92,11 +92,11 @@ impl<'t> Parser<'t> {
     /// Everything.
     fn module(&mut self) {
         while self.cursor.kind() != TokenKind::End && !self.is_full() {
-            let start = self.cursor.start();
+            let (start, index) = (self.cursor.start(), self.cursor.index());
             if let Err(fault) = self.module_item() {
                 self.report(*fault, start);
                 self.environment.end_function();
-                self.recover_in_module(start);
+                self.recover_in_module(index);
             }
         }
         if self.is_full() {
@@ -139,6 +139,7 @@ impl<'t> Parser<'t> {
 
     fn version(&mut self) -> Parsed<()> {
         self.cursor.advance();
+        self.header.version = true;
         let token = self.cursor.expect(TokenKind::Decimal, "a version such as `7.8`")?;
         let text = self.cursor.text_of(token.span);
         let version = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
@@ -146,7 +147,6 @@ impl<'t> Parser<'t> {
             Some((major, minor)) if (1..100).contains(&major) => self.environment.module.version = (major, minor),
             _ => return fault(token.span, DeclarationError::UnknownVersion(text.to_owned())),
         }
-        self.header.version = true;
         Ok(())
     }
 
@@ -187,7 +187,11 @@ impl<'t> Parser<'t> {
                     self.cursor.advance();
                     return Ok(());
                 }
-                TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::End => return self.cursor.unexpected("`;`"),
+                TokenKind::OpenBrace
+                | TokenKind::CloseBrace
+                | TokenKind::UnterminatedString
+                | TokenKind::UnterminatedComment
+                | TokenKind::End => return self.cursor.unexpected("`;`"),
                 _ => {
                     self.cursor.advance();
                 }
@@ -211,17 +215,12 @@ impl<'t> Parser<'t> {
     }
 
     /// After an error in a declaration: goes on behind its `;` or its body.
-    fn recover_in_module(&mut self, start: u32) {
-        if self.cursor.start() == start {
-            self.cursor.advance();
-        }
-        self.cursor.recover();
+    fn recover_in_module(&mut self, index: usize) {
+        self.cursor.recover(index);
         match self.cursor.kind() {
             TokenKind::OpenBrace => {
-                let open = self.cursor.start();
-                if let Err(fault) = self.cursor.skip_braces() {
-                    self.report(*fault, open);
-                }
+                // A body that does not end has been complained about enough.
+                let _ = self.cursor.skip_braces();
             }
             TokenKind::CloseBrace => {
                 self.cursor.advance();

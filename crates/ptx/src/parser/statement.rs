@@ -59,7 +59,7 @@ impl<'t> Cursor<'t> {
         let mut call = None;
         if opcode.text == "call" {
             call = Some(self.call()?);
-        } else if self.kind() != TokenKind::Semicolon {
+        } else if !matches!(self.kind(), TokenKind::Semicolon | TokenKind::CloseBrace | TokenKind::End) {
             operands.push(self.operand()?);
             while self.accept(TokenKind::Comma) {
                 operands.push(self.operand()?);

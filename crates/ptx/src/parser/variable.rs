@@ -3,7 +3,7 @@
 use super::Parser;
 use super::cursor::Word;
 use crate::environment::Entity;
-use crate::errors::{DeclarationError, NameError, NameKind, Parsed, fault};
+use crate::errors::{DeclarationError, Parsed, SyntaxError, fault};
 use crate::lexer::TokenKind;
 use crate::{Handle, Initializer, Linkage, Space, Type, Variable};
 
@@ -187,9 +187,8 @@ impl<'t> Parser<'t> {
             return fault(name.span, DeclarationError::Duplicate(name.text.to_owned()));
         }
         if name.text == "_" {
-            let expected = NameKind::Register;
-            let found = NameKind::Label;
-            return fault(name.span, NameError::WrongKind { name: "_".into(), expected, found });
+            let (expected, found) = ("a register's name", "`_`".to_owned());
+            return fault(name.span, SyntaxError::Unexpected { expected, found });
         }
         let entity = self.environment.new_register(name.text, shape.ty, shape.vector as u8);
         self.environment.declare(name.text, entity);

@@ -60,7 +60,10 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let uniform = c.accept("uni");
     c.finish_modifiers()?;
     let Some(call) = &c.statement.call else {
-        return fault(c.statement.span, OperandError::Count { opcode: c.name(), expected: "1".into(), found: 0 });
+        return fault(
+            c.statement.span,
+            OperandError::Count { opcode: c.name(), expected: "a function".into(), found: 0 },
+        );
     };
     let name = call.callee;
     let whole = Name { text: name.text, part: None, negated: false, offset: None, span: name.span };
@@ -106,8 +109,8 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
             return fault(name.span, NameError::WrongKind { name: name.text.into(), expected, found });
         }
     };
-    let results = c.call_operands(name, "results", &call.results, &signature.results)?;
-    let arguments = c.call_operands(name, "arguments", &call.arguments, &signature.parameters)?;
+    let results = c.call_operands(name, "result", &call.results, &signature.results)?;
+    let arguments = c.call_operands(name, "argument", &call.arguments, &signature.parameters)?;
     Ok(Op::Call { callee, results, arguments, uniform })
 }
 
@@ -148,7 +151,6 @@ impl<'t> Context<'_, 't> {
                 && expected != found
             {
                 let (name, index) = (callee.text.to_owned(), index + 1);
-                let what = if what == "results" { "result" } else { "argument" };
                 return fault(operand.span, OperandError::CallSize { name, what, index, expected, found });
             }
             typed.push(value);
@@ -180,7 +182,7 @@ impl<'t> Context<'_, 't> {
             (None, Some(8)) => Type::B64,
             (None, _) => Type::B32,
         };
-        if what == "results" {
+        if what == "result" {
             return match self.destination(operand, ty, Width::Exact)? {
                 Some(register) => {
                     Ok((CallOperand::Value(crate::Operand::Register(register)), Some(u64::from(ty.bytes()))))

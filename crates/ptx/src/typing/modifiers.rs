@@ -39,7 +39,11 @@ impl<'t> Context<'_, 't> {
     pub fn require<T: Copy>(&mut self, table: &[(&str, T)], what: &'static str) -> Parsed<T> {
         match self.choose(table) {
             Some(value) => Ok(value),
-            None if self.modifier().is_some() => self.unknown_modifier(),
+            None if self.modifier().is_some() => {
+                let modifier = self.modifier().unwrap_or_default().to_owned();
+                let error = InstructionError::OtherModifier { opcode: self.opcode().into(), what, modifier };
+                fault(self.modifier_span(self.next), error)
+            }
             None => self.missing(what),
         }
     }

@@ -1,9 +1,9 @@
 //! Reading operands, each with the type that it must have.
 
 use super::Context;
-use super::special::{special, special_type};
+use super::special::{Named, special, special_type};
 use crate::environment::Entity;
-use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};
+use crate::errors::{NameError, NameKind, OperandError, Parsed, counted, fault};
 use crate::parser::Constant;
 use crate::parser::operands::{Name, Raw, RawOperand};
 use crate::{
@@ -44,9 +44,9 @@ impl<'s, 't> Context<'s, 't> {
             return Ok(());
         }
         let expected = if counts.start() == counts.end() {
-            counts.start().to_string()
+            counted(*counts.start(), "operand")
         } else {
-            format!("{} to {}", counts.start(), counts.end())
+            format!("{} or {} operands", counts.start(), counts.end())
         };
         fault(self.statement.span, OperandError::Count { opcode: self.name(), expected, found })
     }
@@ -67,9 +67,11 @@ impl<'s, 't> Context<'s, 't> {
             Ok(Some(entity)) => entity,
             Ok(None) => {
                 return match special(name.text, name.part) {
-                    Ok(Some(special)) => Ok(Resolved::Special(special)),
-                    Ok(None) => fault(name.span, NameError::Undeclared(self.full_name(name))),
-                    Err(()) => fault(name.span, NameError::UnsupportedSpecial(name.text.to_owned())),
+                    Named::Special(special) => Ok(Resolved::Special(special)),
+                    Named::Unsupported => fault(name.span, NameError::UnsupportedSpecial(name.text.to_owned())),
+                    Named::NeedsPart => fault(name.span, NameError::NeedsPart(name.text.to_owned())),
+                    Named::NoPart => self.no_part(name, name.part.unwrap_or_default()),
+                    Named::Nothing => fault(name.span, NameError::Undeclared(name.text.to_owned())),
                 };
             }
             Err(error) => return fault(name.span, error),
@@ -103,10 +105,6 @@ impl<'s, 't> Context<'s, 't> {
 
     fn no_part<T>(&self, name: &Name<'t>, part: &str) -> Parsed<T> {
         fault(name.span, NameError::NoPart { name: name.text.to_owned(), part: part.to_owned() })
-    }
-
-    fn full_name(&self, name: &Name<'t>) -> String {
-        name.part.map_or_else(|| name.text.to_owned(), |part| format!("{}.{part}", name.text))
     }
 
     /// A register of type `ty`, to read or write.
@@ -306,6 +304,9 @@ impl<'s, 't> Context<'s, 't> {
             },
             _ => vec![operand.clone()],
         };
+        if lanes == 1 && matches!(operand.raw, Raw::Vector(_)) {
+            return fault(operand.span, OperandError::Kind { expected: "a register", found: "a vector" });
+        }
         if vector.len() != lanes {
             return fault(operand.span, OperandError::VectorLength { expected: lanes, found: vector.len() });
         }

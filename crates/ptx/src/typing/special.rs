@@ -2,28 +2,47 @@
 
 use crate::{Axis, Special, Type};
 
-/// The special register of that name and part; `Err` if there is one that is not supported.
-pub(super) fn special(name: &str, part: Option<&str>) -> Result<Option<Special>, ()> {
-    let axis = || {
-        Some(match part? {
-            "x" => Axis::X,
-            "y" => Axis::Y,
-            "z" => Axis::Z,
-            _ => return None,
-        })
-    };
-    let Some(name) = name.strip_prefix('%') else { return Ok(None) };
-    let vector = match name {
-        "tid" => axis().map(Special::ThreadIndex),
-        "ntid" => axis().map(Special::BlockSize),
-        "ctaid" => axis().map(Special::BlockIndex),
-        "nctaid" => axis().map(Special::GridSize),
+/// What a name is among the special registers.
+pub(super) enum Named {
+    Special(Special),
+    /// PTX has it, this crate does not.
+    Unsupported,
+    /// It has parts, and none is named.
+    NeedsPart,
+    /// It has no such part.
+    NoPart,
+    /// It is no special register.
+    Nothing,
+}
+
+/// The special register of that name and part.
+pub(super) fn special(name: &str, part: Option<&str>) -> Named {
+    let Some(name) = name.strip_prefix('%') else { return Named::Nothing };
+    let vector: Option<fn(Axis) -> Special> = match name {
+        "tid" => Some(Special::ThreadIndex),
+        "ntid" => Some(Special::BlockSize),
+        "ctaid" => Some(Special::BlockIndex),
+        "nctaid" => Some(Special::GridSize),
         _ => None,
     };
-    if vector.is_some() || part.is_some() {
-        return Ok(vector);
+    if let Some(vector) = vector {
+        return match part {
+            Some("x") => Named::Special(vector(Axis::X)),
+            Some("y") => Named::Special(vector(Axis::Y)),
+            Some("z") => Named::Special(vector(Axis::Z)),
+            Some(_) => Named::NoPart,
+            None => Named::NeedsPart,
+        };
     }
-    Ok(Some(match name {
+    match scalar(name) {
+        Named::Special(_) if part.is_some() => Named::NoPart,
+        named => named,
+    }
+}
+
+/// The special register of that name, which has no parts.
+fn scalar(name: &str) -> Named {
+    Named::Special(match name {
         "laneid" => Special::LaneId,
         "warpid" => Special::WarpId,
         "nwarpid" => Special::WarpCount,
@@ -51,18 +70,19 @@ pub(super) fn special(name: &str, part: Option<&str>) -> Result<Option<Special>,
         | "cluster_nctarank"
         | "is_explicit_cluster"
         | "aggr_smem_size"
-        | "current_graph_exec" => return Err(()),
+        | "current_graph_exec" => return Named::Unsupported,
         _ => {
-            if let Some(number) = name.strip_prefix("envreg").and_then(|number| number.parse::<u8>().ok()) {
-                return if number < 32 { Ok(Some(Special::Environment(number))) } else { Ok(None) };
-            }
-            let counter = name.strip_prefix("pm").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-            if counter || name.starts_with("reserved_smem_offset") {
-                return Err(());
-            }
-            return Ok(None);
+            let number = |prefix| name.strip_prefix(prefix).and_then(|rest: &str| rest.parse::<u8>().ok());
+            let counter = name.trim_end_matches("_64");
+            let counter =
+                counter.strip_prefix("pm").is_some_and(|rest| rest.parse::<u8>().is_ok_and(|index| index < 8));
+            return match number("envreg") {
+                Some(index @ 0..32) => Named::Special(Special::Environment(index)),
+                _ if counter || name.starts_with("reserved_smem_offset") => Named::Unsupported,
+                _ => Named::Nothing,
+            };
         }
-    }))
+    })
 }
 
 /// The type of a special register.

@@ -1,0 +1,168 @@
+//! Whole files: what LLVM, nvcc and a hand write.
+
+use ptx::{Callee, Linkage, Location, Module, Op, Space, Symbol};
+use std::collections::HashSet;
+use std::mem::{Discriminant, discriminant};
+
+fn parse(name: &str, text: &str) -> Module {
+    ptx::parse(name, text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn instructions() -> Module {
+    parse("instructions.ptx", include_str!("data/instructions.ptx"))
+}
+
+fn body<'m>(module: &'m Module, name: &str) -> &'m [ptx::Instruction] {
+    let function = module.function(name).unwrap_or_else(|| panic!("{name} is there"));
+    module.functions[function].body.as_deref().unwrap_or_else(|| panic!("{name} has a body"))
+}
+
+/// The text of an instruction.
+fn text<'m>(module: &'m Module, instruction: &ptx::Instruction) -> &'m str {
+    &module.text[instruction.span.start as usize..instruction.span.end as usize]
+}
+
+#[test]
+fn every_operation_has_a_spelling() {
+    let module = instructions();
+    let kinds: HashSet<Discriminant<Op>> = module
+        .functions
+        .iter()
+        .flat_map(|(_, function)| function.body.iter().flatten())
+        .map(|instruction| discriminant(&instruction.op))
+        .collect();
+    // As many as `Op` has variants.
+    assert_eq!(kinds.len(), 37);
+}
+
+#[test]
+fn the_initial_values_of_variables_are_bytes_and_addresses() {
+    let module = instructions();
+    let variable = |name: &str| {
+        let found = module.variables.iter().find(|(_, variable)| variable.name == name);
+        found.unwrap_or_else(|| panic!("{name} is there"))
+    };
+    let words = |name: &str| {
+        let bytes = &variable(name).1.initializer.bytes;
+        bytes.chunks(4).map(|word| i32::from_le_bytes(word.try_into().expect("whole words"))).collect::<Vec<_>>()
+    };
+    assert_eq!(words("matrix"), [1, -2, 3, 4]);
+    assert_eq!(variable("matrix").1.size, Some(24));
+    assert_eq!(words("constants"), [255, 15, 5, 19]);
+    assert_eq!(words("floats"), [1.5f32.to_bits() as i32, 0x4000_0000, (-2f32).to_bits() as i32]);
+    assert_eq!(variable("doubles").1.size, Some(16));
+    assert_eq!(variable("quad").1.size, Some(16));
+    assert_eq!((variable("dynamic").1.size, variable("dynamic").1.linkage), (None, Linkage::Extern));
+
+    let bytes = variable("bytes").0;
+    let table = &variable("table").1.initializer.addresses;
+    let seen: Vec<_> = table.iter().map(|item| (item.offset, item.width, item.generic, item.addend)).collect();
+    assert_eq!(seen, [(0, 8, false, 0), (8, 8, true, 8), (24, 8, false, 4)]);
+    assert!(table.iter().all(|item| item.symbol == Symbol::Variable(bytes)));
+
+    let packed = &variable("packed").1.initializer;
+    assert_eq!(packed.bytes, [1, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let seen: Vec<_> = packed.addresses.iter().map(|item| (item.offset, item.width, item.shift)).collect();
+    assert_eq!(seen, (0..8u32).map(|byte| (u64::from(byte) + 1, 1, byte * 8)).collect::<Vec<_>>());
+}
+
+#[test]
+fn branches_find_the_label_of_the_nearest_scope() {
+    let module = instructions();
+    let body = body(&module, "controls");
+    let target = |index: usize| match &body[index].op {
+        Op::Branch { target, .. } => text(&module, &body[*target as usize]).to_owned(),
+        other => panic!("{other:?} is a branch"),
+    };
+    let branches: Vec<usize> = (0..body.len()).filter(|&index| matches!(body[index].op, Op::Branch { .. })).collect();
+    let targets: Vec<String> = branches.into_iter().map(target).collect();
+    assert_eq!(targets, ["mov.b32 extra, 3;", "add.s32 extra, extra, -1;", "setp.eq.s32 %p1, %r1, 77;", "exit;"]);
+    let indexed = body.iter().find_map(|instruction| match &instruction.op {
+        Op::BranchIndexed { targets, .. } => Some(targets.clone()),
+        _ => None,
+    });
+    let indexed = indexed.expect("there is an indexed branch");
+    let texts: Vec<_> = indexed.iter().map(|&at| text(&module, &body[at as usize])).collect();
+    assert_eq!(texts, ["mov.b32 extra, 3;", "exit;"]);
+}
+
+#[test]
+fn calls_know_their_candidates() {
+    let module = instructions();
+    let twice = module.function("twice").expect("twice is there");
+    let callees: Vec<_> = body(&module, "controls")
+        .iter()
+        .filter_map(|instruction| match &instruction.op {
+            Op::Call { callee, .. } => Some(callee.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(callees.len(), 5);
+    assert_eq!(callees[0], Callee::Direct(twice));
+    for callee in &callees[2..4] {
+        assert!(matches!(callee, Callee::Indirect { candidates, .. } if candidates == &[twice]), "{callee:?}");
+    }
+    let stops = &module.functions[module.function("stops").expect("stops is there")];
+    assert!(stops.no_return && !stops.is_kernel);
+}
+
+#[test]
+fn parameters_in_registers_are_loaded_at_entry_and_stored_at_each_return() {
+    let module = instructions();
+    let body = body(&module, "plain");
+    let kinds: Vec<_> = body
+        .iter()
+        .map(|instruction| match &instruction.op {
+            Op::Load { space: Space::Parameter, .. } => "load",
+            Op::Store { space: Space::Parameter, .. } => "store",
+            Op::Return => "return",
+            _ => "other",
+        })
+        .collect();
+    assert_eq!(kinds, ["load", "load", "other", "other", "store", "return", "other", "store"]);
+    assert_eq!(body[4].guard, body[5].guard);
+    assert!(body[5].guard.is_some() && body[7].guard.is_none());
+}
+
+#[test]
+fn locations_follow_calls_outwards() {
+    let module = instructions();
+    let last = body(&module, "controls").last().and_then(|instruction| instruction.location).expect("there is a .loc");
+    let chain: Vec<Location> = module.inline_chain(last).collect();
+    assert_eq!(chain.iter().map(|location| (location.line, location.column)).collect::<Vec<_>>(), [(12, 5), (10, 3)]);
+    assert_eq!(module.blame(last), Some(("controls.rs", 12, 5)));
+    let kernel = &module.functions[module.function("controls").expect("the kernel is there")];
+    assert_eq!((kernel.max_threads, kernel.min_blocks_per_multiprocessor), (Some([128, 2, 1]), Some(2)));
+}
+
+#[test]
+fn the_compilers_own_library_is_not_to_blame() {
+    let text = ".version 7.8\n.target sm_75\n.visible .entry k() {\n\
+        .loc 2 7 1\n.loc 1 99 5, function_name $x, inlined_at 2 7 1\nret;\n}\n\
+        .file 1 \"/rustc/abc/library/core/src/num/mod.rs\"\n.file 2 \"kernels/src/k.rs\"\n";
+    let module = parse("k.ptx", text);
+    let location = body(&module, "k")[0].location.expect("there is a .loc");
+    assert_eq!(module.inline_chain(location).count(), 2);
+    assert_eq!(module.blame(location), Some(("kernels/src/k.rs", 7, 1)));
+}
+
+#[test]
+fn what_nvcc_writes_is_read() {
+    let module = parse("nvcc.ptx", include_str!("data/nvcc.ptx"));
+    let kernels: HashSet<_> = module.kernels().map(|(_, kernel)| kernel.name.as_str()).collect();
+    assert_eq!(kernels, HashSet::from(["transpose_padded", "reduce", "calls", "many"]));
+    let reduce = &module.functions[module.function("reduce").expect("the kernel is there")];
+    assert_eq!((reduce.max_threads, reduce.min_blocks_per_multiprocessor), (Some([256, 1, 1]), Some(2)));
+    let calls = &module.functions[module.function("calls").expect("the kernel is there")];
+    let layout = module.parameter_layout(calls);
+    let offsets: Vec<_> = layout.slots.iter().map(|slot| (slot.offset, slot.size)).collect();
+    assert_eq!(offsets, [(0, 8), (8, 48), (56, 8), (64, 4), (72, 8)]);
+    assert_eq!(layout.total, 80);
+    // Every instruction of a kernel comes from a line of the CUDA source or of CUDA's own headers.
+    for instruction in calls.body.iter().flatten() {
+        if let Some(location) = instruction.location {
+            let (path, line, _) = module.blame(location).expect("there is a line");
+            assert!(path == "nvcc.cu" && line <= 100 || path.starts_with("cuda/include/"), "{path}:{line}");
+        }
+    }
+}
