@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind as ClapError;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use crate::device::{self, Device, DeviceChoice};
+use crate::device::{self, DeviceChoice};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::report::{self, Format};
@@ -89,28 +89,27 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         match name {
             "list" => listing::labs(global.format, &mut out)?,
             _ => {
+                let progress = Progress::on_terminal();
+                progress.begin(|| "opening the devices".to_owned());
                 let (devices, errors) = device::all(&options)?;
                 for error in errors {
-                    note(&error.to_string());
+                    progress.note(&format!("note: {error}"));
                 }
+                drop(progress);
                 listing::devices(&devices, global.format, &mut out)?;
             }
         }
         return Ok(true);
     };
-    let device = device::open(global.device, &options)?;
-    announce(global.device, &device);
     let progress = Progress::on_terminal();
+    progress.begin(|| "opening the device".to_owned());
+    let device = device::open(global.device, &options)?;
+    if let Some(why) = device.fallback() {
+        progress.note(&format!("note: running on the simulator: {why}"));
+    }
     let report = (lab.run)(&device, matches, progress)?;
     report::write(&report, global.format, &mut out)?;
     Ok(report.correct())
-}
-
-/// Says which device `auto` has taken, and why if that is no GPU.
-fn announce(choice: DeviceChoice, device: &Device) {
-    if let (DeviceChoice::Auto, Some(why)) = (choice, device.fallback()) {
-        note(&format!("running on the simulator: {why}"));
-    }
 }
 
 /// What `clap` has to say: help and version to the standard output, a wrong command line as one line on the standard error.
@@ -144,11 +143,6 @@ fn usage_line(error: &clap::Error) -> String {
 fn complain(text: &str) {
     // If there is no standard error, there is nobody to tell.
     let _ = writeln!(std::io::stderr(), "error: {text}");
-}
-
-/// Something to know, on the standard error.
-fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "note: {text}");
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! A progress bar on a terminal, for whoever waits longer than a second.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -11,6 +12,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Nothing is shown before this much time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Units of the bar in one step.
+const STEP: u64 = 1000;
+
 /// Where a lab says how far it is. The default shows nothing.
 #[derive(Clone, Default)]
 pub struct Progress {
@@ -19,6 +23,8 @@ pub struct Progress {
 
 struct Shown {
     bar: ProgressBar,
+    /// Steps that are done.
+    steps: AtomicU64,
     /// Dropped to end the wait of the thread that shows the bar.
     end: Option<Sender<()>>,
     waiting: Option<JoinHandle<()>>,
@@ -31,7 +37,7 @@ impl Progress {
             return Self::default();
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {bar:30} {pos}/{len} {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {bar:30} {percent:>3}% {wide_msg}") {
             bar.set_style(style);
         }
         let (end, ended) = channel();
@@ -44,13 +50,13 @@ impl Progress {
                 }
             }
         });
-        Self { shown: Some(Arc::new(Shown { bar, end: Some(end), waiting: Some(waiting) })) }
+        Self { shown: Some(Arc::new(Shown { bar, steps: AtomicU64::new(0), end: Some(end), waiting: Some(waiting) })) }
     }
 
     /// So many more steps are to come.
     pub fn add_steps(&self, steps: usize) {
         if let Some(shown) = &self.shown {
-            shown.bar.inc_length(steps as u64);
+            shown.bar.inc_length(steps as u64 * STEP);
         }
     }
 
@@ -61,10 +67,30 @@ impl Progress {
         }
     }
 
+    /// So much of the step is done, of `whole`. From any thread.
+    pub fn part(&self, done: u64, whole: u64) {
+        if let Some(shown) = &self.shown {
+            let steps = shown.steps.load(Ordering::Relaxed);
+            let part = done as f64 / whole.max(1) as f64;
+            shown.bar.set_position(steps * STEP + (part.min(1.0) * STEP as f64) as u64);
+        }
+    }
+
     /// The step is done.
     pub fn done(&self) {
         if let Some(shown) = &self.shown {
-            shown.bar.inc(1);
+            let steps = shown.steps.fetch_add(1, Ordering::Relaxed) + 1;
+            shown.bar.set_position(steps * STEP);
+        }
+    }
+
+    /// Writes a line to the standard error, above the bar if there is one.
+    pub fn note(&self, line: &str) {
+        // If there is no standard error, there is nobody to tell.
+        let write = || drop(writeln!(std::io::stderr(), "{line}"));
+        match &self.shown {
+            Some(shown) => shown.bar.suspend(write),
+            None => write(),
         }
     }
 }

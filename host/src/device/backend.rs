@@ -5,6 +5,7 @@ use simt::Counters;
 
 use super::{LaunchConfig, Properties};
 use crate::error::Result;
+use crate::progress::Progress;
 
 /// A device: a GPU or the simulator. Addresses are device addresses; each comes from an allocation of the same backend.
 pub(super) trait Backend {
@@ -44,6 +45,9 @@ pub(super) trait Backend {
     /// Starts a kernel. The launch has been checked. The simulator is done when this returns, and has counted; a GPU is done
     /// at the next [`Backend::synchronize`], which then reports a fault.
     fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
+
+    /// Where long launches say how far they are. Only the simulator's are long.
+    fn watch(&self, progress: Progress);
 
     /// Waits for everything that was started.
     fn synchronize(&self) -> Result<()>;

@@ -94,8 +94,18 @@ impl Image {
     ///
     /// [`Error::Ptx`] with the first complaint.
     pub fn parse(&self) -> Result<ptx::Module> {
-        ptx::parse(&self.name, &self.text)
-            .map_err(|errors| Error::Ptx { name: self.name.clone(), problem: one_line(&errors.to_string()) })
+        ptx::parse(&self.name, &self.text).map_err(|errors| {
+            // One line in all: the first error, at `line:column`, and how many there are.
+            let mut all = errors.iter().map(ToString::to_string);
+            let first = all.next().unwrap_or_default();
+            let (place, problem) = first.split_once(": ").unwrap_or(("", &first));
+            let more = match all.count() {
+                0 => String::new(),
+                1 => "; and one more error".to_owned(),
+                count => format!("; and {count} more errors"),
+            };
+            Error::Ptx { name: format!("{}:{place}", self.name), problem: one_line(problem) + &more }
+        })
     }
 
     fn from_file(path: &Path) -> Result<Self> {
@@ -167,6 +177,16 @@ mod tests {
             Err("kernel k: has 4 bytes in parameter 1, and the argument has 8; the PTX was made of other kernels"
                 .into())
         );
+    }
+
+    #[test]
+    fn what_the_parser_refuses_is_one_line() {
+        let refused = |text| image(text).unwrap().parse().unwrap_err().to_string();
+        let error = refused(".version 6.3\n.target sm_75\n.address_size 64\nfoo\n");
+        assert!(error.starts_with("test.ptx:4:1: "), "{error}");
+        let error =
+            refused(".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry k() {\n frob;\n grob;\n}\n");
+        assert!(error.starts_with("test.ptx:5:") && error.ends_with("; and one more error"), "{error}");
     }
 
     #[test]

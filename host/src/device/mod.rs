@@ -49,6 +49,7 @@ pub use simt::Counters;
 use backend::Backend;
 
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 
 /// What else decides how a device is opened.
 #[derive(Clone, Debug, Default)]
@@ -267,6 +268,11 @@ impl Device {
     pub fn copy(&self, from: &impl OnDevice, to: &mut impl OnDevice, bytes: u64) -> Result<()> {
         assert!(bytes <= from.bytes() && bytes <= to.bytes());
         self.backend.copy(from.address(), to.address(), bytes)
+    }
+
+    /// Shows on `progress` how far a long launch is, from now on.
+    pub fn watch(&self, progress: &Progress) {
+        self.backend.watch(progress.clone());
     }
 
     /// Waits for everything that was started.

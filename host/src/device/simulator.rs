@@ -9,6 +9,7 @@ use super::backend::Backend;
 use super::image::Image;
 use super::{Kind, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
+use crate::progress::Progress;
 
 /// Rows of a pitched allocation start on multiples of this many bytes, as an H200's driver has it.
 const PITCH_ALIGNMENT: u64 = 512;
@@ -21,6 +22,7 @@ pub(super) struct Simulator {
     program: Program,
     memory: RefCell<Memory>,
     properties: Properties,
+    progress: RefCell<Progress>,
 }
 
 impl Simulator {
@@ -33,6 +35,7 @@ impl Simulator {
         Ok(Self {
             program,
             memory: RefCell::new(memory),
+            progress: RefCell::default(),
             properties: Properties {
                 kind: Kind::Simulator,
                 index: None,
@@ -141,6 +144,8 @@ impl Backend for Simulator {
 
     fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
         let arguments: Vec<&[u8]> = arguments.iter().collect();
+        let progress = self.progress.borrow();
+        let progress: &Progress = &progress;
         let launch = Launch {
             kernel,
             grid: config.grid,
@@ -153,6 +158,7 @@ impl Backend for Simulator {
                 self.properties.shared_per_block as u32
             },
             arguments: &arguments,
+            progress: Some(&|done, whole| progress.part(done, whole)),
             ..Launch::default()
         };
         let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
@@ -160,6 +166,10 @@ impl Backend for Simulator {
             other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
         })?;
         Ok(Some(report.counters()))
+    }
+
+    fn watch(&self, progress: Progress) {
+        self.progress.replace(progress);
     }
 
     fn synchronize(&self) -> Result<()> {

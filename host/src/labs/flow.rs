@@ -107,6 +107,7 @@ pub fn run<L: Lab>(
 ) -> Result<(LabReport, L)> {
     let progress = &settings.progress;
     progress.begin(|| format!("{name}: making the data"));
+    device.watch(progress);
     let (mut lab, variants) = build(device)?;
     let alongside = settings.counters && device.properties().is_gpu();
     progress.add_steps(variants.len() * if alongside { 2 } else { 1 });
@@ -142,6 +143,8 @@ pub fn run<L: Lab>(
     } else if alongside {
         count_alongside(name, device, &mut report, progress, build)?;
     }
+    // The bar must be gone before the report is written.
+    device.watch(&Progress::default());
     Ok((report, lab))
 }
 
@@ -187,6 +190,7 @@ fn count_alongside<L: Lab>(
     build: impl Fn(&Device) -> Result<(L, Vec<L::Variant>)>,
 ) -> Result<()> {
     let simulator = device.simulator()?;
+    simulator.watch(progress);
     let (mut lab, variants) = build(&simulator)?;
     for (variant, on_gpu) in variants.iter().zip(&mut report.variants) {
         progress.begin(|| format!("{name}: {} on the simulator", on_gpu.name));

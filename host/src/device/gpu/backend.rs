@@ -11,6 +11,7 @@ use super::super::backend::Backend;
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::{Function, Gpu};
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: u32 = 2;
@@ -234,6 +235,8 @@ impl Backend for Gpu {
         self.check(&format!("launching kernel {kernel}"), status)?;
         Ok(None)
     }
+
+    fn watch(&self, _progress: Progress) {}
 
     fn synchronize(&self) -> Result<()> {
         self.make_current()?;
