@@ -15,9 +15,9 @@
 //!
 //! Both kernels take blocks of any one-dimensional size. A grid has at least as many threads as the arrays have elements.
 
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 use cuda_std::thread;
+use cuda_std::{gpu_only, kernel};
 
 /// `c[i] = a[i + offset] + b[i + offset]`: both loads are shifted, the store is aligned.
 ///

@@ -27,9 +27,9 @@
 //! Blocks of another height work too: one of 32 x 32 threads moves one element a thread. [`transpose_block16`] always does,
 //! with blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
 
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 use cuda_std::{address_space, shared::SharedCell, thread};
+use cuda_std::{gpu_only, kernel};
 
 /// Rows and columns of a tile, and the width of its block.
 pub const TILE: u32 = 32;
@@ -209,7 +209,7 @@ pub unsafe fn transpose_padded(
 }
 
 /// The part of the input that one block moves.
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 struct Tile {
     /// The first row.
     row: u32,
@@ -221,7 +221,7 @@ struct Tile {
     width: u32,
 }
 
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 impl Tile {
     /// The tile of this block in a `rows` x `cols` matrix.
     #[inline(always)]
@@ -233,7 +233,7 @@ impl Tile {
 }
 
 /// The row of this block in the grid, counted through its layers.
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 #[inline(always)]
 fn block_row() -> u32 {
     thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
@@ -243,7 +243,7 @@ fn block_row() -> u32 {
 ///
 /// # Safety
 /// The block is at most [`TILE`] wide.
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 #[inline(always)]
 unsafe fn lane_in_tile() -> u32 {
     let x = thread::thread_idx_x();
@@ -256,7 +256,7 @@ unsafe fn lane_in_tile() -> u32 {
 ///
 /// In blocks of the usual height the number of lines is known, so that the compiler lets all four loads go before it waits for
 /// the first. Blocks of another height take the loop.
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 #[inline(always)]
 fn for_each_line(limit: u32, mut visit: impl FnMut(u32)) {
     let mut y = thread::thread_idx_y();
@@ -275,7 +275,7 @@ fn for_each_line(limit: u32, mut visit: impl FnMut(u32)) {
 }
 
 /// Where (row, column) lies in a matrix: 64 bits, since 16384 x 16384 elements pass 32 bits of bytes.
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 #[inline(always)]
 fn at(row: u32, col: u32, pitch: u32) -> usize {
     row as usize * pitch as usize + col as usize

@@ -1,8 +1,8 @@
 //! Constant memory: up to 64 KB that a launch only reads, cached for the case that all lanes read one address.
 //!
 //! ```
-//! use cuda_std::{address_space, kernel};
-//! #[cfg(target_arch = "nvptx64")]
+//! use cuda_std::{address_space, gpu_only, kernel};
+//! #[gpu_only]
 //! use cuda_std::{constant::ConstantCell, thread};
 //!
 //! #[address_space(constant)]

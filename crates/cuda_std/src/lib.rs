@@ -5,8 +5,8 @@
 //! the host a typed handle with which it is launched.
 //!
 //! ```
-//! use cuda_std::kernel;
-//! #[cfg(target_arch = "nvptx64")]
+//! use cuda_std::{gpu_only, kernel};
+//! #[gpu_only]
 //! use cuda_std::thread;
 //!
 //! /// Adds `y` to `x`, element by element.
@@ -54,6 +54,15 @@
 //! alone. rustc has no words for shared and constant memory; the attributes write sections, and `cuda_builder` turns them into
 //! address spaces. The device side needs unstable features of rustc, which `cuda_builder` switches on; the host side is stable Rust.
 //!
+//! # What differs from Rust-CUDA
+//!
+//! * `#[kernel]` leaves a typed handle on the host, not nothing; the body of a kernel is an unsafe context in every edition.
+//! * Atomic operations are functions on pointers ([`atomic::add`], ...), beside the types [`atomic::AtomicF32`] and
+//!   [`atomic::AtomicF64`]; integers have the types of [`core::sync::atomic`], which work on this backend.
+//! * The shuffles clamp as CUDA's do, `warp_shuffle_up` included; [`warp::warp_reduce_all`] needs no `redux.sync`.
+//! * Vectors are this crate's ([`vector`]), coordinates plain structs ([`thread::Vec3`]); there is no dependency on `vek` or `half`.
+//! * There is no allocator and no `print!`.
+//!
 //! `assert!`, `panic!`, an index out of bounds and `unwrap` work in kernels: they stop the launch with a trap, without a message.
 
 #![no_std]
@@ -92,7 +101,7 @@ pub mod vector;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod warp;
 
-pub use cuda_std_macros::{address_space, kernel};
+pub use cuda_std_macros::{address_space, gpu_only, kernel};
 pub use float::GpuFloat;
 
 /// What most kernels use: `use cuda_std::prelude::*;`.
@@ -101,7 +110,7 @@ pub mod prelude {
     #[cfg(any(target_arch = "nvptx64", doc))]
     pub use crate::shared::SharedCell;
     pub use crate::vector::*;
-    pub use crate::{address_space, kernel};
+    pub use crate::{address_space, gpu_only, kernel};
     #[cfg(any(target_arch = "nvptx64", doc))]
     pub use crate::{atomic, fast, mem, shared, shared_array, special, thread, warp};
 }

@@ -4,8 +4,8 @@
 //! particular value:
 //!
 //! ```
-//! use cuda_std::{address_space, kernel};
-//! #[cfg(target_arch = "nvptx64")]
+//! use cuda_std::{address_space, gpu_only, kernel};
+//! #[gpu_only]
 //! use cuda_std::{shared::SharedCell, thread};
 //!
 //! #[address_space(shared)]
@@ -73,8 +73,8 @@ impl<T> SharedStatic for MaybeUninit<T> {}
 /// have no initial value.
 ///
 /// ```
-/// use cuda_std::kernel;
-/// #[cfg(target_arch = "nvptx64")]
+/// use cuda_std::{gpu_only, kernel};
+/// #[gpu_only]
 /// use cuda_std::{shared_array, thread};
 ///
 /// /// Turns the order of 64 elements around.

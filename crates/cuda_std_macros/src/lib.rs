@@ -1,12 +1,13 @@
-//! The attributes of [`cuda_std`]: `#[kernel]` and `#[address_space(..)]`.
+//! The attributes of [`cuda_std`]: `#[kernel]`, `#[address_space(..)]` and `#[gpu_only]`.
 //!
-//! Both mean one thing on the device and another on the host, because one source file serves both:
+//! Each means one thing on the device and another on the host, because one source file serves both:
 //!
 //! | attribute | device (`nvptx64`) | host |
 //! | --- | --- | --- |
 //! | `#[kernel]` on a function | the entry point of the PTX | `static NAME: cuda_std::launch::Kernel<(..)>`, the typed handle with which it is launched |
 //! | `#[address_space(shared)]` on a static | a static of the section `.shared` | the static is left out |
 //! | `#[address_space(constant)]` on a static | a static of the section `.constant` | the static is left out |
+//! | `#[gpu_only]` on any item | the item | the item is left out |
 //!
 //! rustc has no words for shared or constant memory, nor for launch bounds. The sections and the marker static that these
 //! attributes write are a convention with `cuda_builder`, which rewrites them in the LLVM IR.
@@ -17,6 +18,7 @@
 
 mod address_space;
 mod bounds;
+mod gpu_only;
 mod kernel;
 mod parameter;
 #[cfg(test)]
@@ -27,8 +29,8 @@ use proc_macro::TokenStream;
 /// Makes a function a kernel: an entry point that the host can launch.
 ///
 /// ```
-/// use cuda_std::kernel;
-/// #[cfg(target_arch = "nvptx64")]
+/// use cuda_std::{gpu_only, kernel};
+/// #[gpu_only]
 /// use cuda_std::thread;
 ///
 /// /// Adds `1.0` to each element.
@@ -76,8 +78,8 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Places a static in a memory of the GPU: `#[address_space(shared)]`, `(constant)` or `(global)`.
 ///
 /// ```
-/// use cuda_std::address_space;
-/// #[cfg(target_arch = "nvptx64")]
+/// use cuda_std::{address_space, gpu_only};
+/// #[gpu_only]
 /// use cuda_std::{constant::ConstantCell, shared::SharedCell};
 ///
 /// #[address_space(shared)]
@@ -94,4 +96,22 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn address_space(arguments: TokenStream, item: TokenStream) -> TokenStream {
     address_space::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Leaves an item out of host builds: a helper function of kernels, or what they import.
+///
+/// ```
+/// use cuda_std::gpu_only;
+/// #[gpu_only]
+/// use cuda_std::thread;
+///
+/// /// The thread's place in a row of blocks that overlap by two threads.
+/// #[gpu_only]
+/// fn overlapping_index() -> u32 {
+///     thread::block_idx_x() * (thread::block_dim_x() - 2) + thread::thread_idx_x()
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn gpu_only(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    gpu_only::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -130,3 +130,10 @@ fn memories_are_named_and_hold_statics() {
         assert_eq!(text.contains("SharedStatic"), name == "shared", "{text}");
     }
 }
+
+#[test]
+fn gpu_only_keeps_the_item_for_the_device() {
+    let expand = |arguments: &str| crate::gpu_only::expand(parse(arguments), parse("use a::b;"));
+    assert_eq!(expand("").unwrap().to_string(), parse("#[cfg(target_arch = \"nvptx64\")] use a::b;").to_string());
+    assert_eq!(error(expand("x")), "`#[gpu_only]` takes no arguments");
+}

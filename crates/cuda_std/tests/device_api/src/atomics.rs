@@ -1,8 +1,8 @@
 //! Atomic operations on each type, in each scope and in both memories.
 
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 use cuda_std::{atomic, shared_array, thread};
+use cuda_std::{gpu_only, kernel};
 
 /// Every operation on a `u32` in global memory: thread `t` gives `t`. The targets are 10 words, one for each operation.
 ///
@@ -118,4 +118,23 @@ pub unsafe fn atomic_scopes(words: *mut u32, doubles: *mut f64) {
         cas(words.add(7), 5, 6); // ptx: atom.sys.global.cas.b32
         add(doubles.add(1), 0.25); // ptx: atom.sys.global.add.f64
     }
+}
+
+/// A sum that the module holds, and that stays 0.
+#[gpu_only]
+static TOTAL: atomic::AtomicF32 = atomic::AtomicF32::new(0.0);
+
+/// Floats as atomic types: adds a half to one and takes a quarter from the other, counts with both fences, and copies a flag.
+///
+/// # Safety
+/// `floats` has 3 elements, `doubles` 1.
+#[kernel]
+pub unsafe fn atomic_float_types(floats: *mut f32, doubles: *mut f64) {
+    use atomic::{AtomicF32, AtomicF64};
+    use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+    AtomicF32::from_ptr(floats).fetch_add(0.5, Relaxed); // ptx: atom.global.add.f32
+    AtomicF64::from_ptr(doubles).fetch_sub(0.25, AcqRel); // ptx: membar.gl
+    let flag = AtomicF32::from_ptr(floats.add(1)).swap(3.0, Relaxed);
+    AtomicF32::from_ptr(floats.add(2)).store(flag.max(3.0), Release);
+    assert!(AtomicF32::from_ptr(floats.add(2)).load(Acquire) >= TOTAL.fetch_add(0.0, Relaxed));
 }

@@ -1,7 +1,7 @@
 //! Constant memory: read whole, by one index for all lanes, and by an index a lane.
 
-use cuda_std::{address_space, kernel};
-#[cfg(target_arch = "nvptx64")]
+use cuda_std::{address_space, gpu_only, kernel};
+#[gpu_only]
 use cuda_std::{constant::ConstantCell, thread};
 
 /// The coefficients of a polynomial, constant term first; the host may set others.

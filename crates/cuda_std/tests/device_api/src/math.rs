@@ -1,10 +1,10 @@
 //! Math: the hardware's approximations, and the accurate functions.
 
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 use cuda_std::fast;
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 use cuda_std::{GpuFloat, thread};
+use cuda_std::{gpu_only, kernel};
 
 /// Every approximation of one positive number: 13 results a thread.
 ///

@@ -1,8 +1,8 @@
 //! Loads and stores with each cache operator, on each type.
 
-use cuda_std::kernel;
 use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
-#[cfg(target_arch = "nvptx64")]
+use cuda_std::{gpu_only, kernel};
+#[gpu_only]
 use cuda_std::{mem, thread};
 
 /// Adds up six loads of one float, each with another operator, and stores the sum in four ways.

@@ -1,9 +1,9 @@
 //! Parameters of every form, and a struct by value.
 
 use bytemuck::{NoUninit, Pod, Zeroable};
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 use cuda_std::thread;
+use cuda_std::{gpu_only, kernel};
 
 /// A struct of 16 bytes, aligned to 8: what a kernel may take by value.
 #[derive(Clone, Copy, Debug, NoUninit)]

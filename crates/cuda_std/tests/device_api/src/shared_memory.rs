@@ -1,8 +1,8 @@
 //! Shared memory in each of its forms.
 
 use cuda_std::vector::f32x4;
-use cuda_std::{address_space, kernel};
-#[cfg(target_arch = "nvptx64")]
+use cuda_std::{address_space, gpu_only, kernel};
+#[gpu_only]
 use cuda_std::{shared, shared::SharedCell, shared_array, thread};
 
 /// A tile that two kernels share the name of, though never the memory.

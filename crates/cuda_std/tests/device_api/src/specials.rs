@@ -1,7 +1,7 @@
 //! Special registers, and the ends of threads.
 
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+use cuda_std::{gpu_only, kernel};
+#[gpu_only]
 use cuda_std::{special, thread};
 
 /// Six counts of where and how the thread runs.

@@ -1,8 +1,8 @@
 //! Indices, the barrier of the block and its votes, fences.
 
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 use cuda_std::thread;
+use cuda_std::{gpu_only, kernel};
 
 /// Writes the 22 numbers by which a thread knows its place, thread by thread.
 ///

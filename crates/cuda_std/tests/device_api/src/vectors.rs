@@ -1,9 +1,9 @@
 //! Vectors: one load, arithmetic, one store.
 
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+#[gpu_only]
 use cuda_std::thread;
 use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
+use cuda_std::{gpu_only, kernel};
 
 /// Computes on each element of a vector, and turns their order around.
 ///

@@ -1,7 +1,7 @@
 //! Shuffles, votes, matches, reductions: one warp.
 
-use cuda_std::kernel;
-#[cfg(target_arch = "nvptx64")]
+use cuda_std::{gpu_only, kernel};
+#[gpu_only]
 use cuda_std::{thread, warp};
 
 /// Shuffles a word in all four ways; the second half of each output says whether the lane read from was there.

@@ -10,6 +10,10 @@
 //! memory, and are atomic for the threads of one block only, which may be faster, or also for the host and other devices,
 //! where the memory is managed or pinned. (Shared memory is seen by one block only, and needs no other scope.)
 
+mod float;
+
+pub use float::{AtomicF32, AtomicF64};
+
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use crate::intrinsics;
