@@ -67,6 +67,7 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
     };
     let name = call.callee;
     let whole = Name { text: name.text, part: None, negated: false, offset: None, span: name.span };
+    let mut by_signature = false;
     let (callee, signature) = match c.resolve(&whole)? {
         Resolved::Symbol(Symbol::Function(function)) => {
             let target = &c.environment.module.functions[function];
@@ -93,8 +94,7 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
                 }
                 Entity::CallPrototype(index) => {
                     let signature = c.environment.function.prototypes[index].clone();
-                    let at = c.environment.function.body.len();
-                    c.environment.function.indirect_calls.push((at, signature.clone()));
+                    by_signature = true;
                     (Vec::new(), signature)
                 }
                 other => {
@@ -111,6 +111,10 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
     };
     let results = c.call_operands(name, "result", &call.results, &signature.results)?;
     let arguments = c.call_operands(name, "argument", &call.arguments, &signature.parameters)?;
+    if by_signature {
+        let at = c.environment.function.body.len();
+        c.environment.function.indirect_calls.push((at, signature));
+    }
     Ok(Op::Call { callee, results, arguments, uniform })
 }
 
