@@ -297,6 +297,31 @@ mod tests {
     }
 
     #[test]
+    fn damaged_files_are_read_or_refused_but_nothing_else() {
+        let data: Vec<u8> = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let whole = array("<f4", false, "(2, 3)", &data);
+        let mut random = crate::random::Random::new(3);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("M.npy");
+        let mut refused = 0;
+        for _ in 0..3000 {
+            let mut file = whole.clone();
+            for _ in 0..=random.next_u64() % 3 {
+                let place = random.next_u64() as usize % file.len();
+                let printable = b"0123456789()[]{}':,<>fi4\n "[random.next_u64() as usize % 26];
+                file[place] = if random.next_u64() % 2 == 0 { printable } else { random.next_u64() as u8 };
+            }
+            file.truncate(file.len() - random.next_u64() as usize % 2);
+            std::fs::write(&path, &file).unwrap();
+            match read::<f32>(&path, 2) {
+                Ok(array) => assert_eq!(array.shape.iter().product::<usize>(), array.data.len()),
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused > 1000, "{refused}");
+    }
+
+    #[test]
     fn a_missing_file_is_named() {
         let error = read::<f32>(Path::new("no-such.npy"), 2).unwrap_err();
         assert!(error.to_string().starts_with("no-such.npy: cannot be opened"));

@@ -42,10 +42,10 @@ const SIZE_ON_SIMULATOR: usize = 1 << 16;
 /// With neither `--read` nor `--write`, both run.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Shift the reads: C[i] = A[i+k] + B[i+k]
+    /// Shift the reads: `C[i] = A[i+k] + B[i+k]`
     #[arg(long, help_heading = "Variants (both if none is named)")]
     pub read: bool,
-    /// Shift the writes: C[i+k] = A[i] + B[i]
+    /// Shift the writes: `C[i+k] = A[i] + B[i]`
     #[arg(long, help_heading = "Variants (both if none is named)")]
     pub write: bool,
 
