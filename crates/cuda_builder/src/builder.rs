@@ -237,6 +237,10 @@ impl CudaBuilder {
         llvm::compile(compiler, self, &optimised, &printed)?;
 
         let ptx = ptx::tidy(&read(&printed)?, &crate_prefix(workspace));
+        // LLVM only warns of a processor that it does not know, and compiles for its default.
+        if !ptx.lines().any(|line| line.strip_prefix(".target ") == Some(self.arch.target())) {
+            return Err(CudaBuilderError::UnsupportedArch { arch: self.arch, compiler: compiler.to_string() });
+        }
         ptx::check(&ptx, &rewritten.variables)?;
         let arch = self.arch;
         let made_by = format!("// coalesce: made by {compiler} for {arch}; remake with: cargo xtask build-ptx");

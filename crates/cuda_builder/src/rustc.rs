@@ -69,7 +69,7 @@ pub(crate) fn emit_ir(
     let output = cargo.output().map_err(CudaBuilderError::io("run", &compiler.cargo))?;
     let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     if !output.status.success() {
-        return Err(failure(builder, compiler, workspace, messages));
+        return Err(CudaBuilderError::BuildFailed { package: workspace.package.clone(), arch: builder.arch, messages });
     }
     if !messages.is_empty() {
         eprintln!("{messages}");
@@ -79,18 +79,6 @@ pub(crate) fn emit_ir(
         return Err(CudaBuilderError::Io { path: ir, action: "read the LLVM IR", source });
     }
     Ok(ir)
-}
-
-fn failure(
-    builder: &CudaBuilder,
-    compiler: &DeviceCompiler,
-    workspace: &Workspace,
-    messages: String,
-) -> CudaBuilderError {
-    if messages.contains("target-cpu") || messages.contains("is not a recognized processor") {
-        return CudaBuilderError::UnsupportedArch { arch: builder.arch, compiler: compiler.to_string() };
-    }
-    CudaBuilderError::BuildFailed { package: workspace.package.clone(), arch: builder.arch, messages }
 }
 
 /// Makes cargo compile the crate itself anew: another architecture's IR would otherwise pass for fresh.

@@ -8,11 +8,15 @@
 //! ```
 //!
 //! A person who learns wants the line of the kernel, and so do the simulator's reports, a debugger and a profiler. So
-//! the innermost place of the chain that lies in the kernel crate becomes the `.loc`; the comment keeps the chain.
+//! the innermost place of the chain that lies in the kernel crate becomes the `.loc`; the comment keeps the chain within
+//! the workspace.
 //! The table of files moves to the top; `llc`'s other comments, and labels that only debug sections would use, go.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+
+/// What the paths of the sources of `core` and of crates from registries begin with, in the PTX.
+const LIBRARIES: [&str; 2] = ["rust/", "registry/"];
 
 /// A place in the chain of a `.loc` comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +44,8 @@ pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
         if word.split_whitespace().next() == Some(".loc") {
             let directive = files.location(word, chain, crate_prefix);
             if directive != last {
-                let comment = if chain.is_empty() { "" } else { "\t// " };
-                let _ = writeln!(body, "\t{directive}{comment}{chain}");
+                let comment = shown_chain(chain);
+                let _ = writeln!(body, "\t{directive}{comment}");
                 last = directive;
             }
             continue;
@@ -106,6 +110,18 @@ impl<'a> Files<'a> {
         }
         table
     }
+}
+
+/// The comment beside a `.loc`: the chain of calls within the workspace. What `core` and other libraries do is left
+/// out, because it differs between their versions.
+fn shown_chain(chain: &str) -> String {
+    let places: Vec<_> = chain.split("@[").map(|place| place.trim_matches([' ', ']', '\t'])).collect();
+    let is_own = |place: &&str| !LIBRARIES.iter().any(|library| place.starts_with(library));
+    let own: Vec<_> = places.iter().copied().filter(is_own).filter(|place| !place.is_empty()).collect();
+    if own.is_empty() {
+        return String::new();
+    }
+    format!("\t// {}{}", own.join(" @[ "), " ]".repeat(own.len() - 1))
 }
 
 /// Reads `path:line:column`, which ends in ` ]`s where a chain ends.
@@ -194,7 +210,7 @@ $L__func_end0:
 {
 \t.reg .b64 \t%rd<4>;
 \t.loc\t1 61 0\t// kernels/src/lib.rs:61:0
-\t.loc\t1 63 75\t// rust/core/src/ptr/mut_ptr.rs:961:18 @[ kernels/src/lib.rs:63:75 ]
+\t.loc\t1 63 75\t// kernels/src/lib.rs:63:75
 \tadd.s64 \t%rd6, %rd4, %rd5;
 \tadd.s64 \t%rd7, %rd4, %rd5;
 \t.loc\t2 7 2\t// crates/cuda_std/src/a.rs:5:9 @[ kernels/src/help.rs:7:2 @[ kernels/src/lib.rs:64:3 ] ]
@@ -205,6 +221,19 @@ $L__tmp4:
 }
 "
         );
+    }
+
+    #[test]
+    fn places_in_libraries_are_not_shown() {
+        assert_eq!(shown_chain("rust/core/src/a.rs:1:2 @[ kernels/src/b.rs:3:4 ]"), "\t// kernels/src/b.rs:3:4");
+        assert_eq!(
+            shown_chain(
+                "rust/core/src/a.rs:1:2 @[ crates/c.rs:3:4 @[ registry/libm-1/src/d.rs:5:6 @[ kernels/src/b.rs:7:8 ] ] ]"
+            ),
+            "\t// crates/c.rs:3:4 @[ kernels/src/b.rs:7:8 ]"
+        );
+        assert_eq!(shown_chain("rust/core/src/a.rs:1:2"), "");
+        assert_eq!(shown_chain(""), "");
     }
 
     #[test]
