@@ -6,6 +6,11 @@ use bytemuck::NoUninit;
 ///
 /// Numbers and `bool` are; a struct of yours is with `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]`. The
 /// vectors of [`vector`](crate::vector) are plain data too, but rustc cannot pass them to a kernel by value.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot take a `{Self}` by value",
+    label = "its bytes are not all its own",
+    note = "for a struct: `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]`, with no padding between its fields"
+)]
 pub trait Value: NoUninit {}
 
 impl<T: NoUninit> Value for T {}
