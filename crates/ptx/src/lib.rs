@@ -18,10 +18,20 @@
 //! What PTX allows to say in several ways is said in one: `lo` on an unsigned comparison is [`Comparison::Less`], the
 //! modifiers of arithmetic are one [`Mode`], vectors are lists of operands.
 //!
+//! # From text to module
+//!
+//! `lexer` cuts the text into tokens and never fails. `parser` reads declarations, and takes each instruction apart into
+//! opcode, modifiers and operands without knowing any opcode. `typing` gives these their meaning: **a new PTX instruction
+//! is an arm of the table in `typing/mod.rs`, and a row or a function in the family that the arm names**; a new kind of
+//! operation is a variant of [`Op`] besides. `environment` holds the names in scope and what there is of the module
+//! while it is read.
+//!
 //! # Errors
 //!
-//! [`parse`] goes on after an error and returns all it found as [`Errors`]: each with line, column and the text of the
-//! instruction. What this crate does not know is such an error; it is never skipped, and no input makes it panic.
+//! [`parse`] goes on after an error and returns all it found as [`Errors`]: each with its [`Span`], line, column and the
+//! text of the instruction. What this crate does not know is such an error; it is never skipped, and no input makes it
+//! panic. A [`Module`] that comes out is consistent: every handle is of its own arenas, branches stay within the body,
+//! operands have the kind and width that their operation says, calls fit what they call.
 #![forbid(unsafe_code)]
 
 mod arena;

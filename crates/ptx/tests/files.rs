@@ -107,6 +107,21 @@ fn calls_know_their_candidates() {
 }
 
 #[test]
+fn an_alias_is_a_copy_of_its_function() {
+    let text = ".version 7.8\n.target sm_75\n.func f();\n.func g(.param .u64 p) { .reg .b64 %rd; ld.param.u64 %rd, [p];\n\
+        P: .callprototype _ ();\ncall %rd, P;\nret; }\n.func f() { ret; }\n.func h();\n.func i(.param .u64 p);\n\
+        .alias h, f;\n.alias i, g;\n";
+    let module = parse("alias.ptx", text);
+    let handle = |name: &str| module.function(name).unwrap_or_else(|| panic!("{name} is there"));
+    assert_eq!(body(&module, "h"), body(&module, "f"));
+    assert_eq!(body(&module, "i"), body(&module, "g"));
+    let Op::Call { callee: Callee::Indirect { candidates, .. }, .. } = &body(&module, "i")[1].op else {
+        panic!("the second instruction is a call")
+    };
+    assert_eq!(candidates, &[handle("f"), handle("h")]);
+}
+
+#[test]
 fn parameters_in_registers_are_loaded_at_entry_and_stored_at_each_return() {
     let module = instructions();
     let body = body(&module, "plain");
@@ -165,4 +180,31 @@ fn what_nvcc_writes_is_read() {
             assert!(path == "nvcc.cu" && line <= 100 || path.starts_with("cuda/include/"), "{path}:{line}");
         }
     }
+}
+
+#[test]
+fn what_llvm_writes_seldom_is_read() {
+    let module = parse("llvm.ptx", include_str!("data/llvm.ptx"));
+    let variable = |name: &str| {
+        let found = module.variables.iter().find(|(_, variable)| variable.name == name);
+        &found.unwrap_or_else(|| panic!("{name} is there")).1.initializer
+    };
+    // A vtable names functions; a packed struct holds an address byte by byte.
+    let method = module.function("method").expect("the function is there");
+    let named: Vec<_> = variable("vtable").addresses.iter().map(|item| (item.offset, item.symbol)).collect();
+    assert_eq!(named[1], (24, Symbol::Function(method)));
+    assert_eq!(variable("packed").addresses.len(), 8);
+    assert_eq!(variable("str").bytes, b"hello");
+    assert_eq!(variable("doubles").bytes, 3.25f64.to_le_bytes());
+    let kernel = body(&module, "k");
+    let indirect = kernel.iter().find_map(|instruction| match &instruction.op {
+        Op::Call { callee: Callee::Indirect { candidates, .. }, .. } => Some(candidates),
+        _ => None,
+    });
+    assert_eq!(indirect, Some(&vec![method]));
+    let switches = kernel.iter().filter_map(|instruction| match &instruction.op {
+        Op::BranchIndexed { targets, .. } => Some(targets.len()),
+        _ => None,
+    });
+    assert_eq!(switches.collect::<Vec<_>>(), [6]);
 }

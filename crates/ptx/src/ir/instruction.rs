@@ -38,9 +38,9 @@ pub enum Operand {
     NotRegister(Handle<Register>),
     /// An integer constant, as 64 bits in two's complement.
     Integer(u64),
-    /// `0fXXXXXXXX`: the bits of an f32.
+    /// The bits of an f32, where the operand's type is f32 (or b32): `0fXXXXXXXX`, or a decimal rounded to f32.
     Single(u32),
-    /// `0dXXXXXXXXXXXXXXXX` or a decimal: the bits of an f64.
+    /// The bits of an f64, where the operand's type is f64 (or b64): `0dXXXXXXXXXXXXXXXX` or a decimal.
     Double(u64),
     /// A special register.
     Special(Special),
@@ -630,7 +630,8 @@ pub enum Op {
     },
 
     // Memory.
-    /// `ld`, `ldu`, `ld.global.nc` (non-coherent); one destination for each element of the vector.
+    /// `ld`, `ldu`, `ld.global.nc` (non-coherent); one destination for each element of the vector. An access has up to
+    /// 16 bytes in all; from sm_100 on up to 32 in global memory.
     Load {
         space: Space,
         ordering: Ordering,

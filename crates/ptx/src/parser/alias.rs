@@ -4,6 +4,7 @@ use super::Parser;
 use crate::environment::Entity;
 use crate::errors::{DeclarationError, Fault, Parsed};
 use crate::lexer::TokenKind;
+use crate::{Function, Handle};
 
 impl Parser<'_> {
     pub(super) fn alias(&mut self) -> Parsed<()> {
@@ -16,8 +17,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// At the end: an alias gets the body of what it stands for.
-    pub(super) fn finish_aliases(&mut self) {
+    /// At the end: an alias becomes a copy of what it stands for. Returns the pairs, for their bodies may still change.
+    pub(super) fn finish_aliases(&mut self) -> Vec<(Handle<Function>, Handle<Function>)> {
+        let mut pairs = Vec::new();
         for (alias, of) in std::mem::take(&mut self.aliases) {
             let mut function = |name| match self.environment.find(name) {
                 Ok(Some(Entity::Function(function))) => Some(function),
@@ -37,11 +39,13 @@ impl Parser<'_> {
                     copy.linkage = functions[to].linkage;
                     copy.span = functions[to].span;
                     functions[to] = copy;
+                    pairs.push((from, to));
                     continue;
                 }
             };
             let error = DeclarationError::BadAlias { alias: alias.text.into(), of: of.text.into(), reason };
             self.report(Fault { problem: error.into(), span: alias.span }, alias.span.start);
         }
+        pairs
     }
 }

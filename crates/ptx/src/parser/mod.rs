@@ -102,8 +102,12 @@ impl<'t> Parser<'t> {
         if self.is_full() {
             return;
         }
-        self.finish_aliases();
+        let aliases = self.finish_aliases();
         self.finish_indirect_calls();
+        for (from, to) in aliases {
+            let body = self.environment.module.functions[from].body.clone();
+            self.environment.module.functions[to].body = body;
+        }
         self.finish_files();
         let top = Span::default();
         for (present, what) in [(self.header.version, ".version"), (self.header.target, ".target")] {

@@ -1,0 +1,62 @@
+//! What each instruction becomes: every line of `data/instructions.ptx` with its typed operation, pinned a family at a
+//! time in `snapshots`.
+
+use ptx::{Function, Module};
+use std::fmt::Write as _;
+
+/// `text` with the handles of registers replaced by their names.
+fn with_names(text: &str, function: &Function) -> String {
+    let names: Vec<&str> = function.registers.iter().map(|(_, register)| register.name.as_str()).collect();
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('[') {
+        let (before, after) = rest.split_at(at);
+        out.push_str(before);
+        let is_register = ["Some(", "Register(", "register: "].iter().any(|prefix| before.ends_with(prefix));
+        let number = after[1..].split_once(']').filter(|_| is_register);
+        match number.and_then(|(digits, rest)| Some((digits.parse::<usize>().ok()?, rest))) {
+            Some((index, tail)) => {
+                out.push_str(names[index]);
+                rest = tail;
+            }
+            None => {
+                out.push('[');
+                rest = &after[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// `text` without the modifiers that are at their defaults.
+fn without_defaults(mut text: String) -> String {
+    for default in ["rounding: Default, ", "precision: Exact, ", "relu: false "] {
+        text = text.replace(default, "");
+    }
+    for flag in ["flush_subnormals", "saturate", "propagate_nan", "xor_sign_abs"] {
+        text = text.replace(&format!("{flag}: false, "), "");
+    }
+    text
+}
+
+/// Each instruction of a function: its text, and beneath it what it became.
+fn listing(module: &Module, name: &str) -> String {
+    let function = &module.functions[module.function(name).unwrap_or_else(|| panic!("{name} is there"))];
+    let mut listing = String::new();
+    for instruction in function.body.iter().flatten() {
+        let text = &module.text[instruction.span.start as usize..instruction.span.end as usize];
+        let guard = instruction.guard.map_or_else(String::new, |guard| format!("{guard:?} "));
+        let line = format!("    {guard}{:?}", instruction.op);
+        writeln!(listing, "{text}\n{}", without_defaults(with_names(&line, function))).expect("a string takes all");
+    }
+    listing
+}
+
+#[test]
+fn instructions_become_what_they_mean() {
+    let module =
+        ptx::parse("instructions.ptx", include_str!("data/instructions.ptx")).unwrap_or_else(|e| panic!("{e}"));
+    for family in ["integers", "reals", "compares", "converts", "memory", "lanes", "controls", "plain"] {
+        insta::assert_snapshot!(family, listing(&module, family));
+    }
+}
