@@ -1,6 +1,6 @@
 //! What the parser knows while it reads: the module so far, the names in scope, and the function being read.
 
-use crate::errors::{NameError, NameKind, Parsed, fault};
+use crate::errors::{DeclarationError, NameError, NameKind, Parsed, fault};
 use crate::parser::cursor::Word;
 use crate::{Arena, Function, Handle, Instruction, Location, Module, Register, Span, Type, Variable};
 use std::collections::HashMap;
@@ -54,10 +54,18 @@ struct Scope<'t> {
 }
 
 /// The sizes of a call's results and parameters, in bytes; `None` is a parameter `[]` of any size.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Signature {
     pub results: Vec<Option<u64>>,
     pub parameters: Vec<Option<u64>>,
+}
+
+impl Module {
+    /// The sizes of a function's results and parameters.
+    pub(crate) fn signature(&self, function: &Function) -> Signature {
+        let sizes = |list: &[Handle<Variable>]| list.iter().map(|&item| self.variables[item].size).collect();
+        Signature { results: sizes(&function.results), parameters: sizes(&function.parameters) }
+    }
 }
 
 /// A use of a label that may come later.
@@ -95,12 +103,30 @@ pub(crate) struct Environment<'t> {
     pub function: FunctionBuilder<'t>,
     /// The module's scope first, the innermost last.
     scopes: Vec<Scope<'t>>,
+    /// What is left of [`COPIES`].
+    copies: u64,
 }
+
+/// Some short texts stand for long modules: a list of targets that many branches use, an alias of a long function, the
+/// padding in an initial value. All of these together are so many items at most, of which an
+/// instruction counts as 64; no compiler comes near.
+const COPIES: u64 = 1 << 24;
 
 impl<'t> Environment<'t> {
     pub fn new(module: Module) -> Self {
         let scope = Scope { names: HashMap::new(), ranges: Vec::new(), id: 0 };
-        Self { module, function: FunctionBuilder::default(), scopes: vec![scope] }
+        Self { module, function: FunctionBuilder::default(), scopes: vec![scope], copies: COPIES }
+    }
+
+    /// Accounts for `items` that the module gets and the text does not have.
+    pub fn spend(&mut self, items: u64, span: Span) -> Parsed<()> {
+        match self.copies.checked_sub(items) {
+            Some(left) => {
+                self.copies = left;
+                Ok(())
+            }
+            None => fault(span, DeclarationError::TooManyCopies),
+        }
     }
 
     /// Number of open scopes, the module's among them.

@@ -26,6 +26,8 @@ pub enum DeclarationError {
     BadAlignment(u64),
     #[error("`{0}` is larger than any memory")]
     TooLarge(String),
+    #[error("written out, this would make the module far longer than its text")]
+    TooManyCopies,
     #[error("`{0}` has no size")]
     MissingSize(String),
     #[error("a {what} cannot be declared here")]

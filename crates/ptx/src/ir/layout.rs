@@ -30,9 +30,9 @@ impl Module {
         for &parameter in &function.parameters {
             let variable = &self.variables[parameter];
             let (align, size) = (variable.align.max(1), variable.size.unwrap_or(0));
-            let offset = layout.total.next_multiple_of(u64::from(align));
+            let offset = layout.total.checked_next_multiple_of(u64::from(align)).unwrap_or(u64::MAX);
             layout.slots.push(ParameterSlot { offset, size, align });
-            layout.total = offset + size;
+            layout.total = offset.saturating_add(size);
         }
         layout
     }

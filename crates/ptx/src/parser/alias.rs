@@ -26,6 +26,12 @@ impl Parser<'_> {
                 _ => None,
             };
             let (from, to) = (function(of.text), function(alias.text));
+            let length =
+                from.and_then(|from| self.environment.module.functions[from].body.as_ref()).map_or(0, Vec::len);
+            if let Err(fault) = self.environment.spend(64 * length as u64, alias.span) {
+                self.report(*fault, alias.span.start);
+                continue;
+            }
             let functions = &mut self.environment.module.functions;
             let reason = match (from, to) {
                 (None, _) => "there is no such function",

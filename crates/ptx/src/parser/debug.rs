@@ -85,7 +85,7 @@ impl Parser<'_> {
                 missing.push((number, span));
             }
         }
-        missing.sort_by_key(|&(_, span)| span.start);
+        missing.sort_by_key(|&(number, span)| (span.start, number));
         for (number, span) in missing {
             self.report(Fault { problem: NameError::NoFile(number).into(), span }, span.start);
         }

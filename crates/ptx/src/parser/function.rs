@@ -9,6 +9,7 @@ use crate::{
     Address, AddressBase, CacheOperator, Callee, Function, Handle, Initializer, Instruction, Linkage, Op, Operand,
     Ordering, Register, Scope, Space, Span, Type, Variable,
 };
+use std::collections::HashMap;
 
 /// Bytes of parameters that a function may have.
 const PARAMETER_BYTES: u64 = 32_764;
@@ -352,7 +353,14 @@ impl<'t> Parser<'t> {
             let (at, resolved) = match pending {
                 Pending::Branch { at, label, scope } => (at, self.environment.label(label, scope).map(|at| vec![at])),
                 Pending::Indexed { at, targets } => {
-                    let (labels, scope) = self.environment.function.branch_targets[targets].clone();
+                    let (labels, scope) = &self.environment.function.branch_targets[targets];
+                    let (length, scope) = (labels.len() as u64, *scope);
+                    let span = self.environment.function.body[at].span;
+                    if let Err(fault) = self.environment.spend(length, span) {
+                        self.report(*fault, span.start);
+                        return;
+                    }
+                    let labels = self.environment.function.branch_targets[targets].0.clone();
                     (at, labels.into_iter().map(|label| self.environment.label(label, scope)).collect())
                 }
             };
@@ -371,31 +379,30 @@ impl<'t> Parser<'t> {
 
     /// At the end of the module: calls through registers get the functions that fit them.
     pub(super) fn finish_indirect_calls(&mut self) {
-        for IndirectCall { function, at, signature, span } in std::mem::take(&mut self.indirect_calls) {
-            let module = &mut self.environment.module;
-            let sizes = |list: &[Handle<Variable>]| -> Vec<_> {
-                list.iter().map(|&item| module.variables[item].size).collect()
-            };
-            let fitting: Vec<_> = module
-                .functions
-                .iter()
-                .filter(|(_, function)| {
-                    !function.is_kernel
-                        && function.body.is_some()
-                        && sizes(&function.parameters) == signature.parameters
-                        && sizes(&function.results) == signature.results
-                })
-                .map(|(handle, _)| handle)
-                .collect();
-            if fitting.is_empty() {
+        let calls = std::mem::take(&mut self.indirect_calls);
+        if calls.is_empty() {
+            return;
+        }
+        let mut fitting: HashMap<Signature, Vec<Handle<Function>>> = HashMap::new();
+        for (handle, function) in self.environment.module.functions.iter() {
+            if !function.is_kernel && function.body.is_some() {
+                fitting.entry(self.environment.module.signature(function)).or_default().push(handle);
+            }
+        }
+        for IndirectCall { function, at, signature, span } in calls {
+            let Some(found) = fitting.get(&signature) else {
                 self.report(Fault { problem: OperandError::NoCandidate.into(), span }, span.start);
                 continue;
+            };
+            if let Err(fault) = self.environment.spend(found.len() as u64, span) {
+                self.report(*fault, span.start);
+                return;
             }
-            let body = module.functions[function].body.as_mut();
+            let body = self.environment.module.functions[function].body.as_mut();
             if let Some(Op::Call { callee: Callee::Indirect { candidates, .. }, .. }) =
                 body.and_then(|body| body.get_mut(at)).map(|instruction| &mut instruction.op)
             {
-                *candidates = fitting;
+                candidates.clone_from(found);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Initial values of `.global` and `.const` variables.
 
 use super::cursor::Word;
-use super::variable::{Shape, size};
+use super::variable::{LARGEST, Shape};
 use super::{Constant, Parser};
 use crate::environment::Entity;
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, SyntaxError, fault};
@@ -20,32 +20,25 @@ impl<'t> Parser<'t> {
         name: Word<'t>,
     ) -> Parsed<Initializer> {
         let mut values = Initializer::default();
-        let open = dimensions.first() == Some(&None);
-        let inner: Vec<u64> = dimensions.iter().skip(usize::from(open)).flatten().copied().collect();
+        let is_open = dimensions.first() == Some(&None);
+        let lengths: Vec<u64> = dimensions.iter().map(|length| length.unwrap_or(1)).collect();
         let element = u64::from(shape.ty.bytes()) * u64::from(shape.vector);
-        // Bytes of the variable and of each level within it, the scalar last.
-        let mut levels = Vec::new();
-        let mut bytes =
-            size(shape, &inner.iter().map(|&length| Some(length)).collect::<Vec<_>>(), name)?.unwrap_or(element);
-        levels.push(if open { u64::MAX } else { bytes });
-        let lengths = if open { &inner[..] } else { inner.get(1..).unwrap_or(&[]) };
-        if open {
-            levels.push(bytes);
+        let bytes_from =
+            |level: usize| lengths[level..].iter().fold(element, |bytes, &length| bytes.saturating_mul(length));
+        // The bytes that each level of braces can hold, the whole variable first, a scalar last.
+        let mut levels: Vec<u64> = (0..=lengths.len()).map(bytes_from).collect();
+        if levels[0] > LARGEST {
+            return fault(name.span, DeclarationError::TooLarge(name.text.to_owned()));
         }
-        for (index, _) in lengths.iter().enumerate().skip(usize::from(open)) {
-            bytes = lengths[index..].iter().product::<u64>() * element;
-            levels.push(bytes);
-        }
-        if !dimensions.is_empty() && levels.last() != Some(&element) {
-            levels.push(element);
+        if is_open {
+            levels[0] = u64::MAX;
         }
         if shape.vector > 1 {
             levels.push(u64::from(shape.ty.bytes()));
         }
         self.values(shape.ty, &levels, name, &mut values, 0)?;
-        if open {
-            let row = inner.iter().product::<u64>().saturating_mul(element).max(1);
-            dimensions[0] = Some((values.bytes.len() as u64).div_ceil(row));
+        if is_open {
+            dimensions[0] = Some((values.bytes.len() as u64).div_ceil(levels[1].max(1)));
         }
         Ok(values)
     }
@@ -81,9 +74,11 @@ impl<'t> Parser<'t> {
                 let more = self.cursor.accept(TokenKind::Comma);
                 if nested && more {
                     let filled = before.saturating_add(inner[0]);
-                    if filled - start > capacity || filled > values.bytes.len() as u64 + (1 << 30) {
+                    if filled - start > capacity {
                         return too_long();
                     }
+                    let padding = filled.saturating_sub(values.bytes.len() as u64);
+                    self.environment.spend(padding, name.span)?;
                     values.bytes.resize(filled as usize, 0);
                 }
                 if !more {

@@ -6,7 +6,7 @@ use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};
 use crate::parser::cursor::Word;
 use crate::parser::operands::{Name, Raw, RawOperand};
-use crate::{CallOperand, Callee, Handle, Kind, Op, Space, Symbol, Type, Variable};
+use crate::{CallOperand, Callee, Function, Handle, Kind, Op, Operand, Space, Symbol, Type};
 
 /// The name that operand `index` is.
 fn name_of<'t>(c: &Context<'_, 't>, index: usize, expected: &'static str) -> Parsed<Word<'t>> {
@@ -74,10 +74,7 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
             if target.is_kernel {
                 return fault(name.span, OperandError::CallOfKernel(name.text.to_owned()));
             }
-            let sizes = |list: &[Handle<Variable>]| -> Vec<_> {
-                list.iter().map(|&variable| c.environment.module.variables[variable].size).collect()
-            };
-            let signature = Signature { results: sizes(&target.results), parameters: sizes(&target.parameters) };
+            let signature = c.environment.module.signature(target);
             (Callee::Direct(function), signature)
         }
         Resolved::Register(register) => {
@@ -88,6 +85,8 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
             let Some(table) = call.table else { return fault(name.span, OperandError::NoPrototype) };
             let (candidates, signature) = match c.environment.lookup(table.text, table.span)? {
                 Entity::CallTargets(index) => {
+                    let length = c.environment.function.call_targets[index].len() as u64;
+                    c.environment.spend(length, table.span)?;
                     let candidates = c.environment.function.call_targets[index].clone();
                     let signature = c.common_signature(&candidates, table)?;
                     (candidates, signature)
@@ -120,14 +119,9 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 impl<'t> Context<'_, 't> {
     /// The signature that all functions of a `.calltargets` list have.
-    fn common_signature(&self, candidates: &[crate::Handle<crate::Function>], table: Word<'t>) -> Parsed<Signature> {
+    fn common_signature(&self, candidates: &[Handle<Function>], table: Word<'t>) -> Parsed<Signature> {
         let module = &self.environment.module;
-        let sizes =
-            |list: &[Handle<Variable>]| -> Vec<_> { list.iter().map(|&item| module.variables[item].size).collect() };
-        let mut signatures = candidates.iter().map(|&candidate| {
-            let function = &module.functions[candidate];
-            Signature { results: sizes(&function.results), parameters: sizes(&function.parameters) }
-        });
+        let mut signatures = candidates.iter().map(|&candidate| module.signature(&module.functions[candidate]));
         let first = signatures.next().unwrap_or_default();
         if signatures.all(|signature| signature == first) {
             Ok(first)
@@ -188,14 +182,12 @@ impl<'t> Context<'_, 't> {
         };
         if what == "result" {
             return match self.destination(operand, ty, Width::Exact)? {
-                Some(register) => {
-                    Ok((CallOperand::Value(crate::Operand::Register(register)), Some(u64::from(ty.bytes()))))
-                }
+                Some(register) => Ok((CallOperand::Value(Operand::Register(register)), Some(u64::from(ty.bytes())))),
                 None => fault(operand.span, OperandError::Kind { expected: "a register or variable", found: "`_`" }),
             };
         }
         let value = self.source(operand, ty, Width::Exact)?;
-        let found = matches!(value, crate::Operand::Register(_)).then(|| u64::from(ty.bytes()));
+        let found = matches!(value, Operand::Register(_)).then(|| u64::from(ty.bytes()));
         Ok((CallOperand::Value(value), found))
     }
 }
