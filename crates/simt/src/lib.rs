@@ -58,6 +58,7 @@
 mod coalesce;
 mod counters;
 mod error;
+mod lanes;
 mod launch;
 mod machine;
 mod memory;

@@ -1,4 +1,39 @@
 //! The machine that runs decoded kernels.
+//!
+//! [`launched`] spreads the blocks of a grid over the host's threads; [`block`] gives the warps of a block their turns;
+//! [`warp`] keeps the paths of a warp's lanes; [`step`] executes instructions.
+
+mod access;
+mod across;
+mod atomic;
+mod barrier;
+mod block;
+mod launched;
+mod local;
+mod step;
+mod warp;
+
+pub(crate) use atomic::has_atomic;
+pub(crate) use launched::Launched;
+
+use ptx::Space;
+
+use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 
 /// Generic address of the first byte of a kernel's parameters.
 pub(crate) const PARAMETER_WINDOW: u64 = 0x0300_0000_0000;
+
+/// The state space that a generic address is in.
+#[inline(always)]
+pub(crate) fn space_of(address: u64) -> Space {
+    let within = |window: u64| address.wrapping_sub(window) < WINDOW_BYTES;
+    if within(SHARED_WINDOW) {
+        Space::Shared
+    } else if within(LOCAL_WINDOW) {
+        Space::Local
+    } else if within(PARAMETER_WINDOW) {
+        Space::Parameter
+    } else {
+        Space::Global
+    }
+}

@@ -1,13 +1,26 @@
 //! A module made ready to run.
 
+mod code;
+mod control_flow;
+mod decode;
+mod layout;
+mod listing;
+mod order;
 mod variables;
+
+pub(crate) use code::*;
+pub(crate) use listing::source;
+pub(crate) use variables::function_at;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ptx::{Function, Handle, Module, Space};
 
+use crate::machine::Launched;
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, Memory, Report};
+
+use listing::Lines;
 
 /// Blocks of a grid in y and z.
 const GRID_LIMIT_YZ: u32 = 65_535;
@@ -25,6 +38,9 @@ pub struct Program {
 
 struct Kernel {
     info: KernelInfo,
+    code: Result<Code, Box<LoadError>>,
+    /// Offset of each parameter, and the bytes that all take.
+    parameters: (Vec<u64>, u64),
 }
 
 /// What a kernel needs.
@@ -63,9 +79,10 @@ impl Program {
         let module = Arc::new(module.clone());
         let addresses = variables::allocate(&module, memory)?;
         let mut program = Self { module: module.clone(), addresses, kernels: Vec::new(), by_name: HashMap::new() };
+        let lines = Lines::of(&module.text);
         for (handle, function) in module.kernels() {
             program.by_name.insert(function.name.clone(), program.kernels.len());
-            program.kernels.push(Kernel::new(&module, handle));
+            program.kernels.push(Kernel::new(&module, &lines, &program.addresses, handle));
         }
         Ok(program)
     }
@@ -95,8 +112,9 @@ impl Program {
     /// Runs a kernel to its end. The program's variables and the arguments' buffers lie in `memory`.
     pub fn launch(&self, memory: &Memory, launch: &Launch) -> Result<Report, LaunchError> {
         let kernel = self.checked(launch)?;
-        let _ = (kernel, memory);
-        Err(LaunchError::Cancelled { kernel: launch.kernel.into() })
+        let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
+        let (offsets, bytes) = &kernel.parameters;
+        Launched::new(code, &self.module, memory, launch, offsets, *bytes).run(launch.threads)
     }
 
     /// The kernel to launch, if the request makes sense.
@@ -155,20 +173,21 @@ impl Program {
 }
 
 impl Kernel {
-    fn new(module: &Arc<Module>, handle: Handle<Function>) -> Self {
+    fn new(module: &Module, lines: &Lines, addresses: &[Option<u64>], handle: Handle<Function>) -> Self {
         let function = &module.functions[handle];
         let parameters = function.parameters.iter().map(|&parameter| {
             let variable = &module.variables[parameter];
             (variable.size.unwrap_or(0), variable.align)
         });
+        let code = decode::kernel(module, lines, addresses, handle);
         let info = KernelInfo {
             name: function.name.clone(),
             parameters: parameters.collect(),
-            static_shared: 0,
-            local: 0,
+            static_shared: code.as_ref().map_or(0, |code| code.static_shared),
+            local: code.as_ref().map_or(0, |code| code.functions[0].local),
             max_threads: function.max_threads,
             required_threads: function.required_threads,
         };
-        Self { info }
+        Self { info, code, parameters: layout::parameters(module, function) }
     }
 }

@@ -1,0 +1,288 @@
+//! f32 and f64 arithmetic.
+
+use ptx::{BinaryOp, Mode, Precision, Rounding, TernaryOp, Type, UnaryOp};
+
+use super::soft::{self, Format, Number, Round};
+use super::{Handler, lanes, value};
+
+/// The NaN that f32 operations give.
+const SINGLE_NAN: u32 = 0x7fff_ffff;
+
+/// An f32 as the result of arithmetic: NaN has one form.
+#[derive(Clone, Copy)]
+struct Single(f32);
+value!(word Single, |raw| Single(f32::from_bits(raw)), |value| canonical(value.0).to_bits());
+
+/// The same with subnormal numbers read and written as zeros.
+#[derive(Clone, Copy)]
+struct Flushed(f32);
+value!(word Flushed, |raw| Flushed(flush(f32::from_bits(raw))), |value| canonical(flush(value.0)).to_bits());
+
+#[inline(always)]
+fn canonical(value: f32) -> f32 {
+    if value.is_nan() { f32::from_bits(SINGLE_NAN) } else { value }
+}
+
+#[inline(always)]
+fn flush(value: f32) -> f32 {
+    let bits = value.to_bits();
+    f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
+}
+
+/// f64 has no one NaN: the first operand that is NaN comes through, made quiet.
+#[inline(always)]
+fn quiet(value: f64, a: f64, b: f64) -> f64 {
+    const QUIET: u64 = 1 << 51;
+    if !value.is_nan() {
+        value
+    } else if a.is_nan() {
+        f64::from_bits(a.to_bits() | QUIET)
+    } else if b.is_nan() {
+        f64::from_bits(b.to_bits() | QUIET)
+    } else {
+        f64::from_bits(0xfff8_0000_0000_0000)
+    }
+}
+
+/// The sum of two f32, as `atom.add` has it.
+pub(crate) fn add_single(a: u32, b: u32, flush_subnormals: bool) -> u32 {
+    let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+    if flush_subnormals { canonical(flush(flush(a) + flush(b))).to_bits() } else { canonical(a + b).to_bits() }
+}
+
+/// The sum of two f64, as `atom.add` has it.
+pub(crate) fn add_double(a: u64, b: u64) -> u64 {
+    let (a, b) = (f64::from_bits(a), f64::from_bits(b));
+    quiet(a + b, a, b).to_bits()
+}
+
+/// What the simple code computes: to nearest, no clamping.
+fn is_plain(mode: Mode) -> bool {
+    matches!(mode.rounding, Rounding::Default | Rounding::Nearest) && !mode.saturate && !mode.relu
+}
+
+/// f32 arithmetic with any modifiers, in software.
+fn soft_single(mode: Mode, inputs: [f32; 3], compute: impl Fn([Number; 3], Round) -> Number) -> Single {
+    let round = Round::of(mode.rounding);
+    let read = |value: f32| if mode.flush_subnormals { flush(value) } else { value };
+    let numbers = inputs.map(|value| soft::F32.decode(read(value).to_bits().into()));
+    finish(f32::from_bits(soft::F32.encode(compute(numbers, round), round) as u32), mode)
+}
+
+/// The modifiers that change a result.
+#[inline(always)]
+fn finish(value: f32, mode: Mode) -> Single {
+    let value = if mode.flush_subnormals { flush(value) } else { value };
+    Single(if mode.saturate { if value > 0.0 { value.min(1.0) } else { 0.0 } } else { value })
+}
+
+/// f64 arithmetic with any rounding, in software.
+fn soft_double(mode: Mode, inputs: [f64; 3], compute: impl Fn([Number; 3], Round) -> Number) -> f64 {
+    let round = Round::of(mode.rounding);
+    let format: Format = soft::F64;
+    let value =
+        f64::from_bits(format.encode(compute(inputs.map(|value| format.decode(value.to_bits())), round), round));
+    let nan = if inputs[0].is_nan() || !inputs[1].is_nan() { inputs[0] } else { inputs[1] };
+    quiet(value, nan, inputs[2])
+}
+
+/// Handlers of f32 arithmetic: on the host's arithmetic where `$mode` is plain, with and without flushing; else in software.
+macro_rules! single {
+    ($mode:expr, |$a:ident $(, $more:ident)*| $plain:expr, |$numbers:ident, $round:ident| $soft:expr) => {
+        match (is_plain($mode), $mode.flush_subnormals) {
+            (true, false) => lanes!(|$a: Single $(, $more: Single)*| -> Single {
+                #[allow(unused_parens)]
+                let ($a $(, $more)*) = ($a.0 $(, $more.0)*);
+                Single($plain)
+            }),
+            (true, true) => lanes!(|$a: Flushed $(, $more: Flushed)*| -> Flushed {
+                #[allow(unused_parens)]
+                let ($a $(, $more)*) = ($a.0 $(, $more.0)*);
+                Flushed($plain)
+            }),
+            (false, _) => lanes!(mode => |$a: f32 $(, $more: f32)*| -> Single {
+                let mut inputs = [0.0; 3];
+                for (place, value) in inputs.iter_mut().zip([$a $(, $more)*]) {
+                    *place = value;
+                }
+                soft_single(mode, inputs, |$numbers, $round| $soft)
+            }),
+        }
+    };
+}
+
+/// The same for f64.
+macro_rules! double {
+    ($mode:expr, |$a:ident $(, $more:ident)*| $plain:expr, |$numbers:ident, $round:ident| $soft:expr) => {
+        if is_plain($mode) {
+            lanes!(|$a: f64 $(, $more: f64)*| -> f64 { $plain })
+        } else {
+            lanes!(mode => |$a: f64 $(, $more: f64)*| -> f64 {
+                let mut inputs = [0.0; 3];
+                for (place, value) in inputs.iter_mut().zip([$a $(, $more)*]) {
+                    *place = value;
+                }
+                soft_double(mode, inputs, |$numbers, $round| $soft)
+            })
+        }
+    };
+}
+
+/// A function of one f32, computed in f64.
+macro_rules! by_double {
+    (|$x:ident| $value:expr) => {
+        lanes!(mode => |a: f32| -> Single {
+            let $x = f64::from(if mode.flush_subnormals { flush(a) } else { a });
+            finish(($value) as f32, mode)
+        })
+    };
+}
+
+pub(super) fn unary(op: UnaryOp, ty: Type, mode: Mode) -> Option<Handler> {
+    let single = ty == Type::F32;
+    let exact = mode.precision == Precision::Exact;
+    Some(match op {
+        UnaryOp::Absolute if single => match mode.flush_subnormals {
+            true => lanes!(|a: Flushed| -> Flushed { Flushed(a.0.abs()) }),
+            false => lanes!(|a: f32| -> f32 { a.abs() }),
+        },
+        UnaryOp::Negate if single => match mode.flush_subnormals {
+            true => lanes!(|a: Flushed| -> Flushed { Flushed(-a.0) }),
+            false => lanes!(|a: f32| -> f32 { -a }),
+        },
+        UnaryOp::Absolute => lanes!(|a: f64| -> f64 { a.abs() }),
+        UnaryOp::Negate => lanes!(|a: f64| -> f64 { -a }),
+        UnaryOp::Reciprocal if single && exact => {
+            single!(mode, |a| 1.0 / a, |numbers, _round| Number::from_integer(1).divide(numbers[0]))
+        }
+        UnaryOp::Reciprocal if single => by_double!(|x| 1.0 / x),
+        UnaryOp::Reciprocal if exact => {
+            double!(mode, |a| quiet(1.0 / a, a, a), |numbers, _round| Number::from_integer(1).divide(numbers[0]))
+        }
+        // The hardware's rough start of a Newton iteration: the upper half of the reciprocal.
+        UnaryOp::Reciprocal => lanes!(|a: f64| -> f64 { upper_half(quiet(1.0 / flush_double(a), a, a)) }),
+        UnaryOp::ReciprocalSquareRoot if single => by_double!(|x| 1.0 / x.sqrt()),
+        UnaryOp::ReciprocalSquareRoot if exact => lanes!(|a: f64| -> f64 { quiet(1.0 / a.sqrt(), a, a) }),
+        UnaryOp::ReciprocalSquareRoot if mode.flush_subnormals => {
+            lanes!(|a: f64| -> f64 { upper_half(quiet(1.0 / flush_double(a).sqrt(), a, a)) })
+        }
+        UnaryOp::ReciprocalSquareRoot => lanes!(|a: f64| -> f64 { quiet(1.0 / a.sqrt(), a, a) }),
+        UnaryOp::SquareRoot if single && exact => {
+            single!(mode, |a| a.sqrt(), |numbers, _round| numbers[0].square_root())
+        }
+        UnaryOp::SquareRoot if single => by_double!(|x| x.sqrt()),
+        UnaryOp::SquareRoot => double!(mode, |a| quiet(a.sqrt(), a, a), |numbers, _round| numbers[0].square_root()),
+        UnaryOp::Sine if single => by_double!(|x| x.sin()),
+        UnaryOp::Cosine if single => by_double!(|x| x.cos()),
+        UnaryOp::Log2 if single => by_double!(|x| x.log2()),
+        UnaryOp::Exp2 if single => by_double!(|x| x.exp2()),
+        UnaryOp::Tanh if single => by_double!(|x| x.tanh()),
+        _ => return None,
+    })
+}
+
+fn flush_double(value: f64) -> f64 {
+    if value.is_subnormal() { 0f64.copysign(value) } else { value }
+}
+
+/// `.approx.ftz.f64` operations keep the sign, the exponent and 20 bits.
+fn upper_half(value: f64) -> f64 {
+    flush_double(f64::from_bits(value.to_bits() & 0xffff_ffff_0000_0000))
+}
+
+/// `min` and `max`: a NaN gives way to a number, unless `.NaN`; -0 is less than +0.
+macro_rules! extremum {
+    ($mode:expr, $Type:ident, $a:expr, $b:expr, $nan:expr, $minimum:expr) => {{
+        let (mode, a, b): (Mode, $Type, $Type) = ($mode, $a, $b);
+        let (x, y) = if mode.xor_sign_abs { (a.abs(), b.abs()) } else { (a, b) };
+        let less = x < y || x == y && x.is_sign_negative();
+        let value = if less == $minimum { x } else { y };
+        let value = if x.is_nan() {
+            y
+        } else if y.is_nan() {
+            x
+        } else {
+            value
+        };
+        let signed = if mode.xor_sign_abs {
+            value.copysign(if a.is_sign_negative() != b.is_sign_negative() { -1.0 } else { 1.0 })
+        } else {
+            value
+        };
+        if value.is_nan() || mode.propagate_nan && (a.is_nan() || b.is_nan()) { $nan } else { signed }
+    }};
+}
+
+pub(super) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
+    let single = ty == Type::F32;
+    let ftz = mode.flush_subnormals;
+    let bare = !mode.xor_sign_abs && !mode.propagate_nan && !ftz;
+    Some(match op {
+        BinaryOp::Add if single => {
+            single!(mode, |a, b| a + b, |numbers, round| numbers[0].add(numbers[1], round))
+        }
+        BinaryOp::Subtract if single => {
+            single!(mode, |a, b| a - b, |numbers, round| numbers[0].add(numbers[1].negated(), round))
+        }
+        BinaryOp::Multiply if single => {
+            single!(mode, |a, b| a * b, |numbers, _round| numbers[0].multiply(numbers[1]))
+        }
+        BinaryOp::Divide if single && mode.precision == Precision::Exact => {
+            single!(mode, |a, b| a / b, |numbers, _round| numbers[0].divide(numbers[1]))
+        }
+        // Approximate division may be better than it must be.
+        BinaryOp::Divide if single && ftz => lanes!(|a: Flushed, b: Flushed| -> Flushed { Flushed(a.0 / b.0) }),
+        BinaryOp::Divide if single => lanes!(|a: Single, b: Single| -> Single { Single(a.0 / b.0) }),
+        BinaryOp::Add => double!(mode, |a, b| quiet(a + b, a, b), |numbers, round| numbers[0].add(numbers[1], round)),
+        BinaryOp::Subtract => {
+            double!(mode, |a, b| quiet(a - b, a, b), |numbers, round| numbers[0].add(numbers[1].negated(), round))
+        }
+        BinaryOp::Multiply => {
+            double!(mode, |a, b| quiet(a * b, a, b), |numbers, _round| numbers[0].multiply(numbers[1]))
+        }
+        BinaryOp::Divide => {
+            double!(mode, |a, b| quiet(a / b, a, b), |numbers, _round| numbers[0].divide(numbers[1]))
+        }
+        BinaryOp::Minimum if single && bare => {
+            lanes!(|a: f32, b: f32| -> Single { Single(extremum!(Mode::default(), f32, a, b, f32::NAN, true)) })
+        }
+        BinaryOp::Maximum if single && bare => {
+            lanes!(|a: f32, b: f32| -> Single { Single(extremum!(Mode::default(), f32, a, b, f32::NAN, false)) })
+        }
+        BinaryOp::Minimum if single && ftz => lanes!(mode => |a: Flushed, b: Flushed| -> Flushed {
+            Flushed(extremum!(mode, f32, a.0, b.0, f32::NAN, true))
+        }),
+        BinaryOp::Maximum if single && ftz => lanes!(mode => |a: Flushed, b: Flushed| -> Flushed {
+            Flushed(extremum!(mode, f32, a.0, b.0, f32::NAN, false))
+        }),
+        BinaryOp::Minimum if single => lanes!(mode => |a: f32, b: f32| -> Single {
+            Single(extremum!(mode, f32, a, b, f32::NAN, true))
+        }),
+        BinaryOp::Maximum if single => lanes!(mode => |a: f32, b: f32| -> Single {
+            Single(extremum!(mode, f32, a, b, f32::NAN, false))
+        }),
+        BinaryOp::Minimum => {
+            lanes!(|a: f64, b: f64| -> f64 { extremum!(Mode::default(), f64, a, b, quiet(f64::NAN, a, b), true) })
+        }
+        BinaryOp::Maximum => {
+            lanes!(|a: f64, b: f64| -> f64 { extremum!(Mode::default(), f64, a, b, quiet(f64::NAN, a, b), false) })
+        }
+        BinaryOp::CopySign if single => lanes!(|a: f32, b: f32| -> f32 { b.copysign(a) }),
+        BinaryOp::CopySign => lanes!(|a: f64, b: f64| -> f64 { b.copysign(a) }),
+        _ => return None,
+    })
+}
+
+pub(super) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<Handler> {
+    Some(match (op, ty) {
+        (TernaryOp::FusedMultiplyAdd, Type::F32) => single!(mode, |a, b, c| a.mul_add(b, c), |numbers, round| {
+            numbers[0].multiply(numbers[1]).add(numbers[2], round)
+        }),
+        (TernaryOp::FusedMultiplyAdd, Type::F64) => double!(
+            mode,
+            |a, b, c| quiet(a.mul_add(b, c), if a.is_nan() || !b.is_nan() { a } else { b }, c),
+            |numbers, round| numbers[0].multiply(numbers[1]).add(numbers[2], round)
+        ),
+        _ => return None,
+    })
+}

@@ -1,0 +1,142 @@
+//! f16 and bf16, one value or two in a word: computed in software.
+
+use ptx::{BinaryOp, Mode, TernaryOp, Type, UnaryOp};
+
+use super::soft::{BF16, F16, Format, Number, Round};
+use super::{Handler, lanes};
+
+/// One operation on three values of a 16-bit format; those with fewer operands leave the rest alone.
+type Compute = fn([u16; 3], Format, Mode) -> u16;
+
+const SIGN: u16 = 0x8000;
+
+fn is_nan(bits: u16, format: Format) -> bool {
+    format.decode(bits.into()) == Number::Nan
+}
+
+fn finish(bits: u16, format: Format, mode: Mode) -> u16 {
+    let bits = if mode.flush_subnormals { format.flush(bits.into()) as u16 } else { bits };
+    let nan = is_nan(bits, format);
+    if mode.saturate {
+        let one = format.encode(Number::from_integer(1), Round::Nearest) as u16;
+        if nan || bits & SIGN != 0 { 0 } else { bits.min(one) }
+    } else if mode.relu && !nan && bits & SIGN != 0 {
+        0
+    } else {
+        bits
+    }
+}
+
+fn arithmetic(inputs: [u16; 3], format: Format, mode: Mode, compute: impl Fn([Number; 3], Round) -> Number) -> u16 {
+    let round = Round::of(mode.rounding);
+    let read = |bits: u16| if mode.flush_subnormals { format.flush(bits.into()) } else { bits.into() };
+    let numbers = inputs.map(|bits| format.decode(read(bits)));
+    finish(format.encode(compute(numbers, round), round) as u16, format, mode)
+}
+
+/// A function of one value, computed in f64.
+fn function(inputs: [u16; 3], format: Format, mode: Mode, compute: impl Fn(f64) -> f64) -> u16 {
+    let read = if mode.flush_subnormals { format.flush(inputs[0].into()) } else { inputs[0].into() };
+    let value = f64::from_bits(super::soft::F64.encode(format.decode(read), Round::Nearest));
+    let result = super::soft::F64.decode(compute(value).to_bits());
+    finish(format.encode(result, Round::Nearest) as u16, format, mode)
+}
+
+fn extremum([a, b, _]: [u16; 3], format: Format, mode: Mode, minimum: bool) -> u16 {
+    let read = |bits: u16| if mode.flush_subnormals { format.flush(bits.into()) as u16 } else { bits };
+    let (a, b) = (read(a), read(b));
+    let (x, y) = if mode.xor_sign_abs { (a & !SIGN, b & !SIGN) } else { (a, b) };
+    let nan = format.encode(Number::Nan, Round::Nearest) as u16;
+    // Sign and magnitude as an integer that rises with the value, -0 below +0.
+    let key = |bits: u16| if bits & SIGN != 0 { -1 - i32::from(bits & !SIGN) } else { i32::from(bits) };
+    let value = match (is_nan(x, format), is_nan(y, format)) {
+        (true, true) => nan,
+        (true, false) | (false, true) if mode.propagate_nan => nan,
+        (true, false) => y,
+        (false, true) => x,
+        (false, false) if (key(x) < key(y)) == minimum => x,
+        (false, false) => y,
+    };
+    let value = if mode.xor_sign_abs && value != nan { value | (a ^ b) & SIGN } else { value };
+    finish(value, format, mode)
+}
+
+/// The sum of the values in two words, as `atom.add` has it.
+pub(crate) fn add_halves(a: u32, b: u32, ty: Type) -> u32 {
+    let format = if matches!(ty, Type::Bf16 | Type::Bf16x2) { BF16 } else { F16 };
+    let add = |a: u32, b: u32| {
+        let sum = format.decode((a & 0xffff).into()).add(format.decode((b & 0xffff).into()), Round::Nearest);
+        format.encode(sum, Round::Nearest) as u32
+    };
+    match ty {
+        Type::F16x2 | Type::Bf16x2 => add(a, b) | add(a >> 16, b >> 16) << 16,
+        _ => add(a, b),
+    }
+}
+
+/// Handlers for the four types, of an operation with as many operands as there are names.
+macro_rules! halves {
+    ($ty:expr, |$($name:ident),+| $compute:expr) => {
+        match $ty {
+            Type::F16 => halves!(u16, F16, $compute, $($name),+),
+            Type::Bf16 => halves!(u16, BF16, $compute, $($name),+),
+            Type::F16x2 => halves!(u32, F16, $compute, $($name),+),
+            Type::Bf16x2 => halves!(u32, BF16, $compute, $($name),+),
+            _ => return None,
+        }
+    };
+    (u16, $format:expr, $compute:expr, $($name:ident),+) => {
+        lanes!(mode => |$($name: u16),+| -> u16 {
+            let compute: Compute = $compute;
+            compute(padded([$($name),+]), $format, mode)
+        })
+    };
+    (u32, $format:expr, $compute:expr, $($name:ident),+) => {
+        lanes!(mode => |$($name: u32),+| -> u32 {
+            let compute: Compute = $compute;
+            let low = compute(padded([$($name as u16),+]), $format, mode);
+            let high = compute(padded([$(($name >> 16) as u16),+]), $format, mode);
+            u32::from(low) | u32::from(high) << 16
+        })
+    };
+}
+
+fn padded<const N: usize>(inputs: [u16; N]) -> [u16; 3] {
+    std::array::from_fn(|index| inputs.get(index).copied().unwrap_or(0))
+}
+
+pub(super) fn unary(op: UnaryOp, ty: Type) -> Option<Handler> {
+    Some(match op {
+        UnaryOp::Absolute => halves!(ty, |a| |[a, ..], format, mode| finish(a & !SIGN, format, mode)),
+        UnaryOp::Negate => halves!(ty, |a| |[a, ..], format, mode| finish(a ^ SIGN, format, mode)),
+        UnaryOp::Exp2 => halves!(ty, |a| |inputs, format, mode| function(inputs, format, mode, f64::exp2)),
+        UnaryOp::Tanh => halves!(ty, |a| |inputs, format, mode| function(inputs, format, mode, f64::tanh)),
+        _ => return None,
+    })
+}
+
+pub(super) fn binary(op: BinaryOp, ty: Type) -> Option<Handler> {
+    Some(match op {
+        BinaryOp::Add => halves!(ty, |a, b| |inputs, format, mode| {
+            arithmetic(inputs, format, mode, |[a, b, _], round| a.add(b, round))
+        }),
+        BinaryOp::Subtract => halves!(ty, |a, b| |inputs, format, mode| {
+            arithmetic(inputs, format, mode, |[a, b, _], round| a.add(b.negated(), round))
+        }),
+        BinaryOp::Multiply => halves!(ty, |a, b| |inputs, format, mode| {
+            arithmetic(inputs, format, mode, |[a, b, _], _| a.multiply(b))
+        }),
+        BinaryOp::Minimum => halves!(ty, |a, b| |inputs, format, mode| extremum(inputs, format, mode, true)),
+        BinaryOp::Maximum => halves!(ty, |a, b| |inputs, format, mode| extremum(inputs, format, mode, false)),
+        _ => return None,
+    })
+}
+
+pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<Handler> {
+    Some(match op {
+        TernaryOp::FusedMultiplyAdd => halves!(ty, |a, b, c| |inputs, format, mode| {
+            arithmetic(inputs, format, mode, |[a, b, c], round| a.multiply(b).add(c, round))
+        }),
+        _ => return None,
+    })
+}

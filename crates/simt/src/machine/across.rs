@@ -1,0 +1,73 @@
+//! What lanes tell each other: shuffles, votes, matches, reductions.
+
+use ptx::{AtomicOp, ShuffleMode, Type, VoteMode};
+
+use super::atomic;
+use super::local::lanes;
+use crate::lanes::{Registers, Row};
+use crate::program::{Match, Shuffle};
+
+/// `shfl.sync`: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync". A lane that is not active gives what its
+/// register holds.
+pub(super) fn shuffle(registers: &mut Registers<'_>, shuffle: &Shuffle, mask: u32) {
+    let source = *registers.word(shuffle.source);
+    let (amounts, clamps) = (registers.word(shuffle.lane), registers.word(shuffle.clamp));
+    let mut values: Row = [0; 32];
+    let mut in_range = 0;
+    for lane in 0..32 {
+        let (amount, clamp) = (amounts[lane as usize] & 31, clamps[lane as usize] & 31);
+        let segment = clamps[lane as usize] >> 8 & 31;
+        let first = lane & segment;
+        let last = first | clamp & !segment;
+        let from = match shuffle.mode {
+            ShuffleMode::Up => lane.checked_sub(amount).filter(|&from| from >= last),
+            ShuffleMode::Down => Some(lane + amount).filter(|&from| from <= last),
+            ShuffleMode::Butterfly => Some(lane ^ amount).filter(|&from| from <= last),
+            ShuffleMode::Index => Some(first | amount & !segment).filter(|&from| from <= last),
+        };
+        in_range |= u32::from(from.is_some()) << lane;
+        values[lane as usize] = source[from.unwrap_or(lane) as usize & 31];
+    }
+    registers.set_word(shuffle.d, mask, &values);
+    registers.set_predicate(shuffle.in_range, mask, in_range);
+}
+
+/// `vote.sync`.
+pub(super) fn vote(registers: &mut Registers<'_>, mode: VoteMode, d: u32, predicate: u32, mask: u32) {
+    let votes = registers.predicate(predicate) & mask;
+    let answer = match mode {
+        VoteMode::All => votes == mask,
+        VoteMode::Any => votes != 0,
+        VoteMode::Uniform => votes == 0 || votes == mask,
+        VoteMode::Ballot => return registers.set_word(d, mask, &[votes; 32]),
+    };
+    registers.set_predicate(d, mask, if answer { u32::MAX } else { 0 });
+}
+
+/// `match.sync`.
+pub(super) fn matching(registers: &mut Registers<'_>, matching: &Match, mask: u32) {
+    let values: [u64; 32] =
+        if matching.wide { *registers.wide(matching.source) } else { registers.word(matching.source).map(u64::from) };
+    let mut same: Row = [0; 32];
+    for lane in lanes(mask) {
+        for other in lanes(mask) {
+            same[lane] |= u32::from(values[lane] == values[other]) << other;
+        }
+    }
+    if matching.all {
+        let all = lanes(mask).all(|lane| same[lane] == mask);
+        registers.set_word(matching.d, mask, &[if all { mask } else { 0 }; 32]);
+        registers.set_predicate(matching.all_equal, mask, if all { u32::MAX } else { 0 });
+    } else {
+        registers.set_word(matching.d, mask, &same);
+    }
+}
+
+/// `redux.sync`.
+pub(super) fn reduce(registers: &mut Registers<'_>, op: AtomicOp, ty: Type, d: u32, source: u32, mask: u32) {
+    let values = registers.word(source);
+    let result = lanes(mask)
+        .map(|lane| values[lane])
+        .reduce(|a, b| atomic::combine(op, ty, false, a.into(), b.into(), 0) as u32);
+    registers.set_word(d, mask, &[result.unwrap_or(0); 32]);
+}

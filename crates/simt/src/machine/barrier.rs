@@ -1,0 +1,102 @@
+//! The barriers of a block.
+
+/// A block has this many.
+const COUNT: u32 = 16;
+
+/// One barrier, between two times that it is complete.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// Threads that have arrived, whole warps counting 32.
+    arrived: u32,
+    /// Threads that it waits for.
+    expected: u32,
+    /// For reductions: threads whose predicate was true, and threads that gave one.
+    yes: u32,
+    votes: u32,
+    /// The `yes` and `votes` of the last time that it was complete.
+    outcome: Outcome,
+}
+
+/// What a reduction over a barrier found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcome {
+    pub yes: u32,
+    pub votes: u32,
+}
+
+/// The barriers of a block.
+pub(super) struct Barriers {
+    states: [State; COUNT as usize],
+    threads: u32,
+    complete: u32,
+}
+
+/// Threads that arrive together.
+pub(super) struct Arrival {
+    pub barrier: u32,
+    /// The number of threads that the instruction names.
+    pub threads: Option<u32>,
+    pub mask: u32,
+    /// Lanes of the warp that are threads of the block.
+    pub exists: u32,
+    /// The lanes whose predicate is true, for a reduction.
+    pub predicate: Option<u32>,
+}
+
+impl Barriers {
+    pub fn new(threads: u32) -> Self {
+        Self { states: Default::default(), threads, complete: 0 }
+    }
+
+    pub fn reset(&mut self) {
+        self.states = Default::default();
+        self.complete = 0;
+    }
+
+    /// Counts an arrival. Fails if there is no such barrier, or if it cannot wait for so many.
+    pub fn arrive(&mut self, arrival: &Arrival) -> Result<(), ()> {
+        let full = self.threads.next_multiple_of(32);
+        let expected = arrival.threads.unwrap_or(full);
+        let state = self.states.get_mut(arrival.barrier as usize).ok_or(())?;
+        if expected == 0 || !expected.is_multiple_of(32) || expected > full {
+            return Err(());
+        }
+        if state.arrived > 0 && state.expected != expected {
+            return Err(());
+        }
+        state.expected = expected;
+        // The lanes that a partial warp lacks come with its first thread.
+        let missing = if arrival.mask & 1 == 1 { arrival.exists.count_zeros() } else { 0 };
+        state.arrived += arrival.mask.count_ones() + missing;
+        if let Some(predicate) = arrival.predicate {
+            state.yes += (predicate & arrival.mask).count_ones();
+            state.votes += arrival.mask.count_ones();
+        }
+        if state.arrived >= expected {
+            self.complete |= 1 << arrival.barrier;
+            *state = State { outcome: Outcome { yes: state.yes, votes: state.votes }, ..State::default() };
+        }
+        Ok(())
+    }
+
+    /// The barriers that have become complete since the last call.
+    pub fn take_complete(&mut self) -> impl Iterator<Item = u32> + use<> {
+        let complete = std::mem::take(&mut self.complete);
+        super::local::lanes(complete).map(|barrier| barrier as u32)
+    }
+
+    /// Whether any has become complete since then.
+    pub fn has_complete(&self) -> bool {
+        self.complete != 0
+    }
+
+    pub fn outcome(&self, barrier: u32) -> Outcome {
+        self.states[barrier as usize % COUNT as usize].outcome
+    }
+
+    /// Threads that have arrived, and threads expected; those that a block lacks to full warps left out.
+    pub fn state(&self, barrier: u32) -> (u32, u32) {
+        let State { arrived, expected, .. } = self.states[barrier as usize % COUNT as usize];
+        (arrived.min(self.threads), expected.min(self.threads))
+    }
+}

@@ -1,0 +1,230 @@
+//! A block: its warps take turns until all have exited.
+
+use ptx::Special;
+
+use super::barrier::Barriers;
+use super::launched::{Launched, Stop};
+use super::local::lanes;
+use super::warp::{Wait, Warp};
+use crate::counters::InstructionCounters;
+use crate::lanes::Row;
+use crate::memory::SharedMemory;
+use crate::trap::{Absence, TrapKind};
+
+/// Instructions that a warp executes before it is another's turn.
+const QUANTUM: u64 = 1 << 13;
+/// Instructions after which a worker tells the others how many it has executed.
+const TALLY: u64 = 1 << 16;
+
+/// What runs blocks, one after the other.
+pub(super) struct Worker<'l> {
+    pub launched: &'l Launched<'l>,
+    pub counters: Vec<InstructionCounters>,
+    pub shared: SharedMemory,
+    pub barriers: Barriers,
+    pub block: u64,
+    pub position: [u32; 3],
+    /// Instructions executed that the launch's total does not have yet.
+    untold: u64,
+}
+
+/// A fault, before anything is known of the program's text.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub kind: TrapKind,
+    pub lane: u32,
+    pub pc: u32,
+}
+
+impl<'l> Worker<'l> {
+    pub fn new(launched: &'l Launched<'l>) -> Self {
+        Self {
+            launched,
+            counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
+            shared: SharedMemory::new(launched.shared_bytes),
+            barriers: Barriers::new(launched.threads),
+            block: 0,
+            position: [0; 3],
+            untold: 0,
+        }
+    }
+
+    /// The warps of a block, for [`Worker::run`].
+    pub fn warps(&self) -> Vec<Warp<'l>> {
+        let count = self.launched.threads.div_ceil(32);
+        (0..count).map(|index| Warp::new(&self.launched.constants, index, self.launched.block)).collect()
+    }
+
+    /// Runs a block to its end.
+    pub fn run(&mut self, warps: &mut [Warp<'l>], block: u64) -> Result<(), Stop> {
+        let [x, y, _] = self.launched.grid.map(u64::from);
+        self.block = block;
+        self.position = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32];
+        self.shared.reset(self.launched.shared_bytes);
+        self.barriers.reset();
+        for warp in warps.iter_mut() {
+            warp.start(&self.launched.code.functions[0]);
+        }
+        loop {
+            let (mut progress, mut done) = (false, true);
+            for index in 0..warps.len() {
+                let warp = &mut warps[index];
+                if warp.ready.is_empty() && !self.release_lanes(warp) {
+                    done &= warp.waiting.is_empty();
+                    continue;
+                }
+                (progress, done) = (true, false);
+                let before = warp.executed;
+                let quantum = QUANTUM.min(self.launched.step_limit);
+                let result = super::step::run(self, warp, quantum);
+                self.untold += warp.executed - before;
+                result.map_err(|fault| self.stop(fault, &warps[index]))?;
+                self.check(&warps[index])?;
+                for barrier in self.barriers.take_complete() {
+                    self.release(warps, barrier);
+                }
+            }
+            if done {
+                return Ok(());
+            }
+            if !progress {
+                return Err(self.deadlock(warps));
+            }
+        }
+    }
+
+    /// Does the launch go on?
+    fn check(&mut self, warp: &Warp) -> Result<(), Stop> {
+        let launched = self.launched;
+        if launched.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        if launched.is_beyond_fault(self.block) {
+            return Err(Stop::Abandoned);
+        }
+        let steps = launched.steps(self.untold);
+        if steps > launched.step_limit {
+            let split = warp.ready.last().or(warp.waiting.last().map(|(split, _)| split));
+            let kind = TrapKind::StepLimit { limit: launched.step_limit };
+            let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
+            return Err(self.stop(Fault { kind, lane, pc }, warp));
+        }
+        if self.untold >= TALLY {
+            launched.tell_steps(std::mem::take(&mut self.untold));
+        }
+        Ok(())
+    }
+
+    /// To be called when the worker has run its last block.
+    pub fn finish(mut self) -> Vec<InstructionCounters> {
+        self.launched.tell_steps(self.untold);
+        self.counters.pop();
+        self.counters
+    }
+
+    fn stop(&self, fault: Fault, warp: &Warp) -> Stop {
+        Stop::Trap(Box::new(self.launched.trap(fault, self.position, warp)))
+    }
+
+    /// Lets the splits go on that waited at a barrier which is complete.
+    fn release(&mut self, warps: &mut [Warp<'l>], barrier: u32) {
+        let outcome = self.barriers.outcome(barrier);
+        for warp in warps {
+            let mut index = 0;
+            while index < warp.waiting.len() {
+                let (mut split, wait) = warp.waiting[index];
+                if !matches!(wait, Wait::Barrier(number) if number == barrier) {
+                    index += 1;
+                    continue;
+                }
+                warp.waiting.swap_remove(index);
+                super::step::pass_barrier(self.launched, warp, &split, &outcome);
+                split.pc += 1;
+                warp.ready.push(split);
+            }
+        }
+    }
+
+    /// Lets splits of a warp go on that waited for each other. Returns whether there were any.
+    fn release_lanes(&mut self, warp: &mut Warp<'l>) -> bool {
+        for index in 0..warp.waiting.len() {
+            let (split, Wait::Lanes { members }) = warp.waiting[index] else { continue };
+            let code = self.launched.code;
+            let meets = |&(other, wait): &(super::warp::Split, Wait)| {
+                matches!(wait, Wait::Lanes { members: others } if others == members)
+                    && super::step::may_meet(code, &split, &other)
+            };
+            let there = warp.waiting.iter().filter(|entry| meets(entry)).fold(0, |mask, (split, _)| mask | split.mask);
+            if members & warp.alive & !there != 0 {
+                continue;
+            }
+            let (met, rest) = std::mem::take(&mut warp.waiting).into_iter().partition::<Vec<_>, _>(meets);
+            warp.waiting = rest;
+            super::step::cross_lanes(code, warp, &split, there);
+            for (mut split, _) in met {
+                split.pc += 1;
+                warp.ready.push(split);
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Nothing can go on: finds the threads that others wait for.
+    fn deadlock(&self, warps: &[Warp<'l>]) -> Stop {
+        let waiting = || warps.iter().flat_map(|warp| warp.waiting.iter().map(move |entry| (warp, entry)));
+        let at_barrier = waiting().find_map(|(warp, (split, wait))| match wait {
+            Wait::Barrier(barrier) => Some((warp, split, *barrier)),
+            Wait::Lanes { .. } => None,
+        });
+        if let Some((warp, split, barrier)) = at_barrier {
+            let absent = warps.iter().find_map(|warp| {
+                lanes(warp.exists).find_map(|lane| {
+                    let absence = absence(warp, lane as u32);
+                    (absence != Absence::AtBarrier(barrier)).then_some((warp.thread(lane as u32), absence))
+                })
+            });
+            let (arrived, expected) = self.barriers.state(barrier);
+            let kind = TrapKind::BarrierNeverReached { barrier, arrived, expected, missing: absent };
+            return self.stop(Fault { kind, lane: split.mask.trailing_zeros(), pc: split.pc }, warp);
+        }
+        let in_warp = waiting().find_map(|(warp, (split, wait))| match wait {
+            Wait::Lanes { members } => Some((warp, split, *members)),
+            Wait::Barrier(_) => None,
+        });
+        match in_warp {
+            Some((warp, split, members)) => {
+                let missing = members & warp.alive & !split.mask;
+                let absence = absence(warp, missing.trailing_zeros());
+                let kind = TrapKind::WarpNeverConverges { members, missing, absence };
+                self.stop(Fault { kind, lane: split.mask.trailing_zeros(), pc: split.pc }, warp)
+            }
+            None => Stop::Abandoned,
+        }
+    }
+
+    /// The value of a special register that differs between warps.
+    pub fn special(&self, which: Special, warp: &Warp) -> [u64; 32] {
+        let wide = |row: &Row| row.map(u64::from);
+        match which {
+            Special::ThreadIndex(axis) => wide(&warp.threads[axis as usize]),
+            Special::BlockIndex(axis) => [self.position[axis as usize].into(); 32],
+            Special::WarpId => [warp.index.into(); 32],
+            Special::MultiprocessorId => [self.block % u64::from(super::launched::MULTIPROCESSORS); 32],
+            Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],
+            _ => [warp.executed; 32],
+        }
+    }
+}
+
+/// What a lane does that others wait for.
+pub(super) fn absence(warp: &Warp, lane: u32) -> Absence {
+    if warp.alive >> (lane & 31) & 1 == 0 {
+        return Absence::Exited;
+    }
+    match warp.waits_for(lane & 31) {
+        Some(Wait::Barrier(number)) => Absence::AtBarrier(number),
+        Some(Wait::Lanes { .. }) => Absence::InWarp,
+        None => Absence::Diverged,
+    }
+}

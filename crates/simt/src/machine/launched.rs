@@ -1,0 +1,242 @@
+//! A launch on its way: what all workers share.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use ptx::{Axis, Module, Special};
+
+use super::block::{Fault, Worker};
+use super::warp::Warp;
+use crate::counters::InstructionCounters;
+use crate::lanes::{Constants, Row};
+use crate::program::{self, Code, Constant};
+use crate::{Launch, LaunchError, Memory, Report, Trap};
+
+/// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.
+pub(super) const MULTIPROCESSORS: u32 = 132;
+
+/// A launch on its way.
+pub(crate) struct Launched<'l> {
+    pub code: &'l Code,
+    pub module: &'l Module,
+    pub memory: &'l Memory,
+    pub constants: Constants,
+    pub parameters: Vec<u8>,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// Threads of a block.
+    pub threads: u32,
+    pub shared_bytes: u32,
+    pub step_limit: u64,
+    kernel: &'l str,
+    cancel: Option<&'l AtomicBool>,
+    progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
+    steps: AtomicU64,
+    /// The next block that no worker has taken.
+    next: AtomicU64,
+    done: AtomicU64,
+    /// The lowest block that has faulted.
+    faulted: AtomicU64,
+    trap: Mutex<Option<(u64, Box<Trap>)>>,
+}
+
+/// Why a worker stops before the last block.
+pub(super) enum Stop {
+    Trap(Box<Trap>),
+    Cancelled,
+    /// A block below has faulted: nobody will ask for this one.
+    Abandoned,
+}
+
+impl<'l> Launched<'l> {
+    /// `offsets` are those of the parameters, `bytes` the size of all.
+    pub fn new(
+        code: &'l Code,
+        module: &'l Module,
+        memory: &'l Memory,
+        launch: &'l Launch,
+        offsets: &[u64],
+        bytes: u64,
+    ) -> Self {
+        let mut parameters = vec![0; bytes as usize];
+        for (&offset, argument) in offsets.iter().zip(launch.arguments) {
+            parameters[offset as usize..][..argument.len()].copy_from_slice(argument);
+        }
+        let [x, y, z] = launch.block;
+        let mut launched = Self {
+            code,
+            module,
+            memory,
+            constants: Constants::default(),
+            parameters,
+            grid: launch.grid,
+            block: launch.block,
+            threads: x * y * z,
+            shared_bytes: code.static_shared as u32 + launch.dynamic_shared,
+            step_limit: launch.step_limit,
+            kernel: launch.kernel,
+            cancel: launch.cancel,
+            progress: launch.progress,
+            steps: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            faulted: AtomicU64::new(u64::MAX),
+            trap: Mutex::new(None),
+        };
+        let rows = |list: &[Constant]| list.iter().map(|&constant| launched.row(constant)).collect::<Vec<_>>();
+        let (words, doubles) = (rows(&code.constant_words), rows(&code.constant_doubles));
+        launched.constants.words = words.iter().map(|row| row.map(|value| value as u32)).collect();
+        launched.constants.doubles = doubles;
+        launched
+    }
+
+    fn row(&self, constant: Constant) -> [u64; 32] {
+        match constant {
+            Constant::Bits(bits) => [bits; 32],
+            Constant::Parameter { offset, bytes, signed } => {
+                let (from, count) = (offset as usize, bytes as usize);
+                let bytes = self.parameters.get(from..from.saturating_add(count)).unwrap_or_default();
+                let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                let shift = 64 - 8 * count as u32;
+                [if signed { ((value << shift) as i64 >> shift) as u64 } else { value }; 32]
+            }
+            Constant::Special(special) => {
+                let lanes = |value: fn(u32) -> u32| -> Row { std::array::from_fn(|lane| value(lane as u32)) };
+                let of = |dimensions: [u32; 3], axis: Axis| dimensions[axis as usize];
+                let same = match special {
+                    Special::LaneId => return lanes(|lane| lane).map(u64::from),
+                    Special::LaneMaskEqual => return lanes(|lane| 1 << lane).map(u64::from),
+                    Special::LaneMaskLess => return lanes(|lane| (1 << lane) - 1).map(u64::from),
+                    Special::LaneMaskLessEqual => return lanes(|lane| u32::MAX >> (31 - lane)).map(u64::from),
+                    Special::LaneMaskGreater => return lanes(|lane| !(u32::MAX >> (31 - lane))).map(u64::from),
+                    Special::LaneMaskGreaterEqual => return lanes(|lane| u32::MAX << lane).map(u64::from),
+                    Special::BlockSize(axis) => of(self.block, axis),
+                    Special::GridSize(axis) => of(self.grid, axis),
+                    Special::WarpCount => self.threads.div_ceil(32),
+                    Special::MultiprocessorCount => MULTIPROCESSORS,
+                    Special::TotalSharedSize => self.shared_bytes,
+                    Special::DynamicSharedSize => self.shared_bytes - self.code.static_shared as u32,
+                    _ => 0,
+                };
+                [same.into(); 32]
+            }
+        }
+    }
+
+    fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Relaxed))
+    }
+
+    /// Whether a block below has faulted.
+    pub fn is_beyond_fault(&self, block: u64) -> bool {
+        self.faulted.load(Relaxed) < block
+    }
+
+    /// Instructions executed so far: those told of, and `more`.
+    pub fn steps(&self, more: u64) -> u64 {
+        self.steps.load(Relaxed).saturating_add(more)
+    }
+
+    pub fn tell_steps(&self, steps: u64) {
+        self.steps.fetch_add(steps, Relaxed);
+    }
+
+    /// Runs all blocks.
+    pub fn run(self, threads: Option<usize>) -> Result<Report, LaunchError> {
+        let wanted = if self.code.ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
+        let workers = wanted.clamp(1, usize::try_from(self.blocks()).unwrap_or(usize::MAX));
+        let total = Mutex::new(vec![InstructionCounters::default(); self.code.places.len()]);
+        let work = || {
+            let counted = self.work(workers as u64);
+            let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            for (sum, part) in total.iter_mut().zip(counted) {
+                *sum += part;
+            }
+        };
+        let in_parallel = || rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
+        match threads {
+            _ if workers == 1 => work(),
+            None => in_parallel(),
+            Some(_) => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
+                Ok(pool) => pool.install(in_parallel),
+                // The host has no threads to give: the result is the same.
+                Err(_) => work(),
+            },
+        }
+        let trap = self.trap.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, trap)) = trap {
+            return Err(LaunchError::Trap(trap));
+        }
+        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+            return Err(LaunchError::Cancelled { kernel: self.kernel.into() });
+        }
+        let counted = total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        Ok(Report { instructions: self.code.places.clone(), counted })
+    }
+
+    /// What one worker does: takes blocks until there are none.
+    fn work(&self, workers: u64) -> Vec<InstructionCounters> {
+        let mut worker = Worker::new(self);
+        let mut warps = worker.warps();
+        let blocks = self.blocks();
+        let share = (blocks / (workers * 64)).clamp(1, 64);
+        'blocks: loop {
+            let first = self.next.fetch_add(share, Relaxed);
+            if first >= blocks {
+                break;
+            }
+            let end = blocks.min(first + share);
+            for block in first..end {
+                if self.is_beyond_fault(block) {
+                    break 'blocks;
+                }
+                match worker.run(&mut warps, block) {
+                    Ok(()) => {}
+                    Err(Stop::Trap(trap)) => {
+                        self.keep(block, trap);
+                        break 'blocks;
+                    }
+                    Err(Stop::Cancelled | Stop::Abandoned) => break 'blocks,
+                }
+            }
+            if let Some(progress) = self.progress {
+                let done = self.done.fetch_add(end - first, Relaxed) + end - first;
+                progress(done, blocks);
+            }
+        }
+        worker.finish()
+    }
+
+    /// Keeps the trap of the lowest block.
+    fn keep(&self, block: u64, trap: Box<Trap>) {
+        self.faulted.fetch_min(block, Relaxed);
+        let mut kept = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if kept.as_ref().is_none_or(|&(other, _)| block < other) {
+            *kept = Some((block, trap));
+        }
+    }
+
+    /// Says what a fault means in the program's text.
+    pub(super) fn trap(&self, fault: Fault, block: [u32; 3], warp: &Warp) -> Trap {
+        let origin = self.code.origins.get(fault.pc as usize).map_or(0, |&origin| origin as usize);
+        let place = self.code.places.get(origin);
+        let position = self.code.positions.get(origin);
+        Trap {
+            kind: fault.kind,
+            kernel: self.kernel.into(),
+            function: place.map_or(self.kernel, |place| &place.function).into(),
+            instruction: place.map_or("", |place| &place.text).into(),
+            module: self.module.name.clone(),
+            ptx_line: place.map_or(0, |place| place.ptx_line),
+            source: position.map_or(vec![], |&(function, index)| program::source(self.module, function, index)),
+            block,
+            thread: warp.thread(fault.lane),
+            warp: warp.index,
+            lane: fault.lane & 31,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Local memory: every thread has its own, at the same addresses.
+//!
+//! It lies as the hardware lays it out: the same word of the 32 lanes side by side, so that a warp that accesses one
+//! variable touches consecutive memory.
+
+use crate::coalesce::{self, Sectors};
+use crate::lanes::{Row, blend};
+use crate::memory::{Access, AccessFault, AccessFaultKind};
+
+/// The local memory of a warp's threads.
+#[derive(Default)]
+pub(super) struct LocalMemory {
+    rows: Vec<Row>,
+    bytes: u64,
+}
+
+impl LocalMemory {
+    /// Zeroed, with `bytes` a thread.
+    pub fn reset(&mut self, bytes: u64) {
+        self.rows.clear();
+        self.bytes = 0;
+        self.grow(bytes);
+    }
+
+    /// At least `bytes` a thread.
+    pub fn grow(&mut self, bytes: u64) {
+        self.bytes = self.bytes.max(bytes);
+        let rows = self.bytes.div_ceil(4) as usize;
+        if self.rows.len() < rows {
+            self.rows.resize(rows, [0; 32]);
+        }
+    }
+
+    fn check(&self, access: &Access) -> Result<(), AccessFault> {
+        let width = u64::from(access.width);
+        for lane in lanes(access.mask) {
+            let address = access.addresses[lane];
+            let kind = if !address.is_multiple_of(width) {
+                AccessFaultKind::Misaligned { width: access.width }
+            } else if address.checked_add(width).is_none_or(|end| end > self.bytes) {
+                AccessFaultKind::OutOfBounds { nearest: None }
+            } else {
+                continue;
+            };
+            return Err(AccessFault { lane: lane as u32, address, kind });
+        }
+        Ok(())
+    }
+
+    /// Like [`Memory::load`](crate::Memory).
+    pub fn load(&self, access: &Access, rows: &mut [Row; 4]) -> Result<(), AccessFault> {
+        self.check(access)?;
+        for lane in lanes(access.mask) {
+            let address = access.addresses[lane] as usize;
+            let (first, shift) = (address / 4, address % 4 * 8);
+            match access.width {
+                1 => rows[0][lane] = self.rows[first][lane] >> shift & 0xff,
+                2 => rows[0][lane] = self.rows[first][lane] >> shift & 0xffff,
+                width => {
+                    for word in 0..width as usize / 4 {
+                        rows[word][lane] = self.rows[first + word][lane];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Like [`Memory::store`](crate::Memory).
+    pub fn store(&mut self, access: &Access, rows: &[Row; 4]) -> Result<(), AccessFault> {
+        self.check(access)?;
+        for lane in lanes(access.mask) {
+            let address = access.addresses[lane] as usize;
+            let (first, shift) = (address / 4, address % 4 * 8);
+            let mut insert = |ones: u32| {
+                let word = &mut self.rows[first][lane];
+                *word = *word & !(ones << shift) | (rows[0][lane] & ones) << shift;
+            };
+            match access.width {
+                1 => insert(0xff),
+                2 => insert(0xffff),
+                width => {
+                    for word in 0..width as usize / 4 {
+                        self.rows[first + word][lane] = rows[word][lane];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one word of each active lane, if it is there.
+    pub fn set_word(&mut self, address: u64, mask: u32, values: &Row) {
+        if let Some(row) = self.rows.get_mut(address as usize / 4) {
+            blend(row, mask, values);
+        }
+    }
+
+    /// The sectors that an access touches where the hardware keeps it.
+    pub fn sectors(&self, access: &Access) -> Sectors {
+        let mut total = Sectors::default();
+        for word in 0..u64::from(access.width.div_ceil(4)) {
+            let addresses = std::array::from_fn(|lane| {
+                let address = access.addresses[lane];
+                (address / 4 + word) * 128 + lane as u64 * 4 + address % 4
+            });
+            let part = coalesce::sectors(&Access::new(access.mask, &addresses, access.width.min(4)));
+            total.sectors += part.sectors;
+            total.bytes += part.bytes;
+        }
+        total
+    }
+}
+
+/// The active lanes, in rising order.
+pub(super) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (lane < 32).then_some(lane)
+    })
+}

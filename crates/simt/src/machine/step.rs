@@ -1,0 +1,389 @@
+//! The heart: takes a warp through its instructions.
+
+use super::access;
+use super::across;
+use super::barrier::{Arrival, Outcome};
+use super::block::{Fault, Worker, absence};
+use super::launched::Launched;
+use super::warp::{Frame, Split, Wait, Warp};
+use crate::program::{Action, Barrier, BranchIndexed, Call, Callee, Code, RETURN, function_at};
+use crate::trap::{Absence, TrapKind};
+use ptx::BarrierReduction;
+
+/// What becomes of a split after an instruction.
+enum Next {
+    /// It goes on, at its program counter.
+    On,
+    /// It is no more, or waits.
+    Gone,
+    /// The block has to look after its barriers first.
+    Pause,
+}
+
+/// Runs a warp until none of its splits can go on, for at most `quantum` instructions.
+pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64) -> Result<(), Fault> {
+    let launched = worker.launched;
+    let instructions = launched.code.instructions.as_slice();
+    let end = warp.executed + quantum;
+    while let Some(mut split) = warp.ready.pop() {
+        warp.enter(&split);
+        loop {
+            if split.pc == split.meet {
+                warp.arrive(split);
+                break;
+            }
+            let Some(instruction) = instructions.get(split.pc as usize) else {
+                // The end of the function.
+                match warp.leave(split) {
+                    Some((caller, frame)) => {
+                        take_results(launched.code, warp, &frame, &caller);
+                        split = caller;
+                        warp.enter(&split);
+                        continue;
+                    }
+                    None => {
+                        let all = split.mask;
+                        exit(warp, &mut split, all);
+                        break;
+                    }
+                }
+            };
+            if warp.executed >= end {
+                // Others first: they may be what this split waits for.
+                warp.ready.insert(0, split);
+                return Ok(());
+            }
+            warp.executed += 1;
+            let mask = split.mask & warp.registers.predicate(instruction.guard);
+            let counter = &mut worker.counters[instruction.counter as usize];
+            counter.executed += 1;
+            counter.active_lanes += u64::from(mask.count_ones());
+            if let Action::Lanes(handler, operands) = &instruction.action {
+                if mask != 0 {
+                    handler(&mut warp.registers, operands, mask);
+                }
+                split.pc += 1;
+                continue;
+            }
+            match control(worker, warp, &mut split, &instruction.action, mask, instruction.counter)? {
+                Next::On => {}
+                Next::Gone => break,
+                Next::Pause => return Ok(()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Executes what is not arithmetic.
+#[inline]
+fn control<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    split: &mut Split,
+    action: &'l Action,
+    mask: u32,
+    counter: u32,
+) -> Result<Next, Fault> {
+    let pc = split.pc;
+    let fault = |kind, mask: u32| Fault { kind, lane: mask.trailing_zeros() & 31, pc };
+    match action {
+        Action::Branch { target, meet } => {
+            let rest = split.mask & !mask;
+            if rest == 0 {
+                split.pc = *target;
+                return Ok(Next::On);
+            }
+            if mask == 0 {
+                split.pc += 1;
+                return Ok(Next::On);
+            }
+            worker.counters[counter as usize].divergent += 1;
+            warp.diverge(*split, &[(pc + 1, rest), (*target, mask)], *meet);
+            return Ok(Next::Gone);
+        }
+        Action::Return { meet } => {
+            let rest = split.mask & !mask;
+            if rest == 0 {
+                split.pc = RETURN;
+                return Ok(Next::On);
+            }
+            if mask != 0 {
+                worker.counters[counter as usize].divergent += 1;
+                warp.diverge(*split, &[(pc + 1, rest), (RETURN, mask)], *meet);
+                return Ok(Next::Gone);
+            }
+        }
+        _ if mask == 0 => {}
+        Action::Lanes(handler, operands) => handler(&mut warp.registers, operands, mask),
+        Action::Load(load) => access::load(worker, warp, load, split, mask, counter).map_err(|fault| fault.at(pc))?,
+        Action::Store(store) => {
+            access::store(worker, warp, store, split, mask, counter).map_err(|fault| fault.at(pc))?;
+        }
+        Action::Atomic(atomic) => {
+            access::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
+        }
+        Action::Special { which, d, wide } => {
+            let values = worker.special(*which, warp);
+            if *wide {
+                warp.registers.set_wide(*d, mask, &values);
+            } else {
+                warp.registers.set_word(*d, mask, &values.map(|value| value as u32));
+            }
+        }
+        Action::LocalAddress { d, wide, offset } => {
+            let address = warp.frame(split).local.wrapping_add(*offset);
+            if *wide {
+                warp.registers.set_wide(*d, mask, &[address; 32]);
+            } else {
+                warp.registers.set_word(*d, mask, &[address as u32; 32]);
+            }
+        }
+        Action::Spill { rows, offset } => {
+            let start = warp.frame(split).local + offset;
+            for row in 0..rows.count {
+                let values = *warp.registers.word(rows.first + row);
+                warp.local.set_word(start + u64::from(row) * 4, mask, &values);
+            }
+        }
+        Action::Nothing => {}
+        Action::BranchIndexed(branch) => return branch_indexed(worker, warp, split, branch, mask, counter),
+        Action::Call(call) => return call_function(worker, warp, split, call, mask),
+        Action::Exit => {
+            exit(warp, split, mask);
+            if split.mask == 0 {
+                return Ok(Next::Gone);
+            }
+        }
+        Action::Trap => return Err(fault(TrapKind::TrapInstruction, mask)),
+        Action::Breakpoint => return Err(fault(TrapKind::Breakpoint, mask)),
+        Action::Barrier(barrier) => return wait_at_barrier(worker, warp, split, barrier, mask),
+        Action::WarpBarrier { members } | Action::Vote { members, .. } | Action::WarpReduce { members, .. } => {
+            return meet_lanes(worker.launched.code, warp, split, *members, mask);
+        }
+        Action::Shuffle(shuffle) => return meet_lanes(worker.launched.code, warp, split, shuffle.members, mask),
+        Action::Match(matching) => return meet_lanes(worker.launched.code, warp, split, matching.members, mask),
+        Action::ActiveMask { d } => warp.registers.set_word(*d, mask, &[mask; 32]),
+    }
+    split.pc += 1;
+    Ok(Next::On)
+}
+
+/// Ends some lanes of a split.
+fn exit(warp: &mut Warp, split: &mut Split, mask: u32) {
+    warp.alive &= !mask;
+    split.mask &= !mask;
+    if split.mask == 0 {
+        warp.end(*split);
+    }
+}
+
+fn branch_indexed(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    split: &mut Split,
+    branch: &BranchIndexed,
+    mask: u32,
+    counter: u32,
+) -> Result<Next, Fault> {
+    let indices = warp.registers.word(branch.index);
+    let mut ways: Vec<(u32, u32)> = Vec::new();
+    let mut go = |pc: u32, mask: u32| match ways.iter_mut().find(|way| way.0 == pc) {
+        Some(way) => way.1 |= mask,
+        None => ways.push((pc, mask)),
+    };
+    if split.mask & !mask != 0 {
+        go(split.pc + 1, split.mask & !mask);
+    }
+    for lane in super::local::lanes(mask) {
+        let index = indices[lane];
+        let Some(&target) = branch.targets.get(index as usize) else {
+            let kind = TrapKind::InvalidBranch { index, targets: branch.targets.len() as u32 };
+            return Err(Fault { kind, lane: lane as u32, pc: split.pc });
+        };
+        go(target, 1 << lane);
+    }
+    if let [(pc, _)] = ways[..] {
+        split.pc = pc;
+        return Ok(Next::On);
+    }
+    worker.counters[counter as usize].divergent += 1;
+    warp.diverge(*split, &ways, branch.meet);
+    Ok(Next::Gone)
+}
+
+fn call_function(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    split: &mut Split,
+    call: &Call,
+    mut mask: u32,
+) -> Result<Next, Fault> {
+    let code = worker.launched.code;
+    let pc = split.pc;
+    let first = mask.trailing_zeros() & 31;
+    let fault = |kind| Fault { kind, lane: first, pc };
+    let function = match &call.callee {
+        Callee::Direct(function) => *function,
+        Callee::Indirect { address, candidates } => {
+            let addresses = warp.registers.wide(*address);
+            let address = addresses[first as usize];
+            let named = function_at(address).and_then(|handle| code.by_handle.get(&handle).copied());
+            let function = named
+                .filter(|function| candidates.contains(function))
+                .ok_or_else(|| fault(TrapKind::InvalidCall { address }))?;
+            // Lanes that call another function do so after these.
+            for lane in super::local::lanes(mask) {
+                if addresses[lane] != address {
+                    mask &= !(1 << lane);
+                }
+            }
+            function
+        }
+    };
+    let rest = split.mask & !mask;
+    let mut caller = *split;
+    if rest != 0 {
+        let calling = warp.registers.predicate(code.instructions[pc as usize].guard) & rest;
+        caller = warp.part(*split, mask, &[(pc, calling), (pc + 1, rest & !calling)], pc + 1);
+    }
+    caller.pc += 1;
+    let callee = &code.functions[function as usize];
+    let from = warp.frame(split).base.words;
+    let inside = warp.call(caller, function, callee).map_err(fault)?;
+    let to = warp.frame(&inside).base.words;
+    for (argument, parameter) in call.arguments.iter().zip(&callee.parameters) {
+        for row in 0..argument.count.min(parameter.count) {
+            warp.registers.copy_word(
+                from + (argument.first + row) as usize,
+                to + (parameter.first + row) as usize,
+                mask,
+            );
+        }
+    }
+    *split = inside;
+    warp.enter(split);
+    Ok(Next::On)
+}
+
+/// Copies what a function returns to its caller's rows. The function's frame has ended, but its rows are still there.
+fn take_results(code: &Code, warp: &mut Warp, ended: &Frame, caller: &Split) {
+    let Some(Action::Call(call)) = code.instructions.get(caller.pc as usize - 1).map(|instruction| &instruction.action)
+    else {
+        return;
+    };
+    let (from, function) = (ended.base.words, ended.function);
+    let to = warp.frame(caller).base.words;
+    for (result, rows) in call.results.iter().zip(&code.functions[function as usize].results) {
+        for row in 0..result.count.min(rows.count) {
+            let (from, to) = (from + (rows.first + row) as usize, to + (result.first + row) as usize);
+            warp.registers.copy_word(from, to, caller.mask);
+        }
+    }
+}
+
+fn wait_at_barrier(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    split: &mut Split,
+    barrier: &Barrier,
+    mask: u32,
+) -> Result<Next, Fault> {
+    let first = mask.trailing_zeros() & 31;
+    let fault = |kind| Fault { kind, lane: first, pc: split.pc };
+    let number = warp.registers.word(barrier.number)[first as usize];
+    let threads = barrier.threads.map(|threads| warp.registers.word(threads)[first as usize]);
+    let missing = warp.alive & !mask;
+    if barrier.aligned && missing != 0 {
+        let lane = missing.trailing_zeros();
+        let (missing, absence) = (warp.thread(lane), absence(warp, lane));
+        return Err(fault(TrapKind::BarrierDivergence { barrier: number, missing, absence }));
+    }
+    if split.mask != mask {
+        // A guard that only some lanes of a split satisfy, on a barrier that each thread may execute alone.
+        let missing = warp.thread((split.mask & !mask).trailing_zeros());
+        let kind = TrapKind::BarrierDivergence { barrier: number, missing, absence: Absence::Diverged };
+        return Err(fault(kind));
+    }
+    let predicate = barrier.reduction.map(|reduction| warp.registers.predicate(reduction.predicate));
+    let arrival = Arrival { barrier: number, threads, mask, exists: warp.exists, predicate };
+    let arrived = worker.barriers.arrive(&arrival);
+    arrived.map_err(|()| fault(TrapKind::InvalidBarrier { barrier: number, threads }))?;
+    if barrier.waits {
+        warp.waiting.push((*split, Wait::Barrier(number)));
+    } else {
+        split.pc += 1;
+        if !worker.barriers.has_complete() {
+            return Ok(Next::On);
+        }
+        warp.ready.push(*split);
+    }
+    Ok(if worker.barriers.has_complete() { Next::Pause } else { Next::Gone })
+}
+
+/// Gives a split that has waited at a barrier what the barrier computed.
+pub(super) fn pass_barrier(launched: &Launched, warp: &mut Warp, split: &Split, outcome: &Outcome) {
+    let Some(Action::Barrier(barrier)) =
+        launched.code.instructions.get(split.pc as usize).map(|instruction| &instruction.action)
+    else {
+        return;
+    };
+    let Some(reduction) = barrier.reduction else { return };
+    warp.enter(split);
+    let all = |answer| if answer { u32::MAX } else { 0 };
+    match reduction.op {
+        BarrierReduction::PopulationCount => warp.registers.set_word(reduction.d, split.mask, &[outcome.yes; 32]),
+        BarrierReduction::And => {
+            warp.registers.set_predicate(reduction.d, split.mask, all(outcome.yes == outcome.votes))
+        }
+        BarrierReduction::Or => warp.registers.set_predicate(reduction.d, split.mask, all(outcome.yes != 0)),
+    }
+}
+
+/// Executes an instruction that lanes execute together, or waits for those that it names.
+fn meet_lanes(code: &Code, warp: &mut Warp, split: &mut Split, members: u32, mask: u32) -> Result<Next, Fault> {
+    let lane = mask.trailing_zeros() & 31;
+    let members = warp.registers.word(members)[lane as usize];
+    // Lanes that have exited, or never were, are not waited for: the hardware does not either.
+    let missing = members & warp.alive & !mask;
+    if missing == 0 {
+        cross_lanes(code, warp, split, mask);
+        split.pc += 1;
+        return Ok(Next::On);
+    }
+    if missing & split.mask != 0 {
+        let kind = TrapKind::WarpNeverConverges { members, missing, absence: Absence::Diverged };
+        return Err(Fault { kind, lane, pc: split.pc });
+    }
+    let rest = split.mask & !mask;
+    let mut waits = *split;
+    if rest != 0 {
+        waits = warp.part(*split, mask, &[(split.pc + 1, rest)], split.pc + 1);
+    }
+    warp.waiting.push((waits, Wait::Lanes { members }));
+    Ok(Next::Gone)
+}
+
+/// Whether two splits of a warp wait at the same instruction (or both at a barrier for lanes), in the same frame.
+pub(super) fn may_meet(code: &Code, a: &Split, b: &Split) -> bool {
+    let is_barrier = |split: &Split| {
+        matches!(
+            code.instructions.get(split.pc as usize).map(|instruction| &instruction.action),
+            Some(Action::WarpBarrier { .. })
+        )
+    };
+    a.pc == b.pc && a.frame == b.frame || is_barrier(a) && is_barrier(b)
+}
+
+/// What lanes that have met do together.
+pub(super) fn cross_lanes(code: &Code, warp: &mut Warp, split: &Split, mask: u32) {
+    warp.enter(split);
+    let registers = &mut warp.registers;
+    match code.instructions.get(split.pc as usize).map(|instruction| &instruction.action) {
+        Some(Action::Shuffle(shuffle)) => across::shuffle(registers, shuffle, mask),
+        Some(Action::Vote { mode, d, predicate, .. }) => across::vote(registers, *mode, *d, *predicate, mask),
+        Some(Action::Match(matching)) => across::matching(registers, matching, mask),
+        Some(Action::WarpReduce { op, ty, d, source, .. }) => across::reduce(registers, *op, *ty, *d, *source, mask),
+        _ => {}
+    }
+}

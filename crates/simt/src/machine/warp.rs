@@ -1,0 +1,273 @@
+//! A warp: its registers, and the paths that its lanes are on.
+//!
+//! Lanes that execute together are a [`Split`]. A branch that sends them different ways makes several splits of one, and a
+//! [`Join`] for the place where these ways meet again; a split that gets there ends, and the last one to end wakes the join,
+//! which goes on as one split. Splits run one at a time, but in any order, so lanes may wait for each other.
+
+use crate::lanes::{Base, Constants, Registers, Row};
+use crate::program::{FunctionCode, NEVER_MEET};
+use crate::trap::TrapKind;
+
+use super::local::LocalMemory;
+
+/// The most frames of a warp.
+pub(super) const CALL_DEPTH_LIMIT: u32 = 4096;
+/// The most local memory of a thread: what the hardware has.
+pub(super) const LOCAL_LIMIT: u64 = 512 << 10;
+
+/// No join: the split is its frame's only one.
+const ALONE: u32 = u32::MAX;
+
+/// Lanes that execute together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split {
+    pub pc: u32,
+    pub mask: u32,
+    /// Where it ends and wakes `join`.
+    pub meet: u32,
+    join: u32,
+    pub frame: u32,
+}
+
+/// Where splits end and one goes on.
+#[derive(Clone, Copy, Debug)]
+struct Join {
+    /// The split that goes on, with the lanes that have arrived.
+    next: Split,
+    /// Splits still on their way.
+    pending: u32,
+}
+
+/// A function being executed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub function: u32,
+    pub base: Base,
+    /// Where its local memory starts.
+    pub local: u64,
+    /// The split that called, at the call; `None` for the kernel.
+    caller: Option<Split>,
+    live: bool,
+}
+
+/// What a split waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wait {
+    /// A barrier of the block.
+    Barrier(u32),
+    /// Other lanes of the warp.
+    Lanes { members: u32 },
+}
+
+/// A warp of a block.
+pub(super) struct Warp<'c> {
+    pub registers: Registers<'c>,
+    pub local: LocalMemory,
+    pub index: u32,
+    /// Lanes that are threads of the block.
+    pub exists: u32,
+    /// Of these, the ones that have not exited.
+    pub alive: u32,
+    /// `%tid` of each lane: x, y, z.
+    pub threads: [Row; 3],
+    pub ready: Vec<Split>,
+    pub waiting: Vec<(Split, Wait)>,
+    joins: Vec<Join>,
+    free_joins: Vec<u32>,
+    frames: Vec<Frame>,
+    /// Where the next frame's registers and local memory start.
+    top: (Base, u64),
+    /// Instructions executed: its clock.
+    pub executed: u64,
+}
+
+impl<'c> Warp<'c> {
+    pub fn new(constants: &'c Constants, index: u32, block: [u32; 3]) -> Self {
+        let count = block[0] * block[1] * block[2];
+        let first = index * 32;
+        let threads = std::array::from_fn(|axis| {
+            std::array::from_fn(|lane| {
+                let linear = first + lane as u32;
+                match axis {
+                    0 => linear % block[0],
+                    1 => linear / block[0] % block[1],
+                    _ => linear / block[0] / block[1],
+                }
+            })
+        });
+        let lanes = (count - first).min(32);
+        Self {
+            registers: Registers::new(constants),
+            local: LocalMemory::default(),
+            index,
+            exists: u32::MAX >> (32 - lanes),
+            alive: 0,
+            threads,
+            ready: Vec::new(),
+            waiting: Vec::new(),
+            joins: Vec::new(),
+            free_joins: Vec::new(),
+            frames: Vec::new(),
+            top: (Base::default(), 0),
+            executed: 0,
+        }
+    }
+
+    /// Starts the kernel from the top.
+    pub fn start(&mut self, kernel: &FunctionCode) {
+        let top = Base {
+            words: kernel.words as usize,
+            doubles: kernel.doubles as usize,
+            predicates: kernel.predicates as usize,
+        };
+        self.registers.reset(top);
+        self.top = (top, kernel.local.next_multiple_of(16));
+        self.local.reset(kernel.local);
+        self.alive = self.exists;
+        self.waiting.clear();
+        self.joins.clear();
+        self.free_joins.clear();
+        self.frames.clear();
+        self.frames.push(Frame { function: 0, base: Base::default(), local: 0, caller: None, live: true });
+        self.ready.clear();
+        self.ready.push(Split { pc: kernel.entry, mask: self.exists, meet: NEVER_MEET, join: ALONE, frame: 0 });
+        self.executed = 0;
+    }
+
+    /// The thread of a lane.
+    pub fn thread(&self, lane: u32) -> [u32; 3] {
+        let lane = (lane & 31) as usize;
+        [self.threads[0][lane], self.threads[1][lane], self.threads[2][lane]]
+    }
+
+    pub fn frame(&self, split: &Split) -> &Frame {
+        &self.frames[split.frame as usize]
+    }
+
+    /// Makes the split's registers the current ones.
+    pub fn enter(&mut self, split: &Split) {
+        self.registers.base = self.frames[split.frame as usize].base;
+    }
+
+    /// Sends the lanes of a split different ways, which meet at `meet`.
+    pub fn diverge(&mut self, split: Split, ways: &[(u32, u32)], meet: u32) {
+        let join = if meet == split.meet && split.join != ALONE {
+            split.join
+        } else {
+            self.join(Join { next: Split { pc: meet, mask: 0, ..split }, pending: 1 })
+        };
+        self.joins[join as usize].pending += ways.len() as u32;
+        for &(pc, mask) in ways {
+            let way = Split { pc, mask, meet, join, frame: split.frame };
+            if pc == meet { self.arrive(way) } else { self.ready.push(way) }
+        }
+        // The split itself was one of those on their way.
+        self.end(Split { join, ..split });
+    }
+
+    /// Parts some lanes from a split: they go the given ways, and wait at `meet` for the rest, which this returns.
+    pub fn part(&mut self, split: Split, mask: u32, ways: &[(u32, u32)], meet: u32) -> Split {
+        let next = Split { pc: meet, mask: 0, ..split };
+        let join = self.join(Join { next, pending: 1 });
+        for &(pc, mask) in ways.iter().filter(|(_, mask)| *mask != 0) {
+            self.joins[join as usize].pending += 1;
+            let way = Split { pc, mask, meet, join, frame: split.frame };
+            if pc == meet { self.arrive(way) } else { self.ready.push(way) }
+        }
+        Split { mask, meet, join, ..split }
+    }
+
+    fn join(&mut self, join: Join) -> u32 {
+        match self.free_joins.pop() {
+            Some(index) => {
+                self.joins[index as usize] = join;
+                index
+            }
+            None => {
+                self.joins.push(join);
+                self.joins.len() as u32 - 1
+            }
+        }
+    }
+
+    /// A split has come to where it meets others.
+    pub fn arrive(&mut self, split: Split) {
+        if let Some(join) = self.joins.get_mut(split.join as usize) {
+            join.next.mask |= split.mask;
+        }
+        self.end(split);
+    }
+
+    /// A split is no more: it has arrived, or all its lanes have exited. Wakes what waited for it alone.
+    pub fn end(&mut self, mut split: Split) {
+        loop {
+            if split.join == ALONE {
+                // All lanes of the frame have exited.
+                let Some(caller) = self.frames[split.frame as usize].caller else { return };
+                self.free(split.frame);
+                split = caller;
+            } else {
+                let join = &mut self.joins[split.join as usize];
+                join.pending -= 1;
+                if join.pending > 0 {
+                    return;
+                }
+                let next = join.next;
+                self.free_joins.push(split.join);
+                if next.mask != 0 {
+                    self.ready.push(next);
+                    return;
+                }
+                split = next;
+            }
+        }
+    }
+
+    /// Calls a function with all lanes of a split; `split.pc` is where it returns to. Returns the split in the function.
+    pub fn call(&mut self, split: Split, function: u32, code: &FunctionCode) -> Result<Split, TrapKind> {
+        if self.frames.len() as u32 >= CALL_DEPTH_LIMIT {
+            return Err(TrapKind::CallDepth { limit: CALL_DEPTH_LIMIT });
+        }
+        let (base, local) = self.top;
+        let needed = local.saturating_add(code.local);
+        if needed > LOCAL_LIMIT {
+            return Err(TrapKind::LocalMemory { needed, limit: LOCAL_LIMIT });
+        }
+        self.top = (
+            Base {
+                words: base.words + code.words as usize,
+                doubles: base.doubles + code.doubles as usize,
+                predicates: base.predicates + code.predicates as usize,
+            },
+            needed.next_multiple_of(16),
+        );
+        self.registers.grow(self.top.0);
+        self.local.grow(needed);
+        self.frames.push(Frame { function, base, local, caller: Some(split), live: true });
+        let frame = self.frames.len() as u32 - 1;
+        Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame })
+    }
+
+    /// Returns from a function with all lanes of a split that is its frame's only one. Returns the split in the caller and
+    /// the frame, whose rows stay as they are until the next call; `None` in a kernel.
+    pub fn leave(&mut self, split: Split) -> Option<(Split, Frame)> {
+        let frame = self.frames[split.frame as usize];
+        let caller = frame.caller?;
+        self.free(split.frame);
+        Some((Split { mask: split.mask, ..caller }, frame))
+    }
+
+    /// Takes a frame's rows back; those of frames below it that have ended, too.
+    fn free(&mut self, frame: u32) {
+        self.frames[frame as usize].live = false;
+        while let Some(last) = self.frames.last().filter(|last| !last.live) {
+            self.top = (last.base, last.local);
+            self.frames.pop();
+        }
+    }
+
+    /// What a lane does, as far as others that wait for it are concerned.
+    pub fn waits_for(&self, lane: u32) -> Option<Wait> {
+        self.waiting.iter().find(|(split, _)| split.mask >> lane & 1 == 1).map(|&(_, wait)| wait)
+    }
+}

@@ -1,0 +1,259 @@
+//! The decoded form of a kernel: what the machine runs.
+//!
+//! A kernel and all functions that it may call make one list of [`Instruction`]s; a program counter is an index into it.
+//! One PTX instruction becomes one of them that is counted, and now and then helpers before or after it that are not.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ptx::{AtomicOp, BarrierReduction, Function, Handle, ShuffleMode, Space, Special, Type, VoteMode};
+
+use crate::InstructionInfo;
+use crate::lanes::{Handler, Operands};
+
+/// Program counter: the end of the function.
+pub(crate) const RETURN: u32 = u32::MAX;
+/// Where paths meet that never do.
+pub(crate) const NEVER_MEET: u32 = u32::MAX - 1;
+
+/// A decoded kernel.
+pub(crate) struct Code {
+    pub instructions: Vec<Instruction>,
+    /// For each of `instructions`, the index in `places` of the PTX instruction that it comes from.
+    pub origins: Vec<u32>,
+    /// The PTX instructions of the kernel and the functions that it may call.
+    pub places: Arc<[InstructionInfo]>,
+    /// Where each of `places` stands in the module.
+    pub positions: Vec<(Handle<Function>, u32)>,
+    /// The kernel comes first.
+    pub functions: Vec<FunctionCode>,
+    /// The index in `functions` of a function's handle.
+    pub by_handle: HashMap<usize, u32>,
+    pub constant_words: Vec<Constant>,
+    pub constant_doubles: Vec<Constant>,
+    /// Static shared memory of a block, in bytes: where the dynamic part starts.
+    pub static_shared: u64,
+    /// Whether the result depends on the order in which blocks run.
+    pub ordered: bool,
+}
+
+/// A function in [`Code`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FunctionCode {
+    pub entry: u32,
+    /// Rows of its frame.
+    pub words: u32,
+    pub doubles: u32,
+    pub predicates: u32,
+    /// Bytes of local memory of its frame.
+    pub local: u64,
+    /// First row and number of words of each parameter, in the frame.
+    pub parameters: Vec<Rows>,
+    /// The same for what it returns.
+    pub results: Vec<Rows>,
+}
+
+/// Consecutive rows of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub first: u32,
+    pub count: u32,
+}
+
+/// A row that is the same in all warps of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Constant {
+    /// The same value in each lane.
+    Bits(u64),
+    /// Bytes of the kernel's parameters.
+    Parameter { offset: u64, bytes: u32, signed: bool },
+    /// A special register that depends on the launch or the lane alone.
+    Special(Special),
+}
+
+/// One step of the machine.
+pub(crate) struct Instruction {
+    pub action: Action,
+    /// The lanes that execute it, as a predicate operand.
+    pub guard: u32,
+    /// Where to count it: the index of its place, or one past the last for helpers.
+    pub counter: u32,
+}
+
+/// What a step does.
+pub(crate) enum Action {
+    /// Arithmetic in each lane.
+    Lanes(Handler, Operands),
+    /// Reads a special register of the warp or the block.
+    Special {
+        which: Special,
+        d: u32,
+        wide: bool,
+    },
+    /// The address of a variable in the frame's local memory.
+    LocalAddress {
+        d: u32,
+        wide: bool,
+        offset: u64,
+    },
+    /// Stores rows of words to the frame's local memory.
+    Spill {
+        rows: Rows,
+        offset: u64,
+    },
+    Load(Box<Load>),
+    Store(Box<Store>),
+    Atomic(Box<Atomic>),
+    /// Does nothing to registers and memory: fences, prefetches, sleep.
+    Nothing,
+    Branch {
+        target: u32,
+        meet: u32,
+    },
+    BranchIndexed(Box<BranchIndexed>),
+    Call(Box<Call>),
+    Return {
+        meet: u32,
+    },
+    Exit,
+    Trap,
+    Breakpoint,
+    Barrier(Box<Barrier>),
+    WarpBarrier {
+        members: u32,
+    },
+    Shuffle(Box<Shuffle>),
+    Vote {
+        mode: VoteMode,
+        d: u32,
+        predicate: u32,
+        members: u32,
+    },
+    Match(Box<Match>),
+    WarpReduce {
+        op: AtomicOp,
+        ty: Type,
+        d: u32,
+        source: u32,
+        members: u32,
+    },
+    ActiveMask {
+        d: u32,
+    },
+}
+
+/// An address operand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    pub space: Space,
+    /// The row that addresses start from.
+    pub address: u32,
+    /// Whether it has 64 bits.
+    pub wide: bool,
+    /// Whether the frame's local memory is to be added.
+    pub frame: bool,
+    pub offset: u64,
+}
+
+/// A load: `count` elements of `element` bytes each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub reach: Reach,
+    pub element: u32,
+    pub count: u32,
+    pub rows: [u32; 4],
+    /// Whether the destinations have 64 bits.
+    pub wide: bool,
+    /// Whether narrower values are sign-extended.
+    pub signed: bool,
+}
+
+/// A store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Store {
+    pub reach: Reach,
+    pub element: u32,
+    pub count: u32,
+    pub rows: [u32; 4],
+}
+
+/// `atom` and `red`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Atomic {
+    pub reach: Reach,
+    pub op: AtomicOp,
+    pub ty: Type,
+    pub flush: bool,
+    pub d: Option<u32>,
+    pub a: u32,
+    pub b: u32,
+}
+
+/// `brx.idx`.
+#[derive(Clone, Debug)]
+pub(crate) struct BranchIndexed {
+    pub index: u32,
+    pub targets: Vec<u32>,
+    pub meet: u32,
+}
+
+/// `call`.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub callee: Callee,
+    /// Rows of the caller.
+    pub arguments: Vec<Rows>,
+    pub results: Vec<Rows>,
+}
+
+/// What a call calls.
+#[derive(Clone, Debug)]
+pub(crate) enum Callee {
+    /// An index in [`Code::functions`].
+    Direct(u32),
+    /// The function whose address a 64-bit row holds.
+    Indirect { address: u32, candidates: Vec<u32> },
+}
+
+/// `bar` and `barrier`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Barrier {
+    pub number: u32,
+    /// `None`: all threads of the block.
+    pub threads: Option<u32>,
+    pub aligned: bool,
+    pub waits: bool,
+    pub reduction: Option<Reduction>,
+}
+
+/// `bar.red`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reduction {
+    pub op: BarrierReduction,
+    /// A row of words for the count, else a predicate.
+    pub d: u32,
+    pub predicate: u32,
+}
+
+/// `shfl`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shuffle {
+    pub mode: ShuffleMode,
+    pub d: u32,
+    pub in_range: u32,
+    pub source: u32,
+    pub lane: u32,
+    pub clamp: u32,
+    pub members: u32,
+}
+
+/// `match`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Match {
+    pub all: bool,
+    pub wide: bool,
+    pub d: u32,
+    pub all_equal: u32,
+    pub source: u32,
+    pub members: u32,
+}

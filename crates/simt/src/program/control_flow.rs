@@ -1,0 +1,156 @@
+//! Where the paths that part at a branch meet again: the immediate post-dominator.
+//!
+//! A path that ends in `exit` or `trap` meets no other, so it does not count: the rest still meets where it would without
+//! it. Only where every path ends so do these ends count as one.
+
+use ptx::{Instruction, Op};
+
+/// The successors of each position of a body; the position after the last stands for the function's end.
+fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
+    let end = body.len() as u32;
+    let mut all: Vec<Vec<u32>> = Vec::with_capacity(body.len());
+    for (position, instruction) in body.iter().enumerate() {
+        let next = position as u32 + 1;
+        let mut to = match &instruction.op {
+            Op::Branch { target, .. } => vec![*target],
+            Op::BranchIndexed { targets, .. } => targets.clone(),
+            Op::Return => vec![end],
+            Op::Exit | Op::Trap => vec![],
+            _ => vec![next],
+        };
+        if instruction.guard.is_some() && !to.contains(&next) {
+            to.push(next);
+        }
+        all.push(to);
+    }
+    all
+}
+
+/// For each position of a body, the position where all paths from it first meet; `None`: never. The length of the body
+/// stands for the function's end.
+pub(super) fn meeting_points(body: &[Instruction]) -> Vec<Option<u32>> {
+    let successors = successors(body);
+    let no_ends = post_dominators(&successors, &[]);
+    let ends = |counts: fn(&Op) -> bool| -> Vec<u32> {
+        (0..body.len() as u32).filter(|&position| counts(&body[position as usize].op)).collect()
+    };
+    let exits = ends(|op| matches!(op, Op::Exit));
+    let all_ends = ends(|op| matches!(op, Op::Exit | Op::Trap));
+    let mut points = no_ends;
+    for ends in [exits, all_ends] {
+        if points.contains(&None) && !ends.is_empty() {
+            let fallback = post_dominators(&successors, &ends);
+            for (point, other) in points.iter_mut().zip(fallback) {
+                *point = point.or(other);
+            }
+        }
+    }
+    points
+}
+
+/// Immediate post-dominators, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph. `ends` lead to the
+/// function's end besides those that do anyway.
+fn post_dominators(successors: &[Vec<u32>], ends: &[u32]) -> Vec<Option<u32>> {
+    let end = successors.len();
+    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); end + 1];
+    let mut more: Vec<Vec<u32>> = successors.to_vec();
+    for &position in ends {
+        more[position as usize].push(end as u32);
+    }
+    for (position, to) in more.iter().enumerate() {
+        for &target in to {
+            predecessors[target as usize].push(position as u32);
+        }
+    }
+    // Postorder of the reversed graph, from the end.
+    const UNSEEN: u32 = u32::MAX;
+    let mut number = vec![UNSEEN; end + 1];
+    let mut order = Vec::with_capacity(end + 1);
+    let mut seen = vec![false; end + 1];
+    let mut stack = vec![(end as u32, 0)];
+    seen[end] = true;
+    while let Some((node, child)) = stack.pop() {
+        match predecessors[node as usize].get(child) {
+            Some(&next) => {
+                stack.push((node, child + 1));
+                if !std::mem::replace(&mut seen[next as usize], true) {
+                    stack.push((next, 0));
+                }
+            }
+            None => {
+                number[node as usize] = order.len() as u32;
+                order.push(node);
+            }
+        }
+    }
+    let mut dominator: Vec<Option<u32>> = vec![None; end + 1];
+    dominator[end] = Some(end as u32);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &node in order.iter().rev().skip(1) {
+            let mut found: Option<u32> = None;
+            for &target in &more[node as usize] {
+                if dominator[target as usize].is_none() {
+                    continue;
+                }
+                found = Some(match found {
+                    None => target,
+                    Some(other) => meet(target, other, &number, &dominator),
+                });
+            }
+            if found.is_some() && dominator[node as usize] != found {
+                dominator[node as usize] = found;
+                changed = true;
+            }
+        }
+    }
+    dominator.truncate(end);
+    dominator
+}
+
+fn meet(mut a: u32, mut b: u32, number: &[u32], dominator: &[Option<u32>]) -> u32 {
+    while a != b {
+        while number[a as usize] < number[b as usize] {
+            let Some(up) = dominator[a as usize] else { return b };
+            a = up;
+        }
+        while number[b as usize] < number[a as usize] {
+            let Some(up) = dominator[b as usize] else { return a };
+            b = up;
+        }
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diamond_meets_at_its_bottom() {
+        // 0 -> 1 | 3; 1 -> 2 -> 4; 3 -> 4; 4 -> end
+        let points = post_dominators(&[vec![1, 3], vec![2], vec![4], vec![4], vec![5]], &[]);
+        assert_eq!(points, [Some(4), Some(2), Some(4), Some(4), Some(5)]);
+    }
+
+    #[test]
+    fn a_loop_meets_behind_it() {
+        // 0 -> 1; 1 -> 2 | 3; 2 -> 1; 3 -> end
+        let points = post_dominators(&[vec![1], vec![2, 3], vec![1], vec![4]], &[]);
+        assert_eq!(points, [Some(1), Some(3), Some(1), Some(4)]);
+    }
+
+    #[test]
+    fn a_path_that_ends_elsewhere_does_not_count() {
+        // 0 -> 1 | 2; 1 ends; 2 -> end
+        let graph = [vec![1, 2], vec![], vec![3]];
+        assert_eq!(post_dominators(&graph, &[]), [Some(2), None, Some(3)]);
+        assert_eq!(post_dominators(&graph, &[1]), [Some(3), Some(3), Some(3)]);
+    }
+
+    #[test]
+    fn an_endless_loop_never_meets() {
+        assert_eq!(post_dominators(&[vec![1], vec![0]], &[]), [None, None]);
+    }
+}

@@ -1,0 +1,180 @@
+//! Branches, calls, barriers, and what lanes tell each other.
+
+use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
+
+use super::super::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle};
+use super::{COUNTED, Decoded, FunctionDecoder, Place};
+use crate::LoadErrorReason;
+
+impl FunctionDecoder<'_, '_> {
+    pub(super) fn control(&mut self, op: &Op) -> Decoded<()> {
+        let meet = self.meet;
+        let action = match op {
+            Op::Branch { target, .. } => Action::Branch { target: *target, meet },
+            Op::BranchIndexed { index, targets, .. } => {
+                let index = self.word(*index, Type::U32)?;
+                Action::BranchIndexed(Box::new(BranchIndexed { index, targets: targets.clone(), meet }))
+            }
+            Op::Call { callee, results, arguments, .. } => return self.call(callee, results, arguments),
+            Op::Return => Action::Return { meet },
+            Op::Exit => Action::Exit,
+            Op::Trap => Action::Trap,
+            Op::Breakpoint => Action::Breakpoint,
+            Op::Barrier { action, aligned, barrier, threads } => {
+                let reduction = match *action {
+                    BarrierAction::Reduce { op, destination, predicate } => {
+                        let ty = if op == BarrierReduction::PopulationCount { Type::U32 } else { Type::Pred };
+                        let d = self.destination(destination, ty)?;
+                        Some(Reduction { op, d, predicate: self.predicate_register(predicate)? })
+                    }
+                    BarrierAction::Synchronize | BarrierAction::Arrive => None,
+                };
+                let number = self.word(*barrier, Type::U32)?;
+                let threads = match *threads {
+                    Some(threads) => Some(self.word(threads, Type::U32)?),
+                    None => None,
+                };
+                let waits = *action != BarrierAction::Arrive;
+                Action::Barrier(Box::new(Barrier { number, threads, aligned: *aligned, waits, reduction }))
+            }
+            Op::WarpBarrier { members } => Action::WarpBarrier { members: self.word(*members, Type::U32)? },
+            Op::Shuffle { mode, dst, in_range, src, lane, clamp, members } => Action::Shuffle(Box::new(Shuffle {
+                mode: *mode,
+                d: self.destination(*dst, Type::B32)?,
+                in_range: self.destination(*in_range, Type::Pred)?,
+                source: self.word(*src, Type::B32)?,
+                lane: self.word(*lane, Type::U32)?,
+                clamp: self.word(*clamp, Type::U32)?,
+                members: self.word(*members, Type::U32)?,
+            })),
+            Op::Vote { mode, dst, predicate, members } => {
+                let ty = if *mode == ptx::VoteMode::Ballot { Type::B32 } else { Type::Pred };
+                Action::Vote {
+                    mode: *mode,
+                    d: self.destination(*dst, ty)?,
+                    predicate: self.predicate(*predicate)?,
+                    members: self.word(*members, Type::U32)?,
+                }
+            }
+            Op::Match { all, ty, dst, all_equal, src, members } => Action::Match(Box::new(Match {
+                all: *all,
+                wide: ty.bits() == 64,
+                d: self.destination(*dst, Type::B32)?,
+                all_equal: self.destination(*all_equal, Type::Pred)?,
+                source: self.value(*src, *ty)?,
+                members: self.word(*members, Type::U32)?,
+            })),
+            Op::WarpReduce { op, ty, dst, src, members } => {
+                if !crate::machine::has_atomic(*op, *ty) || ty.bits() != 32 {
+                    let what = format!("redux.sync {op:?} of type .{}", ty.name());
+                    return Err(LoadErrorReason::Unsupported { what });
+                }
+                Action::WarpReduce {
+                    op: *op,
+                    ty: *ty,
+                    d: self.destination(*dst, *ty)?,
+                    source: self.word(*src, *ty)?,
+                    members: self.word(*members, Type::U32)?,
+                }
+            }
+            Op::ActiveMask { dst } => Action::ActiveMask { d: self.destination(*dst, Type::B32)? },
+            other => {
+                let name = format!("{other:?}");
+                let name = name.split([' ', '{', '(']).next().unwrap_or_default().to_string();
+                return Err(LoadErrorReason::Unsupported { what: name });
+            }
+        };
+        self.emit(COUNTED, action);
+        Ok(())
+    }
+
+    fn call(&mut self, callee: &Callee, results: &[CallOperand], arguments: &[CallOperand]) -> Decoded<()> {
+        let module = self.builder.module;
+        let direct = match callee {
+            Callee::Direct(handle) => Some(&module.functions[*handle]),
+            Callee::Indirect { .. } => None,
+        };
+        if let Some(function) = direct {
+            let mismatch = |what: String| Err(LoadErrorReason::CallMismatch { name: function.name.clone(), what });
+            if function.parameters.len() != arguments.len() {
+                return mismatch(format!("{} parameters, {} arguments", function.parameters.len(), arguments.len()));
+            }
+            if function.results.len() != results.len() {
+                return mismatch(format!("{} results, {} expected", function.results.len(), results.len()));
+            }
+        }
+        let index = |handle: Handle<ptx::Function>| self.builder.by_handle.get(&handle.index()).copied().unwrap_or(0);
+        let callee = match callee {
+            Callee::Direct(handle) => code::Callee::Direct(index(*handle)),
+            Callee::Indirect { register, candidates } => {
+                let candidates = candidates.iter().map(|&handle| index(handle)).collect();
+                let address = self.wide(Operand::Register(*register), Type::U64)?;
+                code::Callee::Indirect { address, candidates }
+            }
+        };
+        let declared = |list: Option<&Vec<Handle<ptx::Variable>>>, index: usize| {
+            list.and_then(|list| list.get(index)).map(|&variable| &module.variables[variable])
+        };
+        let mut argument_rows = Vec::new();
+        for (index, argument) in arguments.iter().enumerate() {
+            let parameter = declared(direct.map(|function| &function.parameters), index);
+            let rows = match *argument {
+                CallOperand::Variable(variable) => self.rows_of(variable)?,
+                CallOperand::Value(operand) => {
+                    let ty = match (parameter, operand) {
+                        (Some(parameter), _) => parameter.ty,
+                        (None, Operand::Register(register)) => self.type_of(register),
+                        (None, _) => Type::B32,
+                    };
+                    self.spread(operand, ty)?
+                }
+            };
+            self.check_size(direct, parameter, rows)?;
+            argument_rows.push(rows);
+        }
+        let mut result_rows = Vec::new();
+        let mut registers = Vec::new();
+        for (index, result) in results.iter().enumerate() {
+            let parameter = declared(direct.map(|function| &function.results), index);
+            let rows = match *result {
+                CallOperand::Variable(variable) => self.rows_of(variable)?,
+                CallOperand::Value(Operand::Register(register)) => {
+                    let count = self.type_of(register).bits().div_ceil(32);
+                    let rows = Rows { first: self.temporary_words(count), count };
+                    registers.push((rows, register));
+                    rows
+                }
+                CallOperand::Value(_) => {
+                    return Err(LoadErrorReason::Misplaced { what: "an operand that cannot take a result".into() });
+                }
+            };
+            self.check_size(direct, parameter, rows)?;
+            result_rows.push(rows);
+        }
+        self.emit(COUNTED, Action::Call(Box::new(Call { callee, arguments: argument_rows, results: result_rows })));
+        for (rows, register) in registers {
+            self.gather(rows, register)?;
+        }
+        Ok(())
+    }
+
+    fn rows_of(&self, variable: Handle<ptx::Variable>) -> Decoded<Rows> {
+        match self.places.get(&variable) {
+            Some(&Place::Rows(rows)) => Ok(rows),
+            _ => {
+                let name = &self.builder.module.variables[variable].name;
+                Err(LoadErrorReason::Misplaced { what: format!("variable `{name}`") })
+            }
+        }
+    }
+
+    fn check_size(&self, callee: Option<&ptx::Function>, parameter: Option<&ptx::Variable>, rows: Rows) -> Decoded<()> {
+        let (Some(callee), Some(parameter)) = (callee, parameter) else { return Ok(()) };
+        let bytes = parameter.size.unwrap_or(0);
+        if bytes.div_ceil(4) == u64::from(rows.count) {
+            return Ok(());
+        }
+        let what = format!("`{}` has {bytes} bytes, {} are passed", parameter.name, rows.count * 4);
+        Err(LoadErrorReason::CallMismatch { name: callee.name.clone(), what })
+    }
+}

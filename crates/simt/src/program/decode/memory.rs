@@ -1,0 +1,268 @@
+//! Loads, stores, atomic operations.
+
+use ptx::{Address, AddressBase, AtomicOp, Destination, Kind, Mode, Op, Operand, Space, Type};
+
+use super::super::code::{Action, Atomic, Constant, Load, Reach, Rows, Store};
+use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
+use crate::LoadErrorReason;
+use crate::lanes::{self, FIXED, Handler, Operands, lanes};
+
+/// What an address names.
+enum Target {
+    Memory(Reach),
+    /// A byte of the kernel's parameters.
+    Kernel(u64),
+    /// A byte of some rows of the frame.
+    Rows(Rows, u64),
+}
+
+impl FunctionDecoder<'_, '_> {
+    pub(super) fn memory_or_control(&mut self, op: &Op) -> Decoded<()> {
+        match op {
+            Op::Load { space, ty, dsts, address, .. } => self.load(*space, *ty, dsts, *address),
+            Op::Store { space, ty, srcs, address, .. } => self.store(*space, *ty, srcs, *address),
+            Op::Atomic { space, op, ty, flush_subnormals, dst, address, a, b, .. } => {
+                self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b)
+            }
+            Op::Prefetch { .. } | Op::Fence { .. } | Op::NanoSleep { .. } => {
+                self.emit(COUNTED, Action::Nothing);
+                Ok(())
+            }
+            other => self.control(other),
+        }
+    }
+
+    fn target(&mut self, space: Space, address: Address) -> Decoded<Target> {
+        let offset = address.offset as u64;
+        let fixed = |decoder: &mut Self, space, offset| {
+            let address = decoder.builder.doubles.row(Constant::Bits(0)) | FIXED;
+            Target::Memory(Reach { space, address, wide: true, frame: false, offset })
+        };
+        Ok(match address.base {
+            AddressBase::Absolute => fixed(self, space, offset),
+            AddressBase::Variable(variable) => match self.places.get(&variable) {
+                Some(&Place::Kernel(start)) => Target::Kernel(start.wrapping_add(offset)),
+                Some(&Place::Rows(rows)) => Target::Rows(rows, offset),
+                Some(&Place::Local(start)) => {
+                    let address = self.builder.doubles.row(Constant::Bits(0)) | FIXED;
+                    let offset = start.wrapping_add(offset);
+                    Target::Memory(Reach { space: Space::Local, address, wide: true, frame: true, offset })
+                }
+                None => {
+                    let start = self.variable_address(variable)?;
+                    let own = self.builder.module.variables[variable].space;
+                    fixed(self, if space == Space::Generic { own } else { space }, start.wrapping_add(offset))
+                }
+            },
+            AddressBase::Register(register) => {
+                let wide = self.type_of(register).bits() == 64;
+                let operand = Operand::Register(register);
+                let address = if wide { self.wide(operand, Type::U64)? } else { self.word(operand, Type::U32)? };
+                // The parameters of a function that takes their address lie in local memory.
+                let local = space == Space::Parameter && !self.function.is_kernel;
+                let space = if local { Space::Local } else { space };
+                Target::Memory(Reach { space, address, wide, frame: false, offset })
+            }
+        })
+    }
+
+    /// Whether destinations have 64 bits; `_` counts as the type has it.
+    fn has_wide(&self, registers: impl Iterator<Item = Destination>, ty: Type) -> bool {
+        let register = registers.flatten().next();
+        register.map_or(ty.bits(), |register| self.type_of(register).bits()) >= 64
+    }
+
+    fn load(&mut self, space: Space, ty: Type, dsts: &[Destination], address: Address) -> Decoded<()> {
+        let vector = || LoadErrorReason::Unsupported { what: format!("loads of {} times .{}", dsts.len(), ty.name()) };
+        let wide = self.has_wide(dsts.iter().copied(), ty);
+        let signed = ty.kind() == Kind::Signed;
+        let target = self.target(space, address)?;
+        let mut destinations = Vec::new();
+        for &dst in dsts {
+            match dst {
+                Some(register) if ty.bits() == 128 => destinations.extend(self.pair(Operand::Register(register))?),
+                None if ty.bits() == 128 => destinations.extend([self.temporary_double(), self.temporary_double()]),
+                _ => destinations.push(self.destination(dst, if wide { Type::B64 } else { Type::B32 })?),
+            }
+        }
+        let element = ty.bytes().min(8);
+        let count = destinations.len() as u32;
+        if !matches!(count, 1 | 2 | 4) || element * count > 16 {
+            return Err(vector());
+        }
+        if !wide && element == 8 {
+            return Err(LoadErrorReason::Misplaced { what: "a register narrower than the value".into() });
+        }
+        match target {
+            Target::Memory(reach) => {
+                let rows = std::array::from_fn(|index| destinations.get(index).copied().unwrap_or(0));
+                self.emit(COUNTED, Action::Load(Box::new(Load { reach, element, count, rows, wide, signed })));
+            }
+            Target::Kernel(start) => {
+                for (index, d) in destinations.into_iter().enumerate() {
+                    let offset = start + index as u64 * u64::from(element);
+                    let constant = Constant::Parameter { offset, bytes: element, signed };
+                    let pool = if wide { &mut self.builder.doubles } else { &mut self.builder.words };
+                    let a = pool.row(constant) | FIXED;
+                    let handler = lanes::copy(if wide { Type::B64 } else { Type::B32 });
+                    let action = Action::Lanes(handler, Operands { d, a, ..Operands::default() });
+                    self.emit(if index == 0 { COUNTED } else { HELPER }, action);
+                }
+            }
+            Target::Rows(rows, start) => {
+                for (index, d) in destinations.into_iter().enumerate() {
+                    let counted = if index == 0 { COUNTED } else { HELPER };
+                    let at = place(rows, start + index as u64 * u64::from(element), element)?;
+                    self.load_rows(counted, at, element, signed, d, wide)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a value out of rows of the frame.
+    fn load_rows(&mut self, counted: u32, at: At, element: u32, signed: bool, d: u32, wide: bool) -> Decoded<()> {
+        if element == 8 {
+            let handler = lanes!(|a: u32, b: u32| -> u64 { u64::from(b) << 32 | u64::from(a) });
+            self.emit(counted, Action::Lanes(handler, Operands { d, a: at.row, b: at.row + 1, ..Operands::default() }));
+            return Ok(());
+        }
+        let b = self.word(Operand::Integer(at.shift.into()), Type::U32)?;
+        let (handler, ty): (Handler, Type) = match (element, signed) {
+            (1, false) => (lanes!(|a: u32, shift: u32| -> u8 { (a >> (shift & 31)) as u8 }), Type::U32),
+            (1, true) => (lanes!(|a: u32, shift: u32| -> i32 { i32::from((a >> (shift & 31)) as i8) }), Type::S32),
+            (2, false) => (lanes!(|a: u32, shift: u32| -> u16 { (a >> (shift & 31)) as u16 }), Type::U32),
+            (2, true) => (lanes!(|a: u32, shift: u32| -> i32 { i32::from((a >> (shift & 31)) as i16) }), Type::S32),
+            (_, false) => (lanes::copy(Type::B32), Type::U32),
+            (_, true) => (lanes::copy(Type::B32), Type::S32),
+        };
+        let narrow = if wide { self.temporary_words(1) } else { d };
+        self.emit(counted, Action::Lanes(handler, Operands { d: narrow, a: at.row, b, ..Operands::default() }));
+        if wide && let Some((handler, e)) = lanes::convert(twice(ty), ty, Mode::default(), true, false) {
+            self.emit(HELPER, Action::Lanes(handler, Operands { d, a: narrow, e, ..Operands::default() }));
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, space: Space, ty: Type, srcs: &[Operand], address: Address) -> Decoded<()> {
+        let target = self.target(space, address)?;
+        let mut sources = Vec::new();
+        for &src in srcs {
+            match ty.bits() {
+                128 => sources.extend(self.pair(src)?),
+                _ => sources.push(self.value(src, ty)?),
+            }
+        }
+        let element = ty.bytes().min(8);
+        let count = sources.len() as u32;
+        if !matches!(count, 1 | 2 | 4) || element * count > 16 {
+            let what = format!("stores of {} times .{}", srcs.len(), ty.name());
+            return Err(LoadErrorReason::Unsupported { what });
+        }
+        match target {
+            Target::Memory(reach) => {
+                let rows = std::array::from_fn(|index| sources.get(index).copied().unwrap_or(0));
+                self.emit(COUNTED, Action::Store(Box::new(Store { reach, element, count, rows })));
+            }
+            Target::Kernel(_) => {
+                return Err(LoadErrorReason::Misplaced { what: "a store to a kernel's parameter".into() });
+            }
+            Target::Rows(rows, start) => {
+                for (index, a) in sources.into_iter().enumerate() {
+                    let counted = if index == 0 { COUNTED } else { HELPER };
+                    let at = place(rows, start + index as u64 * u64::from(element), element)?;
+                    self.store_rows(counted, at, element, a)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a value into rows of the frame.
+    fn store_rows(&mut self, counted: u32, at: At, element: u32, a: u32) -> Decoded<()> {
+        let d = at.row;
+        if element == 8 {
+            let low = lanes!(|a: u64| -> u32 { a as u32 });
+            let high = lanes!(|a: u64| -> u32 { (a >> 32) as u32 });
+            self.emit(counted, Action::Lanes(low, Operands { d, a, ..Operands::default() }));
+            self.emit(HELPER, Action::Lanes(high, Operands { d: d + 1, a, ..Operands::default() }));
+            return Ok(());
+        }
+        let c = self.word(Operand::Integer(at.shift.into()), Type::U32)?;
+        let handler: Handler = match element {
+            1 => lanes!(|old: u32, new: u8, shift: u32| -> u32 {
+                old & !(0xff << (shift & 31)) | u32::from(new) << (shift & 31)
+            }),
+            2 => lanes!(|old: u32, new: u16, shift: u32| -> u32 {
+                old & !(0xffff << (shift & 31)) | u32::from(new) << (shift & 31)
+            }),
+            _ => lanes!(|_old: u32, new: u32, _shift: u32| -> u32 { new }),
+        };
+        self.emit(counted, Action::Lanes(handler, Operands { d, a: d, b: a, c, ..Operands::default() }));
+        Ok(())
+    }
+
+    fn atomic(
+        &mut self,
+        (space, op, ty, flush): (Space, AtomicOp, Type, bool),
+        dst: Destination,
+        address: Address,
+        a: Operand,
+        b: Option<Operand>,
+    ) -> Decoded<()> {
+        let what = || format!("atomic operation {op:?} of type .{}", ty.name());
+        if !crate::machine::has_atomic(op, ty) {
+            return Err(LoadErrorReason::Unsupported { what: what() });
+        }
+        let Target::Memory(reach) = self.target(space, address)? else {
+            return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
+        };
+        let a = self.value(a, ty)?;
+        let b = match b {
+            Some(b) => self.value(b, ty)?,
+            None => a,
+        };
+        let d = match dst {
+            Some(_) => Some(self.destination(dst, ty)?),
+            None => None,
+        };
+        self.emit(COUNTED, Action::Atomic(Box::new(Atomic { reach, op, ty, flush, d, a, b })));
+        Ok(())
+    }
+
+    /// Helpers that bring a value into rows of words of its own: as an argument.
+    pub(super) fn spread(&mut self, operand: Operand, ty: Type) -> Decoded<Rows> {
+        let a = self.value(operand, ty)?;
+        let count = ty.bits().div_ceil(32);
+        let rows = Rows { first: self.temporary_words(count), count };
+        self.store_rows(HELPER, At { row: rows.first, shift: 0 }, ty.bytes().max(4), a)?;
+        Ok(rows)
+    }
+
+    /// Helpers that bring a result from rows of words into a register.
+    pub(super) fn gather(&mut self, rows: Rows, register: ptx::Handle<ptx::Register>) -> Decoded<()> {
+        let ty = self.type_of(register);
+        let d = self.destination(Some(register), ty)?;
+        self.load_rows(HELPER, At { row: rows.first, shift: 0 }, ty.bytes().max(4), false, d, ty.bits() == 64)
+    }
+}
+
+/// A value's place in rows of words: the first row, and the bits of it that come before.
+#[derive(Clone, Copy)]
+struct At {
+    row: u32,
+    shift: u32,
+}
+
+fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<At> {
+    let inside = offset.checked_add(bytes.into()).is_some_and(|end| end <= u64::from(rows.count) * 4);
+    if !inside || !offset.is_multiple_of(bytes.into()) {
+        let what = format!("a parameter's byte {offset}, for {bytes} bytes,");
+        return Err(LoadErrorReason::Misplaced { what });
+    }
+    Ok(At { row: rows.first + (offset / 4) as u32, shift: (offset % 4) as u32 * 8 })
+}
+
+fn twice(ty: Type) -> Type {
+    if ty == Type::S32 { Type::S64 } else { Type::U64 }
+}

@@ -1,0 +1,327 @@
+//! From a kernel's PTX to [`Code`].
+
+mod arithmetic;
+mod control;
+mod memory;
+mod operands;
+
+use std::collections::{HashMap, HashSet};
+
+use ptx::{Function, Handle, Module, Span, Type, Variable};
+
+use super::code::{Action, Code, Constant, FunctionCode, Instruction, NEVER_MEET, RETURN, Rows};
+use super::listing::Lines;
+use super::order::RegisterOf;
+use super::{control_flow, layout, listing, order};
+use crate::lanes::{ALWAYS, Handler, Operands};
+use crate::{LoadError, LoadErrorReason};
+
+/// A failure: the machine cannot run the instruction.
+type Decoded<T> = Result<T, LoadErrorReason>;
+
+/// Decodes a kernel and the functions that it may call. `addresses` are those of the module's variables.
+pub(super) fn kernel(
+    module: &Module,
+    lines: &Lines,
+    addresses: &[Option<u64>],
+    kernel: Handle<Function>,
+) -> Result<Code, Box<LoadError>> {
+    let functions = layout::reachable(module, kernel);
+    let (shared, static_shared) = layout::shared(module, &functions);
+    let mut builder = Builder {
+        module,
+        addresses,
+        shared,
+        by_handle: functions.iter().enumerate().map(|(index, handle)| (handle.index(), index as u32)).collect(),
+        instructions: Vec::new(),
+        origins: Vec::new(),
+        positions: Vec::new(),
+        functions: Vec::new(),
+        words: Pool::default(),
+        doubles: Pool::default(),
+        read: HashSet::new(),
+    };
+    for &handle in &functions {
+        FunctionDecoder::new(&mut builder, handle).decode()?;
+    }
+    let Builder { mut instructions, origins, positions, functions: decoded, words, doubles, by_handle, .. } = builder;
+    let count = positions.len() as u32;
+    for (instruction, origin) in instructions.iter_mut().zip(&origins) {
+        instruction.counter = if instruction.counter == COUNTED { *origin } else { count };
+    }
+    Ok(Code {
+        instructions,
+        origins,
+        places: listing::places(module, lines, &positions),
+        positions,
+        functions: decoded,
+        by_handle,
+        constant_words: words.list,
+        constant_doubles: doubles.list,
+        static_shared,
+        ordered: order::matters(module, &functions, &builder.read),
+    })
+}
+
+/// Marks a counted instruction until the number of places is known.
+const COUNTED: u32 = 0;
+const HELPER: u32 = 1;
+
+/// Constants of one width, each once.
+#[derive(Default)]
+struct Pool {
+    list: Vec<Constant>,
+    index: HashMap<Constant, u32>,
+}
+
+impl Pool {
+    fn row(&mut self, constant: Constant) -> u32 {
+        *self.index.entry(constant).or_insert_with(|| {
+            self.list.push(constant);
+            self.list.len() as u32 - 1
+        })
+    }
+}
+
+/// What is decoded so far.
+struct Builder<'m> {
+    module: &'m Module,
+    addresses: &'m [Option<u64>],
+    shared: HashMap<Handle<Variable>, u64>,
+    by_handle: HashMap<usize, u32>,
+    instructions: Vec<Instruction>,
+    origins: Vec<u32>,
+    positions: Vec<(Handle<Function>, u32)>,
+    functions: Vec<FunctionCode>,
+    words: Pool,
+    doubles: Pool,
+    read: HashSet<RegisterOf>,
+}
+
+/// Where a variable of the function lies.
+#[derive(Clone, Copy)]
+enum Place {
+    /// The parameters of the kernel, from this byte on.
+    Kernel(u64),
+    /// Rows of the frame.
+    Rows(Rows),
+    /// The frame's local memory.
+    Local(u64),
+}
+
+/// Decodes one function.
+struct FunctionDecoder<'b, 'm> {
+    builder: &'b mut Builder<'m>,
+    handle: Handle<Function>,
+    function: &'m Function,
+    /// The row of each register.
+    rows: Vec<u32>,
+    places: HashMap<Handle<Variable>, Place>,
+    frame: FunctionCode,
+    /// Rows that registers and parameters take.
+    settled: Rowcount,
+    /// The same, with those that helpers of the current instruction use.
+    temporary: Rowcount,
+    /// The instruction being decoded.
+    origin: u32,
+    guard: u32,
+    meet: u32,
+    /// The predicate that stands for the carry flag.
+    carry: u32,
+}
+
+/// Rows of a frame.
+#[derive(Clone, Copy, Default)]
+struct Rowcount {
+    words: u32,
+    doubles: u32,
+    predicates: u32,
+}
+
+impl<'b, 'm> FunctionDecoder<'b, 'm> {
+    fn new(builder: &'b mut Builder<'m>, handle: Handle<Function>) -> Self {
+        let function = &builder.module.functions[handle];
+        Self {
+            builder,
+            handle,
+            function,
+            rows: Vec::new(),
+            places: HashMap::new(),
+            frame: FunctionCode::default(),
+            settled: Rowcount::default(),
+            temporary: Rowcount::default(),
+            origin: 0,
+            guard: ALWAYS,
+            meet: NEVER_MEET,
+            carry: 0,
+        }
+    }
+
+    fn decode(mut self) -> Result<(), Box<LoadError>> {
+        let module = self.builder.module;
+        let fail = |span: Span, reason| Box::new(LoadError::new(module, span, reason));
+        let Some(body) = &self.function.body else {
+            return Err(fail(self.function.span, LoadErrorReason::NoBody { name: self.function.name.clone() }));
+        };
+        self.frame.entry = self.builder.instructions.len() as u32;
+        self.origin = self.builder.positions.len() as u32;
+        self.lay_out().map_err(|reason| fail(self.function.span, reason))?;
+        let meets = control_flow::meeting_points(body);
+        let first = self.builder.instructions.len();
+        let mut starts = Vec::with_capacity(body.len() + 1);
+        for (index, instruction) in body.iter().enumerate() {
+            starts.push(self.builder.instructions.len() as u32);
+            self.origin = self.builder.positions.len() as u32;
+            self.builder.positions.push((self.handle, index as u32));
+            self.meet = meets[index].unwrap_or(NEVER_MEET);
+            self.guard = ALWAYS;
+            self.temporary = self.settled;
+            let guard = match instruction.guard {
+                None => Ok(ALWAYS),
+                Some(predicate) => self.predicate_register(predicate),
+            };
+            guard
+                .and_then(|guard| {
+                    self.guard = guard;
+                    self.instruction(&instruction.op)
+                })
+                .map_err(|reason| fail(instruction.span, reason))?;
+        }
+        // The end of the body is a `ret`.
+        starts.push(self.builder.instructions.len() as u32);
+        self.guard = ALWAYS;
+        self.meet = RETURN;
+        self.emit(HELPER, Action::Return { meet: RETURN });
+        let target = |position: &mut u32| *position = starts.get(*position as usize).copied().unwrap_or(RETURN);
+        let end = body.len() as u32;
+        let meeting = |position: &mut u32| match *position {
+            NEVER_MEET | RETURN => {}
+            at if at == end => *position = RETURN,
+            at => *position = starts[at as usize],
+        };
+        for instruction in &mut self.builder.instructions[first..] {
+            match &mut instruction.action {
+                Action::Branch { target: to, meet } => {
+                    target(to);
+                    meeting(meet);
+                }
+                Action::BranchIndexed(branch) => {
+                    branch.targets.iter_mut().for_each(target);
+                    meeting(&mut branch.meet);
+                }
+                Action::Return { meet } => meeting(meet),
+                _ => {}
+            }
+        }
+        self.builder.functions.push(self.frame);
+        Ok(())
+    }
+
+    /// Gives registers, parameters and local variables their places.
+    fn lay_out(&mut self) -> Decoded<()> {
+        for (_, register) in self.function.registers.iter() {
+            let (next, count) = match register.ty {
+                Type::Pred => (&mut self.settled.predicates, 1),
+                ty if ty.bits() <= 32 => (&mut self.settled.words, 1),
+                ty => (&mut self.settled.doubles, ty.bits() / 64),
+            };
+            self.rows.push(*next);
+            *next += count;
+        }
+        let module = self.builder.module;
+        let function = self.function;
+        let addressed = layout::addressed_parameters(module, function);
+        let size = |variable: Handle<Variable>| module.variables[variable].size.unwrap_or(0);
+        if function.is_kernel {
+            let (offsets, _) = layout::parameters(module, function);
+            for (&variable, offset) in function.parameters.iter().zip(offsets) {
+                self.places.insert(variable, Place::Kernel(offset));
+            }
+        } else {
+            for &variable in &function.parameters {
+                let rows = self.reserve_rows(size(variable));
+                self.frame.parameters.push(rows);
+                self.places.insert(variable, Place::Rows(rows));
+            }
+            for &variable in &function.results {
+                let rows = self.reserve_rows(size(variable));
+                self.frame.results.push(rows);
+                self.places.insert(variable, Place::Rows(rows));
+            }
+        }
+        for &variable in &function.variables {
+            match module.variables[variable].space {
+                ptx::Space::Local => {
+                    let offset = self.reserve_local(variable);
+                    self.places.insert(variable, Place::Local(offset));
+                }
+                ptx::Space::Parameter => {
+                    let rows = self.reserve_rows(size(variable));
+                    self.places.insert(variable, Place::Rows(rows));
+                }
+                _ => {}
+            }
+        }
+        for variable in addressed {
+            let Some(&Place::Rows(rows)) = self.places.get(&variable) else { continue };
+            if !function.parameters.contains(&variable) {
+                let what = format!("the address of `{}`, which only calls may use", module.variables[variable].name);
+                return Err(LoadErrorReason::Misplaced { what });
+            }
+            let offset = self.reserve_local(variable);
+            self.places.insert(variable, Place::Local(offset));
+            self.emit(HELPER, Action::Spill { rows, offset });
+        }
+        // The carry flag.
+        self.carry = self.settled.predicates;
+        self.settled.predicates += 1;
+        let Rowcount { words, doubles, predicates } = self.settled;
+        (self.frame.words, self.frame.doubles, self.frame.predicates) = (words, doubles, predicates);
+        Ok(())
+    }
+
+    fn reserve_rows(&mut self, bytes: u64) -> Rows {
+        let rows = Rows { first: self.settled.words, count: u32::try_from(bytes.div_ceil(4)).unwrap_or(0) };
+        self.settled.words += rows.count;
+        rows
+    }
+
+    fn reserve_local(&mut self, variable: Handle<Variable>) -> u64 {
+        let variable = &self.builder.module.variables[variable];
+        let offset = self.frame.local.next_multiple_of(variable.align.max(4).into());
+        self.frame.local = offset.saturating_add(variable.size.unwrap_or(0));
+        offset
+    }
+
+    /// A row of words for a helper, until the next instruction.
+    fn temporary_words(&mut self, count: u32) -> u32 {
+        let first = self.temporary.words;
+        self.temporary.words += count;
+        self.frame.words = self.frame.words.max(self.temporary.words);
+        first
+    }
+
+    /// The same for 64-bit rows.
+    fn temporary_double(&mut self) -> u32 {
+        self.temporary.doubles += 1;
+        self.frame.doubles = self.frame.doubles.max(self.temporary.doubles);
+        self.temporary.doubles - 1
+    }
+
+    /// The same for predicates.
+    fn temporary_predicate(&mut self) -> u32 {
+        self.temporary.predicates += 1;
+        self.frame.predicates = self.frame.predicates.max(self.temporary.predicates);
+        self.temporary.predicates - 1
+    }
+
+    fn emit(&mut self, counted: u32, action: Action) {
+        self.builder.instructions.push(Instruction { action, guard: self.guard, counter: counted });
+        self.builder.origins.push(self.origin);
+    }
+
+    /// The instruction itself: arithmetic.
+    fn lanes(&mut self, handler: Handler, operands: Operands) {
+        self.emit(COUNTED, Action::Lanes(handler, operands));
+    }
+}

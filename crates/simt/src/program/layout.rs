@@ -1,0 +1,141 @@
+//! Offsets: of a kernel's shared variables and parameters.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ptx::{AddressBase, CallOperand, Callee, Function, Handle, Linkage, Module, Op, Operand, Space, Symbol, Variable};
+
+/// A kernel and the functions that it may call, each once, the kernel first.
+pub(super) fn reachable(module: &Module, kernel: Handle<Function>) -> Vec<Handle<Function>> {
+    let mut found = vec![kernel];
+    let mut next = 0;
+    while let Some(&handle) = found.get(next) {
+        next += 1;
+        for instruction in module.functions[handle].body.iter().flatten() {
+            if let Op::Call { callee, .. } = &instruction.op {
+                let callees = match callee {
+                    Callee::Direct(callee) => std::slice::from_ref(callee),
+                    Callee::Indirect { candidates, .. } => candidates.as_slice(),
+                };
+                for callee in callees {
+                    if !found.contains(callee) {
+                        found.push(*callee);
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The offsets of the shared variables that some functions use, and the bytes that the static ones take.
+pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMap<Handle<Variable>, u64>, u64) {
+    let mut used = BTreeSet::new();
+    for &handle in functions {
+        for instruction in module.functions[handle].body.iter().flatten() {
+            used.extend(
+                variables_of(&instruction.op).into_iter().filter(|&v| module.variables[v].space == Space::Shared),
+            );
+        }
+    }
+    let is_dynamic = |handle: &Handle<Variable>| {
+        let variable = &module.variables[*handle];
+        variable.size.is_none() || variable.size == Some(0) && variable.linkage == Linkage::Extern
+    };
+    let mut offsets = HashMap::new();
+    let mut end = 0u64;
+    for &handle in used.iter().filter(|handle| !is_dynamic(handle)) {
+        let variable = &module.variables[handle];
+        let offset = end.next_multiple_of(variable.align.max(1).into());
+        offsets.insert(handle, offset);
+        end = offset.saturating_add(variable.size.unwrap_or(0));
+    }
+    // All dynamic arrays are the same memory, behind the static variables.
+    let align = used.iter().filter(|handle| is_dynamic(handle)).map(|&handle| module.variables[handle].align).max();
+    if let Some(align) = align {
+        end = end.checked_next_multiple_of(align.max(16).into()).unwrap_or(end);
+    }
+    for &handle in used.iter().filter(|handle| is_dynamic(handle)) {
+        offsets.insert(handle, end);
+    }
+    (offsets, end)
+}
+
+/// The offset of each of a kernel's parameters, and the bytes that they take.
+pub(crate) fn parameters(module: &Module, kernel: &Function) -> (Vec<u64>, u64) {
+    let mut end = 0u64;
+    let offsets = kernel.parameters.iter().map(|&handle| {
+        let variable = &module.variables[handle];
+        let offset = end.next_multiple_of(variable.align.max(1).into());
+        end = offset + variable.size.unwrap_or(0);
+        offset
+    });
+    (offsets.collect(), end)
+}
+
+/// The variables that an instruction names in its operands and addresses.
+fn variables_of(op: &Op) -> Vec<Handle<Variable>> {
+    let mut found = Vec::new();
+    let mut operand = |operand: &Operand| {
+        if let Operand::Address(Symbol::Variable(variable), _) = operand {
+            found.push(*variable);
+        }
+    };
+    match op {
+        Op::Move { src, .. } | Op::ConvertAddress { src, .. } | Op::Convert { src, .. } | Op::IsSpace { src, .. } => {
+            operand(src)
+        }
+        Op::Binary { a, b, .. } | Op::Select { a, b, .. } | Op::SetPredicate { a, b, .. } | Op::Set { a, b, .. } => {
+            operand(a);
+            operand(b);
+        }
+        Op::Ternary { a, b, c, .. } => {
+            operand(a);
+            operand(b);
+            operand(c);
+        }
+        Op::Pack { parts, .. } => parts.iter().for_each(operand),
+        Op::Call { arguments, .. } => {
+            for argument in arguments {
+                if let CallOperand::Value(value) = argument {
+                    operand(value);
+                }
+            }
+        }
+        Op::Store { srcs, address, .. } => {
+            srcs.iter().for_each(operand);
+            found.extend(base_of(address.base));
+        }
+        Op::Load { address, .. } | Op::Prefetch { address, .. } => found.extend(base_of(address.base)),
+        Op::Atomic { address, a, b, .. } => {
+            operand(a);
+            b.iter().for_each(operand);
+            found.extend(base_of(address.base));
+        }
+        _ => {}
+    }
+    found
+}
+
+fn base_of(base: AddressBase) -> Option<Handle<Variable>> {
+    match base {
+        AddressBase::Variable(variable) => Some(variable),
+        AddressBase::Register(_) | AddressBase::Absolute => None,
+    }
+}
+
+/// The parameters of a function whose address it takes.
+pub(super) fn addressed_parameters(module: &Module, function: &Function) -> Vec<Handle<Variable>> {
+    let mut found: Vec<Handle<Variable>> = Vec::new();
+    for instruction in function.body.iter().flatten() {
+        let direct = matches!(instruction.op, Op::Load { .. } | Op::Store { .. });
+        if direct {
+            continue;
+        }
+        for variable in variables_of(&instruction.op) {
+            if module.variables[variable].space == Space::Parameter && !found.contains(&variable) {
+                found.push(variable);
+            }
+        }
+    }
+    found
+}

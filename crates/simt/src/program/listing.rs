@@ -1,0 +1,80 @@
+//! Instructions as reports and traps show them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ptx::{Function, Handle, Location, Module, Op};
+
+use crate::error::span_text;
+use crate::{AccessKind, InstructionClass, InstructionInfo, SourceLine, SourcePosition};
+
+/// Where the lines of a text start.
+pub(crate) struct Lines(Vec<u32>);
+
+impl Lines {
+    pub fn of(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        Self(std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect())
+    }
+
+    /// The line of a byte, from 1.
+    fn line(&self, offset: u32) -> u32 {
+        self.0.partition_point(|&start| start <= offset) as u32
+    }
+}
+
+/// What reports say of the instructions at some positions of functions.
+pub(super) fn places(module: &Module, lines: &Lines, positions: &[(Handle<Function>, u32)]) -> Arc<[InstructionInfo]> {
+    let mut names: HashMap<Handle<Function>, Arc<str>> = HashMap::new();
+    let mut files: HashMap<usize, Arc<str>> = HashMap::new();
+    let mut list = Vec::with_capacity(positions.len());
+    for &(handle, index) in positions {
+        let function = &module.functions[handle];
+        let Some(instruction) = function.body.as_ref().and_then(|body| body.get(index as usize)) else { continue };
+        let source = instruction.location.map(|location| module.locations[location]).filter(|place| place.line > 0);
+        list.push(InstructionInfo {
+            function: names.entry(handle).or_insert_with(|| function.name.as_str().into()).clone(),
+            text: span_text(module, instruction.span).into(),
+            ptx_line: lines.line(instruction.span.start),
+            source: source.map(|place| SourceLine {
+                file: files
+                    .entry(place.file.index())
+                    .or_insert_with(|| module.files[place.file].path.as_str().into())
+                    .clone(),
+                line: place.line,
+            }),
+            class: class(&instruction.op, instruction.guard.is_some()),
+        });
+    }
+    list.into()
+}
+
+fn class(op: &Op, guarded: bool) -> InstructionClass {
+    match op {
+        Op::Load { .. } => InstructionClass::Access(AccessKind::Load),
+        Op::Store { .. } => InstructionClass::Access(AccessKind::Store),
+        Op::Atomic { is_reduction: true, .. } => InstructionClass::Access(AccessKind::Reduction),
+        Op::Atomic { .. } => InstructionClass::Access(AccessKind::Atomic),
+        Op::Branch { .. } | Op::Return if guarded => InstructionClass::Branch,
+        Op::BranchIndexed { .. } => InstructionClass::Branch,
+        Op::Barrier { .. } => InstructionClass::Barrier,
+        _ => InstructionClass::Other,
+    }
+}
+
+/// The source position of an instruction, then those of the calls that it was inlined through, innermost first.
+pub(crate) fn source(module: &Module, handle: Handle<Function>, index: u32) -> Vec<SourcePosition> {
+    let body = module.functions[handle].body.as_deref().unwrap_or_default();
+    let mut next = body.get(index as usize).and_then(|instruction| instruction.location);
+    let mut positions = Vec::new();
+    // A chain is no longer than there are locations, unless the text makes it a ring.
+    for _ in 0..module.locations.len() {
+        let Some(location) = next else { break };
+        let Location { file, line, column, inlined_at } = module.locations[location];
+        if line > 0 {
+            positions.push(SourcePosition { file: module.files[file].path.clone(), line, column });
+        }
+        next = inlined_at;
+    }
+    positions
+}

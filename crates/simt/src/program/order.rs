@@ -1,0 +1,39 @@
+//! Does the order in which blocks run show in a kernel's result?
+
+use std::collections::HashSet;
+
+use ptx::{AtomicOp, CacheOperator, Function, Handle, Kind, Module, Op, Ordering, Register, Space};
+
+/// A register of a function.
+pub(super) type RegisterOf = (Handle<Function>, Handle<Register>);
+
+/// Whether it may, by the instructions of the functions that run, of which `read` has the registers that are read
+/// anywhere. See the crate's documentation for the rule.
+pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &HashSet<RegisterOf>) -> bool {
+    let mut only: Option<AtomicOp> = None;
+    let bodies = functions.iter().flat_map(|&handle| {
+        module.functions[handle].body.iter().flatten().map(move |instruction| (handle, &instruction.op))
+    });
+    for (function, op) in bodies {
+        let matters = match op {
+            Op::Atomic { space: Space::Shared | Space::Local, .. } => false,
+            Op::Atomic { op, ty, dst, .. } => {
+                let commutes = !matches!(
+                    op,
+                    AtomicOp::Exchange | AtomicOp::CompareAndSwap | AtomicOp::Increment | AtomicOp::Decrement
+                );
+                let kept = dst.is_some_and(|register| read.contains(&(function, register)));
+                let mixed = only.replace(*op).is_some_and(|other| other != *op);
+                ty.kind() == Kind::Float || !commutes || kept || mixed
+            }
+            Op::Load { space: Space::Global | Space::Generic, ordering, cache, .. } => {
+                *ordering != Ordering::Weak || *cache == CacheOperator::Volatile
+            }
+            _ => false,
+        };
+        if matters {
+            return true;
+        }
+    }
+    false
+}
