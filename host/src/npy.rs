@@ -304,7 +304,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("M.npy");
         let mut refused = 0;
-        for _ in 0..3000 {
+        for _ in 0..400 {
             let mut file = whole.clone();
             for _ in 0..=random.next_u64() % 3 {
                 let place = random.next_u64() as usize % file.len();
@@ -318,7 +318,7 @@ mod tests {
                 Err(_) => refused += 1,
             }
         }
-        assert!(refused > 1000, "{refused}");
+        assert!(refused > 100, "{refused}");
     }
 
     #[test]

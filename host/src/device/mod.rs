@@ -304,3 +304,6 @@ fn bytes_of<T>(length: usize) -> Result<u64> {
             available: isize::MAX as u64,
         })
 }
+
+#[cfg(test)]
+mod tests;
