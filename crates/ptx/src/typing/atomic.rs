@@ -11,7 +11,7 @@ fn types(op: AtomicOp) -> &'static [Type] {
     match op {
         AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exchange => &[B32, B64],
         AtomicOp::CompareAndSwap => &[B16, B32, B64],
-        AtomicOp::Add => &[U32, S32, U64, S64, F16, F16x2, Bf16, Bf16x2, F32, F64],
+        AtomicOp::Add => &[U32, S32, U64, F16, F16x2, Bf16, Bf16x2, F32, F64],
         AtomicOp::Increment | AtomicOp::Decrement => &[U32],
         AtomicOp::Minimum | AtomicOp::Maximum => &[U32, S32, U64, S64],
     }

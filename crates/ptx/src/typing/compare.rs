@@ -53,7 +53,8 @@ pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<Op> {
         return c.wrong_type(ty);
     }
     c.operands(if boolean.is_some() { 4 } else { 3 })?;
-    let (dst, dst_not) = c.dst_and_predicate(0, Pred)?;
+    let half = matches!(ty, F16 | Bf16);
+    let (dst, dst_not) = if half { (c.dst(0, Pred)?, None) } else { c.dst_and_predicate(0, Pred)? };
     let (a, b) = (c.src(1, ty)?, c.src(2, ty)?);
     let combine = match boolean {
         Some(op) => Some(Combine { op, predicate: c.predicate(3)? }),

@@ -29,8 +29,9 @@ pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
     check_rounding(c, given, to, from)?;
     c.operands(2)?;
     let (d, a) = (c.raw(0), c.raw(1));
-    let dst = c.destination(d, to, Width::AtLeast)?;
-    Ok(Op::Convert { to, from, mode, dst, src: c.source(a, from, Width::AtLeast)? })
+    let width = |ty| if ty == Bf16 { Width::Exact } else { Width::AtLeast };
+    let dst = c.destination(d, to, width(to))?;
+    Ok(Op::Convert { to, from, mode, dst, src: c.source(a, from, width(from))? })
 }
 
 /// The modifiers of a conversion.

@@ -7,7 +7,7 @@ use crate::errors::{InstructionError, Parsed, fault};
 use crate::{CacheOperator, Op, Ordering, Scope, Space, Type};
 
 /// What is loaded and stored.
-const STORED: [Type; 18] = [B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64, F16, F16x2, Bf16];
+const STORED: [Type; 15] = [B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
 
 pub(super) const SCOPES: [(&str, Scope); 4] =
     [("cta", Scope::Block), ("cluster", Scope::Cluster), ("gpu", Scope::Device), ("sys", Scope::System)];
@@ -75,7 +75,7 @@ fn hints(c: &mut Context<'_, '_>) {
 fn vector(c: &mut Context<'_, '_>, space: Space) -> Parsed<(usize, Type)> {
     let lanes = c.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
     let ty = c.ty()?;
-    if !STORED.contains(&ty) && ty != Bf16x2 {
+    if !STORED.contains(&ty) {
         return c.wrong_type(ty);
     }
     let wide = matches!(space, Space::Global | Space::Generic) && c.environment.module.target >= 100;
@@ -93,13 +93,15 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (ordering, scope) = if uniform { Default::default() } else { ordering(c)? };
     let space = c.choose(if uniform { &SPACES[..1] } else { &SPACES }).unwrap_or(Space::Generic);
     hints(c);
-    let cache = c.choose(&[
+    let operators = [
         ("ca", CacheOperator::AllLevels),
         ("cg", CacheOperator::GlobalLevel),
         ("cs", CacheOperator::Streaming),
         ("lu", CacheOperator::LastUse),
         ("cv", CacheOperator::Volatile),
-    ]);
+    ];
+    let takes_operator = !uniform && ordering == Ordering::Weak;
+    let cache = if takes_operator { c.choose(&operators) } else { None };
     let non_coherent = space == Space::Global && c.accept("nc");
     hints(c);
     let (lanes, ty) = vector(c, space)?;
@@ -119,12 +121,13 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
     let space = c.choose(&SPACES).unwrap_or(Space::Generic);
     hints(c);
-    let cache = c.choose(&[
+    let operators = [
         ("wb", CacheOperator::WriteBack),
         ("cg", CacheOperator::GlobalLevel),
         ("cs", CacheOperator::Streaming),
         ("wt", CacheOperator::WriteThrough),
-    ]);
+    ];
+    let cache = if ordering == Ordering::Weak { c.choose(&operators) } else { None };
     hints(c);
     let (lanes, ty) = vector(c, space)?;
     c.operands(2)?;

@@ -119,7 +119,8 @@ impl Context<'_, '_> {
     /// The mode, if the operation on `ty` allows all of its modifiers.
     pub fn allow(&self, given: GivenModes, allowed: Modes, ty: Type) -> Parsed<Mode> {
         let opcode = || self.opcode().to_owned();
-        let extra = given.bits & !allowed.0;
+        let both = Modes::SAT.0 | Modes::RELU.0;
+        let extra = if given.bits & both == both { Modes::RELU.0 } else { given.bits & !allowed.0 };
         if extra != 0 {
             let name = modifier_name(extra & extra.wrapping_neg());
             let found = self.statement.modifiers.iter().skip(given.first).position(|word| word.text == name);

@@ -5,7 +5,7 @@ use super::operands::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::parser::operands::{Raw, RawOperand};
-use crate::{Op, Operand, Symbol, Type};
+use crate::{Kind, Op, Operand, Symbol, Type};
 
 /// `mov.b32 d, a;`, `mov.b64 d, {a, b};`, `mov.b64 {a, b}, s;`
 pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
@@ -13,9 +13,12 @@ pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if lanes.is_some() {
         return fault(c.name_span(), InstructionError::Unsupported(c.name()));
     }
-    let ty = c.ty_of(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F16, F16x2, Bf16, Bf16x2, F32, F64])?;
+    let ty = c.ty_of(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64])?;
     c.operands(2)?;
     let (to, from) = (c.raw(0), c.raw(1));
+    if ty.kind() != Kind::Bits && [to, from].iter().any(|operand| matches!(operand.raw, Raw::Vector(_))) {
+        return c.wrong_type(ty);
+    }
     if let Raw::Vector(parts) = &to.raw {
         let part = part_type(c, parts, ty, to)?;
         let dsts = parts.iter().map(|raw| c.destination(raw, part, Width::Exact)).collect::<Parsed<_>>()?;
