@@ -105,8 +105,8 @@ fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, workspace: &Work
     ];
     // So that the same sources make the same PTX wherever they lie. Of several that match, rustc takes the last.
     flags.push(remap(&workspace.root, ""));
-    for (folder, name) in registries() {
-        flags.push(remap(&folder, &name));
+    for folder in registries() {
+        flags.push(remap(&folder, "registry"));
     }
     flags.push(remap(&compiler.sources, "rust"));
     if let Ok(real) = fs::canonicalize(&compiler.sources) {
@@ -120,12 +120,15 @@ fn remap(from: &Path, to: &str) -> String {
 }
 
 /// The folders in which cargo unpacks crates of registries.
-fn registries() -> Vec<(PathBuf, String)> {
+fn registries() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from);
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| home.map(|home| home.join(".cargo")));
     let Some(cargo) = cargo else { return Vec::new() };
-    let folders = fs::read_dir(cargo.join("registry/src")).into_iter().flatten().flatten();
-    folders.map(|entry| (entry.path(), "registry".to_owned())).collect()
+    let entries = fs::read_dir(cargo.join("registry/src")).into_iter().flatten().flatten();
+    let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
+    // Flags in another order would make cargo compile all anew.
+    folders.sort();
+    folders
 }
 
 /// cargo's release profile for kernels, as variables of the environment.

@@ -25,7 +25,7 @@ impl<T> Cell<T> {
 
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.read.ptx.sreg.tid.x"] safe fn tid_x() -> i32;
-    #[link_name = "llvm.nvvm.read.ptx.sreg.ctaid.x"] safe fn ctaid_x() -> i32;
+    #[link_name = "llvm.sqrt.f32"] safe fn square_root(x: f32) -> f32;
     #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"] safe fn sync(barrier: i32);
     static __coalesce_dynamic_shared: [u8; 0];
 }
@@ -69,6 +69,14 @@ pub unsafe extern "ptx-kernel" fn reverse(data: *mut f32, count: usize) {
         *dynamic.add(lane()) = slow(*data.add(lane()), count);
         sync(0);
         *data.add(lane()) = (*BUFFER.get())[63 - lane()] + *dynamic.add(lane() ^ 1);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn arithmetic(data: *mut f32, count: i32) {
+    unsafe {
+        *data = square_root(*data / *data.add(1));
+        *data.add(2) = (count + 1) as f32;
     }
 }
 
@@ -196,6 +204,12 @@ impl Workspace {
     }
 }
 
+/// The text of one kernel.
+fn body_of<'a>(kernel: &str, ptx: &'a str) -> &'a str {
+    let (_, rest) = ptx.split_once(&format!(".entry {kernel}(")).unwrap();
+    rest.split("\n}\n").next().unwrap()
+}
+
 #[test]
 fn kernels_become_ptx() {
     let Some(compiler) = COMPILER.as_ref() else { return };
@@ -233,20 +247,32 @@ fn kernels_become_ptx() {
     for of_machine in [workspace.root.as_path(), &target_dir(), &compiler.sources] {
         assert!(!ptx.contains(&of_machine.display().to_string()), "{} is in:\n{ptx}", of_machine.display());
     }
-    assert!(!ptx.contains("cvta.shared") && !ptx.contains("fma.rn.f32"), "{ptx}");
+    // Arithmetic is Rust's: each operation rounds once, and overflow wraps in a release.
+    for absent in ["cvta.shared", "fma.", ".ftz", "approx"] {
+        assert!(!ptx.contains(absent), "{absent:?} is in:\n{ptx}");
+    }
+    assert!(!body_of("arithmetic", &ptx).contains("trap;"), "{ptx}");
 
     // Another architecture in the same folder, and other options.
     let hopper = workspace
         .builder("sample")
         .arch(NvvmArch::Compute90)
         .debug(DebugInfo::None)
+        .release(false)
+        .ftz(true)
+        .fast_div(true)
+        .fast_sqrt(true)
         .fma_contraction(true)
         .emit_llvm_to(scratch.path())
         .final_module_path(scratch.path().join("final.ll"))
         .build()
         .unwrap();
     let hopper = fs::read_to_string(hopper).unwrap();
-    assert!(hopper.contains(".target sm_90") && hopper.contains("fma.rn.f32") && !hopper.contains(".loc"), "{hopper}");
+    for expected in [".target sm_90", "fma.rn.ftz.f32", "div.approx.ftz.f32", "sqrt.approx.ftz.f32"] {
+        assert!(hopper.contains(expected), "{expected:?} is not in:\n{hopper}");
+    }
+    assert!(body_of("arithmetic", &hopper).contains("trap;"), "{hopper}");
+    assert!(!hopper.contains(".loc\t"), "{hopper}");
     for step in ["1-rustc", "2-rewritten", "3-optimised"] {
         assert!(scratch.path().join(format!("sample.sm_90.{step}.ll")).is_file(), "{step}");
     }

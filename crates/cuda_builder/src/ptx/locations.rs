@@ -42,8 +42,9 @@ pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
             continue;
         }
         if word.split_whitespace().next() == Some(".loc") {
-            let directive = files.location(word, chain, crate_prefix);
-            if directive != last {
+            if let Some(directive) = files.location(word, chain, crate_prefix)
+                && directive != last
+            {
                 let comment = shown_chain(chain);
                 let _ = writeln!(body, "\t{directive}{comment}");
                 last = directive;
@@ -81,10 +82,16 @@ impl<'a> Files<'a> {
         Files { given: ptx.lines().filter_map(file).collect(), used: Vec::new() }
     }
 
-    /// The directive for a `.loc` line.
-    fn location(&mut self, code: &str, chain: &str, crate_prefix: &str) -> String {
+    /// The directive for a `.loc` line. `None`: no line can be blamed, so the instruction belongs to the line before.
+    fn location(&mut self, code: &str, chain: &str, crate_prefix: &str) -> Option<String> {
         let chain: Vec<Place<'_>> = chain.split("@[").filter_map(place).collect();
-        let blamed = chain.iter().find(|place| place.file.starts_with(crate_prefix)).or(chain.last());
+        // Line 0 is where several lines became one instruction.
+        let is_own = |place: &&Place<'_>| place.file.starts_with(crate_prefix);
+        let blamed = chain.iter().filter(is_own).find(|place| place.line > 0);
+        let blamed = blamed.or_else(|| chain.iter().find(is_own)).or(chain.last());
+        if blamed.is_some_and(|place| place.line == 0 && !is_own(&place)) {
+            return None;
+        }
         let (file, line, column) = match blamed {
             Some(place) => (place.file.to_owned(), place.line, place.column),
             None => {
@@ -99,7 +106,7 @@ impl<'a> Files<'a> {
             self.used.push(file);
             self.used.len() - 1
         });
-        format!(".loc\t{} {line} {column}", number + 1)
+        Some(format!(".loc\t{} {line} {column}", number + 1))
     }
 
     /// The `.file` directives.
@@ -243,6 +250,16 @@ $L__tmp4:
             tidy(ptx, "kernels/"),
             ".version 6.3\n.address_size 64\n.file\t1 \"libm/src/b.rs\"\n\t.loc\t1 6 1\t// libm/src/a.rs:5:9 @[ libm/src/b.rs:6:1 ]\n"
         );
+    }
+
+    #[test]
+    fn line_0_gives_way_to_the_line_of_the_call() {
+        let location =
+            |chain: &str| Files { given: Vec::new(), used: Vec::new() }.location(".loc 1 0 3", chain, "kernels/");
+        let own = "kernels/src/a.rs:0:3 @[ kernels/src/b.rs:6:1 ]";
+        assert_eq!(location(own), Some(".loc\t1 6 1".to_owned()));
+        assert_eq!(location("kernels/src/a.rs:0:3"), Some(".loc\t1 0 3".to_owned()));
+        assert_eq!(location("rust/core/src/a.rs:0:3"), None);
     }
 
     #[test]

@@ -1,0 +1,28 @@
+//! The PTX that is checked in fits the sources of the kernels. No compiler for GPU kernels is needed.
+
+use std::fs;
+use std::path::Path;
+
+use cuda_builder::{NvvmArch, SourceDigest};
+
+#[test]
+fn the_ptx_that_is_checked_in_is_made_of_the_sources_as_they_are() {
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("kernels");
+    let sources = SourceDigest::of_crate(&kernels).unwrap();
+    let mut files = 0;
+    for entry in fs::read_dir(kernels.join("ptx")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let arch = name.strip_prefix("kernels.").and_then(|rest| rest.strip_suffix(".ptx"));
+        let arch: NvvmArch = arch.unwrap_or_else(|| panic!("{name} is no kernels.ARCH.ptx")).parse().unwrap();
+        let ptx = fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            SourceDigest::in_ptx(&ptx).as_ref(),
+            Some(&sources),
+            "{name} is stale: make it anew with `cargo xtask build-ptx --arch {arch}`"
+        );
+        assert!(ptx.contains(&format!("\n.target {arch}\n")), "{name} is for another architecture");
+        files += 1;
+    }
+    assert!(files > 0, "there is no PTX");
+}
