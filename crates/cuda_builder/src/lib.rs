@@ -29,6 +29,8 @@ mod error;
 mod ir;
 mod llvm;
 mod ptx;
+#[cfg(test)]
+mod robustness;
 mod rustc;
 pub mod toolchain;
 mod workspace;
