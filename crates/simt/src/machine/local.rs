@@ -102,7 +102,8 @@ impl LocalMemory {
         for word in 0..u64::from(access.width.div_ceil(4)) {
             let addresses = std::array::from_fn(|lane| {
                 let address = access.addresses[lane];
-                (address / 4 + word) * 128 + lane as u64 * 4 + address % 4
+                // Inactive lanes may hold anything.
+                (address / 4 + word).wrapping_mul(128).wrapping_add(lane as u64 * 4 + address % 4)
             });
             let part = coalesce::sectors(&Access::new(access.mask, &addresses, access.width.min(4)));
             total.sectors += part.sectors;
