@@ -69,7 +69,7 @@ pub(crate) fn emit_ir(
     let output = cargo.output().map_err(CudaBuilderError::io("run", &compiler.cargo))?;
     let messages = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     if !output.status.success() {
-        return Err(CudaBuilderError::BuildFailed { package: workspace.package.clone(), arch: builder.arch, messages });
+        return Err(failure(builder, workspace, messages));
     }
     if !messages.is_empty() {
         eprintln!("{messages}");
@@ -79,6 +79,18 @@ pub(crate) fn emit_ir(
         return Err(CudaBuilderError::Io { path: ir, action: "read the LLVM IR", source });
     }
     Ok(ir)
+}
+
+/// Tells kernels that do not compile from a build that did not get so far.
+fn failure(builder: &CudaBuilder, workspace: &Workspace, messages: String) -> CudaBuilderError {
+    if messages.contains("could not compile") {
+        return CudaBuilderError::BuildFailed { package: workspace.package.clone(), arch: builder.arch, messages };
+    }
+    CudaBuilderError::Tool {
+        tool: "cargo".to_owned(),
+        message: messages.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; "),
+        advice: "correct what it says (a first build needs the network, for the crates that `core` is built with)",
+    }
 }
 
 /// Makes cargo compile the crate itself anew: another architecture's IR would otherwise pass for fresh.

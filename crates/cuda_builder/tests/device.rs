@@ -310,6 +310,12 @@ fn what_cannot_become_ptx_is_refused() {
     );
     assert!(error.contains("expected `u32`, found `&str`"), "{error}");
 
+    let error = workspace.builder("sample").build_args(&["--features", "none"]).build().unwrap_err().to_string();
+    assert!(
+        error.starts_with("cargo failed: error: the package 'sample' does not contain this feature: none"),
+        "{error}"
+    );
+
     let error = workspace.refusal("initialised").to_string();
     assert!(error.starts_with("shared variable `initialised::COUNT` has an initial value"), "{error}");
 
