@@ -309,7 +309,7 @@ mod tests {
             for _ in 0..=random.next_u64() % 3 {
                 let place = random.next_u64() as usize % file.len();
                 let printable = b"0123456789()[]{}':,<>fi4\n "[random.next_u64() as usize % 26];
-                file[place] = if random.next_u64() % 2 == 0 { printable } else { random.next_u64() as u8 };
+                file[place] = if random.next_u64().is_multiple_of(2) { printable } else { random.next_u64() as u8 };
             }
             file.truncate(file.len() - random.next_u64() as usize % 2);
             std::fs::write(&path, &file).unwrap();
