@@ -54,7 +54,6 @@ intrinsics! {
     membar_sys = "llvm.nvvm.membar.sys"();
     bar_warp_sync = "llvm.nvvm.bar.warp.sync"(mask: u32);
     nanosleep = "llvm.nvvm.nanosleep"(nanoseconds: u32);
-    exit = "llvm.nvvm.exit"();
     activemask = "llvm.nvvm.activemask"() -> u32;
 }
 

@@ -58,10 +58,13 @@ pub fn trap() -> ! {
     unsafe { core::arch::nvptx::trap() }
 }
 
-/// Ends this thread (`exit`). Barriers no longer wait for it.
+/// Ends this thread (`exit`), as a `return` of the kernel would. Barriers no longer wait for it.
 #[inline(always)]
 pub fn exit() -> ! {
-    intrinsics::exit();
-    // SAFETY: `exit` does not return.
-    unsafe { core::hint::unreachable_unchecked() }
+    // Assembly, and not LLVM's intrinsic: that one is taken to see no memory, so that stores before it get lost.
+    // SAFETY: a thread may end anywhere.
+    #[cfg(target_arch = "nvptx64")]
+    unsafe {
+        core::arch::asm!("exit;", options(noreturn, nostack))
+    }
 }
