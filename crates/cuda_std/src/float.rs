@@ -88,14 +88,15 @@ pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     fn acosh(self) -> Self;
     /// The inverse of the hyperbolic tangent.
     fn atanh(self) -> Self;
-    /// `self^n`.
-    fn powf(self, n: Self) -> Self;
+    /// `self^other`.
+    fn powf(self, other: Self) -> Self;
     /// The angle in radians, -pi to pi, of the point (`other`, `self`).
     fn atan2(self, other: Self) -> Self;
     /// `sqrt(self^2 + other^2)`, without overflow on the way.
     fn hypot(self, other: Self) -> Self;
 }
 
+/// The instruction on the device, the function of `libm` on the host.
 macro_rules! instruction {
     ($intrinsic:ident, $libm:ident, $($argument:expr),*) => {{
         #[cfg(target_arch = "nvptx64")]
@@ -106,419 +107,180 @@ macro_rules! instruction {
     }};
 }
 
-impl GpuFloat for f32 {
-    #[inline]
-    fn floor(self) -> Self {
-        instruction!(floor_f32, floorf, self)
-    }
+macro_rules! gpu_float {
+    (
+        $ty:ident,
+        instructions { $($exact:ident: $intrinsic:ident, $exact_libm:ident;)* }
+        mul_add { $fma:ident, $fma_libm:ident }
+        sin_cos { $sin_cos:ident }
+        unary { $($unary:ident: $unary_libm:ident;)* }
+        binary { $($binary:ident: $binary_libm:ident;)* }
+    ) => {
+        impl GpuFloat for $ty {
+            $(
+                #[inline]
+                fn $exact(self) -> Self {
+                    instruction!($intrinsic, $exact_libm, self)
+                }
+            )*
 
-    #[inline]
-    fn ceil(self) -> Self {
-        instruction!(ceil_f32, ceilf, self)
-    }
+            #[inline]
+            fn mul_add(self, a: Self, b: Self) -> Self {
+                instruction!($fma, $fma_libm, self, a, b)
+            }
 
-    #[inline]
-    fn trunc(self) -> Self {
-        instruction!(trunc_f32, truncf, self)
-    }
+            #[inline]
+            fn fract(self) -> Self {
+                self - GpuFloat::trunc(self)
+            }
 
-    #[inline]
-    fn round_ties_even(self) -> Self {
-        instruction!(round_even_f32, rintf, self)
-    }
+            #[inline]
+            fn abs(self) -> Self {
+                $ty::abs(self)
+            }
 
-    #[inline]
-    fn fract(self) -> Self {
-        self - GpuFloat::trunc(self)
-    }
+            #[inline]
+            fn signum(self) -> Self {
+                $ty::signum(self)
+            }
 
-    #[inline]
-    fn abs(self) -> Self {
-        f32::abs(self)
-    }
+            #[inline]
+            fn copysign(self, sign: Self) -> Self {
+                $ty::copysign(self, sign)
+            }
 
-    #[inline]
-    fn signum(self) -> Self {
-        f32::signum(self)
-    }
+            #[inline]
+            fn recip(self) -> Self {
+                1.0 / self
+            }
 
-    #[inline]
-    fn copysign(self, sign: Self) -> Self {
-        f32::copysign(self, sign)
-    }
+            #[inline]
+            fn powi(self, n: i32) -> Self {
+                power(self, n)
+            }
 
-    #[inline]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        instruction!(fma_f32, fmaf, self, a, b)
-    }
+            #[inline]
+            fn div_euclid(self, divisor: Self) -> Self {
+                let quotient = GpuFloat::trunc(self / divisor);
+                match self % divisor {
+                    rest if rest >= 0.0 => quotient,
+                    _ if divisor > 0.0 => quotient - 1.0,
+                    _ => quotient + 1.0,
+                }
+            }
 
-    #[inline]
-    fn sqrt(self) -> Self {
-        instruction!(sqrt_f32, sqrtf, self)
-    }
+            #[inline]
+            fn rem_euclid(self, divisor: Self) -> Self {
+                let rest = self % divisor;
+                if rest < 0.0 { rest + divisor.abs() } else { rest }
+            }
 
-    #[inline]
-    fn recip(self) -> Self {
-        1.0 / self
-    }
+            #[inline]
+            fn log(self, base: Self) -> Self {
+                GpuFloat::ln(self) / GpuFloat::ln(base)
+            }
 
-    #[inline]
-    fn powi(self, n: i32) -> Self {
-        power(self, n)
-    }
+            #[inline]
+            fn sin_cos(self) -> (Self, Self) {
+                libm::$sin_cos(self)
+            }
 
-    #[inline]
-    fn div_euclid(self, divisor: Self) -> Self {
-        let quotient = GpuFloat::trunc(self / divisor);
-        match self % divisor {
-            rest if rest >= 0.0 => quotient,
-            _ if divisor > 0.0 => quotient - 1.0,
-            _ => quotient + 1.0,
+            $(
+                #[inline]
+                fn $unary(self) -> Self {
+                    libm::$unary_libm(self)
+                }
+            )*
+
+            $(
+                #[inline]
+                fn $binary(self, other: Self) -> Self {
+                    libm::$binary_libm(self, other)
+                }
+            )*
         }
-    }
+    };
+}
 
-    #[inline]
-    fn rem_euclid(self, divisor: Self) -> Self {
-        let rest = self % divisor;
-        if rest < 0.0 { rest + divisor.abs() } else { rest }
+gpu_float! {
+    f32,
+    instructions {
+        floor: floor_f32, floorf;
+        ceil: ceil_f32, ceilf;
+        trunc: trunc_f32, truncf;
+        round_ties_even: round_even_f32, rintf;
+        sqrt: sqrt_f32, sqrtf;
     }
-
-    #[inline]
-    fn log(self, base: Self) -> Self {
-        GpuFloat::ln(self) / GpuFloat::ln(base)
+    mul_add { fma_f32, fmaf }
+    sin_cos { sincosf }
+    unary {
+        round: roundf;
+        exp: expf;
+        exp2: exp2f;
+        exp_m1: expm1f;
+        ln: logf;
+        ln_1p: log1pf;
+        log2: log2f;
+        log10: log10f;
+        cbrt: cbrtf;
+        sin: sinf;
+        cos: cosf;
+        tan: tanf;
+        asin: asinf;
+        acos: acosf;
+        atan: atanf;
+        sinh: sinhf;
+        cosh: coshf;
+        tanh: tanhf;
+        asinh: asinhf;
+        acosh: acoshf;
+        atanh: atanhf;
     }
-
-    #[inline]
-    fn sin_cos(self) -> (Self, Self) {
-        libm::sincosf(self)
-    }
-
-    #[inline]
-    fn round(self) -> Self {
-        libm::roundf(self)
-    }
-
-    #[inline]
-    fn exp(self) -> Self {
-        libm::expf(self)
-    }
-
-    #[inline]
-    fn exp2(self) -> Self {
-        libm::exp2f(self)
-    }
-
-    #[inline]
-    fn exp_m1(self) -> Self {
-        libm::expm1f(self)
-    }
-
-    #[inline]
-    fn ln(self) -> Self {
-        libm::logf(self)
-    }
-
-    #[inline]
-    fn ln_1p(self) -> Self {
-        libm::log1pf(self)
-    }
-
-    #[inline]
-    fn log2(self) -> Self {
-        libm::log2f(self)
-    }
-
-    #[inline]
-    fn log10(self) -> Self {
-        libm::log10f(self)
-    }
-
-    #[inline]
-    fn cbrt(self) -> Self {
-        libm::cbrtf(self)
-    }
-
-    #[inline]
-    fn sin(self) -> Self {
-        libm::sinf(self)
-    }
-
-    #[inline]
-    fn cos(self) -> Self {
-        libm::cosf(self)
-    }
-
-    #[inline]
-    fn tan(self) -> Self {
-        libm::tanf(self)
-    }
-
-    #[inline]
-    fn asin(self) -> Self {
-        libm::asinf(self)
-    }
-
-    #[inline]
-    fn acos(self) -> Self {
-        libm::acosf(self)
-    }
-
-    #[inline]
-    fn atan(self) -> Self {
-        libm::atanf(self)
-    }
-
-    #[inline]
-    fn sinh(self) -> Self {
-        libm::sinhf(self)
-    }
-
-    #[inline]
-    fn cosh(self) -> Self {
-        libm::coshf(self)
-    }
-
-    #[inline]
-    fn tanh(self) -> Self {
-        libm::tanhf(self)
-    }
-
-    #[inline]
-    fn asinh(self) -> Self {
-        libm::asinhf(self)
-    }
-
-    #[inline]
-    fn acosh(self) -> Self {
-        libm::acoshf(self)
-    }
-
-    #[inline]
-    fn atanh(self) -> Self {
-        libm::atanhf(self)
-    }
-
-    #[inline]
-    fn powf(self, n: Self) -> Self {
-        libm::powf(self, n)
-    }
-
-    #[inline]
-    fn atan2(self, other: Self) -> Self {
-        libm::atan2f(self, other)
-    }
-
-    #[inline]
-    fn hypot(self, other: Self) -> Self {
-        libm::hypotf(self, other)
+    binary {
+        powf: powf;
+        atan2: atan2f;
+        hypot: hypotf;
     }
 }
 
-impl GpuFloat for f64 {
-    #[inline]
-    fn floor(self) -> Self {
-        instruction!(floor_f64, floor, self)
+gpu_float! {
+    f64,
+    instructions {
+        floor: floor_f64, floor;
+        ceil: ceil_f64, ceil;
+        trunc: trunc_f64, trunc;
+        round_ties_even: round_even_f64, rint;
+        sqrt: sqrt_f64, sqrt;
     }
-
-    #[inline]
-    fn ceil(self) -> Self {
-        instruction!(ceil_f64, ceil, self)
+    mul_add { fma_f64, fma }
+    sin_cos { sincos }
+    unary {
+        round: round;
+        exp: exp;
+        exp2: exp2;
+        exp_m1: expm1;
+        ln: log;
+        ln_1p: log1p;
+        log2: log2;
+        log10: log10;
+        cbrt: cbrt;
+        sin: sin;
+        cos: cos;
+        tan: tan;
+        asin: asin;
+        acos: acos;
+        atan: atan;
+        sinh: sinh;
+        cosh: cosh;
+        tanh: tanh;
+        asinh: asinh;
+        acosh: acosh;
+        atanh: atanh;
     }
-
-    #[inline]
-    fn trunc(self) -> Self {
-        instruction!(trunc_f64, trunc, self)
-    }
-
-    #[inline]
-    fn round_ties_even(self) -> Self {
-        instruction!(round_even_f64, rint, self)
-    }
-
-    #[inline]
-    fn fract(self) -> Self {
-        self - GpuFloat::trunc(self)
-    }
-
-    #[inline]
-    fn abs(self) -> Self {
-        f64::abs(self)
-    }
-
-    #[inline]
-    fn signum(self) -> Self {
-        f64::signum(self)
-    }
-
-    #[inline]
-    fn copysign(self, sign: Self) -> Self {
-        f64::copysign(self, sign)
-    }
-
-    #[inline]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        instruction!(fma_f64, fma, self, a, b)
-    }
-
-    #[inline]
-    fn sqrt(self) -> Self {
-        instruction!(sqrt_f64, sqrt, self)
-    }
-
-    #[inline]
-    fn recip(self) -> Self {
-        1.0 / self
-    }
-
-    #[inline]
-    fn powi(self, n: i32) -> Self {
-        power(self, n)
-    }
-
-    #[inline]
-    fn div_euclid(self, divisor: Self) -> Self {
-        let quotient = GpuFloat::trunc(self / divisor);
-        match self % divisor {
-            rest if rest >= 0.0 => quotient,
-            _ if divisor > 0.0 => quotient - 1.0,
-            _ => quotient + 1.0,
-        }
-    }
-
-    #[inline]
-    fn rem_euclid(self, divisor: Self) -> Self {
-        let rest = self % divisor;
-        if rest < 0.0 { rest + divisor.abs() } else { rest }
-    }
-
-    #[inline]
-    fn log(self, base: Self) -> Self {
-        GpuFloat::ln(self) / GpuFloat::ln(base)
-    }
-
-    #[inline]
-    fn sin_cos(self) -> (Self, Self) {
-        libm::sincos(self)
-    }
-
-    #[inline]
-    fn round(self) -> Self {
-        libm::round(self)
-    }
-
-    #[inline]
-    fn exp(self) -> Self {
-        libm::exp(self)
-    }
-
-    #[inline]
-    fn exp2(self) -> Self {
-        libm::exp2(self)
-    }
-
-    #[inline]
-    fn exp_m1(self) -> Self {
-        libm::expm1(self)
-    }
-
-    #[inline]
-    fn ln(self) -> Self {
-        libm::log(self)
-    }
-
-    #[inline]
-    fn ln_1p(self) -> Self {
-        libm::log1p(self)
-    }
-
-    #[inline]
-    fn log2(self) -> Self {
-        libm::log2(self)
-    }
-
-    #[inline]
-    fn log10(self) -> Self {
-        libm::log10(self)
-    }
-
-    #[inline]
-    fn cbrt(self) -> Self {
-        libm::cbrt(self)
-    }
-
-    #[inline]
-    fn sin(self) -> Self {
-        libm::sin(self)
-    }
-
-    #[inline]
-    fn cos(self) -> Self {
-        libm::cos(self)
-    }
-
-    #[inline]
-    fn tan(self) -> Self {
-        libm::tan(self)
-    }
-
-    #[inline]
-    fn asin(self) -> Self {
-        libm::asin(self)
-    }
-
-    #[inline]
-    fn acos(self) -> Self {
-        libm::acos(self)
-    }
-
-    #[inline]
-    fn atan(self) -> Self {
-        libm::atan(self)
-    }
-
-    #[inline]
-    fn sinh(self) -> Self {
-        libm::sinh(self)
-    }
-
-    #[inline]
-    fn cosh(self) -> Self {
-        libm::cosh(self)
-    }
-
-    #[inline]
-    fn tanh(self) -> Self {
-        libm::tanh(self)
-    }
-
-    #[inline]
-    fn asinh(self) -> Self {
-        libm::asinh(self)
-    }
-
-    #[inline]
-    fn acosh(self) -> Self {
-        libm::acosh(self)
-    }
-
-    #[inline]
-    fn atanh(self) -> Self {
-        libm::atanh(self)
-    }
-
-    #[inline]
-    fn powf(self, n: Self) -> Self {
-        libm::pow(self, n)
-    }
-
-    #[inline]
-    fn atan2(self, other: Self) -> Self {
-        libm::atan2(self, other)
-    }
-
-    #[inline]
-    fn hypot(self, other: Self) -> Self {
-        libm::hypot(self, other)
+    binary {
+        powf: pow;
+        atan2: atan2;
+        hypot: hypot;
     }
 }
 
