@@ -8,8 +8,8 @@
 //! - *The caches.* Data that fits the level-2 cache is faster the second time. A launch whose data is large against that cache
 //!   evicts its own traces. Other launches are timed one by one, with the cache flushed before each. Only for launches too
 //!   short for that (below) the cache stays warm, and the report says so ([`Cache`]).
-//! - *The clock.* Events cost a few microseconds and tick in about half a one. Launches shorter than [`SHORT_MS`] are timed many
-//!   at once, so that a sample is at least ten times as long. Before a launch that is timed alone the cache is flushed in any
+//! - *The clock.* Events cost a few microseconds and tick in about half a one. Launches shorter than [`SHORT_MS`] are timed
+//!   many at once, so that a sample is at least ten times as long. Before a launch that is timed alone the cache is flushed in any
 //!   case: while the device does that, the host has the time to hand over the launch, which would be counted otherwise.
 
 use std::time::{Duration, Instant};
@@ -23,6 +23,9 @@ pub const SHORT_MS: f64 = 0.05;
 
 /// How long such a sample of several launches lasts, in milliseconds.
 const SAMPLE_MS: f64 = 0.5;
+
+/// How long to launch before the first sample, for the clocks to rise; less if the time limit is short.
+const WARM_UP: Duration = Duration::from_millis(50);
 
 /// The fewest samples that a median is taken of.
 const FEWEST_SAMPLES: usize = 11;
@@ -107,7 +110,7 @@ pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: 
     let begin = Instant::now();
     // The first launch loads the code, the next ones raise the clocks; the last says how long one takes.
     let mut estimate = timed.sample(1)?;
-    let warm_up = (policy.time_limit / 4).min(Duration::from_millis(20));
+    let warm_up = (policy.time_limit / 4).min(WARM_UP);
     while begin.elapsed() < warm_up {
         estimate = timed.sample(1)?;
     }
