@@ -1,0 +1,58 @@
+//! The formats of the output.
+
+use std::process::{Command, Stdio};
+
+use crate::{json, output};
+
+#[test]
+fn json_has_what_readers_rely_on() {
+    let report = json("transpose --tiled --rows 96 --cols 64");
+    assert_eq!(report["lab"], "transpose");
+    assert_eq!(report["device"]["name"], "simulator");
+    let variant = report["variants"][0].as_object().expect("an object");
+    for key in ["name", "correct", "max_error", "time_ms", "gbps", "counters"] {
+        assert!(variant.contains_key(key), "no {key} in {variant:?}");
+    }
+}
+
+#[test]
+fn csv_has_one_line_for_each_variant() {
+    let text = output("transpose --device sim --rows 40 --cols 40 --format csv");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 1 + 6, "{text}");
+    let columns = lines[0].split(',').count();
+    assert!(columns > 10 && lines[0].contains("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), "{text}");
+}
+
+#[test]
+fn markdown_is_a_table() {
+    let text = output("offset --device sim --size 1000 --offset 0,1 --format markdown");
+    let rows = text.lines().filter(|line| line.starts_with('|')).count();
+    assert!(rows >= 2 + 4, "{text}");
+}
+
+#[test]
+fn every_table_fits_100_columns() {
+    for arguments in
+        ["list", "devices", "transpose --rows 64 --cols 64", "offset --size 100000", "--help", "transpose --help"]
+    {
+        let text = output(&format!("{arguments} --device sim"));
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{arguments}: {} columns: {line}", line.chars().count());
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_failure() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_host"))
+        .args(["offset", "--device", "sim", "--format", "json", "--size", "5000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("the program ends");
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
+}

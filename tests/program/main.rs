@@ -1,0 +1,59 @@
+//! The program `host`, run as a user runs it: what it prints, what it leaves behind, and its exit code.
+//!
+//! These tests belong to the package `host`, for which cargo builds the program before it runs them. They ask for the
+//! simulator by name, so that they say the same on every machine.
+
+mod bad_input;
+mod files;
+mod formats;
+mod results;
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// The program with these arguments, separated by white space.
+fn host(arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_host"));
+    command.args(arguments.split_whitespace());
+    command.env_remove("COALESCE_PTX");
+    command
+}
+
+/// What the program prints when it succeeds.
+fn output(arguments: &str) -> String {
+    let run = host(arguments).assert().success();
+    String::from_utf8(run.get_output().stdout.clone()).expect("the output is text")
+}
+
+/// The JSON that a lab prints on the simulator.
+fn json(arguments: &str) -> Value {
+    let text = output(&format!("{arguments} --device sim --format json"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments}: {error}\n{text}"))
+}
+
+/// The variant of that name.
+fn variant<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let variants = report["variants"].as_array().expect("variants are a list");
+    variants.iter().find(|variant| variant["name"] == name).unwrap_or_else(|| panic!("no variant {name}: {report}"))
+}
+
+/// One line that begins with `error: ` and holds each of `parts`; no result, and exit code `code`.
+fn fails(mut command: Command, code: i32, parts: &[&str]) {
+    let run = command.assert().code(code);
+    let output = run.get_output();
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert!(output.stdout.is_empty(), "{command:?} printed {}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(line.lines().count(), 1, "{command:?}: {line}");
+    assert!(line.starts_with("error: "), "{command:?}: {line}");
+    for part in parts {
+        assert!(line.contains(part), "{command:?} does not say '{part}': {line}");
+    }
+}
+
+/// The names of the files in a folder.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    entries.map(|entry| PathBuf::from(entry.expect("the folder is read").file_name())).collect()
+}
