@@ -3,6 +3,7 @@
 //! A lab's run ends in one [`LabReport`]; the formats only write it and add nothing. A new format is one file here, one
 //! variant of [`Format`] and one arm in [`write()`].
 
+mod columns;
 mod csv;
 mod json;
 mod markdown;
@@ -185,70 +186,6 @@ pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
-}
-
-/// The columns that tables for people have, and a variant's cells in them. What is not known is a dash.
-mod cells {
-    use super::VariantReport;
-    use crate::units;
-
-    /// The columns: what stands over them in a table, and the longer title where there is room.
-    pub const COLUMNS: [(&str, &str); 15] = [
-        ("variant", "variant"),
-        ("\nright", "right"),
-        ("worst\nerror", "worst error"),
-        ("\ntime", "time"),
-        ("\n+-%", "spread, %"),
-        ("\nGB/s", "GB/s"),
-        ("% of\ncopy", "% of copy"),
-        ("speed\nup", "speed-up"),
-        ("load\ns/req", "load sectors/request"),
-        ("load\nused%", "load bytes used, %"),
-        ("store\ns/req", "store sectors/request"),
-        ("store\nused%", "store bytes used, %"),
-        ("shld\nw/req", "shared load wavefronts/request"),
-        ("shst\nw/req", "shared store wavefronts/request"),
-        ("\nlanes", "active lanes"),
-    ];
-
-    /// A variant's cells.
-    pub fn of(variant: &VariantReport) -> [String; 15] {
-        let number = |value: Option<f64>| value.map_or("-".to_owned(), units::three_digits);
-        let timing = variant.timing.as_ref();
-        let counters = variant.counters.as_ref();
-        let global = counters.map(|counters| counters.global);
-        let shared = counters.map(|counters| counters.shared);
-        [
-            variant.name.clone(),
-            if variant.check.correct() { "yes" } else { "NO" }.to_owned(),
-            error(variant.check.max_error),
-            timing.map_or("-".to_owned(), |t| units::milliseconds(t.median_ms)),
-            timing.map_or("-".to_owned(), |t| format!("{:.1}", t.spread_percent())),
-            number(variant.gbps),
-            variant.percent_of_copy.map_or("-".to_owned(), |percent| format!("{percent:.1}")),
-            variant.speedup.map_or("-".to_owned(), |speedup| format!("{speedup:.2}")),
-            number(global.and_then(|g| g.load.sectors_per_request())),
-            number(global.and_then(|g| g.load.percent_of_bytes_used())),
-            number(global.and_then(|g| g.store.sectors_per_request())),
-            number(global.and_then(|g| g.store.percent_of_bytes_used())),
-            number(shared.and_then(|s| s.load.wavefronts_per_request())),
-            number(shared.and_then(|s| s.store.wavefronts_per_request())),
-            number(counters.and_then(|c| c.active_lanes_per_instruction())),
-        ]
-    }
-
-    /// An error in few characters.
-    fn error(value: f64) -> String {
-        if value == 0.0 {
-            "0".to_owned()
-        } else if (0.001..1000.0).contains(&value) {
-            units::three_digits(value)
-        } else if value.is_finite() {
-            format!("{value:.0e}")
-        } else {
-            value.to_string()
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,47 +3,63 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::Value;
 
-use super::{LabReport, VariantReport, cells};
+use super::columns::{self, Column, Subject};
+use super::{LabReport, VariantReport};
 use crate::timing::Cache;
 use crate::units;
 
-/// What the short titles of the counters mean.
+/// What the counters are at best.
 const LEGEND: &str = "\
-load, store: global memory; s/req: 32-byte sectors per request (4 at best for a warp of f32)
-used%: bytes used of each sector; shld, shst w/req: wavefronts per shared request (1 at best)
-lanes: active lanes per warp instruction (32 at best)
+Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. Wavefronts are passes
+over the banks of shared memory: 1 without bank conflicts. A warp has 32 lanes.
 ";
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
+    use Subject::{Check, Counter, Name, Time};
+    let mut text = heading(report).join("\n") + "\n";
+    let timed = report.variants.iter().any(|variant| variant.timing.is_some());
+    let counted = report.variants.iter().any(|variant| variant.counters.is_some());
+    let tables: &[&[Subject]] = match (timed, counted) {
+        (true, true) => &[&[Name, Check, Time], &[Name, Counter]],
+        _ => &[&[Name, Check, Time, Counter]],
+    };
+    for subjects in tables {
+        text.push('\n');
+        push_table(&mut text, &report.variants, &columns::of(report, subjects));
+    }
+    for variant in report.variants.iter().filter(|v| !v.check.correct()) {
+        text.push_str(&wrong(variant));
+    }
+    if counted {
+        text.push('\n');
+        text.push_str(LEGEND);
+    }
+    text
+}
+
+/// Writes a table with these columns. Titles stand at the foot of the head.
+fn push_table(text: &mut String, variants: &[VariantReport], columns: &[&Column]) {
+    let height = columns.iter().map(|column| column.title.len()).max().unwrap_or(0);
+    let title = |column: &&Column| "\n".repeat(height - column.title.len()) + &column.title.join("\n");
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(cells::COLUMNS.map(|(title, _)| title));
+        .set_header(columns.iter().map(title));
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
         if index > 0 {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    for variant in &report.variants {
-        table.add_row(cells::of(variant));
+    for variant in variants {
+        table.add_row(columns.iter().map(|column| column.cell(variant)));
     }
-    let mut text = heading(report).join("\n");
-    text.push_str("\n\n");
     for line in table.lines() {
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    for variant in report.variants.iter().filter(|v| !v.check.correct()) {
-        text.push_str(&wrong(variant));
-    }
-    if report.counters_from.is_some() {
-        text.push('\n');
-        text.push_str(LEGEND);
-    }
-    text
 }
 
 /// What stands above the table: the lab and its parameters, the device, the yardstick, what else to know about the numbers.

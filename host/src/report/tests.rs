@@ -125,15 +125,15 @@ const TABLE_OF_COUNTS: &str = "\
 transpose: rows 1000, cols 1000, pitched no, seed 1
 on the simulator: counts, no times
 
-variant            worst               % of speed  load  load store store  shld  shst
-             right error time +-% GB/s copy    up s/req used% s/req used% w/req w/req lanes
-naive-writes   yes     0    -   -    -    -     -  5.00  80.0  32.0  12.5  32.0  1.00  31.5
-padded          NO  1e36    -   -    -    -     -  5.00  80.0  32.0  12.5  32.0  1.00  31.5
+                              loads: loads:     stores: stores: shared loads: shared stores:
+                   worst sectors per  bytes sectors per   bytes    wavefronts     wavefronts active
+variant      right error     request used %     request  used %   per request    per request  lanes
+naive-writes   yes     0        5.00   80.0        32.0    12.5          32.0           1.00   31.5
+padded          NO  1e36        5.00   80.0        32.0    12.5          32.0           1.00   31.5
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
-load, store: global memory; s/req: 32-byte sectors per request (4 at best for a warp of f32)
-used%: bytes used of each sector; shld, shst w/req: wavefronts per shared request (1 at best)
-lanes: active lanes per warp instruction (32 at best)
+Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. Wavefronts are passes
+over the banks of shared memory: 1 without bank conflicts. A warp has 32 lanes.
 ";
 
 const TABLE_OF_TIMES: &str = "\
@@ -142,10 +142,10 @@ on NVIDIA H200, compute capability 9.0, driver 580.95.05, CUDA 13.0
 the device's own copy of 3.81 MiB: 4000 GB/s
 timed: the level-2 cache was flushed before each launch
 
-variant            worst                  % of speed  load  load store store  shld  shst
-             right error    time +-% GB/s copy    up s/req used% s/req used% w/req w/req lanes
-naive-writes   yes     0 10.0 us 1.0  800 20.0  1.00     -     -     -     -     -     -     -
-padded          NO  1e36 2.50 us 1.0 3200 80.0  4.00     -     -     -     -     -     -     -
+                   worst   time, spread,           % of the speed-up over
+variant      right error  median    +- % GB/s device's copy     the first
+naive-writes   yes     0 10.0 us     1.0  800          20.0          1.00
+padded          NO  1e36 2.50 us     1.0 3200          80.0          4.00
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 ";
 
@@ -176,7 +176,7 @@ on NVIDIA H200, compute capability 9.0, driver 580.95.05, CUDA 13.0\x20\x20
 the device's own copy of 3.81 MiB: 4000 GB/s\x20\x20
 timed: the level-2 cache was flushed before each launch
 
-| variant | right | worst error | time | spread, % | GB/s | % of copy | speed-up |
+| variant | right | worst error | time, median | spread, +- % | GB/s | % of the device's copy | speed-up over the first |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 | naive-writes | yes | 0 | 10.0 us | 1.0 | 800 | 20.0 | 1.00 |
 | padded | NO | 1e36 | 2.50 us | 1.0 | 3200 | 80.0 | 4.00 |

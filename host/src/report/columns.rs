@@ -1,0 +1,123 @@
+//! The columns of tables for people, and a variant's cells in them. What is not known is a dash, and a column in which
+//! nothing is known is left out.
+
+use super::{LabReport, VariantReport};
+use crate::units;
+
+/// What a column is about: times and counters stand in tables of their own where a report has both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// The variant's name: in every table.
+    Name,
+    /// Whether the result was right.
+    Check,
+    /// How long it took.
+    Time,
+    /// What was counted.
+    Counter,
+}
+
+/// A column.
+pub(super) struct Column {
+    /// What it is about.
+    pub subject: Subject,
+    /// Its title, a line of a table's head each.
+    pub title: &'static [&'static str],
+    cell: fn(&VariantReport) -> Option<String>,
+}
+
+impl Column {
+    /// The variant's cell.
+    pub fn cell(&self, variant: &VariantReport) -> String {
+        (self.cell)(variant).unwrap_or_else(|| "-".to_owned())
+    }
+}
+
+/// The columns of `report` that have something in them and are about one of `subjects`.
+pub(super) fn of(report: &LabReport, subjects: &[Subject]) -> Vec<&'static Column> {
+    let known = |column: &&Column| {
+        report.variants.is_empty() || report.variants.iter().any(|variant| (column.cell)(variant).is_some())
+    };
+    COLUMNS.iter().filter(|column| subjects.contains(&column.subject)).filter(known).collect()
+}
+
+const COLUMNS: [Column; 15] = [
+    Column { subject: Subject::Name, title: &["variant"], cell: |variant| Some(variant.name.clone()) },
+    Column {
+        subject: Subject::Check,
+        title: &["right"],
+        cell: |variant| Some(if variant.check.correct() { "yes" } else { "NO" }.to_owned()),
+    },
+    Column {
+        subject: Subject::Check,
+        title: &["worst", "error"],
+        cell: |variant| Some(error(variant.check.max_error)),
+    },
+    Column {
+        subject: Subject::Time,
+        title: &["time,", "median"],
+        cell: |variant| variant.timing.as_ref().map(|timing| units::milliseconds(timing.median_ms)),
+    },
+    Column {
+        subject: Subject::Time,
+        title: &["spread,", "+- %"],
+        cell: |variant| variant.timing.as_ref().map(|timing| format!("{:.1}", timing.spread_percent())),
+    },
+    Column { subject: Subject::Time, title: &["GB/s"], cell: |variant| variant.gbps.map(units::three_digits) },
+    Column {
+        subject: Subject::Time,
+        title: &["% of the", "device's copy"],
+        cell: |variant| variant.percent_of_copy.map(|percent| format!("{percent:.1}")),
+    },
+    Column {
+        subject: Subject::Time,
+        title: &["speed-up over", "the first"],
+        cell: |variant| variant.speedup.map(|speedup| format!("{speedup:.2}")),
+    },
+    Column {
+        subject: Subject::Counter,
+        title: &["loads:", "sectors per", "request"],
+        cell: |variant| variant.counters?.global.load.sectors_per_request().map(units::three_digits),
+    },
+    Column {
+        subject: Subject::Counter,
+        title: &["loads:", "bytes", "used %"],
+        cell: |variant| variant.counters?.global.load.percent_of_bytes_used().map(units::three_digits),
+    },
+    Column {
+        subject: Subject::Counter,
+        title: &["stores:", "sectors per", "request"],
+        cell: |variant| variant.counters?.global.store.sectors_per_request().map(units::three_digits),
+    },
+    Column {
+        subject: Subject::Counter,
+        title: &["stores:", "bytes", "used %"],
+        cell: |variant| variant.counters?.global.store.percent_of_bytes_used().map(units::three_digits),
+    },
+    Column {
+        subject: Subject::Counter,
+        title: &["shared loads:", "wavefronts", "per request"],
+        cell: |variant| variant.counters?.shared.load.wavefronts_per_request().map(units::three_digits),
+    },
+    Column {
+        subject: Subject::Counter,
+        title: &["shared stores:", "wavefronts", "per request"],
+        cell: |variant| variant.counters?.shared.store.wavefronts_per_request().map(units::three_digits),
+    },
+    Column {
+        subject: Subject::Counter,
+        title: &["active", "lanes"],
+        cell: |variant| variant.counters?.active_lanes_per_instruction().map(units::three_digits),
+    },
+];
+
+/// An error in few characters.
+fn error(value: f64) -> String {
+    if value == 0.0 {
+        "0".to_owned()
+    } else if value.is_finite() {
+        format!("{value:.0e}")
+    } else {
+        value.to_string()
+    }
+}
