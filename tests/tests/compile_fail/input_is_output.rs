@@ -1,0 +1,12 @@
+//! One buffer as input and output at the same time.
+
+use host::device::{Buffer, Device, LaunchConfig};
+
+fn launch(device: &Device, matrix: &mut Buffer<f32>) {
+    let config = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
+    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (&*matrix, matrix, 32, 32, 32, 32));
+}
+
+fn main() {
+    let _ = launch;
+}

@@ -1,0 +1,12 @@
+//! A buffer that is only lent for reading where the kernel writes.
+
+use host::device::{Buffer, Device, LaunchConfig};
+
+fn launch(device: &Device, input: &Buffer<f32>, output: &Buffer<f32>) {
+    let config = LaunchConfig::new([1, 1, 1], [32, 8, 1]);
+    let _ = device.launch(&kernels::transpose::transpose_padded, &config, (input, output, 32, 32, 32, 32));
+}
+
+fn main() {
+    let _ = launch;
+}
