@@ -66,7 +66,23 @@ fn distinct(values: &[u64; 32]) -> u32 {
         changes += u32::from(values[index] != values[index - 1]);
         rising &= values[index] >= values[index - 1];
     }
-    if rising { changes + 1 } else { distinct_unordered(values) }
+    if rising {
+        return changes + 1;
+    }
+    // Close together: a bit for each value, which takes no branches.
+    let (mut low, mut high) = (u64::MAX, 0);
+    for &value in values {
+        low = low.min(value);
+        high = high.max(value);
+    }
+    if high - low < 64 {
+        let mut seen = 0u64;
+        for &value in values {
+            seen |= 1 << ((value - low) & 63);
+        }
+        return seen.count_ones();
+    }
+    distinct_unordered(values)
 }
 
 /// [`distinct`] for values in any order.

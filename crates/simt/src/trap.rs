@@ -203,8 +203,10 @@ impl fmt::Display for TrapKind {
                     ),
                     AccessFaultKind::OutOfBounds { nearest } => {
                         write!(formatter, "out of bounds {action} of {width} {bytes} at {space} address {address:#x}")?;
-                        match nearest {
-                            None => Ok(()),
+                        // What is further away has nothing to do with it.
+                        const NEAR: u64 = 1 << 30;
+                        match nearest.filter(|near| address.abs_diff(near.address) < NEAR.max(2 * near.bytes)) {
+                            None => write!(formatter, ", where nothing is allocated"),
                             Some(near) if *address >= near.address => write!(
                                 formatter,
                                 ": {} bytes past the start of an allocation of {} bytes at {:#x}",

@@ -36,15 +36,15 @@ macro_rules! by_word {
 pub(super) fn unary(op: UnaryOp, ty: Type) -> Option<Handler> {
     Some(match op {
         UnaryOp::Not => by_width!(ty, T, lanes!(|a: T| -> T { !a })),
-        UnaryOp::LogicalNot => by_width!(ty, T, lanes!(|a: T| -> T { T::from(a == 0) })),
-        UnaryOp::PopulationCount => by_width!(ty, T, lanes!(|a: T| -> u32 { a.count_ones() })),
-        UnaryOp::CountLeadingZeros => by_width!(ty, T, lanes!(|a: T| -> u32 { a.leading_zeros() })),
-        UnaryOp::BitReverse => by_width!(ty, T, lanes!(|a: T| -> T { a.reverse_bits() })),
+        UnaryOp::LogicalNot => by_width!(ty, T, lanes!(cold |a: T| -> T { T::from(a == 0) })),
+        UnaryOp::PopulationCount => by_width!(ty, T, lanes!(cold |a: T| -> u32 { a.count_ones() })),
+        UnaryOp::CountLeadingZeros => by_width!(ty, T, lanes!(cold |a: T| -> u32 { a.leading_zeros() })),
+        UnaryOp::BitReverse => by_width!(ty, T, lanes!(cold |a: T| -> T { a.reverse_bits() })),
         UnaryOp::FindLeadingBit { shift_amount } => {
             // Of a negative number, the highest zero is looked for.
             macro_rules! find {
                 ($T:ident, |$zeros:ident| $value:expr) => {
-                    lanes!(|a: $T| -> u32 {
+                    lanes!(cold |a: $T| -> u32 {
                         #[allow(unused_comparisons)]
                         let $zeros = if a < 0 { (!a).leading_zeros() } else { a.leading_zeros() };
                         if $zeros == $T::BITS { u32::MAX } else { $value }
@@ -77,13 +77,13 @@ pub(super) fn binary(op: BinaryOp, ty: Type) -> Option<Handler> {
                 by_width!(ty, T, lanes!(|a: T, b: u32| -> T { if b < T::BITS { a >> (b & (T::BITS - 1)) } else { 0 } }))
             }
         },
-        BinaryOp::BitMask { wrap: true } => lanes!(|a: u32, b: u32| -> u32 { bit_mask(a & 31, b & 31) }),
-        BinaryOp::BitMask { wrap: false } => lanes!(|a: u32, b: u32| -> u32 { bit_mask(a, b) }),
+        BinaryOp::BitMask { wrap: true } => lanes!(cold |a: u32, b: u32| -> u32 { bit_mask(a & 31, b & 31) }),
+        BinaryOp::BitMask { wrap: false } => lanes!(cold |a: u32, b: u32| -> u32 { bit_mask(a, b) }),
         BinaryOp::SignZeroExtend { wrap } => match (ty, wrap) {
-            (Type::U32, true) => lanes!(|a: u32, b: u32| -> u32 { extend(a, b & 31, false) }),
-            (Type::U32, false) => lanes!(|a: u32, b: u32| -> u32 { extend(a, b, false) }),
-            (Type::S32, true) => lanes!(|a: u32, b: u32| -> u32 { extend(a, b & 31, true) }),
-            (Type::S32, false) => lanes!(|a: u32, b: u32| -> u32 { extend(a, b, true) }),
+            (Type::U32, true) => lanes!(cold |a: u32, b: u32| -> u32 { extend(a, b & 31, false) }),
+            (Type::U32, false) => lanes!(cold |a: u32, b: u32| -> u32 { extend(a, b, false) }),
+            (Type::S32, true) => lanes!(cold |a: u32, b: u32| -> u32 { extend(a, b & 31, true) }),
+            (Type::S32, false) => lanes!(cold |a: u32, b: u32| -> u32 { extend(a, b, true) }),
             _ => return None,
         },
         _ => return None,
@@ -136,29 +136,29 @@ pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
             lanes!(|a: u32, b: u32, c: u32| -> u32 { (pair(a, b) >> c.min(32)) as u32 })
         }),
         TernaryOp::Permute(mode) => plain(match mode {
-            PermuteMode::Index => lanes!(|a: u32, b: u32, c: u32| -> u32 { permute(a, b, c) }),
-            PermuteMode::Forward4Extract => lanes!(|a: u32, b: u32, c: u32| -> u32 {
+            PermuteMode::Index => lanes!(cold |a: u32, b: u32, c: u32| -> u32 { permute(a, b, c) }),
+            PermuteMode::Forward4Extract => lanes!(cold |a: u32, b: u32, c: u32| -> u32 {
                 permute(a, b, [0x3210, 0x4321, 0x5432, 0x6543][(c & 3) as usize])
             }),
-            PermuteMode::Backward4Extract => lanes!(|a: u32, b: u32, c: u32| -> u32 {
+            PermuteMode::Backward4Extract => lanes!(cold |a: u32, b: u32, c: u32| -> u32 {
                 permute(a, b, [0x5670, 0x6701, 0x7012, 0x0123][(c & 3) as usize])
             }),
-            PermuteMode::Replicate8 => lanes!(|a: u32, b: u32, c: u32| -> u32 { permute(a, b, (c & 3) * 0x1111) }),
-            PermuteMode::EdgeClampLeft => lanes!(|a: u32, b: u32, c: u32| -> u32 {
+            PermuteMode::Replicate8 => lanes!(cold |a: u32, b: u32, c: u32| -> u32 { permute(a, b, (c & 3) * 0x1111) }),
+            PermuteMode::EdgeClampLeft => lanes!(cold |a: u32, b: u32, c: u32| -> u32 {
                 permute(a, b, [0x3210, 0x3211, 0x3222, 0x3333][(c & 3) as usize])
             }),
-            PermuteMode::EdgeClampRight => lanes!(|a: u32, b: u32, c: u32| -> u32 {
+            PermuteMode::EdgeClampRight => lanes!(cold |a: u32, b: u32, c: u32| -> u32 {
                 permute(a, b, [0x0000, 0x1110, 0x2210, 0x3210][(c & 3) as usize])
             }),
             PermuteMode::Replicate16 => {
-                lanes!(|a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x1010, 0x3232][(c & 1) as usize]) })
+                lanes!(cold |a: u32, b: u32, c: u32| -> u32 { permute(a, b, [0x1010, 0x3232][(c & 1) as usize]) })
             }
         }),
         TernaryOp::Logic(table) => {
             fn run(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
                 let minterm = |bit: u32| if operands.e >> bit & 1 == 1 { u32::MAX } else { 0 };
                 let terms: [u32; 8] = std::array::from_fn(|bit| minterm(bit as u32));
-                registers.map3(operands, mask, |a: u32, b: u32, c: u32| -> u32 {
+                registers.map3::<true, _, _, _, _>(operands, mask, |a: u32, b: u32, c: u32| -> u32 {
                     let high = b & (c & terms[7] | !c & terms[6]) | !b & (c & terms[5] | !c & terms[4]);
                     let low = b & (c & terms[3] | !c & terms[2]) | !b & (c & terms[1] | !c & terms[0]);
                     a & high | !a & low
@@ -169,7 +169,7 @@ pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
         TernaryOp::DotProduct4 { a_signed, b_signed } => {
             fn run(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
                 let (a_signed, b_signed) = (operands.e & 1 == 1, operands.e & 2 == 2);
-                registers.map3(operands, mask, |a: u32, b: u32, c: u32| -> u32 {
+                registers.map3::<false, _, _, _, _>(operands, mask, |a: u32, b: u32, c: u32| -> u32 {
                     (0..4).fold(c, |sum, byte| {
                         sum.wrapping_add(part(a, byte * 8, 8, a_signed).wrapping_mul(part(b, byte * 8, 8, b_signed)))
                     })
@@ -181,7 +181,7 @@ pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
             fn run(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
                 let (a_signed, b_signed) = (operands.e & 1 == 1, operands.e & 2 == 2);
                 let from = if operands.e & 4 == 4 { 16 } else { 0 };
-                registers.map3(operands, mask, |a: u32, b: u32, c: u32| -> u32 {
+                registers.map3::<false, _, _, _, _>(operands, mask, |a: u32, b: u32, c: u32| -> u32 {
                     (0..2).fold(c, |sum, half| {
                         let b = part(b, from + half * 8, 8, b_signed);
                         sum.wrapping_add(part(a, half * 16, 16, a_signed).wrapping_mul(b))
@@ -190,7 +190,7 @@ pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
             }
             Some((run, u32::from(a_signed) | u32::from(b_signed) << 1 | u32::from(high) << 2))
         }
-        TernaryOp::FindNthSet => plain(lanes!(|a: u32, b: u32, c: i32| -> u32 { find_nth_set(a, b, c) })),
+        TernaryOp::FindNthSet => plain(lanes!(cold |a: u32, b: u32, c: i32| -> u32 { find_nth_set(a, b, c) })),
         _ => None,
     }
 }

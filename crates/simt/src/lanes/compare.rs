@@ -8,15 +8,15 @@ use super::{Handler, Operands, Registers, Value, lanes, value};
 /// f32 with subnormal numbers read as zeros.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Flushed(f32);
-value!(word Flushed, |raw| Flushed(f32::from_bits(F32.flush(raw.into()) as u32)), |value| value.0.to_bits());
+value!(cold word Flushed, |raw| Flushed(f32::from_bits(F32.flush(raw.into()) as u32)), |value| value.0.to_bits());
 
 /// An f16 or a bf16, as the number that it stands for.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Half(f32);
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Brain(f32);
-value!(word Half, |raw| Half(to_single(raw, F16)), |value| value.0.to_bits());
-value!(word Brain, |raw| Brain(to_single(raw, BF16)), |value| value.0.to_bits());
+value!(cold word Half, |raw| Half(to_single(raw, F16)), |value| value.0.to_bits());
+value!(cold word Brain, |raw| Brain(to_single(raw, BF16)), |value| value.0.to_bits());
 
 fn to_single(raw: u32, format: Format) -> f32 {
     f32::from_bits(F32.encode(format.decode((raw & 0xffff).into()), Round::Nearest) as u32)
@@ -40,6 +40,8 @@ fn combine(e: u32, compared: u32, with: u32) -> u32 {
     }
 }
 
+// NaN makes `!(a < b)` differ from `a >= b`, and `a < b || a > b` from `a != b`.
+#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::double_comparisons)]
 #[inline(always)]
 fn holds<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
     match comparison {
@@ -59,6 +61,12 @@ fn holds<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
         Comparison::Ordered => a <= b || a > b,
         Comparison::Unordered => !(a <= b || a > b),
     }
+}
+
+/// The same, kept out of loops that do not know the comparison.
+#[inline(never)]
+fn holds_any<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
+    holds(comparison, a, b)
 }
 
 const COMPARISONS: [Comparison; 14] = [
@@ -86,7 +94,7 @@ pub(crate) fn compare(comparison: Comparison, ty: Type, flush: bool) -> Option<H
         operands: &Operands,
         mask: u32,
     ) {
-        let compared = registers.test2::<T>(operands.a, operands.b, |a, b| holds(COMPARISONS[COMPARISON], a, b));
+        let compared = registers.test2::<true, T>(operands.a, operands.b, |a, b| holds(COMPARISONS[COMPARISON], a, b));
         let with = registers.predicate(operands.c);
         let (first, second) = (combine(operands.e, compared, with), combine(operands.e, !compared, with));
         registers.set_predicate(operands.d, mask, first);
@@ -143,7 +151,7 @@ pub(crate) fn set(
     fn run<T: Value + PartialOrd>(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
         const TRUE: [u32; 4] = [u32::MAX, 0xffff, 0x3f80_0000, 0x3c00];
         let comparison = COMPARISONS[(operands.e & 15) as usize % COMPARISONS.len()];
-        let compared = registers.test2::<T>(operands.a, operands.b, |a, b| holds(comparison, a, b));
+        let compared = registers.test2::<false, T>(operands.a, operands.b, |a, b| holds_any(comparison, a, b));
         let result = combine(operands.e, compared, registers.predicate(operands.c));
         let yes = TRUE[(operands.e >> 4 & 3) as usize];
         registers.set_word(
@@ -180,15 +188,15 @@ pub(crate) fn set(
 /// The handler of `slct`: `d = c >= 0 ? a : b`.
 pub(crate) fn select_by_sign(ty: Type, selector: Type, flush: bool) -> Option<Handler> {
     Some(match (ty.bits(), selector) {
-        (32, Type::S32) => lanes!(|a: u32, b: u32, c: i32| -> u32 { if c >= 0 { a } else { b } }),
-        (64, Type::S32) => lanes!(|a: u64, b: u64, c: i32| -> u64 { if c >= 0 { a } else { b } }),
-        (16, Type::S32) => lanes!(|a: u16, b: u16, c: i32| -> u16 { if c >= 0 { a } else { b } }),
-        (32, Type::F32) if flush => lanes!(|a: u32, b: u32, c: Flushed| -> u32 { if c.0 >= 0.0 { a } else { b } }),
-        (64, Type::F32) if flush => lanes!(|a: u64, b: u64, c: Flushed| -> u64 { if c.0 >= 0.0 { a } else { b } }),
-        (16, Type::F32) if flush => lanes!(|a: u16, b: u16, c: Flushed| -> u16 { if c.0 >= 0.0 { a } else { b } }),
-        (32, Type::F32) => lanes!(|a: u32, b: u32, c: f32| -> u32 { if c >= 0.0 { a } else { b } }),
-        (64, Type::F32) => lanes!(|a: u64, b: u64, c: f32| -> u64 { if c >= 0.0 { a } else { b } }),
-        (16, Type::F32) => lanes!(|a: u16, b: u16, c: f32| -> u16 { if c >= 0.0 { a } else { b } }),
+        (32, Type::S32) => lanes!(cold |a: u32, b: u32, c: i32| -> u32 { if c >= 0 { a } else { b } }),
+        (64, Type::S32) => lanes!(cold |a: u64, b: u64, c: i32| -> u64 { if c >= 0 { a } else { b } }),
+        (16, Type::S32) => lanes!(cold |a: u16, b: u16, c: i32| -> u16 { if c >= 0 { a } else { b } }),
+        (32, Type::F32) if flush => lanes!(cold |a: u32, b: u32, c: Flushed| -> u32 { if c.0 >= 0.0 { a } else { b } }),
+        (64, Type::F32) if flush => lanes!(cold |a: u64, b: u64, c: Flushed| -> u64 { if c.0 >= 0.0 { a } else { b } }),
+        (16, Type::F32) if flush => lanes!(cold |a: u16, b: u16, c: Flushed| -> u16 { if c.0 >= 0.0 { a } else { b } }),
+        (32, Type::F32) => lanes!(cold |a: u32, b: u32, c: f32| -> u32 { if c >= 0.0 { a } else { b } }),
+        (64, Type::F32) => lanes!(cold |a: u64, b: u64, c: f32| -> u64 { if c >= 0.0 { a } else { b } }),
+        (16, Type::F32) => lanes!(cold |a: u16, b: u16, c: f32| -> u16 { if c >= 0.0 { a } else { b } }),
         _ => return None,
     })
 }
@@ -198,7 +206,7 @@ pub(crate) fn test_property(property: FloatProperty, ty: Type) -> Option<Handler
     macro_rules! test {
         ($T:ty, |$a:ident| $has:expr) => {{
             fn run(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
-                let result = registers.test2::<$T>(operands.a, operands.a, |$a, _| $has);
+                let result = registers.test2::<false, $T>(operands.a, operands.a, |$a, _| $has);
                 registers.set_predicate(operands.d, mask, result);
             }
             run as Handler

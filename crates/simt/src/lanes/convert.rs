@@ -39,16 +39,16 @@ pub(crate) fn convert(to: Type, from: Type, mode: Mode, to_wide: bool, from_wide
     let natural = to_wide == (to.bits() == 64) && from_wide == (from.bits() == 64);
     let handler = natural.then(|| common(to, from, mode)).flatten().unwrap_or(match (from_wide, to_wide) {
         (false, false) => |registers: &mut Registers<'_>, operands: &Operands, mask| {
-            registers.map1(operands, mask, |a: u32| any(operands.e, a.into()) as u32);
+            registers.map1::<false, _, _>(operands, mask, |a: u32| -> u32 { any(operands.e, a.into()) as u32 });
         },
         (true, false) => |registers: &mut Registers<'_>, operands: &Operands, mask| {
-            registers.map1(operands, mask, |a: u64| any(operands.e, a) as u32);
+            registers.map1::<false, _, _>(operands, mask, |a: u64| -> u32 { any(operands.e, a) as u32 });
         },
         (false, true) => |registers: &mut Registers<'_>, operands: &Operands, mask| {
-            registers.map1(operands, mask, |a: u32| any(operands.e, a.into()));
+            registers.map1::<false, _, _>(operands, mask, |a: u32| -> u64 { any(operands.e, a.into()) });
         },
         (true, true) => |registers: &mut Registers<'_>, operands: &Operands, mask| {
-            registers.map1(operands, mask, |a: u64| any(operands.e, a));
+            registers.map1::<false, _, _>(operands, mask, |a: u64| -> u64 { any(operands.e, a) });
         },
     });
     Some((handler, e))
@@ -83,26 +83,26 @@ fn common(to: Type, from: Type, mode: Mode) -> Option<Handler> {
         (U8, U64 | S64) => lanes!(|a: u64| -> u8 { a as u8 }),
         (F32, U32) if nearest => lanes!(|a: u32| -> f32 { a as f32 }),
         (F32, S32) if nearest => lanes!(|a: i32| -> f32 { a as f32 }),
-        (F32, U64) if nearest => lanes!(|a: u64| -> f32 { a as f32 }),
-        (F32, S64) if nearest => lanes!(|a: i64| -> f32 { a as f32 }),
+        (F32, U64) if nearest => lanes!(cold |a: u64| -> f32 { a as f32 }),
+        (F32, S64) if nearest => lanes!(cold |a: i64| -> f32 { a as f32 }),
         (F32, U16) => lanes!(|a: u16| -> f32 { a.into() }),
         (F32, U8) => lanes!(|a: u8| -> f32 { a.into() }),
         (F64, U32) => lanes!(|a: u32| -> f64 { a.into() }),
         (F64, S32) => lanes!(|a: i32| -> f64 { a.into() }),
-        (F64, U64) if nearest => lanes!(|a: u64| -> f64 { a as f64 }),
-        (F64, S64) if nearest => lanes!(|a: i64| -> f64 { a as f64 }),
+        (F64, U64) if nearest => lanes!(cold |a: u64| -> f64 { a as f64 }),
+        (F64, S64) if nearest => lanes!(cold |a: i64| -> f64 { a as f64 }),
         (F64, F32) => lanes!(|a: f32| -> f64 { a.into() }),
-        (F32, F64) if nearest => lanes!(|a: f64| -> f32 { if a.is_nan() { SINGLE_NAN } else { a as f32 } }),
+        (F32, F64) if nearest => lanes!(|a: f64| -> u32 { number_or_nan(a as f32) }),
         (S32, F32) if mode.rounding == Rounding::IntegerZero => lanes!(|a: f32| -> i32 { a as i32 }),
         (U32, F32) if mode.rounding == Rounding::IntegerZero => lanes!(|a: f32| -> u32 { a as u32 }),
         (S32, F32) if mode.rounding == Rounding::IntegerNearest => {
             lanes!(|a: f32| -> i32 { a.round_ties_even() as i32 })
         }
         (F32, F32) => match mode.rounding {
-            Rounding::IntegerNearest => lanes!(|a: f32| -> f32 { number_or_nan(a.round_ties_even()) }),
-            Rounding::IntegerZero => lanes!(|a: f32| -> f32 { number_or_nan(a.trunc()) }),
-            Rounding::IntegerDown => lanes!(|a: f32| -> f32 { number_or_nan(a.floor()) }),
-            Rounding::IntegerUp => lanes!(|a: f32| -> f32 { number_or_nan(a.ceil()) }),
+            Rounding::IntegerNearest => lanes!(|a: f32| -> u32 { number_or_nan(a.round_ties_even()) }),
+            Rounding::IntegerZero => lanes!(|a: f32| -> u32 { number_or_nan(a.trunc()) }),
+            Rounding::IntegerDown => lanes!(|a: f32| -> u32 { number_or_nan(a.floor()) }),
+            Rounding::IntegerUp => lanes!(|a: f32| -> u32 { number_or_nan(a.ceil()) }),
             _ => return None,
         },
         (F64, F64) => match mode.rounding {
@@ -116,11 +116,11 @@ fn common(to: Type, from: Type, mode: Mode) -> Option<Handler> {
     })
 }
 
-const SINGLE_NAN: f32 = f32::from_bits(0x7fff_ffff);
-
+/// The bits of a result: NaN has one form.
 #[inline(always)]
-fn number_or_nan(value: f32) -> f32 {
-    if value.is_nan() { SINGLE_NAN } else { value }
+fn number_or_nan(value: f32) -> u32 {
+    let bits = value.to_bits();
+    if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits }
 }
 
 /// Any conversion; the result is extended to 64 bits as its type has it.
@@ -129,6 +129,7 @@ fn any(e: u32, raw: u64) -> u64 {
     convert_bits(ty(e >> 12), ty(e >> 16), unpack(e & 0xfff), raw)
 }
 
+#[inline(never)]
 fn convert_bits(to: Type, from: Type, mode: Mode, raw: u64) -> u64 {
     let bits = raw & (u64::MAX >> (64 - from.bits()));
     let round = Round::of(mode.rounding);

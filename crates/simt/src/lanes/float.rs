@@ -11,16 +11,18 @@ const SINGLE_NAN: u32 = 0x7fff_ffff;
 /// An f32 as the result of arithmetic: NaN has one form.
 #[derive(Clone, Copy)]
 struct Single(f32);
-value!(word Single, |raw| Single(f32::from_bits(raw)), |value| canonical(value.0).to_bits());
+value!(word Single, |raw| Single(f32::from_bits(raw)), |value| canonical(value.0));
 
 /// The same with subnormal numbers read and written as zeros.
 #[derive(Clone, Copy)]
 struct Flushed(f32);
-value!(word Flushed, |raw| Flushed(flush(f32::from_bits(raw))), |value| canonical(flush(value.0)).to_bits());
+value!(word Flushed, |raw| Flushed(flush(f32::from_bits(raw))), |value| canonical(flush(value.0)));
 
+/// The bits of a result. (Not as a float: to the compiler, one NaN is as good as another.)
 #[inline(always)]
-fn canonical(value: f32) -> f32 {
-    if value.is_nan() { f32::from_bits(SINGLE_NAN) } else { value }
+fn canonical(value: f32) -> u32 {
+    let bits = value.to_bits();
+    if bits & 0x7fff_ffff > 0x7f80_0000 { SINGLE_NAN } else { bits }
 }
 
 #[inline(always)]
@@ -29,31 +31,33 @@ fn flush(value: f32) -> f32 {
     f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
 }
 
-/// f64 has no one NaN: the first operand that is NaN comes through, made quiet.
+/// The bits of a result. f64 has no one NaN: the first operand that is NaN comes through, made quiet.
 #[inline(always)]
-fn quiet(value: f64, a: f64, b: f64) -> f64 {
+fn quiet(value: f64, a: f64, b: f64) -> u64 {
     const QUIET: u64 = 1 << 51;
-    if !value.is_nan() {
+    let is_nan = |bits: u64| bits & !(1 << 63) > 0x7ff0_0000_0000_0000;
+    let (value, a, b) = (value.to_bits(), a.to_bits(), b.to_bits());
+    if !is_nan(value) {
         value
-    } else if a.is_nan() {
-        f64::from_bits(a.to_bits() | QUIET)
-    } else if b.is_nan() {
-        f64::from_bits(b.to_bits() | QUIET)
+    } else if is_nan(a) {
+        a | QUIET
+    } else if is_nan(b) {
+        b | QUIET
     } else {
-        f64::from_bits(0xfff8_0000_0000_0000)
+        0xfff8_0000_0000_0000
     }
 }
 
 /// The sum of two f32, as `atom.add` has it.
 pub(crate) fn add_single(a: u32, b: u32, flush_subnormals: bool) -> u32 {
     let (a, b) = (f32::from_bits(a), f32::from_bits(b));
-    if flush_subnormals { canonical(flush(flush(a) + flush(b))).to_bits() } else { canonical(a + b).to_bits() }
+    if flush_subnormals { canonical(flush(flush(a) + flush(b))) } else { canonical(a + b) }
 }
 
 /// The sum of two f64, as `atom.add` has it.
 pub(crate) fn add_double(a: u64, b: u64) -> u64 {
     let (a, b) = (f64::from_bits(a), f64::from_bits(b));
-    quiet(a + b, a, b).to_bits()
+    quiet(a + b, a, b)
 }
 
 /// What the simple code computes: to nearest, no clamping.
@@ -62,6 +66,7 @@ fn is_plain(mode: Mode) -> bool {
 }
 
 /// f32 arithmetic with any modifiers, in software.
+#[inline(never)]
 fn soft_single(mode: Mode, inputs: [f32; 3], compute: impl Fn([Number; 3], Round) -> Number) -> Single {
     let round = Round::of(mode.rounding);
     let read = |value: f32| if mode.flush_subnormals { flush(value) } else { value };
@@ -77,7 +82,8 @@ fn finish(value: f32, mode: Mode) -> Single {
 }
 
 /// f64 arithmetic with any rounding, in software.
-fn soft_double(mode: Mode, inputs: [f64; 3], compute: impl Fn([Number; 3], Round) -> Number) -> f64 {
+#[inline(never)]
+fn soft_double(mode: Mode, inputs: [f64; 3], compute: impl Fn([Number; 3], Round) -> Number) -> u64 {
     let round = Round::of(mode.rounding);
     let format: Format = soft::F64;
     let value =
@@ -115,9 +121,9 @@ macro_rules! single {
 macro_rules! double {
     ($mode:expr, |$a:ident $(, $more:ident)*| $plain:expr, |$numbers:ident, $round:ident| $soft:expr) => {
         if is_plain($mode) {
-            lanes!(|$a: f64 $(, $more: f64)*| -> f64 { $plain })
+            lanes!(|$a: f64 $(, $more: f64)*| -> u64 { $plain })
         } else {
-            lanes!(mode => |$a: f64 $(, $more: f64)*| -> f64 {
+            lanes!(mode => |$a: f64 $(, $more: f64)*| -> u64 {
                 let mut inputs = [0.0; 3];
                 for (place, value) in inputs.iter_mut().zip([$a $(, $more)*]) {
                     *place = value;
@@ -160,13 +166,13 @@ pub(super) fn unary(op: UnaryOp, ty: Type, mode: Mode) -> Option<Handler> {
             double!(mode, |a| quiet(1.0 / a, a, a), |numbers, _round| Number::from_integer(1).divide(numbers[0]))
         }
         // The hardware's rough start of a Newton iteration: the upper half of the reciprocal.
-        UnaryOp::Reciprocal => lanes!(|a: f64| -> f64 { upper_half(quiet(1.0 / flush_double(a), a, a)) }),
+        UnaryOp::Reciprocal => lanes!(cold |a: f64| -> u64 { upper_half(quiet(1.0 / flush_double(a), a, a)) }),
         UnaryOp::ReciprocalSquareRoot if single => by_double!(|x| 1.0 / x.sqrt()),
-        UnaryOp::ReciprocalSquareRoot if exact => lanes!(|a: f64| -> f64 { quiet(1.0 / a.sqrt(), a, a) }),
+        UnaryOp::ReciprocalSquareRoot if exact => lanes!(cold |a: f64| -> u64 { quiet(1.0 / a.sqrt(), a, a) }),
         UnaryOp::ReciprocalSquareRoot if mode.flush_subnormals => {
-            lanes!(|a: f64| -> f64 { upper_half(quiet(1.0 / flush_double(a).sqrt(), a, a)) })
+            lanes!(cold |a: f64| -> u64 { upper_half(quiet(1.0 / flush_double(a).sqrt(), a, a)) })
         }
-        UnaryOp::ReciprocalSquareRoot => lanes!(|a: f64| -> f64 { quiet(1.0 / a.sqrt(), a, a) }),
+        UnaryOp::ReciprocalSquareRoot => lanes!(cold |a: f64| -> u64 { quiet(1.0 / a.sqrt(), a, a) }),
         UnaryOp::SquareRoot if single && exact => {
             single!(mode, |a| a.sqrt(), |numbers, _round| numbers[0].square_root())
         }
@@ -186,8 +192,8 @@ fn flush_double(value: f64) -> f64 {
 }
 
 /// `.approx.ftz.f64` operations keep the sign, the exponent and 20 bits.
-fn upper_half(value: f64) -> f64 {
-    flush_double(f64::from_bits(value.to_bits() & 0xffff_ffff_0000_0000))
+fn upper_half(bits: u64) -> u64 {
+    flush_double(f64::from_bits(bits & 0xffff_ffff_0000_0000)).to_bits()
 }
 
 /// `min` and `max`: a NaN gives way to a number, unless `.NaN`; -0 is less than +0.
@@ -262,10 +268,10 @@ pub(super) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
             Single(extremum!(mode, f32, a, b, f32::NAN, false))
         }),
         BinaryOp::Minimum => {
-            lanes!(|a: f64, b: f64| -> f64 { extremum!(Mode::default(), f64, a, b, quiet(f64::NAN, a, b), true) })
+            lanes!(|a: f64, b: f64| -> u64 { quiet(extremum!(Mode::default(), f64, a, b, f64::NAN, true), a, b) })
         }
         BinaryOp::Maximum => {
-            lanes!(|a: f64, b: f64| -> f64 { extremum!(Mode::default(), f64, a, b, quiet(f64::NAN, a, b), false) })
+            lanes!(|a: f64, b: f64| -> u64 { quiet(extremum!(Mode::default(), f64, a, b, f64::NAN, false), a, b) })
         }
         BinaryOp::CopySign if single => lanes!(|a: f32, b: f32| -> f32 { b.copysign(a) }),
         BinaryOp::CopySign => lanes!(|a: f64, b: f64| -> f64 { b.copysign(a) }),

@@ -14,6 +14,7 @@ fn is_nan(bits: u16, format: Format) -> bool {
     format.decode(bits.into()) == Number::Nan
 }
 
+#[inline(never)]
 fn finish(bits: u16, format: Format, mode: Mode) -> u16 {
     let bits = if mode.flush_subnormals { format.flush(bits.into()) as u16 } else { bits };
     let nan = is_nan(bits, format);
@@ -27,6 +28,7 @@ fn finish(bits: u16, format: Format, mode: Mode) -> u16 {
     }
 }
 
+#[inline(never)]
 fn arithmetic(inputs: [u16; 3], format: Format, mode: Mode, compute: impl Fn([Number; 3], Round) -> Number) -> u16 {
     let round = Round::of(mode.rounding);
     let read = |bits: u16| if mode.flush_subnormals { format.flush(bits.into()) } else { bits.into() };
@@ -35,6 +37,7 @@ fn arithmetic(inputs: [u16; 3], format: Format, mode: Mode, compute: impl Fn([Nu
 }
 
 /// A function of one value, computed in f64.
+#[inline(never)]
 fn function(inputs: [u16; 3], format: Format, mode: Mode, compute: impl Fn(f64) -> f64) -> u16 {
     let read = if mode.flush_subnormals { format.flush(inputs[0].into()) } else { inputs[0].into() };
     let value = f64::from_bits(super::soft::F64.encode(format.decode(read), Round::Nearest));
@@ -42,6 +45,7 @@ fn function(inputs: [u16; 3], format: Format, mode: Mode, compute: impl Fn(f64) 
     finish(format.encode(result, Round::Nearest) as u16, format, mode)
 }
 
+#[inline(never)]
 fn extremum([a, b, _]: [u16; 3], format: Format, mode: Mode, minimum: bool) -> u16 {
     let read = |bits: u16| if mode.flush_subnormals { format.flush(bits.into()) as u16 } else { bits };
     let (a, b) = (read(a), read(b));
@@ -87,18 +91,22 @@ macro_rules! halves {
     };
     (u16, $format:expr, $compute:expr, $($name:ident),+) => {
         lanes!(mode => |$($name: u16),+| -> u16 {
-            let compute: Compute = $compute;
-            compute(padded([$($name),+]), $format, mode)
+            apply($compute, padded([$($name),+]), $format, mode)
         })
     };
     (u32, $format:expr, $compute:expr, $($name:ident),+) => {
         lanes!(mode => |$($name: u32),+| -> u32 {
-            let compute: Compute = $compute;
-            let low = compute(padded([$($name as u16),+]), $format, mode);
-            let high = compute(padded([$(($name >> 16) as u16),+]), $format, mode);
+            let low = apply($compute, padded([$($name as u16),+]), $format, mode);
+            let high = apply($compute, padded([$(($name >> 16) as u16),+]), $format, mode);
             u32::from(low) | u32::from(high) << 16
         })
     };
+}
+
+/// Keeps the software's code out of the loops over lanes.
+#[inline(never)]
+fn apply(compute: Compute, inputs: [u16; 3], format: Format, mode: Mode) -> u16 {
+    compute(inputs, format, mode)
 }
 
 fn padded<const N: usize>(inputs: [u16; N]) -> [u16; 3] {

@@ -76,20 +76,20 @@ pub(super) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
             by_narrow_integer!(ty, T, W, lanes!(|a: T, b: T| -> W { W::from(a) * W::from(b) }))
         }
         BinaryOp::Multiply24Low => match ty {
-            Type::U32 => lanes!(|a: u32, b: u32| -> u32 { (low24(a, false) * low24(b, false)) as u32 }),
-            Type::S32 => lanes!(|a: u32, b: u32| -> u32 { (low24(a, true) * low24(b, true)) as u32 }),
+            Type::U32 => lanes!(cold |a: u32, b: u32| -> u32 { (low24(a, false) * low24(b, false)) as u32 }),
+            Type::S32 => lanes!(cold |a: u32, b: u32| -> u32 { (low24(a, true) * low24(b, true)) as u32 }),
             _ => return None,
         },
         BinaryOp::Multiply24High => match ty {
-            Type::U32 => lanes!(|a: u32, b: u32| -> u32 { ((low24(a, false) * low24(b, false)) >> 16) as u32 }),
-            Type::S32 => lanes!(|a: u32, b: u32| -> u32 { ((low24(a, true) * low24(b, true)) >> 16) as u32 }),
+            Type::U32 => lanes!(cold |a: u32, b: u32| -> u32 { ((low24(a, false) * low24(b, false)) >> 16) as u32 }),
+            Type::S32 => lanes!(cold |a: u32, b: u32| -> u32 { ((low24(a, true) * low24(b, true)) >> 16) as u32 }),
             _ => return None,
         },
         BinaryOp::Divide => {
-            by_integer!(ty, T, W, lanes!(|a: T, b: T| -> T { if b == 0 { !0 } else { a.wrapping_div(b) } }))
+            by_integer!(ty, T, W, lanes!(cold |a: T, b: T| -> T { if b == 0 { !0 } else { a.wrapping_div(b) } }))
         }
         BinaryOp::Remainder => {
-            by_integer!(ty, T, W, lanes!(|a: T, b: T| -> T { if b == 0 { a } else { a.wrapping_rem(b) } }))
+            by_integer!(ty, T, W, lanes!(cold |a: T, b: T| -> T { if b == 0 { a } else { a.wrapping_rem(b) } }))
         }
         BinaryOp::Minimum if mode.relu => match ty {
             Type::S32 => lanes!(|a: i32, b: i32| -> i32 { a.min(b).max(0) }),
@@ -111,7 +111,7 @@ pub(super) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<Handler> {
             by_integer!(ty, T, W, lanes!(|a: T, b: T, c: T| -> T { a.wrapping_mul(b).wrapping_add(c) }))
         }
         TernaryOp::MultiplyAddHigh if mode.saturate => match ty {
-            Type::S32 => lanes!(|a: i32, b: i32, c: i32| -> i32 {
+            Type::S32 => lanes!(cold |a: i32, b: i32, c: i32| -> i32 {
                 ((i64::from(a) * i64::from(b)) >> 32).saturating_add(c.into()).clamp(i32::MIN.into(), i32::MAX.into())
                     as i32
             }),
@@ -136,16 +136,16 @@ pub(super) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<Handler> {
             _ => return None,
         },
         TernaryOp::MultiplyAdd24High if mode.saturate => match ty {
-            Type::S32 => lanes!(|a: u32, b: u32, c: i32| -> i32 {
+            Type::S32 => lanes!(cold |a: u32, b: u32, c: i32| -> i32 {
                 (((low24(a, true) * low24(b, true)) >> 16) as i32).saturating_add(c)
             }),
             _ => return None,
         },
         TernaryOp::MultiplyAdd24High => match ty {
-            Type::U32 => lanes!(|a: u32, b: u32, c: u32| -> u32 {
+            Type::U32 => lanes!(cold |a: u32, b: u32, c: u32| -> u32 {
                 ((low24(a, false) * low24(b, false)) >> 16).wrapping_add(c.into()) as u32
             }),
-            Type::S32 => lanes!(|a: u32, b: u32, c: u32| -> u32 {
+            Type::S32 => lanes!(cold |a: u32, b: u32, c: u32| -> u32 {
                 ((low24(a, true) * low24(b, true)) >> 16).wrapping_add(c.into()) as u32
             }),
             _ => return None,

@@ -27,7 +27,7 @@ pub(crate) use float::{add_double, add_single};
 pub(crate) use half::add_halves;
 
 use ptx::{BinaryOp, CarryOp, Mode, Precision, Rounding, TernaryOp, Type, UnaryOp};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Arch, Scalar, Simd, WithSimd};
 
 /// All 32 lanes.
 pub(crate) const FULL: u32 = u32::MAX;
@@ -91,6 +91,12 @@ impl<'c> Registers<'c> {
     pub fn new(constants: &'c Constants) -> Self {
         let (words, doubles, predicates) = Default::default();
         Self { arch: Arch::new(), constants, words, doubles, predicates, base: Base::default() }
+    }
+
+    /// The instruction set to compute with.
+    #[inline(always)]
+    pub fn arch(&self) -> Arch {
+        self.arch
     }
 
     /// Makes sure that there are registers up to `top`.
@@ -176,7 +182,7 @@ impl<'c> Registers<'c> {
 
     /// `d = f(a)` in each active lane.
     #[inline(always)]
-    pub fn map1<A: Value, R: Value>(&mut self, operands: &Operands, mask: u32, f: impl Fn(A) -> R) {
+    pub fn map1<const HOT: bool, A: Value, R: Value>(&mut self, operands: &Operands, mask: u32, f: impl Fn(A) -> R) {
         struct Map<'r, 'c, A, R, F>(&'r mut Registers<'c>, &'r Operands, u32, F, Of<(A, R)>);
         impl<A: Value, R: Value, F: Fn(A) -> R> WithSimd for Map<'_, '_, A, R, F> {
             type Output = ();
@@ -191,12 +197,18 @@ impl<'c> Registers<'c> {
                 R::set(registers, operands.d, mask, &result);
             }
         }
-        self.arch.dispatch(Map(self, operands, mask, f, Of::default()));
+        let map = Map(self, operands, mask, f, Of::default());
+        if HOT && A::HOT && R::HOT { map.0.arch.dispatch(map) } else { map.with_simd(Scalar) }
     }
 
     /// `d = f(a, b)` in each active lane.
     #[inline(always)]
-    pub fn map2<A: Value, B: Value, R: Value>(&mut self, operands: &Operands, mask: u32, f: impl Fn(A, B) -> R) {
+    pub fn map2<const HOT: bool, A: Value, B: Value, R: Value>(
+        &mut self,
+        operands: &Operands,
+        mask: u32,
+        f: impl Fn(A, B) -> R,
+    ) {
         struct Map<'r, 'c, A, B, R, F>(&'r mut Registers<'c>, &'r Operands, u32, F, Of<(A, B, R)>);
         impl<A: Value, B: Value, R: Value, F: Fn(A, B) -> R> WithSimd for Map<'_, '_, A, B, R, F> {
             type Output = ();
@@ -212,12 +224,13 @@ impl<'c> Registers<'c> {
                 R::set(registers, operands.d, mask, &result);
             }
         }
-        self.arch.dispatch(Map(self, operands, mask, f, Of::default()));
+        let map = Map(self, operands, mask, f, Of::default());
+        if HOT && A::HOT && R::HOT { map.0.arch.dispatch(map) } else { map.with_simd(Scalar) }
     }
 
     /// `d = f(a, b, c)` in each active lane.
     #[inline(always)]
-    pub fn map3<A: Value, B: Value, C: Value, R: Value>(
+    pub fn map3<const HOT: bool, A: Value, B: Value, C: Value, R: Value>(
         &mut self,
         operands: &Operands,
         mask: u32,
@@ -240,12 +253,13 @@ impl<'c> Registers<'c> {
                 R::set(registers, operands.d, mask, &result);
             }
         }
-        self.arch.dispatch(Map(self, operands, mask, f, Of::default()));
+        let map = Map(self, operands, mask, f, Of::default());
+        if HOT && A::HOT && R::HOT { map.0.arch.dispatch(map) } else { map.with_simd(Scalar) }
     }
 
     /// The lanes in which `f(a, b)` holds.
     #[inline(always)]
-    pub fn test2<A: Value>(&self, a: u32, b: u32, f: impl Fn(A, A) -> bool) -> u32 {
+    pub fn test2<const HOT: bool, A: Value>(&self, a: u32, b: u32, f: impl Fn(A, A) -> bool) -> u32 {
         struct Test<'r, 'c, A, F>(&'r Registers<'c>, u32, u32, F, Of<A>);
         impl<A: Value, F: Fn(A, A) -> bool> WithSimd for Test<'_, '_, A, F> {
             type Output = u32;
@@ -261,7 +275,8 @@ impl<'c> Registers<'c> {
                 result
             }
         }
-        self.arch.dispatch(Test(self, a, b, f, Of::default()))
+        let test = Test(self, a, b, f, Of::default());
+        if HOT && A::HOT { test.0.arch.dispatch(test) } else { test.with_simd(Scalar) }
     }
 }
 
@@ -282,6 +297,8 @@ pub(crate) fn blend<T: Copy>(row: &mut [T; 32], mask: u32, values: &[T; 32]) {
 
 /// How a value of one lane lies in a row.
 pub(crate) trait Value: Copy {
+    /// Whether loops over such values are compiled for each instruction set: the common types are.
+    const HOT: bool;
     /// `u32` or `u64`.
     type Raw: Copy + Default;
     fn row<'r>(registers: &'r Registers<'_>, operand: u32) -> &'r [Self::Raw; 32];
@@ -293,13 +310,17 @@ pub(crate) trait Value: Copy {
 /// `$Type` in rows of words (or wide rows), from and into its bits as the two closures say.
 macro_rules! value {
     (word $Type:ty, $from:expr, $into:expr) => {
-        value!(impl $Type, u32, word, set_word, $from, $into);
+        value!(impl $Type, u32, word, set_word, $from, $into, true);
+    };
+    (cold word $Type:ty, $from:expr, $into:expr) => {
+        value!(impl $Type, u32, word, set_word, $from, $into, false);
     };
     (wide $Type:ty, $from:expr, $into:expr) => {
-        value!(impl $Type, u64, wide, set_wide, $from, $into);
+        value!(impl $Type, u64, wide, set_wide, $from, $into, true);
     };
-    (impl $Type:ty, $Raw:ty, $row:ident, $set:ident, $from:expr, $into:expr) => {
+    (impl $Type:ty, $Raw:ty, $row:ident, $set:ident, $from:expr, $into:expr, $hot:expr) => {
         impl $crate::lanes::Value for $Type {
+            const HOT: bool = $hot;
             type Raw = $Raw;
             #[inline(always)]
             fn row<'r>(registers: &'r $crate::lanes::Registers<'_>, operand: u32) -> &'r [$Raw; 32] {
@@ -324,10 +345,10 @@ macro_rules! value {
 }
 pub(crate) use value;
 
-value!(word u8, |raw| raw as u8, |value| value.into());
-value!(word i8, |raw| raw as i8, |value| (value as u8).into());
-value!(word u16, |raw| raw as u16, |value| value.into());
-value!(word i16, |raw| raw as i16, |value| (value as u16).into());
+value!(cold word u8, |raw| raw as u8, |value| value.into());
+value!(cold word i8, |raw| raw as i8, |value| (value as u8).into());
+value!(cold word u16, |raw| raw as u16, |value| value.into());
+value!(cold word i16, |raw| raw as i16, |value| (value as u16).into());
 value!(word u32, |raw| raw, |value| value);
 value!(word i32, |raw| raw as i32, |value| value as u32);
 value!(word f32, f32::from_bits, f32::to_bits);
@@ -336,31 +357,38 @@ value!(wide i64, |raw| raw as i64, |value| value as u64);
 value!(wide f64, f64::from_bits, f64::to_bits);
 
 /// A [`Handler`] that computes one expression of one, two or three values in each lane. With `mode` before it, the
-/// expression may use the modifiers that stand in operand `e`.
+/// expression may use the modifiers that stand in operand `e`; with `mode` or `cold`, it is compiled for one instruction
+/// set only, as what is slow or rare is.
 macro_rules! lanes {
-    ($mode:ident => |$a:ident: $A:ty| -> $R:ty $body:block) => {{
+    (@$hot:literal $mode:ident |$a:ident: $A:ty| -> $R:ty $body:block) => {{
         fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
             let $mode = $crate::lanes::unpack(operands.e);
-            registers.map1::<$A, $R>(operands, mask, |$a| $body);
+            registers.map1::<$hot, $A, $R>(operands, mask, |$a| $body);
         }
         run as $crate::lanes::Handler
     }};
-    ($mode:ident => |$a:ident: $A:ty, $b:ident: $B:ty| -> $R:ty $body:block) => {{
+    (@$hot:literal $mode:ident |$a:ident: $A:ty, $b:ident: $B:ty| -> $R:ty $body:block) => {{
         fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
             let $mode = $crate::lanes::unpack(operands.e);
-            registers.map2::<$A, $B, $R>(operands, mask, |$a, $b| $body);
+            registers.map2::<$hot, $A, $B, $R>(operands, mask, |$a, $b| $body);
         }
         run as $crate::lanes::Handler
     }};
-    ($mode:ident => |$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $R:ty $body:block) => {{
+    (@$hot:literal $mode:ident |$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $R:ty $body:block) => {{
         fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
             let $mode = $crate::lanes::unpack(operands.e);
-            registers.map3::<$A, $B, $C, $R>(operands, mask, |$a, $b, $c| $body);
+            registers.map3::<$hot, $A, $B, $C, $R>(operands, mask, |$a, $b, $c| $body);
         }
         run as $crate::lanes::Handler
     }};
+    ($mode:ident => |$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
+        $crate::lanes::lanes!(@false $mode |$($name: $Type),+| -> $R $body)
+    };
+    (cold |$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
+        $crate::lanes::lanes!(@false _mode |$($name: $Type),+| -> $R $body)
+    };
     (|$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
-        $crate::lanes::lanes!(_mode => |$($name: $Type),+| -> $R $body)
+        $crate::lanes::lanes!(@true _mode |$($name: $Type),+| -> $R $body)
     };
 }
 pub(crate) use lanes;

@@ -86,6 +86,7 @@ impl Format {
     }
 
     /// The number that the bits stand for.
+    #[inline(never)]
     pub fn decode(self, bits: u64) -> Number {
         let negative = bits & self.sign_bit() != 0;
         let fraction = bits & ((1 << self.fraction) - 1);
@@ -101,6 +102,7 @@ impl Format {
     }
 
     /// The bits that stand for the number, rounded.
+    #[inline(never)]
     pub fn encode(self, number: Number, round: Round) -> u64 {
         let sign = |negative: bool| if negative { self.sign_bit() } else { 0 };
         match number {
@@ -215,6 +217,7 @@ impl Number {
     }
 
     /// The sum; `round` decides the sign of a zero.
+    #[inline(never)]
     pub fn add(self, other: Self, round: Round) -> Self {
         match (self, other) {
             (Nan, _) | (_, Nan) => Nan,
@@ -252,6 +255,7 @@ impl Number {
     }
 
     /// The product, exact for numbers of at most 64 bits.
+    #[inline(never)]
     pub fn multiply(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         match (self, other) {
@@ -266,6 +270,7 @@ impl Number {
     }
 
     /// The quotient.
+    #[inline(never)]
     pub fn divide(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         match (self, other) {
@@ -276,13 +281,14 @@ impl Number {
             (Finite { significand: s, exponent: e, .. }, Finite { significand: t, exponent: f, .. }) => {
                 let places = s.leading_zeros();
                 let s = s << places;
-                let significand = s / t | u128::from(!s.is_multiple_of(t));
+                let significand = (s / t) | u128::from(!s.is_multiple_of(t));
                 Finite { negative, significand, exponent: e - places as i32 - f }
             }
         }
     }
 
     /// The square root.
+    #[inline(never)]
     pub fn square_root(self) -> Self {
         match self {
             Nan | Zero { .. } | Infinite { negative: false } => self,

@@ -1,6 +1,7 @@
 //! Loads, stores and atomic operations of a warp.
 
 use ptx::Space;
+use pulp::{Simd, WithSimd};
 
 use super::block::{Fault, Worker};
 use super::local::lanes;
@@ -8,7 +9,7 @@ use super::warp::{Split, Warp};
 use super::{PARAMETER_WINDOW, atomic, space_of};
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
-use crate::lanes::{Row, WideRow};
+use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{Access, AccessFault, AccessFaultKind, LOCAL_WINDOW, SHARED_WINDOW};
 use crate::program::{Atomic, Load, Reach, Store};
 use crate::trap::{AccessAction, TrapKind};
@@ -22,58 +23,50 @@ impl Refused {
         Box::new(Self(TrapKind::Access { action, space, address, width, fault: kind }, lane))
     }
 
-    pub fn at(self: Box<Self>, pc: u32) -> Fault {
+    pub fn at(self, pc: u32) -> Fault {
         Fault { kind: self.0, lane: self.1, pc }
     }
 }
 
+/// Boxed, since it is rare.
+type Attempt = Result<(), Box<Refused>>;
+
 /// The address of each lane.
 #[inline(always)]
 fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
+    let mut addresses: WideRow = [0; 32];
     if reach.wide {
         let offset = if reach.frame { reach.offset.wrapping_add(warp.frame(split).local) } else { reach.offset };
-        let mut addresses = *warp.registers.wide(reach.address);
-        if offset != 0 {
-            for address in &mut addresses {
-                *address = address.wrapping_add(offset);
-            }
+        let from = warp.registers.wide(reach.address);
+        for lane in 0..32 {
+            addresses[lane] = from[lane].wrapping_add(offset);
         }
-        addresses
     } else {
         let offset = reach.offset as u32;
-        warp.registers.word(reach.address).map(|address| u64::from(address.wrapping_add(offset)))
+        let from = warp.registers.word(reach.address);
+        for lane in 0..32 {
+            addresses[lane] = u64::from(from[lane].wrapping_add(offset));
+        }
     }
+    addresses
 }
 
-/// Does `each` for the lanes of each state space that the addresses are in: space, lanes, addresses in it.
-#[inline(always)]
-fn by_space(
-    space: Space,
-    mask: u32,
-    addresses: &WideRow,
-    mut each: impl FnMut(Space, u32, &WideRow) -> Result<(), Box<Refused>>,
-) -> Result<(), Box<Refused>> {
-    if space != Space::Generic {
-        return each(space, mask, addresses);
-    }
-    let mut global = 0;
-    for (lane, &address) in addresses.iter().enumerate() {
-        global |= u32::from(space_of(address) == Space::Global) << lane;
-    }
-    if global & mask != 0 {
-        each(Space::Global, global & mask, addresses)?;
-    }
-    let mut rest = mask & !global;
+/// Does `each` for the lanes of each state space that generic addresses are in: space, lanes, addresses in it.
+fn by_space(mask: u32, addresses: &WideRow, each: &mut dyn FnMut(Space, u32, &WideRow) -> Attempt) -> Attempt {
+    let mut rest = mask;
     while rest != 0 {
-        let space = space_of(addresses[rest.trailing_zeros() as usize]);
-        let here =
-            lanes(rest).filter(|&lane| space_of(addresses[lane]) == space).fold(0, |mask, lane| mask | 1 << lane);
+        let space = space_of(addresses[rest.trailing_zeros() as usize & 31]);
+        let mut here = 0;
+        for (lane, &address) in addresses.iter().enumerate() {
+            here |= u32::from(space_of(address) == space) << lane;
+        }
         let window = match space {
             Space::Shared => SHARED_WINDOW,
             Space::Local => LOCAL_WINDOW,
-            _ => PARAMETER_WINDOW,
+            Space::Parameter => PARAMETER_WINDOW,
+            _ => 0,
         };
-        each(space, here, &addresses.map(|address| address.wrapping_sub(window)))?;
+        each(space, here & rest, &addresses.map(|address| address.wrapping_sub(window)))?;
         rest &= !here;
     }
     Ok(())
@@ -102,62 +95,114 @@ fn count_local(counters: &mut InstructionCounters, warp: &Warp, access: &Access)
     counters.local.bytes += u64::from(found.bytes);
 }
 
+/// An access and those that make it.
+struct Work<'w, 'l, T> {
+    worker: &'w mut Worker<'l>,
+    warp: &'w mut Warp<'l>,
+    what: &'w T,
+    split: &'w Split,
+    mask: u32,
+    counter: u32,
+}
+
 /// `ld`.
-pub(super) fn load(
-    worker: &mut Worker,
-    warp: &mut Warp,
+pub(super) fn load<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
     load: &Load,
     split: &Split,
     mask: u32,
     counter: u32,
-) -> Result<(), Box<Refused>> {
-    let width = load.element * load.count;
-    let addresses = addresses(warp, &load.reach, split);
-    let mut rows = [[0; 32]; 4];
-    by_space(load.reach.space, mask, &addresses, |space, mask, addresses| {
-        let access = Access::new(mask, addresses, width);
-        let counters = &mut worker.counters[counter as usize];
-        let result = match space {
-            Space::Shared => worker
-                .shared
-                .load(&access, &mut rows)
-                .inspect(|()| count_shared(counters, coalesce::load_wavefronts(&access))),
-            Space::Local => warp.local.load(&access, &mut rows).inspect(|()| count_local(counters, warp, &access)),
-            Space::Parameter => load_parameter(&worker.launched.parameters, &access, &mut rows),
-            Space::Constant => worker.launched.memory.load(&access, &mut rows),
-            Space::Global | Space::Generic => {
-                let result = worker.launched.memory.load(&access, &mut rows);
-                result.inspect(|()| count_global(&mut counters.global, &access))
-            }
-        };
-        result.map_err(|fault| Refused::new(AccessAction::Read, space, width, fault))
-    })?;
-    for element in 0..load.count as usize {
-        let d = load.rows[element];
-        match load.element {
-            4 if !load.wide => warp.registers.set_word(d, mask, &rows[element]),
-            8 => {
-                let (low, high) = (&rows[(2 * element) & 3], &rows[(2 * element + 1) & 3]);
-                let mut values: WideRow = [0; 32];
-                for lane in 0..32 {
-                    values[lane] = u64::from(high[lane]) << 32 | u64::from(low[lane]);
+) -> Attempt {
+    warp.registers.arch().dispatch(Work { worker, warp, what: load, split, mask, counter })
+}
+
+impl WithSimd for Work<'_, '_, Load> {
+    type Output = Attempt;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { worker, warp, what: load, split, mask, counter } = self;
+        let width = load.element * load.count;
+        let addresses = addresses(warp, &load.reach, split);
+        match load.reach.space {
+            Space::Global => load_global(worker, mask, &addresses, width, counter)?,
+            Space::Shared => load_shared(worker, mask, &addresses, width, counter)?,
+            Space::Generic => by_space(mask, &addresses, &mut |space, mask, addresses| match space {
+                Space::Global => load_global(worker, mask, addresses, width, counter),
+                Space::Shared => load_shared(worker, mask, addresses, width, counter),
+                space => load_elsewhere(worker, warp, space, &Access::new(mask, addresses, width), counter),
+            })?,
+            space => load_elsewhere(worker, warp, space, &Access::new(mask, &addresses, width), counter)?,
+        }
+        let registers = &mut warp.registers;
+        let rows = &worker.rows;
+        for element in 0..load.count as usize & 7 {
+            let d = load.rows[element & 3];
+            match load.element {
+                4 if !load.wide => registers.set_word(d, mask, &rows[element & 3]),
+                8 => {
+                    let (low, high) = (&rows[(2 * element) & 3], &rows[(2 * element + 1) & 3]);
+                    let mut values: WideRow = [0; 32];
+                    for lane in 0..32 {
+                        values[lane] = u64::from(high[lane]) << 32 | u64::from(low[lane]);
+                    }
+                    registers.set_wide(d, mask, &values);
                 }
-                warp.registers.set_wide(d, mask, &values);
-            }
-            bytes => {
-                let bits = bytes * 8;
-                let at = element as u32 * bits;
-                let (row, shift) = (&rows[(at / 32) as usize & 3], at % 32);
-                let unsigned = |word: u32| u64::from(word) >> shift & (u64::MAX >> (64 - bits));
-                let signed = |word: u32| ((unsigned(word) << (64 - bits)) as i64 >> (64 - bits)) as u64;
-                let values = if load.signed { row.map(signed) } else { row.map(unsigned) };
-                if load.wide {
-                    warp.registers.set_wide(d, mask, &values);
-                } else {
-                    warp.registers.set_word(d, mask, &values.map(|value| value as u32));
-                }
+                _ => extract(registers, load, rows, element, mask),
             }
         }
+        Ok(())
+    }
+}
+
+/// Takes a narrow element out of the words that were loaded, and extends it.
+fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element: usize, mask: u32) {
+    let bits = load.element * 8;
+    let at = element as u32 * bits;
+    let (row, shift) = (&rows[(at / 32) as usize & 3], at % 32);
+    let mut values: WideRow = [0; 32];
+    for lane in 0..32 {
+        let moved = u64::from(row[lane] >> shift) << (64 - bits);
+        values[lane] = if load.signed { (moved as i64 >> (64 - bits)) as u64 } else { moved >> (64 - bits) };
+    }
+    let d = load.rows[element & 3];
+    if load.wide {
+        registers.set_wide(d, mask, &values);
+    } else {
+        registers.set_word(d, mask, &values.map(|value| value as u32));
+    }
+}
+
+#[inline(always)]
+fn load_global(worker: &mut Worker, mask: u32, addresses: &WideRow, width: u32, counter: u32) -> Attempt {
+    let access = Access::new(mask, addresses, width);
+    let refused = |fault| Refused::new(AccessAction::Read, Space::Global, width, fault);
+    worker.launched.memory.load(&access, &mut worker.rows).map_err(refused)?;
+    count_global(&mut worker.counters[counter as usize].global, &access);
+    Ok(())
+}
+
+#[inline(always)]
+fn load_shared(worker: &mut Worker, mask: u32, addresses: &WideRow, width: u32, counter: u32) -> Attempt {
+    let access = Access::new(mask, addresses, width);
+    let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, width, fault);
+    worker.shared.load(&access, &mut worker.rows).map_err(refused)?;
+    count_shared(&mut worker.counters[counter as usize], coalesce::load_wavefronts(&access));
+    Ok(())
+}
+
+/// Loads from local, constant or parameter memory.
+fn load_elsewhere(worker: &mut Worker, warp: &Warp, space: Space, access: &Access, counter: u32) -> Attempt {
+    let rows = &mut worker.rows;
+    let result = match space {
+        Space::Local => warp.local.load(access, rows),
+        Space::Parameter => load_parameter(&worker.launched.parameters, access, rows),
+        _ => worker.launched.memory.load(access, rows),
+    };
+    result.map_err(|fault| Refused::new(AccessAction::Read, space, access.width, fault))?;
+    if space == Space::Local {
+        count_local(&mut worker.counters[counter as usize], warp, access);
     }
     Ok(())
 }
@@ -184,60 +229,95 @@ fn load_parameter(parameters: &[u8], access: &Access, rows: &mut [Row; 4]) -> Re
 }
 
 /// `st`.
-pub(super) fn store(
-    worker: &mut Worker,
-    warp: &mut Warp,
+pub(super) fn store<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
     store: &Store,
     split: &Split,
     mask: u32,
     counter: u32,
-) -> Result<(), Box<Refused>> {
-    let width = store.element * store.count;
-    let addresses = addresses(warp, &store.reach, split);
-    let mut rows = [[0; 32]; 4];
-    for element in 0..store.count as usize {
-        let source = store.rows[element];
-        match store.element {
-            8 => {
-                let values = warp.registers.wide(source);
-                for lane in 0..32 {
-                    rows[(2 * element) & 3][lane] = values[lane] as u32;
-                    rows[(2 * element + 1) & 3][lane] = (values[lane] >> 32) as u32;
+) -> Attempt {
+    warp.registers.arch().dispatch(Work { worker, warp, what: store, split, mask, counter })
+}
+
+impl WithSimd for Work<'_, '_, Store> {
+    type Output = Attempt;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { worker, warp, what: store, split, mask, counter } = self;
+        let width = store.element * store.count;
+        let addresses = addresses(warp, &store.reach, split);
+        let rows = &mut worker.rows;
+        for element in 0..store.count as usize & 7 {
+            let source = store.rows[element & 3];
+            match store.element {
+                8 => {
+                    let values = warp.registers.wide(source);
+                    for lane in 0..32 {
+                        rows[(2 * element) & 3][lane] = values[lane] as u32;
+                        rows[(2 * element + 1) & 3][lane] = (values[lane] >> 32) as u32;
+                    }
                 }
-            }
-            4 => rows[element] = *warp.registers.word(source),
-            bytes => {
-                let bits = bytes * 8;
-                let at = element as u32 * bits;
-                let values = warp.registers.word(source);
-                let row = &mut rows[(at / 32) as usize & 3];
-                for lane in 0..32 {
-                    row[lane] |= (values[lane] & (u32::MAX >> (32 - bits))) << (at % 32);
-                }
+                4 => rows[element & 3] = *warp.registers.word(source),
+                _ => insert(&warp.registers, store, rows, element),
             }
         }
+        match store.reach.space {
+            Space::Global => store_global(worker, mask, &addresses, width, counter),
+            Space::Shared => store_shared(worker, mask, &addresses, width, counter),
+            Space::Generic => by_space(mask, &addresses, &mut |space, mask, addresses| match space {
+                Space::Global => store_global(worker, mask, addresses, width, counter),
+                Space::Shared => store_shared(worker, mask, addresses, width, counter),
+                space => store_elsewhere(worker, warp, space, &Access::new(mask, addresses, width), counter),
+            }),
+            space => store_elsewhere(worker, warp, space, &Access::new(mask, &addresses, width), counter),
+        }
     }
-    by_space(store.reach.space, mask, &addresses, |space, mask, addresses| {
-        let access = Access::new(mask, addresses, width);
-        let counters = &mut worker.counters[counter as usize];
-        let result = match space {
-            Space::Shared => worker
-                .shared
-                .store(&access, &rows)
-                .inspect(|()| count_shared(counters, coalesce::store_wavefronts(&access))),
-            Space::Local => {
-                let result = warp.local.store(&access, &rows);
-                result.inspect(|()| count_local(counters, warp, &access))
-            }
-            Space::Parameter => Err(read_only_parameters(&access, worker.launched.parameters.len())),
-            Space::Constant => worker.launched.memory.store(&access, &rows),
-            Space::Global | Space::Generic => {
-                let result = worker.launched.memory.store(&access, &rows);
-                result.inspect(|()| count_global(&mut counters.global, &access))
-            }
-        };
-        result.map_err(|fault| Refused::new(AccessAction::Write, space, width, fault))
-    })
+}
+
+/// Puts a narrow element into the words to be stored.
+fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element: usize) {
+    let bits = store.element * 8;
+    let at = element as u32 * bits;
+    let values = registers.word(store.rows[element & 3]);
+    let row = &mut rows[(at / 32) as usize & 3];
+    let ones = u32::MAX >> (32 - bits) << (at % 32);
+    for lane in 0..32 {
+        row[lane] = row[lane] & !ones | values[lane] << (at % 32) & ones;
+    }
+}
+
+#[inline(always)]
+fn store_global(worker: &mut Worker, mask: u32, addresses: &WideRow, width: u32, counter: u32) -> Attempt {
+    let access = Access::new(mask, addresses, width);
+    let refused = |fault| Refused::new(AccessAction::Write, Space::Global, width, fault);
+    worker.launched.memory.store(&access, &worker.rows).map_err(refused)?;
+    count_global(&mut worker.counters[counter as usize].global, &access);
+    Ok(())
+}
+
+#[inline(always)]
+fn store_shared(worker: &mut Worker, mask: u32, addresses: &WideRow, width: u32, counter: u32) -> Attempt {
+    let access = Access::new(mask, addresses, width);
+    let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, width, fault);
+    worker.shared.store(&access, &worker.rows).map_err(refused)?;
+    count_shared(&mut worker.counters[counter as usize], coalesce::store_wavefronts(&access));
+    Ok(())
+}
+
+/// Stores to local memory; constant and parameter memory are refused.
+fn store_elsewhere(worker: &mut Worker, warp: &mut Warp, space: Space, access: &Access, counter: u32) -> Attempt {
+    let result = match space {
+        Space::Local => warp.local.store(access, &worker.rows),
+        Space::Parameter => Err(read_only_parameters(access, worker.launched.parameters.len())),
+        _ => worker.launched.memory.store(access, &worker.rows),
+    };
+    result.map_err(|fault| Refused::new(AccessAction::Write, space, access.width, fault))?;
+    if space == Space::Local {
+        count_local(&mut worker.counters[counter as usize], warp, access);
+    }
+    Ok(())
 }
 
 fn read_only_parameters(access: &Access, bytes: usize) -> AccessFault {
@@ -254,7 +334,7 @@ pub(super) fn atomic(
     split: &Split,
     mask: u32,
     counter: u32,
-) -> Result<(), Box<Refused>> {
+) -> Attempt {
     let &Atomic { reach, op, ty, flush, d, a, b } = operation;
     let width = ty.bytes();
     let addresses = addresses(warp, &reach, split);
@@ -267,7 +347,7 @@ pub(super) fn atomic(
         }
     };
     let mut old: WideRow = [0; 32];
-    by_space(reach.space, mask, &addresses, |space, mask, addresses| {
+    let mut each = |space: Space, mask: u32, addresses: &WideRow| {
         let access = Access::new(mask, addresses, width);
         for lane in lanes(mask) {
             let (x, y) = (operand(a, lane), operand(b, lane));
@@ -294,7 +374,11 @@ pub(super) fn atomic(
             _ => count_global(&mut counters.global, &access),
         }
         Ok(())
-    })?;
+    };
+    match reach.space {
+        Space::Generic => by_space(mask, &addresses, &mut each)?,
+        space => each(space, mask, &addresses)?,
+    }
     match d {
         Some(d) if wide => warp.registers.set_wide(d, mask, &old),
         Some(d) => warp.registers.set_word(d, mask, &old.map(|value| value as u32)),

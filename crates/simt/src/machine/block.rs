@@ -24,6 +24,8 @@ pub(super) struct Worker<'l> {
     pub barriers: Barriers,
     pub block: u64,
     pub position: [u32; 3],
+    /// The words that a load or store moves; those of inactive lanes mean nothing.
+    pub rows: [Row; 4],
     /// Instructions executed that the launch's total does not have yet.
     untold: u64,
 }
@@ -45,6 +47,7 @@ impl<'l> Worker<'l> {
             barriers: Barriers::new(launched.threads),
             block: 0,
             position: [0; 3],
+            rows: [[0; 32]; 4],
             untold: 0,
         }
     }

@@ -57,8 +57,9 @@ impl LocalMemory {
                 1 => rows[0][lane] = self.rows[first][lane] >> shift & 0xff,
                 2 => rows[0][lane] = self.rows[first][lane] >> shift & 0xffff,
                 width => {
-                    for word in 0..width as usize / 4 {
-                        rows[word][lane] = self.rows[first + word][lane];
+                    let words = &self.rows[first..first + width as usize / 4];
+                    for (row, word) in rows.iter_mut().zip(words) {
+                        row[lane] = word[lane];
                     }
                 }
             }
@@ -80,8 +81,9 @@ impl LocalMemory {
                 1 => insert(0xff),
                 2 => insert(0xffff),
                 width => {
-                    for word in 0..width as usize / 4 {
-                        self.rows[first + word][lane] = rows[word][lane];
+                    let words = &mut self.rows[first..first + width as usize / 4];
+                    for (word, row) in words.iter_mut().zip(rows) {
+                        word[lane] = row[lane];
                     }
                 }
             }

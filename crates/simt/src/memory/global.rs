@@ -202,49 +202,44 @@ impl Memory {
     /// each word, the lowest first. Inactive lanes keep what is in them.
     #[inline(always)]
     pub(crate) fn load(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
-        self.with_words(access, false, |words, access, offsets| words::load(words, access, offsets, rows))
+        if let Some((words, offsets)) = self.words_of_one(access, false) {
+            words::load(words, access, &offsets, rows);
+            return Ok(());
+        }
+        self.with_words_of_several(access, false, &mut |words, access, offsets| {
+            words::load(words, access, offsets, rows);
+        })
     }
 
     /// Stores for a warp; rows as in [`Memory::load`].
     #[inline(always)]
     pub(crate) fn store(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
-        self.with_words(access, true, |words, access, offsets| words::store(words, access, offsets, rows))
-    }
-
-    /// Calls `then` with the words that the active lanes access. Usually that is one allocation's, in one call;
-    /// lanes that go to several are served allocation by allocation, once all are known to be good.
-    #[inline(always)]
-    fn with_words(
-        &self,
-        access: &Access,
-        write: bool,
-        mut then: impl FnMut(&[AtomicU32], &Access, &[u32; 32]),
-    ) -> Result<(), AccessFault> {
-        if access.mask == 0 {
+        if let Some((words, offsets)) = self.words_of_one(access, true) {
+            words::store(words, access, &offsets, rows);
             return Ok(());
         }
-        let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
-        if let Some(index) = self.find_index(first) {
-            let allocation = &self.allocations[index];
-            if let Some(words) = &allocation.words
-                && !(write && allocation.read_only)
-                && let Ok(offsets) = words::offsets(access, allocation.span.address, allocation.span.bytes)
-            {
-                then(words, access, &offsets);
-                return Ok(());
-            }
-        }
-        self.with_words_of_several(access, write, &mut then)
+        self.with_words_of_several(access, true, &mut |words, access, offsets| {
+            words::store(words, access, offsets, rows);
+        })
     }
 
-    /// [`Memory::with_words`], an active lane at a time.
+    /// The words of the one allocation that all active lanes access, as is usual, and their offsets in it. `None` if
+    /// they access several, or if anything is wrong.
+    #[inline(always)]
+    fn words_of_one(&self, access: &Access, write: bool) -> Option<(&[AtomicU32], [u32; 32])> {
+        let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
+        let allocation = &self.allocations[self.find_index(first)?];
+        let words = allocation.words.as_deref()?;
+        if write && allocation.read_only {
+            return None;
+        }
+        let offsets = words::offsets(access, allocation.span.address, allocation.span.bytes).ok()?;
+        Some((words, offsets))
+    }
+
+    /// Calls `then` with the words that each active lane accesses, once all are known to be good.
     #[cold]
-    fn with_words_of_several(
-        &self,
-        access: &Access,
-        write: bool,
-        then: &mut Serve<'_>,
-    ) -> Result<(), AccessFault> {
+    fn with_words_of_several(&self, access: &Access, write: bool, then: &mut Serve<'_>) -> Result<(), AccessFault> {
         let active = || (0..32u32).filter(|lane| access.mask >> lane & 1 == 1);
         for lane in active() {
             let address = access.addresses[lane as usize];

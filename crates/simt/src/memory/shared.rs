@@ -26,11 +26,6 @@ impl SharedMemory {
         self.words.resize(bytes.div_ceil(4) as usize, Cell::new(0));
     }
 
-    /// Size in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Loads for a warp; rows as in [`Memory::load`].
     #[inline(always)]
     pub fn load(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {

@@ -383,6 +383,7 @@ fn four_bytes(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
 }
 
 fn in_window(registers: &mut Registers<'_>, operands: &Operands, mask: u32, space: Space) {
-    let result = registers.test2(operands.a, operands.a, |address: u64, _| crate::machine::space_of(address) == space);
+    let result =
+        registers.test2::<false, u64>(operands.a, operands.a, |address, _| crate::machine::space_of(address) == space);
     registers.set_predicate(operands.d, mask, result);
 }

@@ -1,0 +1,79 @@
+//! Warp instructions per second, with all counters on: a padded transpose, a naive matrix product and a reduction, on one
+//! and on two threads of the host.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use simt::{Launch, Memory, Program};
+
+struct Subject {
+    name: &'static str,
+    text: &'static str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    /// Bytes of each buffer, in the order of the parameters.
+    buffers: &'static [u64],
+    /// The last parameter, where there is one.
+    size: Option<u32>,
+}
+
+const SUBJECTS: [Subject; 3] = [
+    Subject {
+        name: "transpose_padded",
+        text: include_str!("transpose.ptx"),
+        grid: [32, 32, 1],
+        block: [32, 8, 1],
+        buffers: &[1024 * 1024 * 4, 1024 * 1024 * 4],
+        size: Some(1024),
+    },
+    Subject {
+        name: "matmul_naive",
+        text: include_str!("matmul.ptx"),
+        grid: [8, 8, 1],
+        block: [16, 16, 1],
+        buffers: &[128 * 128 * 4, 128 * 128 * 4, 128 * 128 * 4],
+        size: Some(128),
+    },
+    Subject {
+        name: "reduce",
+        text: include_str!("reduction.ptx"),
+        grid: [1024, 1, 1],
+        block: [256, 1, 1],
+        buffers: &[1024 * 1024, 1024 * 4],
+        size: None,
+    },
+];
+
+fn throughput(criterion: &mut Criterion) {
+    for subject in SUBJECTS {
+        let module = ptx::parse(subject.name, subject.text).expect("the fixture is right");
+        let mut memory = Memory::new(1 << 30);
+        let program = Program::load(&module, &mut memory).expect("the fixture loads");
+        let mut arguments: Vec<Vec<u8>> = Vec::new();
+        for &bytes in subject.buffers {
+            let address = memory.allocate(bytes).expect("there is room");
+            arguments.push(address.to_le_bytes().to_vec());
+        }
+        arguments.extend(subject.size.map(|size| size.to_le_bytes().to_vec()));
+        let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+        let mut group = criterion.benchmark_group(subject.name);
+        for threads in [1, 2] {
+            let launch = Launch {
+                kernel: subject.name,
+                grid: subject.grid,
+                block: subject.block,
+                arguments: &arguments,
+                threads: Some(threads),
+                ..Launch::default()
+            };
+            let report = program.launch(&memory, &launch).expect("the fixture runs");
+            group.throughput(Throughput::Elements(report.counters().instructions_executed));
+            group.sample_size(20);
+            group.bench_function(format!("{threads} threads"), |bencher| {
+                bencher.iter(|| program.launch(&memory, &launch).expect("the fixture runs"));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, throughput);
+criterion_main!(benches);

@@ -1,0 +1,167 @@
+//! Tests as text: a `.ptx` file whose comments say what to run and what must come out.
+//!
+//! Nothing here knows of a device, so that the same files can run on the simulator and on a GPU.
+//!
+//! ```text
+//! // run: add block=4 grid=1
+//! // in: u32 1 2 3 4
+//! // in: u32 10x4
+//! // out: u32 11 12 13 14
+//! ```
+//!
+//! - `run: KERNEL` starts a test; `grid=X,Y,Z`, `block=X,Y,Z`, `shared=BYTES` (dynamic) and `steps=N` follow it.
+//! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer whose contents are to be these
+//!   in the end (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
+//!   `bytes: TYPE VALUES` an aggregate passed by value.
+//! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it refuses it. Not for GPUs.
+//! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
+//! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything).
+
+/// One launch, and what must come of it.
+#[derive(Clone, Debug, Default)]
+pub struct Test {
+    pub line: usize,
+    pub kernel: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub steps: Option<u64>,
+    pub parameters: Vec<Parameter>,
+    pub trap: Option<String>,
+    pub error: Option<String>,
+    pub counts: Vec<(String, u64)>,
+}
+
+/// An argument of a launch.
+#[derive(Clone, Debug)]
+pub enum Parameter {
+    /// The bytes of a value.
+    Value(Vec<u8>),
+    /// A buffer: its bytes at the start, and at the end if they matter (`None`: this byte may be anything).
+    Buffer { before: Vec<u8>, after: Option<Vec<Option<u8>>> },
+}
+
+/// What an output holds before the launch.
+pub const POISON: u8 = 0xa5;
+
+/// The tests of a file.
+pub fn parse(text: &str) -> Result<Vec<Test>, String> {
+    let mut tests: Vec<Test> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some((directive, rest)) = line.strip_prefix("// ").and_then(|line| line.split_once(": ")) else { continue };
+        let fail = |what: &str| format!("line {}: {what}: {line}", index + 1);
+        if directive == "run" {
+            tests.push(run(index + 1, rest).map_err(|what| fail(&what))?);
+            continue;
+        }
+        let known = ["in", "out", "inout", "arg", "bytes", "trap", "error", "count"].contains(&directive);
+        if !known {
+            continue;
+        }
+        let test = tests.last_mut().ok_or_else(|| fail("no `run:` before it"))?;
+        match directive {
+            "trap" => test.trap = Some(rest.to_string()),
+            "error" => test.error = Some(rest.to_string()),
+            "count" => {
+                let (name, value) = rest.split_once(' ').ok_or_else(|| fail("a name and a value are needed"))?;
+                test.counts.push((name.into(), value.parse().map_err(|_| fail("not a number"))?));
+            }
+            _ => test.parameters.push(parameter(directive, rest).map_err(|what| fail(&what))?),
+        }
+    }
+    Ok(tests)
+}
+
+fn run(line: usize, text: &str) -> Result<Test, String> {
+    let mut words = text.split_whitespace();
+    let kernel = words.next().ok_or("no kernel")?.to_string();
+    let mut test = Test { line, kernel, grid: [1; 3], block: [1; 3], ..Test::default() };
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or("not `key=value`")?;
+        let number = |value: &str| value.parse::<u32>().map_err(|_| "not a number".to_string());
+        let triple = || -> Result<[u32; 3], String> {
+            let mut dimensions = [1; 3];
+            for (place, part) in dimensions.iter_mut().zip(value.split(',')) {
+                *place = number(part)?;
+            }
+            Ok(dimensions)
+        };
+        match key {
+            "grid" => test.grid = triple()?,
+            "block" => test.block = triple()?,
+            "shared" => test.shared = number(value)?,
+            "steps" => test.steps = Some(number(value)?.into()),
+            _ => return Err(format!("unknown key `{key}`")),
+        }
+    }
+    Ok(test)
+}
+
+fn parameter(directive: &str, text: &str) -> Result<Parameter, String> {
+    let (ty, values) = text.split_once(' ').ok_or("a type and values are needed")?;
+    let known = |bytes: Vec<Option<u8>>| -> Result<Vec<u8>, String> {
+        bytes.into_iter().map(|byte| byte.ok_or("`*` is for outputs".to_string())).collect()
+    };
+    Ok(match directive {
+        "in" => Parameter::Buffer { before: known(bytes(ty, values)?)?, after: None },
+        "out" => {
+            let after = bytes(ty, values)?;
+            Parameter::Buffer { before: vec![POISON; after.len()], after: Some(after) }
+        }
+        "inout" => {
+            let (before, after) = values.split_once("->").ok_or("no `->`")?;
+            let (before, after) = (known(bytes(ty, before)?)?, bytes(ty, after)?);
+            Parameter::Buffer { before, after: Some(after) }
+        }
+        _ => Parameter::Value(known(bytes(ty, values)?)?),
+    })
+}
+
+/// The bytes of a list of values; those of `*` are `None`.
+fn bytes(ty: &str, text: &str) -> Result<Vec<Option<u8>>, String> {
+    let mut all = Vec::new();
+    for word in text.split_whitespace() {
+        let hexadecimal = word.starts_with("0x");
+        if let Some((from, to)) = word.split_once("..") {
+            let parse = |text: &str| text.parse::<i64>().map_err(|_| format!("not a range: {word}"));
+            for value in parse(from)?..parse(to)? {
+                all.extend(one(ty, &value.to_string())?);
+            }
+        } else if let Some((value, times)) =
+            word.rsplit_once('x').filter(|_| !hexadecimal || word.matches('x').count() > 1)
+        {
+            let value = one(ty, value)?;
+            for _ in 0..times.parse::<usize>().map_err(|_| format!("not a number of times: {word}"))? {
+                all.extend_from_slice(&value);
+            }
+        } else {
+            all.extend(one(ty, word)?);
+        }
+    }
+    Ok(all)
+}
+
+fn one(ty: &str, word: &str) -> Result<Vec<Option<u8>>, String> {
+    let width = match ty {
+        "u8" | "s8" => 1,
+        "u16" | "s16" | "f16" => 2,
+        "u32" | "s32" | "f32" => 4,
+        "u64" | "s64" | "f64" => 8,
+        _ => return Err(format!("unknown type `{ty}`")),
+    };
+    if word == "*" {
+        return Ok(vec![None; width]);
+    }
+    let wrong = || format!("not a value of {ty}: {word}");
+    let bits = if let Some(digits) = word.strip_prefix("0x") {
+        u64::from_str_radix(digits, 16).map_err(|_| wrong())?
+    } else {
+        match ty {
+            "f32" if word == "nan" => 0x7fff_ffff,
+            "f32" => word.parse::<f32>().map_err(|_| wrong())?.to_bits().into(),
+            "f64" => word.parse::<f64>().map_err(|_| wrong())?.to_bits(),
+            _ => word.parse::<i128>().map_err(|_| wrong())? as u64,
+        }
+    };
+    Ok(bits.to_le_bytes()[..width].iter().map(|&byte| Some(byte)).collect())
+}
