@@ -1,4 +1,7 @@
 //! What `#[kernel]` does not take.
+//~ a kernel returns nothing: write the result to memory
+//~ a kernel is not generic: write one kernel for each type
+//~ a kernel is an `unsafe fn`: nothing checks what the launch passes to it
 
 use cuda_std::kernel;
 

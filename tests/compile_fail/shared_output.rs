@@ -1,4 +1,6 @@
 //! A buffer that is only lent for reading where the kernel writes.
+//~ the kernel wants `cuda_std::launch::kernel::PointerMut<f32>` here
+//~ buffers are passed by reference: `&buffer` to read, `&mut buffer` to write
 
 use host::device::{Buffer, Device, LaunchConfig};
 

@@ -1,4 +1,5 @@
 //! A float where the kernel takes a count.
+//~ the kernel wants `usize` here
 
 use host::device::{Buffer, Device, LaunchConfig};
 

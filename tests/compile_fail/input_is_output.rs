@@ -1,4 +1,5 @@
 //! One buffer as input and output at the same time.
+//~ E0505
 
 use host::device::{Buffer, Device, LaunchConfig};
 
