@@ -78,7 +78,7 @@ impl<'l> Worker<'l> {
                 }
                 (progress, done) = (true, false);
                 let before = warp.executed;
-                let quantum = QUANTUM.min(self.launched.step_limit);
+                let quantum = self.launched.step_limit.clamp(1, QUANTUM);
                 let result = super::step::run(self, warp, quantum);
                 self.untold += warp.executed - before;
                 result.map_err(|fault| self.stop(fault, &warps[index]))?;
@@ -208,9 +208,8 @@ impl<'l> Worker<'l> {
 
     /// The value of a special register that differs between warps.
     pub fn special(&self, which: Special, warp: &Warp) -> [u64; 32] {
-        let wide = |row: &Row| row.map(u64::from);
         match which {
-            Special::ThreadIndex(axis) => wide(&warp.threads[axis as usize]),
+            Special::ThreadIndex(axis) => warp.threads[axis as usize].map(u64::from),
             Special::BlockIndex(axis) => [self.position[axis as usize].into(); 32],
             Special::WarpId => [warp.index.into(); 32],
             Special::MultiprocessorId => [self.block % u64::from(super::launched::MULTIPROCESSORS); 32],

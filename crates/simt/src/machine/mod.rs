@@ -15,6 +15,7 @@ mod warp;
 
 pub(crate) use atomic::has_atomic;
 pub(crate) use launched::Launched;
+pub(crate) use warp::LOCAL_LIMIT;
 
 use ptx::Space;
 

@@ -8,7 +8,7 @@ use super::launched::Launched;
 use super::warp::{Frame, Split, Wait, Warp};
 use crate::program::{Action, Barrier, BranchIndexed, Call, Callee, Code, RETURN, function_at};
 use crate::trap::{Absence, TrapKind};
-use ptx::BarrierReduction;
+use ptx::{BarrierReduction, Special};
 
 /// What becomes of a split after an instruction.
 enum Next {
@@ -122,6 +122,13 @@ fn control<'l>(
         }
         Action::Atomic(atomic) => {
             access::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
+        }
+        Action::Special { which: Special::ThreadIndex(axis), d, wide: false } => {
+            let values = warp.threads[*axis as usize];
+            warp.registers.set_word(*d, mask, &values);
+        }
+        Action::Special { which: Special::BlockIndex(axis), d, wide: false } => {
+            warp.registers.set_word(*d, mask, &[worker.position[*axis as usize]; 32]);
         }
         Action::Special { which, d, wide } => {
             let values = worker.special(*which, warp);

@@ -11,9 +11,9 @@ use crate::trap::TrapKind;
 use super::local::LocalMemory;
 
 /// The most frames of a warp.
-pub(super) const CALL_DEPTH_LIMIT: u32 = 4096;
+const CALL_DEPTH_LIMIT: u32 = 4096;
 /// The most local memory of a thread: what the hardware has.
-pub(super) const LOCAL_LIMIT: u64 = 512 << 10;
+pub(crate) const LOCAL_LIMIT: u64 = 512 << 10;
 
 /// No join: the split is its frame's only one.
 const ALONE: u32 = u32::MAX;

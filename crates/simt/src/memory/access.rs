@@ -18,8 +18,8 @@ impl<'a> Access<'a> {
         let mut consecutive = mask == u32::MAX;
         if consecutive {
             let mut difference = 0;
-            for (lane, &address) in addresses.iter().enumerate() {
-                difference |= address ^ addresses[0].wrapping_add(lane as u64 * u64::from(width));
+            for pair in addresses.windows(2) {
+                difference |= pair[1].wrapping_sub(pair[0]) ^ u64::from(width);
             }
             consecutive = difference == 0;
         }

@@ -45,14 +45,14 @@ pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMa
     let mut end = 0u64;
     for &handle in used.iter().filter(|handle| !is_dynamic(handle)) {
         let variable = &module.variables[handle];
-        let offset = end.next_multiple_of(variable.align.max(1).into());
+        let offset = align_up(end, variable.align);
         offsets.insert(handle, offset);
         end = offset.saturating_add(variable.size.unwrap_or(0));
     }
     // All dynamic arrays are the same memory, behind the static variables.
     let align = used.iter().filter(|handle| is_dynamic(handle)).map(|&handle| module.variables[handle].align).max();
     if let Some(align) = align {
-        end = end.checked_next_multiple_of(align.max(16).into()).unwrap_or(end);
+        end = align_up(end, align.max(16));
     }
     for &handle in used.iter().filter(|handle| is_dynamic(handle)) {
         offsets.insert(handle, end);
@@ -60,13 +60,18 @@ pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMa
     (offsets, end)
 }
 
+/// The next multiple of an alignment; sizes beyond any memory stay that.
+pub(super) fn align_up(offset: u64, align: u32) -> u64 {
+    offset.checked_next_multiple_of(align.max(1).into()).unwrap_or(u64::MAX)
+}
+
 /// The offset of each of a kernel's parameters, and the bytes that they take.
 pub(crate) fn parameters(module: &Module, kernel: &Function) -> (Vec<u64>, u64) {
     let mut end = 0u64;
     let offsets = kernel.parameters.iter().map(|&handle| {
         let variable = &module.variables[handle];
-        let offset = end.next_multiple_of(variable.align.max(1).into());
-        end = offset + variable.size.unwrap_or(0);
+        let offset = align_up(end, variable.align);
+        end = offset.saturating_add(variable.size.unwrap_or(0));
         offset
     });
     (offsets.collect(), end)

@@ -153,7 +153,7 @@ impl Program {
         {
             return Err(InvalidLaunch::NotRequiredThreads { kernel: name(), required, given: block });
         }
-        let needed = info.static_shared + u64::from(launch.dynamic_shared);
+        let needed = info.static_shared.saturating_add(launch.dynamic_shared.into());
         if needed > launch.shared_limit.into() {
             let (fixed, limit) = (info.static_shared, launch.shared_limit);
             return Err(InvalidLaunch::SharedMemory { kernel: name(), needed, fixed, limit });

@@ -68,10 +68,15 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
             };
             let value = value.wrapping_add_signed(initial.addend).to_le_bytes();
             let (from, width) = (initial.offset as usize, initial.width.min(8) as usize);
-            if bytes.len() < from + width {
-                bytes.resize(from + width, 0);
+            let end = from.checked_add(width).filter(|&end| end as u64 <= variable.size.unwrap_or(0));
+            let Some(end) = end else {
+                let what = format!("an address beyond the end of `{}`", variable.name);
+                return Err(LoadError::new(module, variable.span, LoadErrorReason::Misplaced { what }));
+            };
+            if bytes.len() < end {
+                bytes.resize(end, 0);
             }
-            bytes[from..from + width].copy_from_slice(&value[..width]);
+            bytes[from..end].copy_from_slice(&value[..width]);
         }
         bytes.truncate(variable.size.unwrap_or(0) as usize);
         memory.write(address, &bytes).map_err(|error| failed(variable, error))?;

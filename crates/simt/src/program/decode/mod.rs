@@ -14,6 +14,7 @@ use super::listing::Lines;
 use super::order::RegisterOf;
 use super::{control_flow, layout, listing, order};
 use crate::lanes::{ALWAYS, Handler, Operands};
+use crate::machine::LOCAL_LIMIT;
 use crate::{LoadError, LoadErrorReason};
 
 /// A failure: the machine cannot run the instruction.
@@ -62,6 +63,11 @@ pub(super) fn kernel(
         ordered: order::matters(module, &functions, &builder.read),
     })
 }
+
+/// Registers of one width, and parameters, that a function may have: beyond what compilers make, within what fits memory.
+const REGISTER_LIMIT: u32 = 1 << 16;
+/// Bytes of a parameter (PTX ISA: 32,764).
+const PARAMETER_LIMIT: u64 = 1 << 15;
 
 /// Marks a counted instruction until the number of places is known.
 const COUNTED: u32 = 0;
@@ -239,12 +245,12 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             }
         } else {
             for &variable in &function.parameters {
-                let rows = self.reserve_rows(size(variable));
+                let rows = self.reserve_rows(size(variable))?;
                 self.frame.parameters.push(rows);
                 self.places.insert(variable, Place::Rows(rows));
             }
             for &variable in &function.results {
-                let rows = self.reserve_rows(size(variable));
+                let rows = self.reserve_rows(size(variable))?;
                 self.frame.results.push(rows);
                 self.places.insert(variable, Place::Rows(rows));
             }
@@ -256,7 +262,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                     self.places.insert(variable, Place::Local(offset));
                 }
                 ptx::Space::Parameter => {
-                    let rows = self.reserve_rows(size(variable));
+                    let rows = self.reserve_rows(size(variable))?;
                     self.places.insert(variable, Place::Rows(rows));
                 }
                 _ => {}
@@ -276,19 +282,29 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         self.carry = self.settled.predicates;
         self.settled.predicates += 1;
         let Rowcount { words, doubles, predicates } = self.settled;
+        if words.max(doubles).max(predicates) > REGISTER_LIMIT {
+            return Err(LoadErrorReason::Unsupported { what: format!("more than {REGISTER_LIMIT} registers") });
+        }
+        if self.frame.local > LOCAL_LIMIT {
+            let what = format!("{} bytes of local memory a thread, of at most {LOCAL_LIMIT},", self.frame.local);
+            return Err(LoadErrorReason::Unsupported { what });
+        }
         (self.frame.words, self.frame.doubles, self.frame.predicates) = (words, doubles, predicates);
         Ok(())
     }
 
-    fn reserve_rows(&mut self, bytes: u64) -> Rows {
-        let rows = Rows { first: self.settled.words, count: u32::try_from(bytes.div_ceil(4)).unwrap_or(0) };
+    fn reserve_rows(&mut self, bytes: u64) -> Decoded<Rows> {
+        if bytes > PARAMETER_LIMIT {
+            return Err(LoadErrorReason::Unsupported { what: format!("a parameter of {bytes} bytes") });
+        }
+        let rows = Rows { first: self.settled.words, count: bytes.div_ceil(4) as u32 };
         self.settled.words += rows.count;
-        rows
+        Ok(rows)
     }
 
     fn reserve_local(&mut self, variable: Handle<Variable>) -> u64 {
         let variable = &self.builder.module.variables[variable];
-        let offset = self.frame.local.next_multiple_of(variable.align.max(4).into());
+        let offset = layout::align_up(self.frame.local, variable.align.max(4));
         self.frame.local = offset.saturating_add(variable.size.unwrap_or(0));
         offset
     }

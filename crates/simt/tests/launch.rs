@@ -1,0 +1,276 @@
+//! What a launch promises: the same results on any number of threads, the lowest block's trap, an end when asked for one.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use proptest::prelude::*;
+use simt::{Launch, LaunchError, Memory, Program, Report, TrapKind};
+
+const MODULE: &str = r"
+.version 7.8
+.target sm_80
+.address_size 64
+
+// Adds 0.1 to a cell in each thread: the sum depends on the order.
+.visible .entry float_sum(.param .u64 cells)
+{
+	.reg .b32 %r<4>;
+	.reg .f32 %f<3>;
+	.reg .b64 %rd<3>;
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %tid.x;
+	mad.lo.u32 %r3, %r1, 977, %r2;
+	cvt.rn.f32.u32 %f1, %r3;
+	mul.rn.f32 %f1, %f1, 0f3DCCCCCD;
+	ld.param.u64 %rd1, [cells];
+	atom.global.add.f32 %f2, [%rd1], %f1;
+	ret;
+}
+
+// Counts threads by the remainder of their index; blocks in any order.
+.visible .entry histogram(.param .u64 cells)
+{
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<3>;
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ntid.x;
+	mov.u32 %r3, %tid.x;
+	mad.lo.u32 %r4, %r1, %r2, %r3;
+	rem.u32 %r5, %r4, 61;
+	ld.param.u64 %rd1, [cells];
+	mad.wide.u32 %rd2, %r5, 4, %rd1;
+	red.global.add.u32 [%rd2], 1;
+	ret;
+}
+
+// Blocks from the given one on fault.
+.visible .entry fault_from(.param .u32 first)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<3>;
+	mov.u32 %r1, %ctaid.x;
+	ld.param.u32 %r2, [first];
+	setp.lt.u32 %p1, %r1, %r2;
+	@%p1 ret;
+	trap;
+}
+
+.visible .entry endless()
+{
+$again:
+	bra $again;
+}
+
+// out[i] = a, b through one operation after another; see `arithmetic_is_rusts`.
+.visible .entry arithmetic(.param .u64 a, .param .u64 b, .param .u64 out)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<20>;
+	.reg .f32 %f<9>;
+	.reg .b64 %rd<20>;
+	mov.u32 %r1, %tid.x;
+	ld.param.u64 %rd1, [a];
+	ld.param.u64 %rd2, [b];
+	ld.param.u64 %rd3, [out];
+	mad.wide.u32 %rd1, %r1, 8, %rd1;
+	mad.wide.u32 %rd2, %r1, 8, %rd2;
+	mad.wide.u32 %rd3, %r1, 128, %rd3;
+	ld.global.u64 %rd4, [%rd1];
+	ld.global.u64 %rd5, [%rd2];
+	cvt.u32.u64 %r2, %rd4;
+	cvt.u32.u64 %r3, %rd5;
+	add.u64 %rd6, %rd4, %rd5;
+	st.global.u64 [%rd3], %rd6;
+	mul.lo.u64 %rd6, %rd4, %rd5;
+	st.global.u64 [%rd3+8], %rd6;
+	mul.hi.u64 %rd6, %rd4, %rd5;
+	st.global.u64 [%rd3+16], %rd6;
+	mul.hi.s64 %rd6, %rd4, %rd5;
+	st.global.u64 [%rd3+24], %rd6;
+	div.s64 %rd6, %rd4, %rd5;
+	st.global.u64 [%rd3+32], %rd6;
+	rem.u64 %rd6, %rd4, %rd5;
+	st.global.u64 [%rd3+40], %rd6;
+	shr.s64 %rd6, %rd4, %r3;
+	st.global.u64 [%rd3+48], %rd6;
+	mul.wide.s32 %rd6, %r2, %r3;
+	st.global.u64 [%rd3+56], %rd6;
+	mov.b32 %f1, %r2;
+	mov.b32 %f2, %r3;
+	add.rn.f32 %f3, %f1, %f2;
+	mul.rn.f32 %f4, %f1, %f2;
+	st.global.v2.f32 [%rd3+64], {%f3, %f4};
+	div.rn.f32 %f3, %f1, %f2;
+	fma.rn.f32 %f4, %f1, %f2, %f1;
+	st.global.v2.f32 [%rd3+72], {%f3, %f4};
+	cvt.rzi.s32.f32 %r4, %f1;
+	cvt.rn.f32.s32 %f3, %r3;
+	mov.b32 %r5, %f3;
+	st.global.v2.u32 [%rd3+80], {%r4, %r5};
+	setp.lt.f32 %p1, %f1, %f2;
+	selp.u32 %r6, 1, 0, %p1;
+	min.s32 %r7, %r2, %r3;
+	st.global.v2.u32 [%rd3+88], {%r6, %r7};
+	ret;
+}
+";
+
+struct Bench {
+    memory: Memory,
+    program: Program,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let module = ptx::parse("launch.ptx", MODULE).unwrap();
+        let mut memory = Memory::new(1 << 24);
+        let program = Program::load(&module, &mut memory).unwrap();
+        Self { memory, program }
+    }
+
+    fn run(&self, kernel: &str, blocks: u32, threads: usize, arguments: &[&[u8]]) -> Result<Report, LaunchError> {
+        let (grid, block) = ([blocks, 1, 1], [96, 1, 1]);
+        self.program.launch(
+            &self.memory,
+            &Launch { kernel, grid, block, arguments, threads: Some(threads), ..Launch::default() },
+        )
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    for kernel in ["float_sum", "histogram"] {
+        let mut results = Vec::new();
+        for threads in [1, 2, 5] {
+            let mut bench = Bench::new();
+            let cells = bench.memory.allocate(61 * 4).unwrap();
+            let report = bench.run(kernel, 300, threads, &[&cells.to_le_bytes()]).unwrap();
+            let mut bytes = vec![0; 61 * 4];
+            bench.memory.read(cells, &mut bytes).unwrap();
+            results.push((bytes, report));
+        }
+        assert_eq!(results[0], results[1], "{kernel}");
+        assert_eq!(results[0], results[2], "{kernel}");
+        assert_ne!(results[0].0, vec![0; 61 * 4]);
+    }
+}
+
+#[test]
+fn the_lowest_faulting_block_is_reported() {
+    let bench = Bench::new();
+    for threads in [1, 2, 5] {
+        for first in [0u32, 7, 250, 999] {
+            match bench.run("fault_from", 1000, threads, &[&first.to_le_bytes()]) {
+                Err(LaunchError::Trap(trap)) => {
+                    assert_eq!((trap.kind.clone(), trap.block), (TrapKind::TrapInstruction, [first, 0, 0]));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(bench.run("fault_from", 1000, threads, &[&1000u32.to_le_bytes()]).is_ok());
+    }
+}
+
+#[test]
+fn an_endless_launch_stops_when_cancelled_or_at_its_limit() {
+    let bench = Bench::new();
+    let cancel = AtomicBool::new(false);
+    let launch = Launch { kernel: "endless", cancel: Some(&cancel), ..Launch::default() };
+    let result = std::thread::scope(|scope| {
+        let running = scope.spawn(|| bench.program.launch(&bench.memory, &launch));
+        cancel.store(true, Ordering::Relaxed);
+        running.join().unwrap()
+    });
+    assert_eq!(result.unwrap_err(), LaunchError::Cancelled { kernel: "endless".into() });
+    for step_limit in [0, 1, 100, 100_000] {
+        let launch = Launch { kernel: "endless", grid: [8, 1, 1], step_limit, ..Launch::default() };
+        match bench.program.launch(&bench.memory, &launch) {
+            Err(LaunchError::Trap(trap)) => assert_eq!(trap.kind, TrapKind::StepLimit { limit: step_limit }),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn progress_ends_with_all_blocks() {
+    let bench = Bench::new();
+    let most = AtomicU64::new(0);
+    let progress = |done: u64, total: u64| {
+        assert!(done <= total && total == 1000);
+        most.fetch_max(done, Ordering::Relaxed);
+    };
+    let first = 1000u32.to_le_bytes();
+    let launch = Launch {
+        kernel: "fault_from",
+        grid: [1000, 1, 1],
+        arguments: &[&first],
+        progress: Some(&progress),
+        ..Launch::default()
+    };
+    bench.program.launch(&bench.memory, &launch).unwrap();
+    assert_eq!(most.load(Ordering::Relaxed), 1000);
+}
+
+#[test]
+fn counters_are_found_by_line() {
+    let mut bench = Bench::new();
+    let cells = bench.memory.allocate(61 * 4).unwrap();
+    let report = bench.run("histogram", 2, 1, &[&cells.to_le_bytes()]).unwrap();
+    let line = MODULE.lines().position(|line| line.contains("red.global")).unwrap() as u32 + 1;
+    let counted = report.by_ptx_line()[&line];
+    assert_eq!((counted.executed, counted.active_lanes, counted.global.requests), (6, 192, 6));
+    assert_eq!(report.counters().instructions_executed, 6 * 9);
+}
+
+/// The bits of an f32 result, as the machine gives NaN.
+fn bits(value: f32) -> u32 {
+    if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arithmetic_is_rusts(inputs in prop::collection::vec((any::<u64>(), any::<u64>(), 0..4u32), 32)) {
+        let inputs: Vec<(u64, u64)> = inputs
+            .into_iter()
+            // Small numbers and equal ones, too.
+            .map(|(a, b, kind)| match kind {
+                0 => (a >> 60, b >> 60),
+                1 => (a, a),
+                _ => (a, b),
+            })
+            .collect();
+        let mut bench = Bench::new();
+        let addresses: Vec<u64> = (0..3).map(|_| bench.memory.allocate(32 * 128).unwrap()).collect();
+        let bytes = |pick: fn(&(u64, u64)) -> u64| inputs.iter().flat_map(|pair| pick(pair).to_le_bytes()).collect::<Vec<u8>>();
+        bench.memory.write(addresses[0], &bytes(|pair| pair.0)).unwrap();
+        bench.memory.write(addresses[1], &bytes(|pair| pair.1)).unwrap();
+        let arguments: Vec<[u8; 8]> = addresses.iter().map(|address| address.to_le_bytes()).collect();
+        let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_slice()).collect();
+        let launch = Launch { kernel: "arithmetic", block: [32, 1, 1], arguments: &arguments, ..Launch::default() };
+        bench.program.launch(&bench.memory, &launch).unwrap();
+        for (lane, &(a, b)) in inputs.iter().enumerate() {
+            let mut found = [0; 96];
+            bench.memory.read(addresses[2] + lane as u64 * 128, &mut found).unwrap();
+            let found: Vec<u64> = found.chunks(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect();
+            let (x, y) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
+            let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+            let high = |product: i128| (product >> 64) as u64;
+            let expected = [
+                a.wrapping_add(b),
+                a.wrapping_mul(b),
+                ((u128::from(a) * u128::from(b)) >> 64) as u64,
+                high(i128::from(a as i64) * i128::from(b as i64)),
+                if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 },
+                if b == 0 { a } else { a % b },
+                ((a as i64) >> (b as u32).min(63)) as u64,
+                (i64::from(a as i32) * i64::from(b as i32)) as u64,
+                pair(bits(x + y), bits(x * y)),
+                pair(bits(x / y), bits(x.mul_add(y, x))),
+                pair(x as i32 as u32, (b as i32 as f32).to_bits()),
+                pair((x < y).into(), (a as i32).min(b as i32) as u32),
+            ];
+            prop_assert_eq!(found, expected.to_vec(), "a = {:#x}, b = {:#x}", a, b);
+        }
+    }
+}
