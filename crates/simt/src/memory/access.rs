@@ -17,9 +17,11 @@ impl<'a> Access<'a> {
     pub fn new(mask: u32, addresses: &'a [u64; 32], width: u32) -> Self {
         let mut consecutive = mask == u32::MAX;
         if consecutive {
-            let mut difference = 0;
-            for pair in addresses.windows(2) {
-                difference |= pair[1].wrapping_sub(pair[0]) ^ u64::from(width);
+            // A shift, since 64-bit multiplications of lanes are slow; and no neighbours are compared, since loads that
+            // straddle what was just stored are slower still.
+            let (mut difference, shift) = (0, width.trailing_zeros());
+            for (lane, &address) in addresses.iter().enumerate() {
+                difference |= address ^ addresses[0].wrapping_add((lane as u64) << (shift & 63));
             }
             consecutive = difference == 0;
         }
