@@ -221,6 +221,36 @@ fn counters_are_found_by_line() {
     assert_eq!(report.counters().instructions_executed, 6 * 9);
 }
 
+#[test]
+fn one_kernel_that_cannot_run_does_not_spoil_the_others() {
+    let text = MODULE.replace(".visible .entry endless()", ".extern .func lost(); .visible .entry endless()");
+    let text = text.replace("bra $again;", "call.uni lost, (); ret;");
+    let module = ptx::parse("lost.ptx", &text).unwrap();
+    let mut memory = Memory::new(1 << 20);
+    let program = Program::load(&module, &mut memory).unwrap();
+    let refused: Vec<_> = program.unsupported().map(|(kernel, error)| (kernel.name.as_str(), error.clone())).collect();
+    let launch = |kernel, arguments: &[&[u8]]| {
+        program.launch(&memory, &Launch { kernel, arguments, ..Launch::default() }).map(|_| ())
+    };
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0].0, "endless");
+    assert_eq!(launch("endless", &[]), Err(LaunchError::Unsupported(Box::new(refused[0].1.clone()))));
+    assert_eq!(launch("fault_from", &[&1u32.to_le_bytes()]), Ok(()));
+}
+
+#[test]
+fn variables_of_the_module_are_found_by_name() {
+    let text = ".version 7.8\n.target sm_80\n.address_size 64\n.const .align 4 .u32 scale[2] = {3, 4};\n";
+    let module = ptx::parse("variables.ptx", text).unwrap();
+    let mut memory = Memory::new(1 << 20);
+    let program = Program::load(&module, &mut memory).unwrap();
+    let symbol = program.symbol("scale").unwrap();
+    let mut bytes = [0; 8];
+    memory.read(symbol.address, &mut bytes).unwrap();
+    assert_eq!((symbol.bytes, symbol.space, bytes), (8, ptx::Space::Constant, [3, 0, 0, 0, 4, 0, 0, 0]));
+    assert_eq!(program.symbol("nothing"), None);
+}
+
 /// The bits of an f32 result, as the machine gives NaN.
 fn bits(value: f32) -> u32 {
     if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }

@@ -97,6 +97,11 @@ impl Program {
         self.by_name.get(name).map(|&index| &self.kernels[index].info)
     }
 
+    /// The kernels that cannot run, each with the reason that a launch of it would give.
+    pub fn unsupported(&self) -> impl Iterator<Item = (&KernelInfo, &LoadError)> {
+        self.kernels.iter().filter_map(|kernel| Some((&kernel.info, kernel.code.as_ref().err()?.as_ref())))
+    }
+
     /// The `.global` or `.const` variable of that name.
     pub fn symbol(&self, name: &str) -> Option<Symbol> {
         self.module.variables.iter().find_map(|(handle, variable)| {
