@@ -26,7 +26,7 @@ impl SharedMemory {
         self.words.resize(bytes.div_ceil(4) as usize, Cell::new(0));
     }
 
-    /// Loads for a warp; rows as in [`Memory::load`].
+    /// Loads for a warp; rows as in [`Memory::load`](super::Memory::load).
     #[inline(always)]
     pub fn load(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
         if access.mask != 0 {
@@ -36,7 +36,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Stores for a warp; rows as in [`Memory::load`].
+    /// Stores for a warp; rows as in [`Memory::load`](super::Memory::load).
     #[inline(always)]
     pub fn store(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
         if access.mask != 0 {
