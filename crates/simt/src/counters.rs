@@ -46,7 +46,7 @@ pub struct InstructionCounters {
     pub active_lanes: u64,
     /// Times that it sent the lanes of a warp different ways.
     pub divergent: u64,
-    /// Its accesses to global (and constant) memory.
+    /// Its accesses to global memory. (Loads from constant memory and of parameters are not counted.)
     pub global: MemoryCounters,
     /// Its accesses to local memory.
     pub local: MemoryCounters,

@@ -219,7 +219,8 @@ pub(crate) fn test_property(property: FloatProperty, ty: Type) -> Option<Handler
                 FloatProperty::Infinite => test!($T, |a| a.is_infinite()),
                 FloatProperty::Number => test!($T, |a| !a.is_nan()),
                 FloatProperty::NotANumber => test!($T, |a| a.is_nan()),
-                FloatProperty::Normal => test!($T, |a| a.is_normal()),
+                // Zeros count as normal (PTX ISA, "testp").
+                FloatProperty::Normal => test!($T, |a| a.is_normal() || a == 0.0),
                 FloatProperty::Subnormal => test!($T, |a| a.is_subnormal()),
             }
         };

@@ -89,7 +89,7 @@ pub(super) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
             by_integer!(ty, T, W, lanes!(cold |a: T, b: T| -> T { if b == 0 { !0 } else { a.wrapping_div(b) } }))
         }
         BinaryOp::Remainder => {
-            by_integer!(ty, T, W, lanes!(cold |a: T, b: T| -> T { if b == 0 { a } else { a.wrapping_rem(b) } }))
+            by_integer!(ty, T, W, lanes!(cold |a: T, b: T| -> T { if b == 0 { !0 } else { a.wrapping_rem(b) } }))
         }
         BinaryOp::Minimum if mode.relu => match ty {
             Type::S32 => lanes!(|a: i32, b: i32| -> i32 { a.min(b).max(0) }),

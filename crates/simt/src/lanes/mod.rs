@@ -8,7 +8,7 @@
 //!
 //! What the operations mean is PTX ISA, "Instruction Set". Where PTX leaves a result open, it is:
 //!
-//! - integer division by zero: all bits set, and the dividend as remainder;
+//! - integer division by zero: all bits set in the quotient and in the remainder, as on an H200;
 //! - f32 NaN: 0x7fffffff, as the hardware; f64 NaN: the first NaN operand, made quiet, or 0xfff8000000000000;
 //! - `.approx` and `.full` operations, and functions such as `sin`: computed in f64 and rounded to f32, which is within the
 //!   hardware's documented error.

@@ -66,7 +66,7 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
                     }
                 },
             };
-            let value = value.wrapping_add_signed(initial.addend).to_le_bytes();
+            let value = value.wrapping_add_signed(initial.addend).unbounded_shr(initial.shift).to_le_bytes();
             let (from, width) = (initial.offset as usize, initial.width.min(8) as usize);
             let end = from.checked_add(width).filter(|&end| end as u64 <= variable.size.unwrap_or(0));
             let Some(end) = end else {
