@@ -292,7 +292,7 @@ proptest! {
                 ((u128::from(a) * u128::from(b)) >> 64) as u64,
                 high(i128::from(a as i64) * i128::from(b as i64)),
                 if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 },
-                if b == 0 { a } else { a % b },
+                if b == 0 { u64::MAX } else { a % b },
                 ((a as i64) >> (b as u32).min(63)) as u64,
                 (i64::from(a as i32) * i64::from(b as i32)) as u64,
                 pair(bits(x + y), bits(x * y)),
