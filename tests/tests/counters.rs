@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use clap::{Args, Command, FromArgMatches};
+use clap::{Args, Command};
 use host::device::{self, Device, DeviceChoice};
 use host::labs::{offset, transpose};
 use host::report::LabReport;

@@ -1,6 +1,6 @@
 //! Accurate and fast math, held to the host's.
 
-use crate::harness::{Run, lanes, of_one_warp};
+use crate::harness::{Run, lanes, of_one_warp, on_each_device};
 use cuda_std::GpuFloat;
 
 /// Holds results to what the host computes, within a relative error where the result is finite.
@@ -82,41 +82,45 @@ macro_rules! accurate {
 
 #[test]
 fn accurate_math_is_that_of_the_host() {
-    let floats = lanes(|lane| lane as f32 * 0.37 - 4.0);
-    close("math_exact_f32", 0.0, &floats, &of_one_warp("math_exact_f32", &floats, 14), |x| exact!(x));
-    close("math_accurate_f32", 1e-6, &floats, &of_one_warp("math_accurate_f32", &floats, 27), |x| accurate!(x));
-    let doubles = lanes(|lane| f64::from(lane) * 0.37 - 4.0);
-    close("math_exact_f64", 0.0, &doubles, &of_one_warp("math_exact_f64", &doubles, 14), |x| exact!(x));
-    close("math_accurate_f64", 1e-14, &doubles, &of_one_warp("math_accurate_f64", &doubles, 27), |x| accurate!(x));
-    // Angles for which the argument's reduction takes the long way, by arrays on the stack.
-    let large = lanes(|lane| (lane as f32 + 1.0) * 1.0e9);
-    close("math_accurate_f32", 1e-6, &large, &of_one_warp("math_accurate_f32", &large, 27), |x| accurate!(x));
+    on_each_device(|| {
+        let floats = lanes(|lane| lane as f32 * 0.37 - 4.0);
+        close("math_exact_f32", 0.0, &floats, &of_one_warp("math_exact_f32", &floats, 14), |x| exact!(x));
+        close("math_accurate_f32", 1e-6, &floats, &of_one_warp("math_accurate_f32", &floats, 27), |x| accurate!(x));
+        let doubles = lanes(|lane| f64::from(lane) * 0.37 - 4.0);
+        close("math_exact_f64", 0.0, &doubles, &of_one_warp("math_exact_f64", &doubles, 14), |x| exact!(x));
+        close("math_accurate_f64", 1e-14, &doubles, &of_one_warp("math_accurate_f64", &doubles, 27), |x| accurate!(x));
+        // Angles for which the argument's reduction takes the long way, by arrays on the stack.
+        let large = lanes(|lane| (lane as f32 + 1.0) * 1.0e9);
+        close("math_accurate_f32", 1e-6, &large, &of_one_warp("math_accurate_f32", &large, 27), |x| accurate!(x));
+    });
 }
 
 #[test]
 fn fast_math_is_near() {
-    let floats = lanes(|lane| (lane as f32 + 1.0) * 0.09);
-    close("math_fast", 2e-5, &floats, &of_one_warp("math_fast", &floats, 13), |x| {
-        vec![
-            x.sin(),
-            x.cos(),
-            x.tan(),
-            x.exp2(),
-            x.exp(),
-            x.log2(),
-            x.ln(),
-            x.log10(),
-            1.0 / x.sqrt(),
-            1.0 / x,
-            x.sqrt(),
-            x.powf(1.5),
-            1.5 / x,
-        ]
+    on_each_device(|| {
+        let floats = lanes(|lane| (lane as f32 + 1.0) * 0.09);
+        close("math_fast", 2e-5, &floats, &of_one_warp("math_fast", &floats, 13), |x| {
+            vec![
+                x.sin(),
+                x.cos(),
+                x.tan(),
+                x.exp2(),
+                x.exp(),
+                x.log2(),
+                x.ln(),
+                x.log10(),
+                1.0 / x.sqrt(),
+                1.0 / x,
+                x.sqrt(),
+                x.powf(1.5),
+                1.5 / x,
+            ]
+        });
+        let mut run = Run::new();
+        let doubles = lanes(|lane| f64::from(lane + 1) * 0.37);
+        let data = run.buffer(&doubles);
+        run.launch("math_fast_f64", [1, 1, 1], [32, 1, 1]);
+        let results: Vec<Vec<f64>> = run.read::<f64>(data).into_iter().map(|result| vec![result]).collect();
+        close("math_fast_f64", 1e-6, &doubles, &results, |x| vec![1.0 / x.sqrt()]);
     });
-    let mut run = Run::new();
-    let doubles = lanes(|lane| f64::from(lane + 1) * 0.37);
-    let data = run.buffer(&doubles);
-    run.launch("math_fast_f64", [1, 1, 1], [32, 1, 1]);
-    let results: Vec<Vec<f64>> = run.read::<f64>(data).into_iter().map(|result| vec![result]).collect();
-    close("math_fast_f64", 1e-6, &doubles, &results, |x| vec![1.0 / x.sqrt()]);
 }
