@@ -22,7 +22,7 @@ use crate::{labs, listing, output_file};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Common to all commands")]
 struct Global {
-    /// Where to run: auto (the first GPU that works, else the simulator), gpu, gpu:N, or sim
+    /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N, or sim
     #[arg(long, global = true, value_name = "DEVICE", default_value_t)]
     device: DeviceChoice,
     /// How to write the result
@@ -39,7 +39,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let what = crate::error::one_line(&panic.to_string());
         complain(&format!("{what}; this is a fault of the program, please report it"));
     }));
-    // An interruption leaves no unfinished file. Without a handler the system's own would end the program, which is no harm.
+    // An interruption (or a termination) leaves no unfinished file. Without a handler the system's own would end the program, which is no harm.
     let _ = ctrlc::set_handler(|| {
         output_file::remove_unfinished();
         std::process::exit(130);
@@ -70,7 +70,10 @@ fn command() -> Command {
         .subcommand_required(true)
         .max_term_width(100)
         .subcommand(Command::new("list").about("List the labs and their kernels"))
-        .subcommand(Command::new("devices").about("List the devices and their properties (course row 1)"))
+        .subcommand(
+            Command::new("devices")
+                .about("List the devices and their properties: all of them, or the one of --device (course row 1)"),
+        )
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
 }
 
@@ -91,10 +94,16 @@ fn run(matches: &ArgMatches) -> Result<bool> {
             _ => {
                 let progress = Progress::on_terminal();
                 progress.begin(|| "opening the devices".to_owned());
-                let (devices, errors) = device::all(&options)?;
-                for error in errors {
-                    progress.note(&format!("note: {error}"));
-                }
+                let devices = match global.device {
+                    DeviceChoice::Auto => {
+                        let (devices, errors) = device::all(&options)?;
+                        for error in errors {
+                            progress.note(&error.to_string());
+                        }
+                        devices
+                    }
+                    choice => vec![device::open(choice, &options)?],
+                };
                 drop(progress);
                 listing::devices(&devices, global.format, &mut out)?;
             }
@@ -104,9 +113,6 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(global.device, &options)?;
-    if let Some(why) = device.fallback() {
-        progress.note(&format!("note: running on the simulator: {why}"));
-    }
     let report = (lab.run)(&device, matches, progress)?;
     report::write(&report, global.format, &mut out)?;
     Ok(report.correct())
@@ -142,7 +148,7 @@ fn usage_line(error: &clap::Error) -> String {
 /// An error, on the standard error.
 fn complain(text: &str) {
     // If there is no standard error, there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "error: {text}");
+    let _ = writeln!(std::io::stderr(), "error: {}", crate::error::printable(text));
 }
 
 #[cfg(test)]
@@ -168,7 +174,16 @@ mod tests {
     fn wrong_command_lines_are_one_line() {
         assert_eq!(
             complaint(&["transpose", "--rows", "0"]),
-            "invalid value '0' for '--rows <NUMBER>': 0 is not in 1..=4294967295; --help lists what there is"
+            "invalid value '0' for '--rows <NUMBER>': give a whole number from 1 to 4294967295; --help lists what there is"
+        );
+        assert_eq!(
+            complaint(&["offset", "--offset", "3,,5"]),
+            "invalid value '' for '--offset <K,...>': give a whole number from 0 to 18446744073709551615; --help lists what \
+             there is"
+        );
+        assert_eq!(
+            complaint(&["transpose", "--cols", "-1"]),
+            "invalid value '-1' for '--cols <NUMBER>': give a whole number from 1 to 4294967295; --help lists what there is"
         );
         assert_eq!(
             complaint(&["transpose", "--bock"]),

@@ -147,6 +147,15 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Text with names that users have given as one line: control characters, such as a line break in a file's name, are escaped.
+pub(crate) fn printable(text: &str) -> String {
+    let escape = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
 /// How many GPUs there are, in words.
 fn gpus(count: u32) -> String {
     match count {
@@ -193,6 +202,11 @@ mod tests {
     fn a_kernel_that_misbehaves_is_exit_code_one() {
         let error = Error::Fault { kernel: "offset_read".into(), fault: "out of bounds".into() };
         assert_eq!(error.exit_code(), 1);
+    }
+
+    #[test]
+    fn names_with_control_characters_are_escaped() {
+        assert_eq!(printable("a\nb\u{1b}[31m  c.npy: is é"), "a\\nb\\u{1b}[31m  c.npy: is é");
     }
 
     #[test]

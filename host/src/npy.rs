@@ -55,23 +55,28 @@ const MAX_HEADER: usize = 10_000;
 /// another number of dimensions, or no elements at all.
 pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     let wrong = |problem: String| Error::file(path, problem);
-    let mut file = File::open(path).map_err(|error| wrong(format!("cannot be opened: {error}")))?;
-    let length = file.metadata().map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    if length.is_dir() {
+    let cannot_open = |error: std::io::Error| wrong(format!("cannot be opened: {error}"));
+    let there = std::fs::metadata(path).map_err(cannot_open)?;
+    if there.is_dir() {
         return Err(wrong("is a folder, not a .npy file".into()));
     }
+    if !there.is_file() {
+        // To open a pipe would wait for its writer, and its length is not known.
+        return Err(wrong("is a device or a pipe, not a .npy file".into()));
+    }
+    let mut file = File::open(path).map_err(cannot_open)?;
     let (header, header_bytes) = read_header(&mut file).map_err(wrong)?;
 
     let big_endian = check_type::<T>(&header.dtype()).map_err(wrong)?;
     let (shape, count) = check_shape(header.shape(), dimensions).map_err(wrong)?;
     let wanted = count as u64 * size_of::<T>() as u64;
-    let there = length.len().saturating_sub(header_bytes);
+    let there = there.len().saturating_sub(header_bytes);
     if there != wanted {
         return Err(wrong(format!(
             "is damaged: its header announces {wanted} bytes of data, and {there} bytes follow"
         )));
     }
-    crate::memory::check_host("reading the file", wanted.saturating_mul(2))?;
+    crate::memory::check_host(&format!("reading {}", path.display()), wanted.saturating_mul(2))?;
 
     let mut data = vec![T::zeroed(); count];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);

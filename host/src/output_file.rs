@@ -1,12 +1,18 @@
 //! Files that are written whole or not at all.
 //!
 //! The data goes to a temporary file in the same folder, which takes the place of the named file only when everything is
-//! written. An error removes the temporary file, and so does an interruption (see [`remove_unfinished`]).
+//! written. An error removes the temporary file, and so does an interruption (see [`remove_unfinished`]). A symbolic link stays,
+//! and the file that it leads to is replaced.
+//!
+//! Devices and pipes, such as `/dev/null`, are no files that could be replaced: the data is written into them.
 
-use std::fs::OpenOptions;
+use std::fmt::Display;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
+
+use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
@@ -27,13 +33,28 @@ pub fn remove_unfinished() {
 }
 
 /// Whether `path` can be the name of an output file, as far as that can be said before writing it: it names a file, in a folder
-/// that is there. Asked before long work whose result would be lost.
+/// that is there and takes new files. Asked before long work whose result would be lost.
 ///
 /// # Errors
 ///
 /// [`Error::File`].
 pub fn check(path: &Path) -> Result<()> {
-    let cannot = |problem: String| Err(Error::file(path, format!("cannot be written: {problem}")));
+    match target(path)? {
+        Target::File(file) => begin(path, &file).map(drop),
+        Target::Stream => Ok(()),
+    }
+}
+
+/// What an output goes to.
+enum Target {
+    /// A file that is there or not, with symbolic links followed.
+    File(PathBuf),
+    /// A device, a pipe or a socket.
+    Stream,
+}
+
+fn target(path: &Path) -> Result<Target> {
+    let cannot = |problem: String| Err(cannot(path, &problem));
     if path.file_name().is_none() || path.is_dir() {
         return cannot("it is a folder; name a file".to_owned());
     }
@@ -41,7 +62,14 @@ pub fn check(path: &Path) -> Result<()> {
     if !folder.is_dir() {
         return cannot(format!("there is no folder {}", folder.display()));
     }
-    Ok(())
+    match std::fs::metadata(path) {
+        Ok(there) if !there.is_file() => Ok(Target::Stream),
+        _ => Ok(Target::File(std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))),
+    }
+}
+
+fn cannot(path: &Path, problem: &dyn Display) -> Error {
+    Error::file(path, format!("cannot be written: {problem}"))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -59,24 +87,35 @@ fn folder_of(path: &Path) -> &Path {
 ///
 /// [`Error::File`] when the folder is missing or the file cannot be written.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
-    check(path)?;
-    let folder = folder_of(path);
-    let cannot = |problem: &dyn std::fmt::Display| Error::file(path, format!("cannot be written: {problem}"));
+    let failed = |error: std::io::Error| cannot(path, &error);
+    let file = match target(path)? {
+        Target::File(file) => file,
+        Target::Stream => {
+            let mut stream = BufWriter::new(OpenOptions::new().write(true).open(path).map_err(failed)?);
+            return write(&mut stream).and_then(|()| stream.flush()).map_err(failed);
+        }
+    };
+    let (temporary, _entry) = begin(path, &file)?;
+    let mut writer = BufWriter::with_capacity(1 << 20, temporary);
+    write(&mut writer).map_err(failed)?;
+    let temporary = writer.into_inner().map_err(|error| failed(error.into_error()))?;
+    temporary.as_file().sync_all().map_err(failed)?;
+    temporary.persist(&file).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// The temporary file for `file`, which the user knows as `path`, and its entry among the unfinished.
+fn begin(path: &Path, file: &Path) -> Result<(NamedTempFile<File>, Unfinished)> {
     let mut entry = Unfinished(None);
     let temporary = tempfile::Builder::new()
         .prefix(".unfinished-")
-        .make_in(folder, |temporary| {
+        .make_in(folder_of(file), |temporary| {
             // Registered before it exists, so that no moment is left in which an interruption would miss it.
             entry.register(temporary);
             OpenOptions::new().write(true).create_new(true).open(temporary)
         })
-        .map_err(|error| cannot(&error))?;
-    let mut writer = BufWriter::with_capacity(1 << 20, temporary);
-    write(&mut writer).map_err(|error| cannot(&error))?;
-    let temporary = writer.into_inner().map_err(|error| cannot(&error.error()))?;
-    temporary.as_file().sync_all().map_err(|error| cannot(&error))?;
-    temporary.persist(path).map_err(|error| cannot(&error.error))?;
-    Ok(())
+        .map_err(|error| cannot(path, &error))?;
+    Ok((temporary, entry))
 }
 
 /// The entry in [`UNFINISHED`] of one write, taken out when the write ends, however it ends.
@@ -145,6 +184,34 @@ mod tests {
         assert!(error.contains("there is no folder"), "{error}");
         let error = write_whole(folder.path(), |_| Ok(())).unwrap_err().to_string();
         assert!(error.contains("it is a folder"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_its_file_is_replaced() {
+        let _turn = turn();
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("T.npy"), folder.path().join("link.npy"));
+        std::fs::write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink("T.npy", &link).unwrap();
+        write_whole(&link, |out| out.write_all(b"new")).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["T.npy", "link.npy"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_is_written_into_and_not_replaced() {
+        use std::io::Read;
+        use std::os::fd::AsRawFd;
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let path = PathBuf::from(format!("/proc/self/fd/{}", writer.as_raw_fd()));
+        write_whole(&path, |out| out.write_all(b"new")).unwrap();
+        drop(writer);
+        let mut written = Vec::new();
+        reader.read_to_end(&mut written).unwrap();
+        assert_eq!(written, b"new");
     }
 
     #[test]

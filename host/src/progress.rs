@@ -84,10 +84,11 @@ impl Progress {
         }
     }
 
-    /// Writes a line to the standard error, above the bar if there is one.
-    pub fn note(&self, line: &str) {
+    /// Writes a note of one line to the standard error, above the bar if there is one.
+    pub fn note(&self, text: &str) {
+        let line = crate::error::printable(text);
         // If there is no standard error, there is nobody to tell.
-        let write = || drop(writeln!(std::io::stderr(), "{line}"));
+        let write = || drop(writeln!(std::io::stderr(), "note: {line}"));
         match &self.shown {
             Some(shown) => shown.bar.suspend(write),
             None => write(),

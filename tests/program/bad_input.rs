@@ -9,18 +9,21 @@ fn flags_that_do_not_fit_are_one_line() {
         ("transpoze", &["transpoze", "transpose"]),
         ("transpose --paded", &["--paded", "--padded"]),
         ("transpose --rows 0", &["--rows", "0"]),
-        ("transpose --rows -3", &["-3"]),
-        ("transpose --rows many", &["--rows", "many"]),
+        ("transpose --rows -3", &["--rows", "-3", "from 1 to 4294967295"]),
+        ("transpose --rows many", &["--rows", "many", "whole number"]),
         ("transpose --rows 99999999999", &["--rows", "99999999999"]),
         ("transpose --block 0,8", &["--block", "0,8"]),
         ("transpose --block 64,32", &["--block", "1024"]),
         ("transpose --padded --block 16,16 --device sim", &["--block", "16,16", "32"]),
+        // Without a GPU too: nothing is said about the simulator when nothing runs there.
+        ("transpose --padded --block 16,16", &["--block", "16,16", "32"]),
         ("transpose --carveout 101", &["--carveout", "101"]),
         ("transpose --format xml", &["--format", "xml", "json"]),
         ("transpose --seed x", &["--seed"]),
         ("transpose --rows 5 --input a.npy", &["--input", "--rows"]),
         ("offset --size 0", &["--size"]),
         ("offset --offset 70000 --size 65536 --device sim", &["--offset", "70000", "65536"]),
+        ("offset --offset 3,,5", &["--offset", "whole number"]),
         ("offset --block 1025", &["--block", "1025"]),
         ("offset --block 0", &["--block", "0"]),
         ("devices --device tpu", &["tpu", "sim"]),
@@ -44,6 +47,7 @@ fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
 #[test]
 fn a_gpu_that_is_not_there_is_named() {
     fails(host("transpose --padded --device gpu:97"), 2, &["GPU"]);
+    fails(host("devices --device gpu:97"), 2, &["GPU"]);
 }
 
 #[test]

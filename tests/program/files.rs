@@ -91,3 +91,48 @@ fn what_is_no_matrix_of_f32_is_refused_with_its_name() {
     command.arg(&matrix);
     fails(command, 2, &["good.npy", "dimension"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_device_without_end_is_no_input() {
+    for device in ["/dev/zero", "/dev/null"] {
+        fails(host(&format!("transpose --padded --device sim --input {device}")), 2, &[device, "a device"]);
+        fails(host(&format!("transpose --padded --device sim --ptx {device}")), 2, &[device, "a device"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_with_a_line_break_is_told_on_one_line() {
+    let mut command = host("transpose --padded --device sim --input");
+    command.arg("two\nlines.npy");
+    fails(command, 2, &["two\\nlines.npy"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_into_a_pipe_arrives_there() {
+    // Not tried on a device: a program that replaced it by a file would damage the machine.
+    let run =
+        host("offset --read --offset 0 --size 10 --device sim --format csv --output /dev/stdout").assert().success();
+    let bytes = &run.get_output().stdout;
+    assert!(bytes.starts_with(b"\x93NUMPY"), "{bytes:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ending_the_program_leaves_no_unfinished_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for signal in ["INT", "TERM"] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_host"))
+            .args(["transpose", "--padded", "--device", "sim", "--rows", "6000", "--cols", "6000", "--output"])
+            .arg(folder.path().join("t.npy"))
+            .spawn()
+            .expect("the program starts");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let kill = std::process::Command::new("sh").arg("-c").arg(format!("kill -{signal} {}", child.id())).status();
+        assert!(kill.expect("a shell").success());
+        assert_eq!(child.wait().expect("the program ends").code(), Some(130), "SIG{signal}");
+        assert!(files_in(folder.path()).is_empty());
+    }
+}

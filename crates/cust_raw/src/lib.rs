@@ -22,6 +22,42 @@ pub use cudarc::driver::sys::*;
 /// Each function that `cust` 0.3.2 and the host call is in drivers of this version and later.
 pub const OLDEST_DRIVER: i32 = 11_000;
 
+/// The functions that `cust` 0.3.2 and the host call once the driver is loaded, and that [`load()`] looks for: a call of one
+/// that is missing would panic.
+const NEEDED: [&str; 31] = [
+    "cuCtxSetCurrent",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetName",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxRetain",
+    "cuDeviceTotalMem_v2",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventElapsedTime",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuFuncSetAttribute",
+    "cuFuncSetCacheConfig",
+    "cuLaunchKernel",
+    "cuMemAllocPitch_v2",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuMemGetInfo_v2",
+    "cuMemcpy2D_v2",
+    "cuMemcpyDtoDAsync_v2",
+    "cuMemcpyDtoH_v2",
+    "cuMemcpyHtoD_v2",
+    "cuMemsetD8Async",
+    "cuModuleGetFunction",
+    "cuModuleLoadDataEx",
+    "cuModuleUnload",
+    "cuStreamCreateWithPriority",
+    "cuStreamDestroy_v2",
+    "cuStreamGetFlags",
+    "cuStreamSynchronize",
+];
+
 /// Why there is no usable CUDA driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,7 +68,7 @@ pub enum LoadError {
     NoDevice,
     /// The driver is older than [`OLDEST_DRIVER`]; holds its version.
     TooOld(i32),
-    /// The driver library lacks a function that every driver has; holds its name.
+    /// The driver library lacks a function that every driver of [`OLDEST_DRIVER`] and later has; holds its name.
     Incomplete(&'static str),
     /// The driver refused to start; holds the status, see [`describe`].
     Failed(u32),
@@ -69,7 +105,7 @@ impl std::error::Error for LoadError {}
 
 /// Loads the driver library and starts the driver, once; later calls return the first call's answer.
 ///
-/// After `Ok`, every function of this crate that is in CUDA 11.0 may be called, and at least one GPU is there.
+/// After `Ok`, every function that `cust` and the host need is there, and at least one GPU.
 ///
 /// # Errors
 ///
@@ -96,6 +132,9 @@ fn start() -> Result<(), LoadError> {
     check(unsafe { version(&mut number) })?;
     if number < OLDEST_DRIVER {
         return Err(LoadError::TooOld(number));
+    }
+    for name in NEEDED {
+        function::<unsafe extern "C" fn()>(name)?;
     }
     // SAFETY: the signature is the driver's; 0 is the only flag there is.
     check(unsafe { init(0) })?;

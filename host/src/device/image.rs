@@ -109,7 +109,12 @@ impl Image {
     }
 
     fn from_file(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|error| Error::file(path, format!("cannot be read: {error}")))?;
+        let cannot_read = |error: std::io::Error| Error::file(path, format!("cannot be read: {error}"));
+        if !std::fs::metadata(path).map_err(cannot_read)?.is_file() {
+            // Some devices have no end.
+            return Err(Error::file(path, "is not PTX: it is a folder, a device or a pipe"));
+        }
+        let bytes = std::fs::read(path).map_err(cannot_read)?;
         let text = String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX: it is not a text file"))?;
         Self::new(path.display().to_string(), Cow::Owned(text))
     }

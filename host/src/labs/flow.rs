@@ -4,6 +4,8 @@
 //! For each variant: the output is poisoned, the kernel launched, the output compared with the reference, and on a GPU the
 //! launch is timed. On the simulator the first launch gives the counters.
 
+use std::fmt::Display;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -20,13 +22,13 @@ use crate::timing::{self, Policy, Timed, Timing};
 #[command(next_help_heading = "Common to all labs")]
 pub struct Settings {
     /// Seed of the random data; the same seed gives the same data everywhere
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
     pub seed: u64,
     /// What the kernels prefer to be large: shared memory, the L1 cache, or both equally
     #[arg(long, value_enum, value_name = "WISH", default_value_t = CacheConfig::None)]
     pub cache_config: CacheConfig,
     /// The part of a multiprocessor's memory that should be shared memory, in percent (0 to 100)
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]
     pub carveout: Option<u8>,
     /// The most seconds to time one variant on a GPU
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
@@ -37,6 +39,20 @@ pub struct Settings {
     /// Where to say how far it is.
     #[arg(skip)]
     pub progress: Progress,
+}
+
+/// What reads a flag's value that is a whole number from `least` to `most`. All flags of labs with such values say the same
+/// about a wrong one.
+pub(super) fn whole_number<T>(least: T, most: T) -> impl Fn(&str) -> std::result::Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
+{
+    move |text| {
+        text.parse()
+            .ok()
+            .filter(|number| (least..=most).contains(number))
+            .ok_or_else(|| format!("give a whole number from {least} to {most}"))
+    }
 }
 
 /// A number of seconds from a flag.
@@ -109,6 +125,10 @@ pub fn run<L: Lab>(
     progress.begin(|| format!("{name}: making the data"));
     device.watch(progress);
     let (mut lab, variants) = build(device)?;
+    // Not before: a request that cannot be met is one line.
+    if let Some(why) = device.fallback() {
+        progress.note(&format!("running on the simulator: {why}"));
+    }
     let alongside = settings.counters && device.properties().is_gpu();
     progress.add_steps(variants.len() * if alongside { 2 } else { 1 });
 

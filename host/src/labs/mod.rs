@@ -35,7 +35,12 @@ pub struct Entry {
 /// The subcommand of a lab with the flags `O`.
 fn command<O: Args>(name: &'static str, about: &'static str) -> Command {
     // The type's documentation would take the place of the line in the list.
-    O::augment_args(Command::new(name)).about(about).long_about(None)
+    let command = O::augment_args(Command::new(name)).about(about).long_about(None);
+    // `--rows -1` is a wrong number and not an unknown flag `-1`.
+    command.mut_args(|flag| match flag.get_action().takes_values() {
+        true => flag.allow_negative_numbers(true),
+        false => flag,
+    })
 }
 
 /// The flags as they were given. `clap` has checked them, so this does not fail for users.

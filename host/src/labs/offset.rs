@@ -8,7 +8,7 @@ use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::offset as kernel;
 use serde_json::{Map, Value, json};
 
-use super::flow::{self, Description, Lab, Settings};
+use super::flow::{self, Description, Lab, Settings, whole_number};
 use super::{Entry, check};
 use crate::device::{Buffer, Counters, Device, LaunchConfig, OnDevice, POISON};
 use crate::error::{Error, Result};
@@ -50,13 +50,13 @@ pub struct Options {
     pub write: bool,
 
     /// The offsets k in elements, with commas between [default: 0 to 32 and 128, as far as they are below the size]
-    #[arg(long, value_name = "K,...", value_delimiter = ',')]
+    #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
     pub offset: Vec<u64>,
     /// Elements of each vector; 1000 is the lab sheet's size [default: 67108864 on a GPU, 65536 on the simulator]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub size: Option<u64>,
     /// Threads of a block
-    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
     pub block: u32,
     /// Take the float32 vector in this NumPy file as A; B stays random
     #[arg(long, value_name = "A.npy", conflicts_with = "size")]

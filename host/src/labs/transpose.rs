@@ -8,7 +8,7 @@ use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::transpose as kernel;
 use serde_json::{Map, Value, json};
 
-use super::flow::{self, Description, Lab, Settings};
+use super::flow::{self, Description, Lab, Settings, whole_number};
 use super::{Entry, check};
 use crate::device::{Counters, Device, Matrix, OnDevice};
 use crate::error::{Error, Result};
@@ -62,10 +62,10 @@ pub struct Options {
     pub copy: bool,
 
     /// Rows of the input; 1000 is the lab sheet's size
-    #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = whole_number(1, u32::MAX))]
     pub rows: u32,
     /// Columns of the input
-    #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = whole_number(1, u32::MAX))]
     pub cols: u32,
     /// Threads of a block: 32,Y for the tiles (Y from 1 to 32), any shape for --block16 [default: 32,8 and 16,16]
     #[arg(long, value_name = "X,Y", value_parser = block_shape)]

@@ -10,8 +10,12 @@ use crate::units;
 
 /// What the counters are at best.
 const LEGEND: &str = "\
-Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. Wavefronts are passes
-over the banks of shared memory: 1 without bank conflicts. A warp has 32 lanes.
+Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. A warp has 32 lanes.
+";
+
+/// The same for shared memory.
+const SHARED_LEGEND: &str = "\
+Wavefronts are passes over the banks of shared memory: 1 without bank conflicts.
 ";
 
 /// The report as text.
@@ -34,6 +38,12 @@ pub(super) fn render(report: &LabReport) -> String {
     if counted {
         text.push('\n');
         text.push_str(LEGEND);
+        let shared = |variant: &VariantReport| {
+            variant.counters.is_some_and(|counters| counters.shared.load.requests + counters.shared.store.requests > 0)
+        };
+        if report.variants.iter().any(shared) {
+            text.push_str(SHARED_LEGEND);
+        }
     }
     text
 }

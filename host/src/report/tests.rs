@@ -132,8 +132,8 @@ naive-writes   yes     0        5.00   80.0        32.0    12.5          32.0   
 padded          NO  1e36        5.00   80.0        32.0    12.5          32.0           1.00   31.5
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
-Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. Wavefronts are passes
-over the banks of shared memory: 1 without bank conflicts. A warp has 32 lanes.
+Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. A warp has 32 lanes.
+Wavefronts are passes over the banks of shared memory: 1 without bank conflicts.
 ";
 
 const TABLE_OF_TIMES: &str = "\
@@ -254,6 +254,16 @@ fn an_error_that_is_no_number_is_null_in_json() {
     let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
     assert_eq!(value["variants"][1]["max_error"], Value::Null);
     assert!(text(&report, Format::Table).contains("NaN"));
+}
+
+#[test]
+fn the_table_explains_wavefronts_only_where_shared_memory_is_used() {
+    let mut report = report(simulator());
+    for variant in &mut report.variants {
+        variant.counters.as_mut().unwrap().shared = Default::default();
+    }
+    let table = text(&report, Format::Table);
+    assert!(table.contains("Sectors are") && !table.to_lowercase().contains("wavefronts"), "{table}");
 }
 
 #[test]
