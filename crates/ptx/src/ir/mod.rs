@@ -5,10 +5,14 @@ mod layout;
 mod lines;
 mod location;
 mod module;
+mod operand;
+mod operation;
 mod types;
 
 pub use instruction::*;
 pub use layout::*;
 pub(crate) use lines::LineTable;
 pub use module::*;
+pub use operand::*;
+pub use operation::*;
 pub use types::*;

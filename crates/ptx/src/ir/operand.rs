@@ -1,0 +1,118 @@
+//! What instructions read and write: registers, constants, special registers, addresses.
+
+use super::{Function, Register, Symbol, Variable};
+use crate::Handle;
+
+/// A predicate register, as it is or negated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Predicate {
+    /// The register, of type [`Type::Pred`].
+    pub register: Handle<Register>,
+    /// `!p`.
+    pub negated: bool,
+}
+
+/// A value that an instruction reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operand {
+    /// A register.
+    Register(Handle<Register>),
+    /// A negated predicate register (`!p`), where PTX allows one.
+    NotRegister(Handle<Register>),
+    /// An integer constant, as 64 bits in two's complement.
+    Integer(u64),
+    /// The bits of an f32, where the operand's type is f32 (or b32): `0fXXXXXXXX`, or a decimal rounded to f32.
+    Single(u32),
+    /// The bits of an f64, where the operand's type is f64 (or b64): `0dXXXXXXXXXXXXXXXX` or a decimal.
+    Double(u64),
+    /// A special register.
+    Special(Special),
+    /// The address of a symbol plus an offset, in the symbol's own state space (`mov.u64 %rd1, tile+16;`).
+    Address(Symbol, i64),
+}
+
+/// A register to write, or `_`.
+pub type Destination = Option<Handle<Register>>;
+
+/// The operand in square brackets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Address {
+    /// What the address starts from.
+    pub base: AddressBase,
+    /// Added to it, in bytes.
+    pub offset: i64,
+}
+
+/// What an address starts from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AddressBase {
+    /// A register.
+    Register(Handle<Register>),
+    /// A variable.
+    Variable(Handle<Variable>),
+    /// Zero: the offset is the address.
+    Absolute,
+}
+
+/// Special registers (PTX ISA, "Special Registers").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // each is named after PTX's own
+pub enum Special {
+    ThreadIndex(Axis),
+    BlockSize(Axis),
+    BlockIndex(Axis),
+    GridSize(Axis),
+    LaneId,
+    WarpId,
+    WarpCount,
+    MultiprocessorId,
+    MultiprocessorCount,
+    GridId,
+    LaneMaskEqual,
+    LaneMaskLess,
+    LaneMaskLessEqual,
+    LaneMaskGreater,
+    LaneMaskGreaterEqual,
+    Clock,
+    ClockHigh,
+    Clock64,
+    GlobalTimer,
+    GlobalTimerLow,
+    GlobalTimerHigh,
+    TotalSharedSize,
+    DynamicSharedSize,
+    Environment(u8),
+}
+
+/// A dimension of the grid or the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+/// What a call calls.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Callee {
+    /// A function by name.
+    Direct(Handle<Function>),
+    /// A function whose address a register holds. The candidates come from the call's `.calltargets`; if it has a
+    /// `.callprototype` instead, all functions of the module that fit it.
+    Indirect {
+        /// The register.
+        register: Handle<Register>,
+        /// Which functions it may be.
+        candidates: Vec<Handle<Function>>,
+    },
+}
+
+/// An argument or a result of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CallOperand {
+    /// A `.param` variable of the caller.
+    Variable(Handle<Variable>),
+    /// A value passed directly.
+    Value(Operand),
+}
