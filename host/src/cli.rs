@@ -42,6 +42,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // An interruption (or a termination) leaves no unfinished file. Without a handler the system's own would end the program, which is no harm.
     let _ = ctrlc::set_handler(|| {
         output_file::remove_unfinished();
+        crate::progress::clear_line();
         std::process::exit(130);
     });
     let matches = match command().try_get_matches_from(arguments) {

@@ -15,6 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Units of the bar in one step.
 const STEP: u64 = 1000;
 
+/// The bar's length before the first step is known. A bar of length 0 would be full.
+const NOTHING_KNOWN: u64 = 1;
+
 /// Where a lab says how far it is. The default shows nothing.
 #[derive(Clone, Default)]
 pub struct Progress {
@@ -36,7 +39,7 @@ impl Progress {
         if !std::io::stderr().is_terminal() {
             return Self::default();
         }
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let bar = ProgressBar::with_draw_target(Some(NOTHING_KNOWN), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {bar:30} {percent:>3}% {wide_msg}") {
             bar.set_style(style);
         }
@@ -56,7 +59,8 @@ impl Progress {
     /// So many more steps are to come.
     pub fn add_steps(&self, steps: usize) {
         if let Some(shown) = &self.shown {
-            shown.bar.inc_length(steps as u64 * STEP);
+            let known = shown.bar.length().filter(|&length| length != NOTHING_KNOWN).unwrap_or(0);
+            shown.bar.set_length(known + steps as u64 * STEP);
         }
     }
 
@@ -93,6 +97,15 @@ impl Progress {
             Some(shown) => shown.bar.suspend(write),
             None => write(),
         }
+    }
+}
+
+/// Clears the terminal's line, on which a bar may stand, for whoever ends the program without dropping the bar.
+pub fn clear_line() {
+    let mut terminal = std::io::stderr();
+    if terminal.is_terminal() {
+        // If that fails, the prompt stands behind the bar.
+        let _ = write!(terminal, "\r\x1b[2K");
     }
 }
 
