@@ -37,13 +37,7 @@ fn run(device: &Device, test: &Test) -> Result<(), String> {
     device.synchronize().map_err(text)?;
     for (index, (buffer, after)) in outputs.into_iter().enumerate() {
         let found = buffer.read().map_err(text)?;
-        let wrong = after.iter().zip(&found).position(|(wanted, byte)| wanted.is_some_and(|wanted| wanted != *byte));
-        if let Some(at) = wrong {
-            let from = at & !7;
-            let to = found.len().min(from + 8);
-            let wanted: Vec<u8> = after[from..to].iter().map(|byte| byte.unwrap_or(0)).collect();
-            return Err(format!("output {index}, bytes {from}..{to}: {:02x?}, not {wanted:02x?}", &found[from..to]));
-        }
+        filetest::compare(index, &found, after)?;
     }
     Ok(())
 }

@@ -168,51 +168,59 @@ fn shares_in_pairs(access: &Access, distance: usize) -> bool {
     })
 }
 
+/// Calls `each` with every word that the lanes of `group` access.
+#[inline(always)]
+fn for_each_word(access: &Access, group: u32, mut each: impl FnMut(u64)) {
+    let words_per_lane = u64::from(access.width.div_ceil(4));
+    let mut lanes = group;
+    while lanes != 0 {
+        let first = access.addresses[(lanes.trailing_zeros() & 31) as usize] / 4;
+        lanes &= lanes - 1;
+        for word in first..first + words_per_lane {
+            each(word);
+        }
+    }
+}
+
+/// The bank that holds a word.
+#[inline(always)]
+fn bank_of(word: u64) -> usize {
+    (word % u64::from(BANKS)) as usize
+}
+
 /// The number of distinct words in the bank that has most of them, over the lanes of `group`.
 #[inline(always)]
 fn most_words_in_a_bank(access: &Access, group: u32) -> u32 {
-    let words_per_lane = access.width.div_ceil(4);
     // `seen[bank]` holds the word that the bank's first wavefront serves. Only where a bank has more than one word
     // do they need to be listed.
     let mut seen = [u64::MAX; BANKS as usize];
     let mut spilled = false;
-    let mut lanes = group;
-    while lanes != 0 {
-        let lane = lanes.trailing_zeros() as usize;
-        lanes &= lanes - 1;
-        let first = access.addresses[lane & 31] / 4;
-        for word in first..first + u64::from(words_per_lane) {
-            let slot = &mut seen[(word % u64::from(BANKS)) as usize];
-            if *slot == u64::MAX {
-                *slot = word;
-            } else {
-                spilled |= *slot != word;
-            }
+    for_each_word(access, group, |word| {
+        let slot = &mut seen[bank_of(word)];
+        if *slot == u64::MAX {
+            *slot = word;
+        } else {
+            spilled |= *slot != word;
         }
-    }
-    if spilled { list_words_by_bank(access, group, words_per_lane) } else { 1 }
+    });
+    if spilled { list_words_by_bank(access, group) } else { 1 }
 }
 
 /// [`most_words_in_a_bank`] where some bank has several.
-fn list_words_by_bank(access: &Access, group: u32, words_per_lane: u32) -> u32 {
+fn list_words_by_bank(access: &Access, group: u32) -> u32 {
+    // A lane has at most one word in a bank.
     let mut words = [[0u64; 32]; BANKS as usize];
     let mut counts = [0u8; BANKS as usize];
     let mut most = 0;
-    let mut lanes = group;
-    while lanes != 0 {
-        let lane = lanes.trailing_zeros() as usize;
-        lanes &= lanes - 1;
-        let first = access.addresses[lane & 31] / 4;
-        for word in first..first + u64::from(words_per_lane) {
-            let bank = (word % u64::from(BANKS)) as usize;
-            let count = usize::from(counts[bank]);
-            if !words[bank][..count].contains(&word) {
-                words[bank][count] = word;
-                counts[bank] += 1;
-                most = most.max(counts[bank]);
-            }
+    for_each_word(access, group, |word| {
+        let bank = bank_of(word);
+        let count = usize::from(counts[bank]);
+        if !words[bank][..count].contains(&word) {
+            words[bank][count] = word;
+            counts[bank] += 1;
+            most = most.max(counts[bank]);
         }
-    }
+    });
     u32::from(most)
 }
 

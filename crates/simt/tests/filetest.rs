@@ -49,13 +49,7 @@ fn run(module: &ptx::Module, test: &Test, threads: usize) -> Result<(), String> 
     for (index, (address, after)) in outputs.into_iter().enumerate() {
         let mut found = vec![0; after.len()];
         memory.read(address, &mut found).map_err(|error| error.to_string())?;
-        let wrong = after.iter().zip(&found).position(|(wanted, byte)| wanted.is_some_and(|wanted| wanted != *byte));
-        if let Some(at) = wrong {
-            let from = at & !7;
-            let to = found.len().min(from + 8);
-            let wanted: Vec<u8> = after[from..to].iter().map(|byte| byte.unwrap_or(0)).collect();
-            return Err(format!("output {index}, bytes {from}..{to}: {:02x?}, not {wanted:02x?}", &found[from..to]));
-        }
+        filetest::compare(index, &found, after)?;
     }
     let metrics = report.counters().metrics();
     for (name, wanted) in &test.counts {

@@ -41,6 +41,15 @@ pub enum Parameter {
     Buffer { before: Vec<u8>, after: Option<Vec<Option<u8>>> },
 }
 
+/// Compares an output with what it should hold. Returns what is wrong, eight bytes around the first difference.
+pub fn compare(index: usize, found: &[u8], wanted: &[Option<u8>]) -> Result<(), String> {
+    let differs = |(wanted, byte): (&Option<u8>, &u8)| wanted.is_some_and(|wanted| wanted != *byte);
+    let Some(at) = wanted.iter().zip(found).position(differs) else { return Ok(()) };
+    let range = at & !7..found.len().min((at & !7) + 8);
+    let wanted: Vec<u8> = wanted[range.clone()].iter().map(|byte| byte.unwrap_or(0)).collect();
+    Err(format!("output {index}, bytes {range:?}: {:02x?}, not {wanted:02x?}", &found[range.clone()]))
+}
+
 /// What an output holds before the launch.
 pub const POISON: u8 = 0xa5;
 
