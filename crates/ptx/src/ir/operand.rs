@@ -6,7 +6,7 @@ use crate::Handle;
 /// A predicate register, as it is or negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Predicate {
-    /// The register, of type [`Type::Pred`].
+    /// The register, of type [`Type::Pred`](super::Type::Pred).
     pub register: Handle<Register>,
     /// `!p`.
     pub negated: bool,
