@@ -17,6 +17,14 @@ const PITCH_ALIGNMENT: u64 = 512;
 /// What the simulator has when the host's memory is unknown.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
+/// Warp instructions after which a launch is taken for endless: enough for a few warps that work for long, and more for each
+/// warp that there is, so that an endless launch of a lab's default size is told within a minute or two.
+fn step_limit(config: &LaunchConfig) -> u64 {
+    let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+    let warps = count(config.grid).saturating_mul(count(config.block).div_ceil(32));
+    (1 << 31) + warps.saturating_mul(1 << 16).min(simt::DEFAULT_STEP_LIMIT)
+}
+
 /// The simulator with the kernels loaded.
 pub(super) struct Simulator {
     program: Program,
@@ -158,6 +166,7 @@ impl Backend for Simulator {
                 self.properties.shared_per_block as u32
             },
             arguments: &arguments,
+            step_limit: step_limit(config),
             progress: Some(&|done, whole| progress.part(done, whole)),
             ..Launch::default()
         };
@@ -178,5 +187,20 @@ impl Backend for Simulator {
 
     fn time(&self, _work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_launches_have_room_and_endless_ones_an_end() {
+        let limit = |grid, block| step_limit(&LaunchConfig::new(grid, block));
+        assert!(limit([1, 1, 1], [1, 1, 1]) > 1 << 31);
+        // A naive matrix product of 4096 x 4096: 25000 instructions in each of 524288 warps.
+        assert!(limit([128, 128, 1], [32, 32, 1]) > 524_288 * 25_000);
+        assert!(limit([32, 32, 1], [32, 8, 1]) < 4 << 30);
+        assert!(limit([u32::MAX; 3], [1024; 3]) < 2 * simt::DEFAULT_STEP_LIMIT);
     }
 }

@@ -115,9 +115,25 @@ const COLUMNS: [Column; 15] = [
 fn error(value: f64) -> String {
     if value == 0.0 {
         "0".to_owned()
+    } else if (0.001..1e5).contains(&value) {
+        units::three_digits(value)
     } else if value.is_finite() {
         format!("{value:.0e}")
     } else {
         value.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::error;
+
+    #[test]
+    fn errors_are_short() {
+        let cases =
+            [(0.0, "0"), (2.0, "2.00"), (0.5, "0.500"), (6e-8, "6e-8"), (1.6e36, "2e36"), (f64::INFINITY, "inf")];
+        for (value, text) in cases {
+            assert_eq!(error(value), text);
+        }
     }
 }
