@@ -16,7 +16,7 @@ use crate::device::{self, DeviceChoice};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::report::{self, Format};
-use crate::{labs, listing, output_file};
+use crate::{check, labs, listing, output_file};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
@@ -75,6 +75,7 @@ fn command() -> Command {
             Command::new("devices")
                 .about("List the devices and their properties: all of them, or the one of --device (course row 1)"),
         )
+        .subcommand(check::command())
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
 }
 
@@ -92,6 +93,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         match name {
             "list" => listing::labs(global.format, &mut out)?,
+            "check" => check::main(matches, global.format, &mut out)?,
             _ => {
                 let progress = Progress::on_terminal();
                 progress.begin(|| "opening the devices".to_owned());

@@ -111,8 +111,14 @@ fn described(device: &Properties) -> [String; 19] {
     ]
 }
 
-/// Writes a list in the format: rows of text, or the JSON objects behind them.
-fn write(format: Format, titles: &[&str], rows: Vec<Vec<String>>, json: Vec<Value>, out: &mut dyn Write) -> Result<()> {
+/// Writes a list in the format: rows of text, or the JSON behind them.
+pub(crate) fn write(
+    format: Format,
+    titles: &[&str],
+    rows: Vec<Vec<String>>,
+    json: Value,
+    out: &mut dyn Write,
+) -> Result<()> {
     match format {
         Format::Table => {
             let mut table = Table::new();
@@ -126,7 +132,7 @@ fn write(format: Format, titles: &[&str], rows: Vec<Vec<String>>, json: Vec<Valu
                 writeln!(out, "{}", line.trim_end())?;
             }
         }
-        Format::Json => writeln!(out, "{:#}", Value::Array(json))?,
+        Format::Json => writeln!(out, "{json:#}")?,
         Format::Csv => {
             let mut writer = csv::Writer::from_writer(&mut *out);
             let lines = std::iter::once(titles.iter().map(|title| (*title).to_owned()).collect());

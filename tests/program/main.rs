@@ -4,6 +4,7 @@
 //! simulator by name, so that they say the same on every machine.
 
 mod bad_input;
+mod check;
 mod files;
 mod formats;
 mod results;

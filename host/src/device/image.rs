@@ -109,14 +109,7 @@ impl Image {
     }
 
     fn from_file(path: &Path) -> Result<Self> {
-        let cannot_read = |error: std::io::Error| Error::file(path, format!("cannot be read: {error}"));
-        if !std::fs::metadata(path).map_err(cannot_read)?.is_file() {
-            // Some devices have no end.
-            return Err(Error::file(path, "is not PTX: it is a folder, a device or a pipe"));
-        }
-        let bytes = std::fs::read(path).map_err(cannot_read)?;
-        let text = String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX: it is not a text file"))?;
-        Self::new(path.display().to_string(), Cow::Owned(text))
+        Self::new(path.display().to_string(), Cow::Owned(read_ptx(path)?))
     }
 
     fn new(name: String, text: Cow<'static, str>) -> Result<Self> {
@@ -132,6 +125,30 @@ impl Image {
             ComputeCapability::of_target(&target).ok_or_else(|| wrong("its .target is none of an NVIDIA GPU"))?;
         Ok(Self { name, target, capability, version, text })
     }
+}
+
+/// The text of a PTX file. Whether it is PTX is for `ptx` to say.
+///
+/// # Errors
+///
+/// [`Error::File`] when it cannot be read or is not text.
+pub fn read_ptx(path: &Path) -> Result<String> {
+    let cannot_read = |error: std::io::Error| Error::file(path, format!("cannot be read: {error}"));
+    if !std::fs::metadata(path).map_err(cannot_read)?.is_file() {
+        // Some devices have no end.
+        return Err(Error::file(path, "is not PTX: it is a folder, a device or a pipe"));
+    }
+    let bytes = std::fs::read(path).map_err(cannot_read)?;
+    String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX: it is not a text file"))
+}
+
+/// The module of a PTX file.
+///
+/// # Errors
+///
+/// [`Error::File`] when it cannot be read, [`Error::Ptx`] with the first complaint when it is refused.
+pub fn load_ptx(path: &Path) -> Result<ptx::Module> {
+    Image::from_file(path)?.parse()
 }
 
 /// The first operand of a module directive such as `.target sm_75, debug`.

@@ -41,6 +41,7 @@ use cuda_std::launch::{ArgumentList, Arguments, Kernel};
 
 pub use buffer::{Buffer, OnDevice, POISON, PitchedBuffer};
 pub use choice::DeviceChoice;
+pub use image::{load_ptx, read_ptx};
 pub use launch::{CacheConfig, LaunchConfig};
 pub use matrix::Matrix;
 pub use properties::{ComputeCapability, Kind, Properties};

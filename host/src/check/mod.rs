@@ -1,0 +1,325 @@
+//! `host check FILE.ptx`: whether a file is PTX that this program understands, and what kernels it holds.
+//!
+//! What is wrong with the file is the result, all of it, each with its line and a mark under the place; the exit code is 2 then.
+//! A kernel with an instruction that the simulator does not run is no error: it may run on a GPU.
+//!
+//! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "parameters": [{"name", "type", "bytes", "align"}],
+//! "shared", "local", "max_threads", "required_threads", "min_blocks", "instructions", "simulator"}], "errors": [{"line", "column",
+//! "message", "statement", "help"}]}`. Sizes are in bytes; `"simulator"` is null, or says why the simulator does not run the kernel.
+
+mod mark;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use ptx::{Errors, Function, Module, Variable};
+use serde_json::{Value, json};
+
+use crate::device;
+use crate::error::{Error, Result, one_line, printable};
+use crate::listing;
+use crate::report::Format;
+
+/// What is to be checked.
+#[derive(Args, Clone, Debug)]
+struct Flags {
+    /// PTX of any compiler
+    #[arg(value_name = "FILE.ptx")]
+    file: PathBuf,
+}
+
+/// The subcommand.
+pub(crate) fn command() -> Command {
+    Flags::augment_args(
+        Command::new("check").about("Parse and validate a PTX file of any compiler, and list its kernels"),
+    )
+}
+
+/// Checks the file that the arguments name, and writes what was found.
+///
+/// # Errors
+///
+/// [`Error::File`] when it cannot be read, [`Error::Ptx`] when it is not valid, [`Error::Output`].
+pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) -> Result<()> {
+    let Flags { file } =
+        Flags::from_arg_matches(matches).map_err(|error| Error::flag("FILE.ptx", one_line(&error.to_string())))?;
+    let text = device::read_ptx(&file)?;
+    let name = file.display().to_string();
+    match ptx::parse(&name, &text) {
+        Ok(module) => write_kernels(&name, &module, format, out),
+        Err(errors) => {
+            write_errors(&errors, format, out)?;
+            let count = errors.iter().len();
+            let problem = match (count, errors.is_complete()) {
+                (1, _) => "is not valid PTX: 1 error".to_owned(),
+                (count, true) => format!("is not valid PTX: {count} errors"),
+                (count, false) => format!("is not valid PTX: the first {count} errors"),
+            };
+            Err(Error::Ptx { name, problem })
+        }
+    }
+}
+
+/// The errors of a file that is not valid.
+fn write_errors(errors: &Errors, format: Format, out: &mut dyn Write) -> Result<()> {
+    if format == Format::Table {
+        for error in errors {
+            write!(out, "{}", mark::marked(errors.name(), errors.text(), error))?;
+        }
+        return Ok(out.flush()?);
+    }
+    let rows = errors.iter().map(|error| {
+        [error.line.to_string(), error.column.to_string(), error.problem.to_string(), error.statement.clone()].into()
+    });
+    let list = errors.iter().map(|error| {
+        json!({
+            "line": error.line,
+            "column": error.column,
+            "message": error.problem.to_string(),
+            "statement": error.statement,
+            "help": error.problem.help(),
+        })
+    });
+    let json = json!({
+        "file": errors.name(),
+        "valid": false,
+        "version": null,
+        "target": null,
+        "kernels": [],
+        "errors": list.collect::<Value>(),
+    });
+    listing::write(format, &["line", "column", "message", "statement"], rows.collect(), json, out)
+}
+
+/// A kernel as it is listed.
+struct Kernel<'a> {
+    function: &'a Function,
+    parameters: Vec<&'a Variable>,
+    /// Static shared memory of a block and local memory of a thread in bytes, where the simulator runs it.
+    shared_and_local: Option<(u64, u64)>,
+    /// Why the simulator does not run it.
+    refused: Option<String>,
+}
+
+/// The kernels of a module, in the order of the text.
+fn kernels(module: &Module) -> Vec<Kernel<'_>> {
+    // The module's own variables must fit; nothing is allocated before it is needed.
+    let mut memory = simt::Memory::new(u64::MAX / 2);
+    let program = simt::Program::load(module, &mut memory);
+    let kernel = |name: &str| match &program {
+        Ok(program) => match program.unsupported().find(|(info, _)| info.name == name) {
+            Some((_, error)) => (None, Some(error.to_string())),
+            None => (program.kernel(name).map(|info| (info.static_shared, info.local)), None),
+        },
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let described = module.kernels().map(|(_, function)| {
+        let (shared_and_local, refused) = kernel(&function.name);
+        Kernel {
+            function,
+            parameters: function.parameters.iter().map(|&parameter| &module.variables[parameter]).collect(),
+            shared_and_local,
+            refused: refused.map(|refused| one_line(&refused)),
+        }
+    });
+    described.collect()
+}
+
+/// The type of a parameter: `u64`, or `b8[24]` for an array or a struct.
+pub(crate) fn type_of(variable: &Variable) -> String {
+    let vector = if variable.vector > 1 { format!("v{}.", variable.vector) } else { String::new() };
+    let element = u64::from(variable.ty.bytes()) * u64::from(variable.vector.max(1));
+    match variable.size {
+        Some(size) if size == element => format!("{vector}{}", variable.ty.name()),
+        Some(size) => format!("{vector}{}[{}]", variable.ty.name(), size / element),
+        None => format!("{vector}{}[]", variable.ty.name()),
+    }
+}
+
+impl Kernel<'_> {
+    fn instructions(&self) -> usize {
+        self.function.body.as_ref().map_or(0, Vec::len)
+    }
+
+    /// What the blocks must be like, in words.
+    fn bounds(&self) -> String {
+        let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
+        let bounds = [
+            self.function.required_threads.map(|threads| format!("blocks of {}", shape(threads))),
+            self.function.max_threads.map(|threads| format!("blocks of at most {} threads", product(threads))),
+            self.function.min_blocks_per_multiprocessor.map(|blocks| format!("{blocks} blocks a multiprocessor")),
+        ];
+        bounds.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn json(&self) -> Value {
+        let parameters = self.parameters.iter().map(|parameter| {
+            json!({
+                "name": parameter.name,
+                "type": type_of(parameter),
+                "bytes": parameter.size,
+                "align": parameter.align,
+            })
+        });
+        json!({
+            "name": self.function.name,
+            "parameters": parameters.collect::<Value>(),
+            "shared": self.shared_and_local.map(|(shared, _)| shared),
+            "local": self.shared_and_local.map(|(_, local)| local),
+            "max_threads": self.function.max_threads,
+            "required_threads": self.function.required_threads,
+            "min_blocks": self.function.min_blocks_per_multiprocessor,
+            "instructions": self.instructions(),
+            "simulator": self.refused,
+        })
+    }
+
+    /// Its lines of the table for people.
+    fn text(&self) -> String {
+        let mut facts = vec![counted(self.instructions() as u64, "instruction")];
+        if let Some((shared, local)) = self.shared_and_local {
+            facts.extend((shared > 0).then(|| format!("{} of shared memory", counted(shared, "byte"))));
+            facts.extend((local > 0).then(|| format!("{} of local memory a thread", counted(local, "byte"))));
+        }
+        facts.extend(Some(self.bounds()).filter(|bounds| !bounds.is_empty()));
+        let mut text = format!("\n{}: {}\n", self.function.name, facts.join(", "));
+        let types: Vec<_> = self.parameters.iter().map(|parameter| type_of(parameter)).collect();
+        let width = types.iter().map(String::len).max().unwrap_or(0);
+        for (index, (parameter, ty)) in self.parameters.iter().zip(types).enumerate() {
+            let size = counted(parameter.size.unwrap_or(0), "byte");
+            text += &format!("  {index}: {ty:width$}  {size}, align {}  {}\n", parameter.align, parameter.name);
+        }
+        if let Some(refused) = &self.refused {
+            text += &format!("  not on the simulator: {}\n", printable(refused));
+        }
+        text
+    }
+}
+
+/// The kernels of a file that is valid.
+fn write_kernels(name: &str, module: &Module, format: Format, out: &mut dyn Write) -> Result<()> {
+    let kernels = kernels(module);
+    let (major, minor) = module.version;
+    if format == Format::Table {
+        let count = counted(kernels.len() as u64, "kernel");
+        writeln!(out, "{}: valid PTX {major}.{minor} for sm_{}, {count}", printable(name), module.target)?;
+        for kernel in &kernels {
+            write!(out, "{}", kernel.text())?;
+        }
+        return Ok(out.flush()?);
+    }
+    let titles = ["kernel", "parameters", "shared", "bounds", "instructions", "simulator"];
+    let rows = kernels.iter().map(|kernel| {
+        let parameters: Vec<_> = kernel.parameters.iter().map(|parameter| type_of(parameter)).collect();
+        vec![
+            kernel.function.name.clone(),
+            parameters.join(", "),
+            kernel.shared_and_local.map_or(String::new(), |(shared, _)| shared.to_string()),
+            kernel.bounds(),
+            kernel.instructions().to_string(),
+            kernel.refused.clone().unwrap_or_default(),
+        ]
+    });
+    let json = json!({
+        "file": name,
+        "valid": true,
+        "version": format!("{major}.{minor}"),
+        "target": format!("sm_{}", module.target),
+        "kernels": kernels.iter().map(Kernel::json).collect::<Value>(),
+        "errors": [],
+    });
+    listing::write(format, &titles, rows.collect(), json, out)
+}
+
+/// `1 byte`, `2 bytes`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Threads of a block.
+fn product(shape: [u32; 3]) -> u64 {
+    shape.iter().map(|&extent| u64::from(extent)).fold(1, u64::saturating_mul)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KERNEL: &str = "
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 a, .param .align 8 .b8 s[24], .param .f32 x)
+.maxntid 16, 8, 1
+.minnctapersm 2
+{
+    .shared .align 8 .b8 tile[1024];
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [a];
+    st.shared.b64 [tile], %rd1;
+    ret;
+}
+";
+
+    fn written(text: &str, format: Format) -> (String, Option<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("k.ptx");
+        std::fs::write(&file, text).unwrap();
+        let matches = command().try_get_matches_from(["check".into(), file.into_os_string()]).unwrap();
+        let mut out = Vec::new();
+        let error = main(&matches, format, &mut out).err().map(|error| error.to_string());
+        let path = format!("{}/", folder.path().display());
+        let plain = |text: String| text.replace(&path, "");
+        (plain(String::from_utf8(out).unwrap()), error.map(plain))
+    }
+
+    #[test]
+    fn kernels_are_listed_with_what_they_need() {
+        let (text, error) = written(KERNEL, Format::Table);
+        assert_eq!(error, None);
+        assert_eq!(
+            text,
+            "k.ptx: valid PTX 7.8 for sm_75, 1 kernel\n\n\
+             k: 3 instructions, 1024 bytes of shared memory, blocks of at most 128 threads, 2 blocks a multiprocessor\n  \
+             0: u64     8 bytes, align 8  a\n  \
+             1: b8[24]  24 bytes, align 8  s\n  \
+             2: f32     4 bytes, align 4  x\n"
+        );
+    }
+
+    #[test]
+    fn json_has_it_all() {
+        let (text, error) = written(KERNEL, Format::Json);
+        assert_eq!(error, None);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        let expected = json!({
+            "file": "k.ptx", "valid": true, "version": "7.8", "target": "sm_75",
+            "kernels": [{
+                "name": "k",
+                "parameters": [
+                    {"name": "a", "type": "u64", "bytes": 8, "align": 8},
+                    {"name": "s", "type": "b8[24]", "bytes": 24, "align": 8},
+                    {"name": "x", "type": "f32", "bytes": 4, "align": 4},
+                ],
+                "shared": 1024, "local": 0, "max_threads": [16, 8, 1], "required_threads": null, "min_blocks": 2,
+                "instructions": 3, "simulator": null,
+            }],
+            "errors": [],
+        });
+        assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn all_errors_are_shown() {
+        let wrong = KERNEL.replace("ld.param.u64", "frob.u64").replace("ret;", "ret %rd9;");
+        let (text, error) = written(&wrong, Format::Table);
+        assert_eq!(error.as_deref(), Some("k.ptx: is not valid PTX: 2 errors"));
+        assert_eq!(text.matches("k.ptx:11:").count() + text.matches("k.ptx:13:").count(), 2, "{text}");
+        let (text, error) = written(&wrong, Format::Json);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        assert!(error.is_some());
+        assert_eq!((&json["valid"], &json["errors"][0]["line"]), (&json!(false), &json!(11)));
+        assert_eq!(json["errors"].as_array().map(Vec::len), Some(2));
+    }
+}

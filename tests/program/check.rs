@@ -1,0 +1,47 @@
+//! `host check`: what is in a PTX file, and what is wrong with it.
+
+use serde_json::Value;
+
+use crate::{fails, host, output};
+
+#[test]
+fn the_kernels_of_any_compiler_are_listed() {
+    let text = output("check ../crates/ptx/tests/data/nvcc.ptx");
+    assert!(text.starts_with("../crates/ptx/tests/data/nvcc.ptx: valid PTX 9.5 for sm_90, 4 kernels\n"), "{text}");
+    assert!(text.contains("\ntranspose_padded: 121 instructions, 4224 bytes of shared memory\n"), "{text}");
+    let text = output("check ../kernels/ptx/kernels.sm_75.ptx --format json");
+    let json: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&json["valid"], &json["target"]), (&Value::Bool(true), &Value::from("sm_75")));
+    let names: Vec<&str> =
+        json["kernels"].as_array().expect("kernels").iter().filter_map(|kernel| kernel["name"].as_str()).collect();
+    assert!(names.contains(&"offset_read") && names.contains(&"transpose_padded"), "{names:?}");
+}
+
+#[test]
+fn each_error_is_shown_with_its_line_and_the_exit_code_is_2() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("broken.ptx");
+    let text =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n frob.u32;\n grob.u32;\n ret;\n}\n";
+    std::fs::write(&file, text).expect("the file is written");
+    let run = host("check").arg(&file).assert().code(2);
+    let found = String::from_utf8_lossy(&run.get_output().stdout);
+    assert!(found.contains("broken.ptx:5:2: ") && found.contains("5 | frob.u32;\n  | ^^^^"), "{found}");
+    assert!(found.contains("broken.ptx:6:2: ") && found.contains("6 | grob.u32;\n"), "{found}");
+    let complaint = String::from_utf8_lossy(&run.get_output().stderr);
+    assert!(complaint.ends_with("broken.ptx: is not valid PTX: 2 errors\n"), "{complaint}");
+    assert_eq!(complaint.lines().count(), 1);
+}
+
+#[test]
+fn what_is_no_file_of_text_is_one_line() {
+    fails(host("check"), 2, &["FILE.ptx"]);
+    fails(host("check no-such.ptx"), 2, &["no-such.ptx", "cannot be read"]);
+    fails(host("check ."), 2, &["folder"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("noise.ptx");
+    std::fs::write(&file, [0xff, 0xfe, 0x00]).expect("the file is written");
+    let mut command = host("check");
+    command.arg(&file);
+    fails(command, 2, &["noise.ptx", "not a text file"]);
+}
