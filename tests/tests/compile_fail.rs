@@ -9,8 +9,18 @@ use std::process::Command;
 /// Builds an example of this package with what is built already, and returns whether it compiled and what was said.
 fn build(example: &str) -> (bool, String) {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.args(["build", "--quiet", "--features", "compile-fail", "--color", "never", "--example", example]);
+    // From the workspace's root, so that the dependencies have the features that `cargo test` there has built them with.
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    command.args([
+        "build",
+        "--quiet",
+        "--color",
+        "never",
+        "--features",
+        "coalesce-tests/compile-fail",
+        "--example",
+        example,
+    ]);
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
