@@ -16,7 +16,7 @@ use crate::device::{self, DeviceChoice};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::report::{self, Format};
-use crate::{check, labs, listing, output_file};
+use crate::{check, labs, listing, output_file, run};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
@@ -76,6 +76,7 @@ fn command() -> Command {
                 .about("List the devices and their properties: all of them, or the one of --device (course row 1)"),
         )
         .subcommand(check::command())
+        .subcommand(run::command())
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
 }
 
@@ -85,6 +86,9 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         matches.subcommand().ok_or_else(|| Error::flag("host", "no lab is named; `host list` lists them"))?;
     let global = Global::from_arg_matches(matches)
         .map_err(|error| Error::flag("flags", crate::error::one_line(&error.to_string())))?;
+    if let (Some(_), "check" | "run") = (&global.ptx, name) {
+        return Err(Error::flag("--ptx", format!("`host {name}` takes its PTX file without a flag")));
+    }
     let options = match global.ptx {
         Some(file) => device::Options { ptx: Some(file) },
         None => device::Options::from_environment(),
@@ -94,6 +98,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         match name {
             "list" => listing::labs(global.format, &mut out)?,
             "check" => check::main(matches, global.format, &mut out)?,
+            "run" => run::main(matches, global.device, global.format, &mut out)?,
             _ => {
                 let progress = Progress::on_terminal();
                 progress.begin(|| "opening the devices".to_owned());

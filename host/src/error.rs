@@ -99,6 +99,8 @@ pub enum Error {
         kernel: String,
         /// The fault: kernel, what, the line of Rust, block, thread and address, as far as the device knows.
         fault: String,
+        /// The same in its parts, where the simulator found it.
+        trap: Option<Box<simt::Trap>>,
     },
     /// A call of the driver failed.
     #[error("{doing} failed on the GPU: {status}")]
@@ -200,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_misbehaves_is_exit_code_one() {
-        let error = Error::Fault { kernel: "offset_read".into(), fault: "out of bounds".into() };
+        let error = Error::Fault { kernel: "offset_read".into(), fault: "out of bounds".into(), trap: None };
         assert_eq!(error.exit_code(), 1);
     }
 

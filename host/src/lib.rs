@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | [`device`] | a GPU or the simulator behind one interface: buffers, launches by typed handles |
 //! | [`labs`] | one file for each lab, and the flow that they share |
-//! | [`check`] | PTX of any compiler: what is wrong with it and what is in it |
+//! | [`check`], [`run`] | PTX of any compiler: what is wrong with it and what is in it; any kernel of it on either device |
 //! | [`timing`] | how often to launch, and what number to believe |
 //! | [`report`] | what a lab found out, and how it is written |
 //! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
@@ -44,6 +44,7 @@ pub mod output_file;
 pub mod progress;
 pub mod random;
 pub mod report;
+pub mod run;
 pub mod timing;
 pub mod units;
 

@@ -20,20 +20,27 @@ pub trait Element: Pod + npyz::AutoSerialize {
     const CODE: &'static str;
 }
 
-impl Element for f32 {
-    const NAME: &'static str = "float32";
-    const CODE: &'static str = "f4";
+macro_rules! elements {
+    ($($type:ident $name:literal $code:literal),*) => {
+        $(impl Element for $type {
+            const NAME: &'static str = $name;
+            const CODE: &'static str = $code;
+        })*
+    };
 }
 
-impl Element for f64 {
-    const NAME: &'static str = "float64";
-    const CODE: &'static str = "f8";
-}
-
-impl Element for i32 {
-    const NAME: &'static str = "int32";
-    const CODE: &'static str = "i4";
-}
+elements!(
+    u8 "uint8" "u1",
+    u16 "uint16" "u2",
+    u32 "uint32" "u4",
+    u64 "uint64" "u8",
+    i8 "int8" "i1",
+    i16 "int16" "i2",
+    i32 "int32" "i4",
+    i64 "int64" "i8",
+    f32 "float32" "f4",
+    f64 "float64" "f8"
+);
 
 /// An array as a `.npy` file holds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,22 +62,10 @@ const MAX_HEADER: usize = 10_000;
 /// another number of dimensions, or no elements at all.
 pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     let wrong = |problem: String| Error::file(path, problem);
-    let cannot_open = |error: std::io::Error| wrong(format!("cannot be opened: {error}"));
-    let there = std::fs::metadata(path).map_err(cannot_open)?;
-    if there.is_dir() {
-        return Err(wrong("is a folder, not a .npy file".into()));
-    }
-    if !there.is_file() {
-        // To open a pipe would wait for its writer, and its length is not known.
-        return Err(wrong("is a device or a pipe, not a .npy file".into()));
-    }
-    let mut file = File::open(path).map_err(cannot_open)?;
-    let (header, header_bytes) = read_header(&mut file).map_err(wrong)?;
-
+    let (mut file, header, there) = open(path)?;
     let big_endian = check_type::<T>(&header.dtype()).map_err(wrong)?;
     let (shape, count) = check_shape(header.shape(), dimensions).map_err(wrong)?;
     let wanted = count as u64 * size_of::<T>() as u64;
-    let there = there.len().saturating_sub(header_bytes);
     if there != wanted {
         return Err(wrong(format!(
             "is damaged: its header announces {wanted} bytes of data, and {there} bytes follow"
@@ -90,6 +85,42 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
         data = rows_first(&data, shape[0], shape[1]);
     }
     Ok(Array { shape, data })
+}
+
+/// What the header of a `.npy` file announces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// NumPy's code of the type, byte order included, such as `<f4`; something else for elements that are no plain numbers.
+    pub code: String,
+    /// The number of dimensions.
+    pub dimensions: usize,
+}
+
+/// What the file `path` announces, for whoever takes more than one type of number.
+///
+/// # Errors
+///
+/// [`Error::File`] when the file cannot be read or is no `.npy` file.
+pub fn contents(path: &Path) -> Result<Contents> {
+    let (_, header, _) = open(path)?;
+    Ok(Contents { code: code_of(&header.dtype()), dimensions: header.shape().len() })
+}
+
+/// Opens a `.npy` file: the file, standing at its data; its header; the bytes of data that there are.
+fn open(path: &Path) -> Result<(File, NpyHeader, u64)> {
+    let wrong = |problem: String| Error::file(path, problem);
+    let cannot_open = |error: std::io::Error| wrong(format!("cannot be opened: {error}"));
+    let there = std::fs::metadata(path).map_err(cannot_open)?;
+    if there.is_dir() {
+        return Err(wrong("is a folder, not a .npy file".into()));
+    }
+    if !there.is_file() {
+        // To open a pipe would wait for its writer, and its length is not known.
+        return Err(wrong("is a device or a pipe, not a .npy file".into()));
+    }
+    let mut file = File::open(path).map_err(cannot_open)?;
+    let (header, header_bytes) = read_header(&mut file).map_err(wrong)?;
+    Ok((file, header, there.len().saturating_sub(header_bytes)))
 }
 
 /// Reads the header up to the first byte of data. Also returns how many bytes it took.
@@ -130,15 +161,21 @@ fn read_header(file: &mut File) -> std::result::Result<(NpyHeader, u64), String>
     Ok((header, header_bytes))
 }
 
-/// Whether the file's type is `T`; if so, whether its bytes stand in big-endian order.
-fn check_type<T: Element>(dtype: &DType) -> std::result::Result<bool, String> {
-    let found = match dtype {
+/// NumPy's code of a type, byte order included.
+fn code_of(dtype: &DType) -> String {
+    match dtype {
         DType::Plain(plain) => plain.to_string(),
         _ => "records".to_owned(),
-    };
+    }
+}
+
+/// Whether the file's type is `T`; if so, whether its bytes stand in big-endian order.
+fn check_type<T: Element>(dtype: &DType) -> std::result::Result<bool, String> {
+    let found = code_of(dtype);
     match found.strip_suffix(T::CODE) {
         Some(">") => Ok(true),
-        Some("<") => Ok(false),
+        // A single byte has no order.
+        Some("<" | "|") => Ok(false),
         _ => Err(format!(
             "holds elements of type '{found}', and {name} is needed; M.astype(numpy.{name}) converts them",
             name = T::NAME

@@ -8,6 +8,7 @@ mod check;
 mod files;
 mod formats;
 mod results;
+mod run;
 
 use std::path::{Path, PathBuf};
 

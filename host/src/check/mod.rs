@@ -31,9 +31,8 @@ struct Flags {
 
 /// The subcommand.
 pub(crate) fn command() -> Command {
-    Flags::augment_args(
-        Command::new("check").about("Parse and validate a PTX file of any compiler, and list its kernels"),
-    )
+    Flags::augment_args(Command::new("check"))
+        .about("Parse and validate a PTX file of any compiler, and list its kernels")
 }
 
 /// Checks the file that the arguments name, and writes what was found.

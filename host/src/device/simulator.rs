@@ -166,12 +166,14 @@ impl Backend for Simulator {
                 self.properties.shared_per_block as u32
             },
             arguments: &arguments,
-            step_limit: step_limit(config),
+            step_limit: config.step_limit.unwrap_or_else(|| step_limit(config)),
             progress: Some(&|done, whole| progress.part(done, whole)),
             ..Launch::default()
         };
         let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
-            LaunchError::Trap(trap) => Error::Fault { kernel: kernel.to_owned(), fault: one_line(&trap.to_string()) },
+            LaunchError::Trap(trap) => {
+                Error::Fault { kernel: kernel.to_owned(), fault: one_line(&trap.to_string()), trap: Some(trap) }
+            }
             other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
         })?;
         Ok(Some(report.counters()))

@@ -156,7 +156,7 @@ impl Serialize for VariantReport {
 }
 
 /// Counters as a map from Nsight Compute's names to numbers.
-struct Metrics<'a>(&'a Counters);
+pub(crate) struct Metrics<'a>(pub &'a Counters);
 
 impl Serialize for Metrics<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {

@@ -113,6 +113,7 @@ impl Gpu {
                     sys::describe(status),
                     self.properties.name
                 ),
+                trap: None,
             },
             _ => error_of(doing, status),
         }

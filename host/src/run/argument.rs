@@ -1,0 +1,236 @@
+//! The kernel's arguments as the command line has them.
+//!
+//! | argument | what the kernel gets |
+//! | --- | --- |
+//! | `u32:5`, `i64:-1`, `f32:0.5` | the number: u8 to u64, i8 to i64, f32, f64 |
+//! | `bytes:00ff10` | these bytes, for a parameter that is a struct |
+//! | `f32[1024]` | the address of a buffer of 1024 zeros |
+//! | `f32[1024]=1.5` | of a buffer in which each element is 1.5 |
+//! | `u8[4]=1,2,3,4` | of a buffer of these elements |
+//! | `f32[1024]=rand:7` | of random elements, decided by the seed 7 |
+//! | `f32[1024]=ramp` | of 0, 1, 2, ... |
+//! | `u32[1024]=@i.npy` | of what the file holds, which must be this |
+//! | `@i.npy` | of what the file holds, type and length as they are there |
+//! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
+
+use std::path::PathBuf;
+
+use super::value::{Type, Values};
+use crate::error::{Error, Result};
+use crate::memory;
+
+/// An argument as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// The text.
+    pub text: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    /// Bytes by value.
+    Value(Vec<u8>),
+    /// A buffer by address.
+    Buffer {
+        /// Type and length; those of the file if there are none.
+        shape: Option<(Type, usize)>,
+        /// Bytes from the start of the buffer to the address that is passed.
+        offset: u64,
+        contents: Contents,
+    },
+}
+
+/// What a buffer holds at the start.
+#[derive(Clone, Debug, PartialEq)]
+enum Contents {
+    Zeros,
+    /// One value, everywhere.
+    Each(Values),
+    List(Values),
+    Random(u64),
+    Ramp,
+    File(PathBuf),
+}
+
+/// An argument with its data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Prepared {
+    /// Bytes by value.
+    Value(Vec<u8>),
+    /// A buffer by address.
+    Buffer(Data),
+}
+
+/// The data of a buffer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Data {
+    /// The type of its elements.
+    pub ty: Type,
+    /// The number of its elements.
+    pub length: usize,
+    /// Elements in each dimension: the length, or what the file has.
+    pub shape: Vec<usize>,
+    /// Bytes from its start to the address that is passed.
+    pub offset: u64,
+    /// The elements; `None` where all are zero.
+    pub values: Option<Values>,
+}
+
+impl Data {
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        // The length was checked when the argument was read.
+        (self.length * self.ty.bytes()) as u64
+    }
+}
+
+impl Argument {
+    /// Bytes that the kernel's parameter must have.
+    pub fn bytes(&self) -> usize {
+        match &self.kind {
+            Kind::Value(bytes) => bytes.len(),
+            Kind::Buffer { .. } => size_of::<u64>(),
+        }
+    }
+
+    /// Whether it is a buffer.
+    pub fn is_buffer(&self) -> bool {
+        matches!(self.kind, Kind::Buffer { .. })
+    }
+
+    /// Makes the data, or reads it from its file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] for a file that does not fit, [`Error::OutOfMemory`].
+    pub fn prepare(&self) -> Result<Prepared> {
+        let (shape, offset, contents) = match &self.kind {
+            Kind::Value(bytes) => return Ok(Prepared::Value(bytes.clone())),
+            Kind::Buffer { shape, offset, contents } => (*shape, *offset, contents),
+        };
+        let made = |make: &dyn Fn(Type, usize) -> Option<Values>| {
+            // All but files have a type and a length: `FromStr` sees to it.
+            let (ty, length) = shape.unwrap_or((Type::U8, 0));
+            memory::check_host(&format!("argument {}", self.text), (length * ty.bytes()) as u64)?;
+            Ok(Data { ty, length, shape: vec![length], offset, values: make(ty, length) })
+        };
+        let data = match contents {
+            Contents::Zeros => made(&|_, _| None),
+            Contents::Each(value) => made(&|_, length| Some(value.repeat(length))),
+            Contents::List(values) => made(&|_, _| Some(values.clone())),
+            Contents::Random(seed) => made(&|ty, length| Some(ty.random(*seed, length))),
+            Contents::Ramp => made(&|ty, length| Some(ty.ramp(length))),
+            Contents::File(path) => {
+                let (values, found) = Type::read(shape.map(|(ty, _)| ty), path)?;
+                let length = found.iter().product();
+                match shape {
+                    Some((_, wanted)) if wanted != length => Err(Error::file(
+                        path,
+                        format!("holds {length} elements, and argument {} wants {wanted}", self.text),
+                    )),
+                    _ => Ok(Data { ty: values.ty(), length, shape: found, offset, values: Some(values) }),
+                }
+            }
+        }?;
+        Ok(Prepared::Buffer(data))
+    }
+}
+
+impl std::str::FromStr for Argument {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let kind = match (text.strip_prefix('@'), text.find(['[', ':'])) {
+            (Some(file), _) => Kind::Buffer { shape: None, offset: 0, contents: Contents::File(file_name(file)?) },
+            (None, Some(at)) if text[at..].starts_with('[') => buffer(&text[..at], &text[at + 1..])?,
+            (None, Some(at)) => Kind::Value(value(&text[..at], &text[at + 1..])?),
+            (None, None) => {
+                return Err(
+                    "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp) or a file (@v.npy)".to_owned()
+                );
+            }
+        };
+        Ok(Self { text: text.to_owned(), kind })
+    }
+}
+
+fn type_of(name: &str) -> std::result::Result<Type, String> {
+    let names = || Type::ALL.map(Type::name).join(", ");
+    Type::of_name(name).ok_or_else(|| format!("there is no type '{name}'; give one of {}", names()))
+}
+
+fn file_name(text: &str) -> std::result::Result<PathBuf, String> {
+    match text {
+        "" => Err("give the name of a .npy file behind the @".to_owned()),
+        name => Ok(PathBuf::from(name)),
+    }
+}
+
+/// What stands on the two sides of the colon of a value.
+fn value(ty: &str, text: &str) -> std::result::Result<Vec<u8>, String> {
+    if ty != "bytes" {
+        return Ok(type_of(ty)?.parse(&[text])?.bytes().to_vec());
+    }
+    let wrong = || format!("'{text}' is no list of bytes; give two hexadecimal digits for each, as in bytes:00ff");
+    if text.is_empty() || !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Err(wrong());
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong())).collect()
+}
+
+/// What stands before the opening bracket of a buffer, and behind it.
+fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
+    let ty = type_of(ty)?;
+    let (length_text, rest) =
+        text.split_once(']').ok_or_else(|| format!("the bracket is not closed; write {}[LENGTH]", ty.name()))?;
+    let length = length_text
+        .parse::<usize>()
+        .ok()
+        .filter(|length| length.checked_mul(ty.bytes()).is_some_and(|bytes| bytes <= isize::MAX as usize))
+        .ok_or_else(|| {
+            let most = isize::MAX as usize / ty.bytes();
+            format!("'{length_text}' is no length of a buffer of {}; give a whole number from 0 to {most}", ty.name())
+        })?;
+    let (place, contents) = match rest.split_once('=') {
+        Some((place, contents)) => (place, Some(contents)),
+        None => (rest, None),
+    };
+    let bytes = (length * ty.bytes()) as u64;
+    let offset = match (place, place.strip_prefix('+')) {
+        ("", _) => 0,
+        (_, Some(offset)) => offset.parse().ok().filter(|&offset| offset <= bytes).ok_or_else(|| {
+            format!("'+{offset}' is no way into the buffer; give a number of bytes from 0 to {bytes}")
+        })?,
+        _ => return Err(format!("'{place}' stands behind the bracket; write +BYTES, =CONTENTS, both or nothing")),
+    };
+    let contents = contents.map_or(Ok(Contents::Zeros), |text| contents_of(ty, length, text))?;
+    Ok(Kind::Buffer { shape: Some((ty, length)), offset, contents })
+}
+
+/// What stands behind the equals sign of a buffer.
+fn contents_of(ty: Type, length: usize, text: &str) -> std::result::Result<Contents, String> {
+    if let Some(file) = text.strip_prefix('@') {
+        return Ok(Contents::File(file_name(file)?));
+    }
+    if let Some(seed) = text.strip_prefix("rand:") {
+        let wrong = |_| format!("'{seed}' is no seed; give a whole number from 0 to {}", u64::MAX);
+        return seed.parse().map(Contents::Random).map_err(wrong);
+    }
+    match text {
+        "ramp" => return Ok(Contents::Ramp),
+        "rand" => return Err("give the seed of the random numbers, as in rand:7".to_owned()),
+        "" => return Err("nothing stands behind the =; give a value, a list, ramp, rand:SEED or @FILE.npy".to_owned()),
+        _ => {}
+    }
+    let texts: Vec<&str> = text.split(',').collect();
+    let values = ty.parse(&texts)?;
+    match texts.len() {
+        1 => Ok(Contents::Each(values)),
+        count if count == length => Ok(Contents::List(values)),
+        count => Err(format!("{count} values do not fill {length} elements; give one for all, or {length}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! A fault of the kernel, as the JSON has it.
+
+use serde::Serialize;
+use simt::{AccessFaultKind, Trap, TrapKind};
+
+use crate::error::Error;
+
+/// What the kernel did that it must not do, and where, as far as the device knows. A GPU knows the kernel alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fault {
+    /// What it is, in a word that programs can compare.
+    pub kind: &'static str,
+    /// The whole of it for people.
+    pub message: String,
+    /// The kernel that was launched.
+    pub kernel: String,
+    /// The file of the source program, or the PTX file where that does not say.
+    pub file: Option<String>,
+    /// The line in that file, from 1.
+    pub line: Option<u32>,
+    /// The block: x, y, z.
+    pub block: Option<[u32; 3]>,
+    /// The thread in its block: x, y, z.
+    pub thread: Option<[u32; 3]>,
+    /// The address that was accessed.
+    pub address: Option<u64>,
+    /// Bytes of that access.
+    pub width: Option<u32>,
+    /// The line in the PTX file, from 1.
+    pub ptx_line: Option<u32>,
+    /// The PTX instruction.
+    pub instruction: Option<String>,
+}
+
+impl Fault {
+    /// The fault that an error tells of, if it tells of one.
+    pub fn of(error: &Error) -> Option<Self> {
+        let Error::Fault { kernel, fault, trap } = error else {
+            return None;
+        };
+        let trap = trap.as_deref();
+        let source = trap.and_then(|trap| trap.source.first());
+        let access = trap.and_then(|trap| match trap.kind {
+            TrapKind::Access { address, width, .. } => Some((address, width)),
+            _ => None,
+        });
+        Some(Self {
+            kind: trap.map_or("gpu", |trap| kind_of(&trap.kind)),
+            message: fault.clone(),
+            kernel: kernel.clone(),
+            file: source.map(|source| source.file.clone()).or(trap.map(|trap| trap.module.clone())),
+            line: source.map(|source| source.line).or(trap.map(|trap| trap.ptx_line)),
+            block: trap.map(|trap| trap.block),
+            thread: trap.map(|trap| trap.thread),
+            address: access.map(|(address, _)| address),
+            width: access.map(|(_, width)| width),
+            ptx_line: trap.map(|trap| trap.ptx_line),
+            instruction: trap.map(|trap: &Trap| trap.instruction.clone()),
+        })
+    }
+}
+
+fn kind_of(kind: &TrapKind) -> &'static str {
+    match kind {
+        TrapKind::Access { fault, .. } => match fault {
+            AccessFaultKind::Misaligned { .. } => "misaligned",
+            AccessFaultKind::OutOfBounds { .. } => "out_of_bounds",
+            AccessFaultKind::Freed { .. } => "use_after_free",
+            AccessFaultKind::ReadOnly { .. } => "read_only",
+        },
+        TrapKind::BarrierDivergence { .. } => "barrier_divergence",
+        TrapKind::BarrierNeverReached { .. } => "barrier_never_reached",
+        TrapKind::WarpNeverConverges { .. } => "warp_never_converges",
+        TrapKind::InvalidBarrier { .. } => "invalid_barrier",
+        TrapKind::TrapInstruction => "trap",
+        TrapKind::Breakpoint => "breakpoint",
+        TrapKind::StepLimit { .. } => "step_limit",
+        TrapKind::CallDepth { .. } => "call_depth",
+        TrapKind::LocalMemory { .. } => "local_memory",
+        TrapKind::InvalidCall { .. } => "invalid_call",
+        TrapKind::InvalidBranch { .. } => "invalid_branch",
+        _ => "other",
+    }
+}

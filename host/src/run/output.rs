@@ -1,0 +1,135 @@
+//! What a run found out, written in each of the formats.
+//!
+//! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is what `host devices` lists;
+//! `"correct"` is null, since there is nothing to compare with; `"counters"` is null on a GPU (without `--counters`) and after a
+//! fault; `"buffers"` holds the elements of the buffers that `--print` names, by the number of the argument. Numbers that JSON
+//! cannot hold (infinite ones, or none) are null.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde::Serialize;
+use serde_json::Value;
+use simt::MetricValue;
+
+use super::fault::Fault;
+use super::value::Values;
+use crate::device::{Counters, LaunchConfig, Properties};
+use crate::error::{Result, printable};
+use crate::listing;
+use crate::report::{Format, Metrics};
+use crate::units;
+
+/// Elements of a buffer on a line of the table.
+const ON_A_LINE: usize = 8;
+
+/// What a run found out.
+pub struct Report<'a> {
+    /// The PTX file.
+    pub file: String,
+    /// The kernel.
+    pub kernel: &'a str,
+    /// How it was launched.
+    pub config: &'a LaunchConfig,
+    /// The device it ran on.
+    pub device: &'a Properties,
+    /// What the simulator counted.
+    pub counters: Option<Counters>,
+    /// What the kernel did that it must not do.
+    pub fault: Option<Fault>,
+    /// The buffers to show, by the numbers of their arguments.
+    pub buffers: BTreeMap<usize, Values>,
+}
+
+/// The JSON. Not a `Value`: that would turn each f32 into the nearest f64, with its many digits.
+#[derive(Serialize)]
+struct Json<'a> {
+    kernel: &'a str,
+    device: &'a Properties,
+    correct: Option<bool>,
+    counters: Option<Metrics<'a>>,
+    faults: Vec<&'a Fault>,
+    buffers: &'a BTreeMap<usize, Values>,
+}
+
+impl Report<'_> {
+    /// Writes it. A table of a launch with a fault is empty: the fault is the program's error.
+    pub fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
+        match format {
+            Format::Json => {
+                let json = Json {
+                    kernel: self.kernel,
+                    device: self.device,
+                    correct: None,
+                    counters: self.counters.as_ref().map(Metrics),
+                    faults: self.fault.iter().collect(),
+                    buffers: &self.buffers,
+                };
+                serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
+                writeln!(out)?;
+                out.flush()?;
+                Ok(())
+            }
+            _ if self.fault.is_some() => Ok(()),
+            Format::Table => self.write_table(out),
+            Format::Csv | Format::Markdown => {
+                let rows = self.metrics(|_| true).into_iter().map(|[name, value]| vec![name, value]);
+                let buffers = self.buffers.iter().flat_map(|(argument, values)| {
+                    let name = move |index| format!("buffer {argument}[{index}]");
+                    values.texts().enumerate().map(move |(index, text)| vec![name(index), text])
+                });
+                listing::write(format, &["name", "value"], rows.chain(buffers).collect(), Value::Null, out)
+            }
+        }
+    }
+
+    /// Names and values of the counters that are wanted.
+    fn metrics(&self, wanted: impl Fn(MetricValue) -> bool) -> Vec<[String; 2]> {
+        let metrics = self.counters.as_ref().map(Counters::metrics).unwrap_or_default();
+        let text = |value| match value {
+            MetricValue::Count(count) => count.to_string(),
+            MetricValue::Ratio(Some(ratio)) => units::three_digits(ratio),
+            MetricValue::Ratio(None) => String::new(),
+        };
+        let wanted = metrics.into_iter().filter(|metric| wanted(metric.value));
+        wanted.map(|metric| [metric.name.to_owned(), text(metric.value)]).collect()
+    }
+
+    fn write_table(&self, out: &mut dyn Write) -> Result<()> {
+        let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
+        let LaunchConfig { grid, block, dynamic_shared, .. } = self.config;
+        let shared = match dynamic_shared {
+            0 => String::new(),
+            bytes => format!(", {bytes} bytes of dynamic shared memory"),
+        };
+        let line =
+            format!("{} of {}: {} blocks of {} threads{shared}", self.kernel, self.file, shape(*grid), shape(*block));
+        writeln!(out, "{}", printable(&line))?;
+        match (self.device.is_gpu(), self.counters.is_some()) {
+            (false, _) => writeln!(out, "on the {}: counts, no times", self.device.name)?,
+            (true, false) => writeln!(out, "on {}", self.device.name)?,
+            (true, true) => writeln!(out, "on {}; counters: from the simulator, the same launch", self.device.name)?,
+        }
+        let metrics = self.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None)));
+        let width = |column: usize| metrics.iter().map(|metric| metric[column].len()).max().unwrap_or(0);
+        let (names, values) = (width(0), width(1));
+        if !metrics.is_empty() {
+            writeln!(out, "\nCounters that are not zero:")?;
+        }
+        for [name, value] in &metrics {
+            writeln!(out, "{name:names$} {value:>values$}")?;
+        }
+        for (argument, values) in &self.buffers {
+            let length = values.bytes().len() / values.ty().bytes();
+            writeln!(out, "\nArgument {argument}, {}[{length}]:", values.ty().name())?;
+            let digits = length.saturating_sub(1).to_string().len();
+            let mut texts = values.texts().enumerate().peekable();
+            while let Some(&(first, _)) = texts.peek() {
+                let line: Vec<_> = texts.by_ref().take(ON_A_LINE).map(|(_, text)| text).collect();
+                writeln!(out, "{first:digits$}: {}", line.join(" "))?;
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,314 @@
+//! Numbers of the types that arguments can have, read from text and from files and written again.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::npy::{self, Element};
+use crate::random::Random;
+
+/// Declares the types once: the names, the lists of values, and what is done for each.
+macro_rules! types {
+    ($($variant:ident $type:ident),*) => {
+        /// The type of a number.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs)] // the names are Rust's
+        pub enum Type {
+            $($variant),*
+        }
+
+        /// Numbers of one type.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
+        #[allow(missing_docs)]
+        pub enum Values {
+            $($variant(Vec<$type>)),*
+        }
+
+        $(impl Number for $type {
+            const TYPE: Type = Type::$variant;
+
+            fn list(values: Vec<Self>) -> Values {
+                Values::$variant(values)
+            }
+        })*
+
+        impl Type {
+            /// All of them.
+            pub const ALL: [Self; 10] = [$(Self::$variant),*];
+
+            /// Its name, which is Rust's.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => stringify!($type)),*
+                }
+            }
+
+            /// Bytes of one number.
+            pub fn bytes(self) -> usize {
+                match self {
+                    $(Self::$variant => size_of::<$type>()),*
+                }
+            }
+
+            /// NumPy's code, without the byte order.
+            fn code(self) -> &'static str {
+                match self {
+                    $(Self::$variant => <$type as Element>::CODE),*
+                }
+            }
+
+            /// What makes numbers of this type.
+            fn maker(self) -> Maker {
+                match self {
+                    $(Self::$variant => Maker::of::<$type>()),*
+                }
+            }
+        }
+
+        impl Values {
+            /// Their type.
+            pub fn ty(&self) -> Type {
+                match self {
+                    $(Self::$variant(_) => Type::$variant),*
+                }
+            }
+
+            /// Their bytes as a device has them.
+            pub fn bytes(&self) -> &[u8] {
+                match self {
+                    $(Self::$variant(values) => bytemuck::cast_slice(values)),*
+                }
+            }
+
+            /// Their bytes, to be overwritten.
+            pub fn bytes_mut(&mut self) -> &mut [u8] {
+                match self {
+                    $(Self::$variant(values) => bytemuck::cast_slice_mut(values)),*
+                }
+            }
+
+            /// Each of them as text.
+            pub fn texts(&self) -> Box<dyn Iterator<Item = String> + '_> {
+                match self {
+                    $(Self::$variant(values) => Box::new(values.iter().map(ToString::to_string))),*
+                }
+            }
+
+            /// Writes them to a `.npy` file, whole or not at all.
+            pub fn write(&self, path: &Path, shape: &[usize]) -> Result<()> {
+                match self {
+                    $(Self::$variant(values) => npy::write(path, shape, values)),*
+                }
+            }
+        }
+    };
+}
+
+types!(U8 u8, U16 u16, U32 u32, U64 u64, I8 i8, I16 i16, I32 i32, I64 i64, F32 f32, F64 f64);
+
+/// A type of number, as Rust has it.
+trait Number: Element + FromStr + Display + Draw {
+    const TYPE: Type;
+
+    fn list(values: Vec<Self>) -> Values;
+}
+
+/// Numbers that are made up.
+trait Draw: Sized {
+    /// What a number of this type may be, in words.
+    fn range() -> String;
+    /// The next random number.
+    fn draw(random: &mut Random) -> Self;
+    /// The number at this place of 0, 1, 2, ...
+    fn step(index: usize) -> Self;
+}
+
+macro_rules! draw_whole {
+    ($($type:ident),*) => {
+        $(impl Draw for $type {
+            fn range() -> String {
+                format!("a whole number from {} to {}", Self::MIN, Self::MAX)
+            }
+
+            fn draw(random: &mut Random) -> Self {
+                // The highest bits; all values are equally likely.
+                (random.next_u64() >> (64 - Self::BITS)) as Self
+            }
+
+            fn step(index: usize) -> Self {
+                index as Self
+            }
+        })*
+    };
+}
+
+draw_whole!(u8, u16, u32, u64, i8, i16, i32, i64);
+
+impl Draw for f32 {
+    fn range() -> String {
+        "a number".to_owned()
+    }
+
+    fn draw(random: &mut Random) -> Self {
+        random.next_f32()
+    }
+
+    fn step(index: usize) -> Self {
+        index as Self
+    }
+}
+
+impl Draw for f64 {
+    fn range() -> String {
+        "a number".to_owned()
+    }
+
+    fn draw(random: &mut Random) -> Self {
+        (random.next_u64() >> 11) as Self / (1_u64 << 52) as Self - 1.0
+    }
+
+    fn step(index: usize) -> Self {
+        index as Self
+    }
+}
+
+/// Numbers and their shape.
+type Array = (Values, Vec<usize>);
+
+/// The functions that make numbers of one type.
+struct Maker {
+    parse: fn(&[&str]) -> std::result::Result<Values, String>,
+    repeat: fn(&Values, usize) -> Values,
+    random: fn(u64, usize) -> Values,
+    ramp: fn(usize) -> Values,
+    read: fn(&Path, usize) -> Result<Array>,
+}
+
+impl Maker {
+    fn of<T: Number>() -> Self {
+        Self {
+            parse: |texts| {
+                let parse = |text: &&str| {
+                    text.parse().map_err(|_| format!("'{text}' is no {}; give {}", T::TYPE.name(), T::range()))
+                };
+                texts.iter().map(parse).collect::<std::result::Result<_, _>>().map(T::list)
+            },
+            repeat: |one, length| T::list(vec![bytemuck::pod_read_unaligned(&one.bytes()[..size_of::<T>()]); length]),
+            random: |seed, length| {
+                let mut random = Random::new(seed);
+                T::list((0..length).map(|_| T::draw(&mut random)).collect())
+            },
+            ramp: |length| T::list((0..length).map(T::step).collect()),
+            read: |path, dimensions| npy::read::<T>(path, dimensions).map(|array| (T::list(array.data), array.shape)),
+        }
+    }
+}
+
+impl Type {
+    /// The type of that name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ty| ty.name() == name)
+    }
+
+    /// The type of that code of NumPy's, byte order included.
+    fn of_code(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ty| code.strip_prefix(['<', '>', '|']) == Some(ty.code()))
+    }
+
+    /// Numbers as texts.
+    ///
+    /// # Errors
+    ///
+    /// Says which text is none, and what would be one.
+    pub fn parse(self, texts: &[&str]) -> std::result::Result<Values, String> {
+        (self.maker().parse)(texts)
+    }
+
+    /// So many zeros.
+    pub fn zeros(self, length: usize) -> Values {
+        self.ramp(1).repeat(length)
+    }
+
+    /// 0, 1, 2, ...; a type of whole numbers that is too small begins anew.
+    pub fn ramp(self, length: usize) -> Values {
+        (self.maker().ramp)(length)
+    }
+
+    /// Random numbers: whole numbers from all of the type's range, others of at least -1 and below 1. The seed decides.
+    pub fn random(self, seed: u64, length: usize) -> Values {
+        (self.maker().random)(seed, length)
+    }
+
+    /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::File`] when it cannot be read, or holds another type or more dimensions.
+    pub fn read(wanted: Option<Self>, path: &Path) -> Result<Array> {
+        let npy::Contents { code, dimensions } = npy::contents(path)?;
+        let found = wanted.or(Self::of_code(&code)).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            crate::Error::file(path, format!("holds elements of type '{code}', and one of {names} is needed"))
+        })?;
+        (found.maker().read)(path, if dimensions == 2 { 2 } else { 1 })
+    }
+}
+
+impl Values {
+    /// The first of them, so many times.
+    pub fn repeat(&self, length: usize) -> Self {
+        (self.ty().maker().repeat)(self, length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_made() {
+        assert_eq!(Type::F32.zeros(2), Values::F32(vec![0.0; 2]));
+        assert_eq!(Type::U8.ramp(258), Values::U8((0..258).map(|i| i as u8).collect()));
+        assert_eq!(Type::F64.ramp(3), Values::F64(vec![0.0, 1.0, 2.0]));
+        assert_eq!(Type::F32.random(7, 5), Values::F32(Random::new(7).vector(5)));
+        assert_eq!(Type::I16.random(7, 5), Type::I16.random(7, 5));
+        assert_ne!(Type::I16.random(7, 5), Type::I16.random(8, 5));
+        let Values::F64(drawn) = Type::F64.random(1, 1000) else { panic!("another type") };
+        assert!(drawn.iter().all(|x| (-1.0..1.0).contains(x)) && drawn.iter().any(|&x| x < -0.9));
+        let Values::I8(drawn) = Type::I8.random(1, 5000) else { panic!("another type") };
+        assert!(drawn.contains(&i8::MIN) && drawn.contains(&i8::MAX));
+    }
+
+    #[test]
+    fn types_have_rusts_names_and_numpys_codes() {
+        for ty in Type::ALL {
+            assert_eq!(Type::of_name(ty.name()), Some(ty));
+            assert_eq!(Type::of_code(&format!("<{}", ty.code())), Some(ty));
+            assert_eq!(ty.zeros(3).bytes().len(), 3 * ty.bytes());
+        }
+        assert_eq!(Type::of_code("|u1"), Some(Type::U8));
+        assert_eq!(Type::of_code("<c8"), None);
+        assert_eq!(Type::of_name("s32"), None);
+    }
+
+    #[test]
+    fn files_of_every_type_come_back_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("v.npy");
+        for ty in Type::ALL {
+            let values = ty.random(3, 6);
+            values.write(&path, &[2, 3]).unwrap();
+            assert_eq!(Type::read(None, &path).unwrap(), (values, vec![2, 3]));
+        }
+        Type::U16.ramp(3).write(&path, &[3]).unwrap();
+        let error = Type::read(Some(Type::F32), &path).unwrap_err().to_string();
+        assert!(error.contains("holds elements of type '<u2', and float32 is needed"), "{error}");
+        Type::U16.ramp(8).write(&path, &[2, 2, 2]).unwrap();
+        let error = Type::read(None, &path).unwrap_err().to_string();
+        assert!(error.contains("[2, 2, 2]"), "{error}");
+    }
+}

@@ -1,0 +1,235 @@
+//! `host run`: any kernel of any PTX, on the simulator.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+use crate::{fails, files_in, host, output};
+
+/// PTX that other tests have, too: the patterns whose counts an H200 has confirmed, and the labs' kernels.
+const PATTERNS: &str = "run ../crates/simt/tests/data/patterns.ptx";
+const KERNELS: &str = "run ../kernels/ptx/kernels.sm_75.ptx";
+
+/// Small kernels: one that adds to each element, one that takes a struct, one that never ends.
+const SMALL: &str = "
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry add(.param .u64 data, .param .s32 value, .param .u32 count) {
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [data];
+    ld.param.s32 %r1, [value];
+    ld.param.u32 %r5, [count];
+    mov.u32 %r2, %tid.x;
+    setp.ge.u32 %p, %r2, %r5;
+    @%p ret;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.s64 %rd1, %rd1, %rd2;
+    ld.global.u32 %r3, [%rd1];
+    add.s32 %r4, %r3, %r1;
+    st.global.u32 [%rd1], %r4;
+    ret;
+}
+.visible .entry unpack(.param .u64 out, .param .align 4 .b8 pair[8]) {
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [pair];
+    ld.param.u32 %r2, [pair+4];
+    st.global.u32 [%rd1], %r1;
+    st.global.u32 [%rd1+4], %r2;
+    ret;
+}
+.visible .entry halves(.param .u64 out, .param .f32 x, .param .f64 y)
+.reqntid 32, 1, 1
+{
+    .reg .b32 %f<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.b32 %f1, [x];
+    st.global.b32 [%rd1], %f1;
+    ret;
+}
+.visible .entry endless() {
+again:
+    bra again;
+}
+";
+
+/// A folder with the small kernels, and the start of a command that runs one.
+fn small() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("small.ptx");
+    fs::write(&file, SMALL).expect("the file is written");
+    (folder, file)
+}
+
+fn run(file: &Path, arguments: &str) -> Command {
+    let mut command = host("run");
+    command.arg(file);
+    command.args(arguments.split_whitespace());
+    command.args(["--device", "sim"]);
+    command
+}
+
+fn json_of(mut command: Command) -> Value {
+    let run = command.args(["--format", "json"]).assert().success();
+    serde_json::from_slice(&run.get_output().stdout).expect("JSON")
+}
+
+#[test]
+fn the_counters_are_those_of_an_h200() {
+    let rows: Value = serde_json::from_str(include_str!("../../crates/simt/tests/data/h200.json")).expect("JSON");
+    let row = rows.as_array().expect("rows").iter().find(|row| row["case"] == "read_offset2").expect("the row");
+    assert_eq!((&row["kernel"], &row["grid"], &row["block"]), (&json!("g_read_offset"), &json!(256), &json!(256)));
+    assert_eq!(row["args"], json!(["A", "B", "O", 65536, 2]));
+    let text = output(&format!(
+        "{PATTERNS} g_read_offset --grid 256 --block 256 f32[65536]=ramp f32[65536]=1 f32[65536]=-1 u32:65536 u32:2 --print 2 \
+         --device sim --format json"
+    ));
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    for (name, expected) in row["counters"].as_object().expect("counters") {
+        let (expected, counted) = (expected.as_f64().expect("a number"), &found["counters"][name]);
+        // The profiler shows 0 where nothing was counted, and rounds a ratio to two digits.
+        let difference = (counted.as_f64().unwrap_or(0.0) - expected).abs();
+        assert!(difference < 0.0051 && (difference == 0.0 || name.ends_with(".pct")), "{name}: {counted}, {expected}");
+    }
+    let keys: Vec<&String> = found.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["kernel", "device", "correct", "counters", "faults", "buffers"]);
+    assert_eq!(
+        (&found["kernel"], &found["correct"], &found["faults"]),
+        (&json!("g_read_offset"), &json!(null), &json!([]))
+    );
+    assert_eq!(found["device"]["kind"], "simulator");
+    assert_eq!(found["buffers"].as_object().map(serde_json::Map::len), Some(1));
+    // a[i + 2] + b[i + 2]; the last two are left as they were.
+    let expected: Vec<f64> = (0..65536).map(|i| if i < 65534 { f64::from(i + 3) } else { -1.0 }).collect();
+    assert!(found["buffers"]["2"] == json!(expected));
+}
+
+#[test]
+fn a_kernel_of_slices_takes_addresses_and_lengths() {
+    let text = output(&format!(
+        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:0 --print 4 \
+         --device sim --format json"
+    ));
+    let found: Value = serde_json::from_str(&text).expect("JSON");
+    let expected: Vec<f64> = (0..64).map(|i| f64::from(i) + 0.5).collect();
+    assert_eq!(found["buffers"]["4"], json!(expected));
+}
+
+#[test]
+fn files_go_in_and_come_out() {
+    let (folder, file) = small();
+    let (input, result) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
+    // What NumPy writes for numpy.array([[5, -6, 7], [1, 2, 3]], dtype=numpy.int32).
+    let mut bytes = b"\x93NUMPY\x01\x00\x46\x00".to_vec();
+    bytes.extend(format!("{:<69}\n", "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }").bytes());
+    bytes.extend([5_i32, -6, 7, 1, 2, 3].iter().flat_map(|value| value.to_le_bytes()));
+    fs::write(&input, &bytes).expect("the file is written");
+    let arguments = format!("add --grid 1 --block 32 @{} i32:-10 u32:5 --save 0={}", input.display(), result.display());
+    run(&file, &arguments).assert().success();
+    let written = fs::read(&result).expect("the result");
+    let npy = npyz::NpyFile::new(&written[..]).expect("a .npy file");
+    assert_eq!(npy.shape(), [2, 3]);
+    assert_eq!(npy.into_vec::<i32>().expect("values"), [-5, -16, -3, -9, -8, 3]);
+    assert_eq!(files_in(folder.path()).len(), 3, "nothing else is left");
+}
+
+#[test]
+fn negative_numbers_structs_and_moved_addresses_arrive() {
+    let (_folder, file) = small();
+    let found = json_of(run(&file, "add --grid 1 --block 32 i32[4]+8=1,2,3,4 i32:-7 u32:2 --print 0"));
+    assert_eq!(found["buffers"]["0"], json!([1, 2, -4, -3]));
+    let found = json_of(run(&file, "unpack --grid 1 --block 1 u32[2] bytes:0100000000010000 --print 0"));
+    assert_eq!(found["buffers"]["0"], json!([1, 256]));
+    let found = json_of(run(&file, "halves --grid 1 --block 32 f32[1] f32:0.1 f64:-2 --print 0"));
+    // The shortest text of the f32, not of the f64 next to it.
+    assert_eq!(found["buffers"]["0"], json!([0.1]));
+    let empty = json_of(run(&file, "add --grid 1 --block 32 i32[0] i32:1 u32:0 --print 0"));
+    assert_eq!(empty["buffers"]["0"], json!([]));
+}
+
+#[test]
+fn the_table_is_for_people() {
+    let (_folder, file) = small();
+    let run = run(&file, "add --grid 1 --block 32 u32[10]=ramp i32:100 u32:10 --print 0").assert().success();
+    let text = String::from_utf8_lossy(&run.get_output().stdout);
+    assert!(text.contains("small.ptx: 1 x 1 x 1 blocks of 32 x 1 x 1 threads\non the simulator: counts"), "{text}");
+    assert!(text.contains("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), "{text}");
+    assert!(text.ends_with("\nArgument 0, u32[10]:\n0: 100 101 102 103 104 105 106 107\n8: 108 109\n"), "{text}");
+    assert!(text.lines().skip(1).all(|line| line.len() <= 100), "{text}");
+}
+
+#[test]
+fn a_fault_is_in_the_json_and_the_exit_code_is_1() {
+    let (folder, file) = small();
+    let result = folder.path().join("out.npy");
+    let arguments =
+        format!("add --grid 1 --block 32 u32[10]=ramp i32:100 u32:32 --print 0 --save 0={}", result.display());
+    fails(run(&file, &arguments), 1, &["add", "out of bounds", "thread (10, 0, 0)"]);
+    let mut command = run(&file, &arguments);
+    let run_json = command.args(["--format", "json"]).assert().code(1);
+    let found: Value = serde_json::from_slice(&run_json.get_output().stdout).expect("JSON");
+    assert_eq!((&found["counters"], &found["buffers"]), (&json!(null), &json!({})));
+    let faults = found["faults"].as_array().expect("faults");
+    assert_eq!(faults.len(), 1);
+    let fault = &faults[0];
+    assert_eq!((&fault["kind"], &fault["kernel"]), (&json!("out_of_bounds"), &json!("add")));
+    assert_eq!((&fault["block"], &fault["thread"]), (&json!([0, 0, 0]), &json!([10, 0, 0])));
+    assert_eq!((&fault["line"], &fault["width"]), (&json!(17), &json!(4)));
+    assert_eq!(fault["file"], json!(file.display().to_string()));
+    assert!(fault["address"].as_u64().expect("an address") % 256 == 40, "{fault}");
+    assert!(!result.exists(), "nothing is saved");
+
+    // With `.loc`, the line is one of Rust.
+    let arguments =
+        "offset_read --grid 1 --block 64 f32[8] u64:64 f32[64] u64:64 f32[32] u64:0 --format json --device sim";
+    let run = host(&format!("{KERNELS} {arguments}")).assert().code(1);
+    let found: Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
+    let file = found["faults"][0]["file"].as_str().expect("a file");
+    assert!(file.ends_with("kernels/src/offset.rs"), "{found}");
+}
+
+#[test]
+fn an_endless_kernel_ends_at_the_limit() {
+    let (_folder, file) = small();
+    fails(run(&file, "endless --grid 1 --block 32 --step-limit 1000"), 1, &["endless", "1000 warp instructions"]);
+}
+
+#[test]
+fn what_does_not_fit_is_one_line() {
+    let (folder, file) = small();
+    for (arguments, parts) in [
+        ("", &["KERNEL"][..]),
+        ("add u32[4] i32:1 u32:4", &["--grid"]),
+        ("sub --grid 1 --block 32", &["sub", "small.ptx", "add, unpack, halves, endless"]),
+        ("add --grid 1 --block 32 u32[4]", &["takes 3 arguments (u64, s32, u32)", "1 was given"]),
+        ("endless --grid 1 --block 32 u32:1", &["takes no arguments", "1 was given"]),
+        ("add --grid 1 --block 32 u32[4] i64:1 u32:4", &["parameter 1 (s32 value) has 4 bytes", "i64:1, has 8"]),
+        ("add --grid 1 --block 32 u32:4 i32:1 u32:4", &["parameter 0", "8 bytes"]),
+        ("add --grid 1 --block 32 u32[4] -7 u32:4", &["-7", "u32:5"]),
+        ("add --grid 1 --block 32 u32[4]=1,2 i32:1 u32:4", &["2 values do not fill 4 elements"]),
+        ("add --grid 1 --block 32 @no-such.npy i32:1 u32:4", &["no-such.npy", "cannot be opened"]),
+        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --print 1", &["--print", "i32:1, is no buffer"]),
+        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --print 3", &["--print", "no argument 3"]),
+        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --save 9=x.npy", &["--save", "no argument 9"]),
+        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --save x.npy", &["--save", "2=out.npy"]),
+        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --save 0=no-folder/x.npy", &["no-folder", "there is no folder"]),
+        ("add --grid 0 --block 32 u32[4] i32:1 u32:4", &["--grid", "from 1"]),
+        ("add --grid 1 --block 2048 u32[4] i32:1 u32:4", &["2048", "1024"]),
+        ("add --grid 1 --block 32 --shared 9999999 u32[4] i32:1 u32:4", &["9999999", "shared memory"]),
+        ("add --grid 1 --block 32 u8[9000000000000000] i32:1 u32:4", &["u8[9000000000000000]", "memory"]),
+        ("halves --grid 1 --block 64 f32[1] f32:1 f64:1", &["32 x 1 x 1", ".reqntid", "64 x 1 x 1"]),
+        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --ptx a.ptx", &["--ptx", "host run"]),
+        ("endless --grid 1 --block 32 --step-limit 0", &["--step-limit"]),
+    ] {
+        fails(run(&file, arguments), 2, parts);
+    }
+    fails(run(&folder.path().join("none.ptx"), "k --grid 1 --block 1"), 2, &["none.ptx"]);
+    assert_eq!(files_in(folder.path()).len(), 1, "nothing is left");
+}
