@@ -14,6 +14,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::device::{self, DeviceChoice};
 use crate::error::{Error, Result};
+use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::{check, labs, listing, output_file, run};
@@ -118,6 +119,9 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         }
         return Ok(true);
     };
+    LineFlags::from_arg_matches(matches)
+        .map_err(|error| Error::flag("--lines", crate::error::one_line(&error.to_string())))?
+        .check_format(global.format)?;
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(global.device, &options)?;

@@ -233,3 +233,49 @@ fn what_does_not_fit_is_one_line() {
     fails(run(&folder.path().join("none.ptx"), "k --grid 1 --block 1"), 2, &["none.ptx"]);
     assert_eq!(files_in(folder.path()).len(), 1, "nothing is left");
 }
+
+#[test]
+fn lines_show_where_the_sectors_go() {
+    let text = output(&format!(
+        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:0 --lines --device sim"
+    ));
+    let listed = text.split_once("\nkernels/src/offset.rs\n").expect("the file of Rust").1;
+    let hot: Value = serde_json::from_str(&output(&format!(
+        "{KERNELS} offset_read --grid 1 --block 64 f32[64]=ramp u64:64 f32[64]=0.5 u64:64 f32[64] u64:0 --lines --hot 1 \
+         --format json --device sim"
+    )))
+    .expect("JSON");
+    let lines = hot["lines"].as_array().expect("lines");
+    assert_eq!(lines.len(), 1);
+    assert_eq!((&lines[0]["file"], &lines[0]["sectors_per_request"]), (&json!("kernels/src/offset.rs"), &json!(4.0)));
+    let source = lines[0]["source"].as_str().expect("the source is found from within the workspace").trim();
+    let start: String = source.chars().take(40).collect();
+    assert!(listed.contains(&start), "{source}: {listed}");
+
+    // PTX without `.loc` is shown itself.
+    let (_folder, file) = small();
+    let arguments = "add --grid 1 --block 32 u32[32] i32:1 u32:32 --lines --hot 2";
+    let run = run(&file, arguments).assert().success();
+    let text = String::from_utf8_lossy(&run.get_output().stdout);
+    assert!(text.contains("ld.global.u32 %r3, [%rd1];") && text.contains("st.global.u32 [%rd1], %r4;"), "{text}");
+    assert!(text.lines().skip(1).all(|line| line.len() <= 120 || line.ends_with("small.ptx")), "{text}");
+}
+
+#[test]
+fn labs_show_lines_too() {
+    let text = output("transpose --naive --tiled --rows 64 --cols 64 --device sim --lines --hot 2");
+    assert!(text.contains("\nnaive-writes, line by line:\n") && text.contains("\ntiled, line by line:\n"), "{text}");
+    assert!(text.matches("kernels/src/transpose.rs\n").count() == 3, "{text}");
+    let found = crate::json("transpose --padded --rows 64 --cols 64 --lines");
+    let lines = found["variants"][0]["lines"].as_array().expect("lines");
+    let sum = |key: &str| lines.iter().filter_map(|line| line[key].as_u64()).sum::<u64>();
+    let requests = |op| {
+        let name = format!("l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum");
+        found["variants"][0]["counters"][name].as_u64().expect("a counter")
+    };
+    assert_eq!(sum("requests"), requests("ld") + requests("st"));
+    assert_eq!(sum("bank_conflicts"), 0);
+    fails(host("transpose --padded --device sim --lines --format csv"), 2, &["--lines", "--format"]);
+    fails(host("transpose --padded --device sim --hot 3"), 2, &["--lines"]);
+    fails(host(&format!("{KERNELS} offset_read --grid 1 --block 1 --lines --format markdown")), 2, &["--lines"]);
+}

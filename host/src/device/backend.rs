@@ -1,7 +1,9 @@
 //! What a device must be able to do. [`super::Device`] and the buffers are built on this; labs never see it.
 
+use std::rc::Rc;
+
 use cuda_std::launch::Arguments;
-use simt::Counters;
+use simt::{Counters, Report};
 
 use super::{LaunchConfig, Properties};
 use crate::error::Result;
@@ -45,6 +47,9 @@ pub(super) trait Backend {
     /// Starts a kernel. The launch has been checked. The simulator is done when this returns, and has counted; a GPU is done
     /// at the next [`Backend::synchronize`], which then reports a fault.
     fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
+
+    /// What the last launch that came to its end did, line by line. `None` on a GPU, which counts nothing.
+    fn last_report(&self) -> Option<Rc<Report>>;
 
     /// Where long launches say how far they are. Only the simulator's are long.
     fn watch(&self, progress: Progress);

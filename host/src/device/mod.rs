@@ -271,6 +271,11 @@ impl Device {
         self.backend.copy(from.address(), to.address(), bytes)
     }
 
+    /// What the last launch did, instruction by instruction and line by line. `None` on a GPU, and before any launch.
+    pub fn last_report(&self) -> Option<Rc<simt::Report>> {
+        self.backend.last_report()
+    }
+
     /// Shows on `progress` how far a long launch is, from now on.
     pub fn watch(&self, progress: &Progress) {
         self.backend.watch(progress.clone());

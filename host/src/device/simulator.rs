@@ -1,9 +1,10 @@
 //! The simulator as a device.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use simt::{Counters, Launch, LaunchError, Memory, MemoryError, Program};
+use simt::{Counters, Launch, LaunchError, Memory, MemoryError, Program, Report};
 
 use super::backend::Backend;
 use super::image::Image;
@@ -31,6 +32,7 @@ pub(super) struct Simulator {
     memory: RefCell<Memory>,
     properties: Properties,
     progress: RefCell<Progress>,
+    last_report: RefCell<Option<Rc<Report>>>,
 }
 
 impl Simulator {
@@ -44,6 +46,7 @@ impl Simulator {
             program,
             memory: RefCell::new(memory),
             progress: RefCell::default(),
+            last_report: RefCell::default(),
             properties: Properties {
                 kind: Kind::Simulator,
                 index: None,
@@ -176,7 +179,13 @@ impl Backend for Simulator {
             }
             other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
         })?;
-        Ok(Some(report.counters()))
+        let counters = report.counters();
+        self.last_report.replace(Some(Rc::new(report)));
+        Ok(Some(counters))
+    }
+
+    fn last_report(&self) -> Option<Rc<Report>> {
+        self.last_report.borrow().clone()
     }
 
     fn watch(&self, progress: Progress) {

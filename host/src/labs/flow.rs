@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::device::{Buffer, CacheConfig, Counters, Device, LaunchConfig, OnDevice};
 use crate::error::{Error, Result};
+use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{Check, CounterSource, DeviceCopy, LabReport, VariantReport};
 use crate::timing::{self, Policy, Timed, Timing};
@@ -36,6 +37,9 @@ pub struct Settings {
     /// On a GPU: also run every variant on the simulator, for its counters
     #[arg(long)]
     pub counters: bool,
+    /// What each line of the kernels did.
+    #[command(flatten)]
+    pub lines: LineFlags,
     /// Where to say how far it is.
     #[arg(skip)]
     pub progress: Progress,
@@ -130,6 +134,7 @@ pub fn run<L: Lab>(
         progress.note(&format!("running on the simulator: {why}"));
     }
     let alongside = settings.counters && device.properties().is_gpu();
+    settings.lines.check_counted(alongside || !device.properties().is_gpu())?;
     progress.add_steps(variants.len() * if alongside { 2 } else { 1 });
 
     let mut report = LabReport {
@@ -150,22 +155,28 @@ pub fn run<L: Lab>(
         lab.poison()?;
         let counters = lab.launch(device, variant)?;
         device.synchronize()?;
+        let lines = settings.lines.of(device, &ptx_name(device));
         let check = lab.check(variant)?;
         let timing = match &mut stopwatch {
             Some(stopwatch) => Some(stopwatch.launch(&mut lab, variant, &description)?),
             None => None,
         };
-        report.variants.push(variant_report(description, check, timing, counters, &report));
+        report.variants.push(VariantReport { lines, ..variant_report(description, check, timing, counters, &report) });
         progress.done();
     }
     if !device.properties().is_gpu() {
         report.counters_from = Some(CounterSource::Simulator);
     } else if alongside {
-        count_alongside(name, device, &mut report, progress, build)?;
+        count_alongside(name, device, &mut report, settings, build)?;
     }
     // The bar must be gone before the report is written.
     device.watch(&Progress::default());
     Ok((report, lab))
+}
+
+/// What to call the PTX where it does not name its source.
+fn ptx_name(device: &Device) -> String {
+    format!("PTX for {}", device.properties().ptx_target)
 }
 
 /// A variant's part of the report; `before` holds the variants that ran before it.
@@ -193,6 +204,7 @@ fn variant_report(
         speedup: first.zip(time).map(|(first, time)| first / time),
         timing,
         counters,
+        lines: None,
     }
 }
 
@@ -206,9 +218,10 @@ fn count_alongside<L: Lab>(
     name: &'static str,
     device: &Device,
     report: &mut LabReport,
-    progress: &Progress,
+    settings: &Settings,
     build: impl Fn(&Device) -> Result<(L, Vec<L::Variant>)>,
 ) -> Result<()> {
+    let progress = &settings.progress;
     let simulator = device.simulator()?;
     simulator.watch(progress);
     let (mut lab, variants) = build(&simulator)?;
@@ -216,6 +229,7 @@ fn count_alongside<L: Lab>(
         progress.begin(|| format!("{name}: {} on the simulator", on_gpu.name));
         lab.poison()?;
         on_gpu.counters = lab.launch(&simulator, variant)?;
+        on_gpu.lines = settings.lines.of(&simulator, &ptx_name(&simulator));
         let check = lab.check(variant)?;
         if !check.correct() {
             on_gpu.check = check;

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::device::{Counters, Properties};
 use crate::error::Result;
+use crate::lines::Lines;
 use crate::timing::Timing;
 
 /// How a report is written.
@@ -93,6 +94,8 @@ pub struct VariantReport {
     pub speedup: Option<f64>,
     /// What was counted.
     pub counters: Option<Counters>,
+    /// What each line of the kernels did, if that was asked for.
+    pub lines: Option<Lines>,
 }
 
 /// The comparison of an output with the reference.
@@ -151,6 +154,9 @@ impl Serialize for VariantReport {
         map.serialize_entry("speedup", &self.speedup)?;
         map.serialize_entry("timing", &timing)?;
         map.serialize_entry("counters", &self.counters.as_ref().map(Metrics))?;
+        if let Some(lines) = &self.lines {
+            map.serialize_entry("lines", lines)?;
+        }
         map.end()
     }
 }

@@ -45,6 +45,11 @@ pub(super) fn render(report: &LabReport) -> String {
             text.push_str(SHARED_LEGEND);
         }
     }
+    for variant in &report.variants {
+        if let Some(lines) = &variant.lines {
+            text += &format!("\n{}, line by line:\n{}", variant.name, lines.text());
+        }
+    }
     text
 }
 

@@ -95,6 +95,7 @@ fn report(device: Properties) -> LabReport {
         percent_of_copy: on_gpu.then(|| 8.0 / time / 4000.0 * 100.0),
         speedup: on_gpu.then(|| 0.01 / time),
         counters: (!on_gpu).then(counters),
+        lines: None,
     };
     let wrong = Check {
         elements: 1_000_000,

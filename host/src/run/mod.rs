@@ -25,6 +25,7 @@ use value::Values;
 use crate::check::type_of;
 use crate::device::{self, Buffer, Counters, Device, DeviceChoice, LaunchConfig, OnDevice};
 use crate::error::{Error, Result, one_line};
+use crate::lines::{LineFlags, Lines};
 use crate::progress::Progress;
 use crate::report::Format;
 use crate::{memory, output_file};
@@ -75,6 +76,8 @@ struct Flags {
     /// On a GPU: also run on the simulator, for its counters
     #[arg(long)]
     counters: bool,
+    #[command(flatten)]
+    lines: LineFlags,
     /// On the simulator: stop after so many warp instructions
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     step_limit: Option<u64>,
@@ -127,6 +130,7 @@ pub(crate) fn command() -> Command {
 /// All that a device and a file can say; [`Error::Fault`] when the kernel misbehaved, after the report with the fault is written.
 pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_arg_matches(matches).map_err(|error| Error::flag("run", one_line(&error.to_string())))?;
+    flags.lines.check_format(format)?;
     let module = device::load_ptx(&flags.file)?;
     let function = kernel(&module, &flags)?;
     check_arguments(&module, function, &flags)?;
@@ -140,6 +144,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
     if let Some(why) = device.fallback() {
         progress.note(&format!("running on the simulator: {why}"));
     }
+    flags.lines.check_counted(flags.counters || !device.properties().is_gpu())?;
     let config = LaunchConfig {
         dynamic_shared: flags.shared,
         step_limit: flags.step_limit,
@@ -157,6 +162,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
         config: &config,
         device: device.properties(),
         counters: None,
+        lines: None,
         fault: None,
         buffers: BTreeMap::new(),
     };
@@ -169,6 +175,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
             }
             launched.buffers.retain(|argument, _| flags.print.contains(argument));
             report.counters = launched.counters;
+            report.lines = launched.lines;
             report.buffers = launched.buffers;
             report.write(format, out)
         }
@@ -280,6 +287,7 @@ fn check_outputs(flags: &Flags) -> Result<()> {
 /// What a launch left.
 struct Launched {
     counters: Option<Counters>,
+    lines: Option<Lines>,
     /// The buffers that are to be saved or printed, by the numbers of their arguments.
     buffers: BTreeMap<usize, Values>,
 }
@@ -294,7 +302,8 @@ fn launch(
 ) -> Result<Launched> {
     let mut launched = launch_on(device, progress, flags, config, prepared)?;
     if flags.counters && device.properties().is_gpu() {
-        launched.counters = launch_on(&device.simulator()?, progress, flags, config, prepared)?.counters;
+        let counted = launch_on(&device.simulator()?, progress, flags, config, prepared)?;
+        (launched.counters, launched.lines) = (counted.counters, counted.lines);
     }
     Ok(launched)
 }
@@ -346,7 +355,8 @@ fn launch_on(
             wanted.insert(*index, values);
         }
     }
-    Ok(Launched { counters, buffers: wanted })
+    let lines = flags.lines.of(device, &flags.file.display().to_string());
+    Ok(Launched { counters, lines, buffers: wanted })
 }
 
 #[cfg(test)]

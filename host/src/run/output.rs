@@ -3,7 +3,7 @@
 //! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is what `host devices` lists;
 //! `"correct"` is null, since there is nothing to compare with; `"counters"` is null on a GPU (without `--counters`) and after a
 //! fault; `"buffers"` holds the elements of the buffers that `--print` names, by the number of the argument. Numbers that JSON
-//! cannot hold (infinite ones, or none) are null.
+//! cannot hold (infinite ones, or none) are null. With `--lines`, `"lines"` has what each line did.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,6 +16,7 @@ use super::fault::Fault;
 use super::value::Values;
 use crate::device::{Counters, LaunchConfig, Properties};
 use crate::error::{Result, printable};
+use crate::lines::Lines;
 use crate::listing;
 use crate::report::{Format, Metrics};
 use crate::units;
@@ -35,6 +36,8 @@ pub struct Report<'a> {
     pub device: &'a Properties,
     /// What the simulator counted.
     pub counters: Option<Counters>,
+    /// What each line did, if that was asked for.
+    pub lines: Option<Lines>,
     /// What the kernel did that it must not do.
     pub fault: Option<Fault>,
     /// The buffers to show, by the numbers of their arguments.
@@ -48,6 +51,8 @@ struct Json<'a> {
     device: &'a Properties,
     correct: Option<bool>,
     counters: Option<Metrics<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<&'a Lines>,
     faults: Vec<&'a Fault>,
     buffers: &'a BTreeMap<usize, Values>,
 }
@@ -62,6 +67,7 @@ impl Report<'_> {
                     device: self.device,
                     correct: None,
                     counters: self.counters.as_ref().map(Metrics),
+                    lines: self.lines.as_ref(),
                     faults: self.fault.iter().collect(),
                     buffers: &self.buffers,
                 };
@@ -118,6 +124,9 @@ impl Report<'_> {
         }
         for [name, value] in &metrics {
             writeln!(out, "{name:names$} {value:>values$}")?;
+        }
+        if let Some(lines) = &self.lines {
+            write!(out, "\n{}", lines.text())?;
         }
         for (argument, values) in &self.buffers {
             let length = values.bytes().len() / values.ty().bytes();

@@ -2,10 +2,11 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
 use cust::sys::{self, CUDA_MEMCPY2D, CUfunc_cache, CUfunction_attribute as FunctionAttribute, CUmemorytype};
-use simt::Counters;
+use simt::{Counters, Report};
 
 use super::super::backend::Backend;
 use super::super::{CacheConfig, LaunchConfig, Properties};
@@ -234,6 +235,10 @@ impl Backend for Gpu {
         };
         self.check(&format!("launching kernel {kernel}"), status)?;
         Ok(None)
+    }
+
+    fn last_report(&self) -> Option<Rc<Report>> {
+        None
     }
 
     fn watch(&self, _progress: Progress) {}
