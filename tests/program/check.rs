@@ -34,6 +34,26 @@ fn each_error_is_shown_with_its_line_and_the_exit_code_is_2() {
 }
 
 #[test]
+fn a_kernel_that_the_simulator_does_not_run_is_no_error_until_it_is_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("extern.ptx");
+    let text = ".version 7.0\n.target sm_75\n.address_size 64\n.extern .func f;\n.visible .entry good() { ret; }\n\
+                .visible .entry bad() {\n call f;\n ret;\n}\n";
+    std::fs::write(&file, text).expect("the file is written");
+    let run = host("check --format json").arg(&file).assert().success();
+    let json: Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
+    assert_eq!((&json["kernels"][0]["name"], &json["kernels"][0]["simulator"]), (&"good".into(), &Value::Null));
+    assert!(json["kernels"][1]["simulator"].as_str().expect("a reason").contains("no body"), "{json}");
+    let with = |kernel: &str| {
+        let mut command = host("run --grid 1 --block 1 --device sim");
+        command.arg(&file).arg(kernel);
+        command
+    };
+    with("good").assert().success();
+    fails(with("bad"), 2, &["extern.ptx:4", "no body"]);
+}
+
+#[test]
 fn what_is_no_file_of_text_is_one_line() {
     fails(host("check"), 2, &["FILE.ptx"]);
     fails(host("check no-such.ptx"), 2, &["no-such.ptx", "cannot be read"]);

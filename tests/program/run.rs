@@ -230,6 +230,10 @@ fn what_does_not_fit_is_one_line() {
     ] {
         fails(run(&file, arguments), 2, parts);
     }
+    // Without a GPU too: nothing is said about the simulator when nothing runs there.
+    let mut command = host("run --grid 1,70000 --block 1");
+    command.arg(&file).arg("endless");
+    fails(command, 2, &["70000", "65535"]);
     fails(run(&folder.path().join("none.ptx"), "k --grid 1 --block 1"), 2, &["none.ptx"]);
     assert_eq!(files_in(folder.path()).len(), 1, "nothing is left");
 }

@@ -5,7 +5,7 @@
 //!
 //! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "parameters": [{"name", "type", "bytes", "align"}],
 //! "shared", "local", "max_threads", "required_threads", "min_blocks", "instructions", "simulator"}], "errors": [{"line", "column",
-//! "message", "statement", "help"}]}`. Sizes are in bytes; `"simulator"` is null, or says why the simulator does not run the kernel.
+//! "message", "statement", "help"}]}`. `"valid"` says that this program understands all of it; sizes are in bytes; `"simulator"` is null, or says why the simulator does not run the kernel.
 
 mod mark;
 
@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use ptx::{Errors, Function, Module, Variable};
+use ptx::{Errors, Function, InstructionError, Module, Problem, Variable};
 use serde_json::{Value, json};
 
 use crate::device;
@@ -49,11 +49,16 @@ pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) ->
         Ok(module) => write_kernels(&name, &module, format, out),
         Err(errors) => {
             write_errors(&errors, format, out)?;
-            let count = errors.iter().len();
-            let problem = match (count, errors.is_complete()) {
-                (1, _) => "is not valid PTX: 1 error".to_owned(),
-                (count, true) => format!("is not valid PTX: {count} errors"),
-                (count, false) => format!("is not valid PTX: the first {count} errors"),
+            let unsupported =
+                |error: &ptx::Error| matches!(error.problem, Problem::Instruction(InstructionError::Unsupported(_)));
+            let what = match errors.iter().all(unsupported) {
+                true => "holds what this program does not support",
+                false => "is not valid PTX",
+            };
+            let problem = match (errors.iter().len(), errors.is_complete()) {
+                (1, true) => format!("{what}: 1 error"),
+                (count, true) => format!("{what}: {count} errors"),
+                (count, false) => format!("{what}: the first {count} errors"),
             };
             Err(Error::Ptx { name, problem })
         }
@@ -315,6 +320,9 @@ mod tests {
         let (text, error) = written(&wrong, Format::Table);
         assert_eq!(error.as_deref(), Some("k.ptx: is not valid PTX: 2 errors"));
         assert_eq!(text.matches("k.ptx:11:").count() + text.matches("k.ptx:13:").count(), 2, "{text}");
+        let unsupported = KERNEL.replace("ld.param.u64 %rd1, [a];", "wgmma.fence.sync.aligned;");
+        let (_, error) = written(&unsupported, Format::Table);
+        assert_eq!(error.as_deref(), Some("k.ptx: holds what this program does not support: 1 error"));
         let (text, error) = written(&wrong, Format::Json);
         let json: Value = serde_json::from_str(&text).unwrap();
         assert!(error.is_some());

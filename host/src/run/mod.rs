@@ -141,15 +141,17 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(choice, &device::Options { ptx: Some(flags.file.clone()) })?;
-    if let Some(why) = device.fallback() {
-        progress.note(&format!("running on the simulator: {why}"));
-    }
     flags.lines.check_counted(flags.counters || !device.properties().is_gpu())?;
     let config = LaunchConfig {
         dynamic_shared: flags.shared,
         step_limit: flags.step_limit,
         ..LaunchConfig::new(flags.grid, flags.block)
     };
+    config.check(&flags.kernel, None, device.properties())?;
+    // Not before: a request that cannot be met is one line.
+    if let Some(why) = device.fallback() {
+        progress.note(&format!("running on the simulator: {why}"));
+    }
     progress.add_steps(1);
     progress.begin(|| flags.kernel.clone());
     let launched = launch(&device, &progress, &flags, &config, &prepared);
