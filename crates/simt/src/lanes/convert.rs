@@ -92,7 +92,7 @@ fn common(to: Type, from: Type, mode: Mode) -> Option<Handler> {
         (F64, U64) if nearest => lanes!(cold |a: u64| -> f64 { a as f64 }),
         (F64, S64) if nearest => lanes!(cold |a: i64| -> f64 { a as f64 }),
         (F64, F32) => lanes!(|a: f32| -> f64 { a.into() }),
-        (F32, F64) if nearest => lanes!(|a: f64| -> u32 { number_or_nan(a as f32) }),
+        (F32, F64) if nearest => lanes!(|a: f64| -> u32 { narrowed(a) }),
         (S32, F32) if mode.rounding == Rounding::IntegerZero => lanes!(|a: f32| -> i32 { a as i32 }),
         (U32, F32) if mode.rounding == Rounding::IntegerZero => lanes!(|a: f32| -> u32 { a as u32 }),
         (S32, F32) if mode.rounding == Rounding::IntegerNearest => {
@@ -121,6 +121,14 @@ fn common(to: Type, from: Type, mode: Mode) -> Option<Handler> {
 fn number_or_nan(value: f32) -> u32 {
     let bits = value.to_bits();
     if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits }
+}
+
+/// The bits of an f64 as an f32. A NaN keeps its sign and the upper bits of its payload, as on an H200.
+#[inline(always)]
+fn narrowed(value: f64) -> u32 {
+    let bits = value.to_bits();
+    let nan = (bits >> 32) as u32 & 1 << 31 | 0x7fc0_0000 | (bits >> 29) as u32 & 0x007f_ffff;
+    if value.is_nan() { nan } else { (value as f32).to_bits() }
 }
 
 /// Any conversion; the result is extended to 64 bits as its type has it.

@@ -150,11 +150,11 @@ pub(super) fn unary(op: UnaryOp, ty: Type, mode: Mode) -> Option<Handler> {
     Some(match op {
         UnaryOp::Absolute if single => match mode.flush_subnormals {
             true => lanes!(|a: Flushed| -> Flushed { Flushed(a.0.abs()) }),
-            false => lanes!(|a: f32| -> f32 { a.abs() }),
+            false => lanes!(|a: Single| -> Single { Single(a.0.abs()) }),
         },
         UnaryOp::Negate if single => match mode.flush_subnormals {
             true => lanes!(|a: Flushed| -> Flushed { Flushed(-a.0) }),
-            false => lanes!(|a: f32| -> f32 { -a }),
+            false => lanes!(|a: Single| -> Single { Single(-a.0) }),
         },
         UnaryOp::Absolute => lanes!(|a: f64| -> f64 { a.abs() }),
         UnaryOp::Negate => lanes!(|a: f64| -> f64 { -a }),
