@@ -82,3 +82,52 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         _ => "other",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_gpu_the_kernel_and_the_message_are_known() {
+        let error = Error::Fault { kernel: "k".into(), fault: "kernel k: illegal address".into(), trap: None };
+        let fault = Fault::of(&error).unwrap();
+        assert_eq!(
+            (fault.kind, fault.kernel.as_str(), fault.message.as_str()),
+            ("gpu", "k", "kernel k: illegal address")
+        );
+        assert_eq!((fault.file, fault.line, fault.block, fault.address), (None, None, None, None));
+    }
+
+    #[test]
+    fn other_errors_are_no_faults() {
+        assert_eq!(Fault::of(&Error::NoGpu("there is none".into())), None);
+    }
+
+    #[test]
+    fn the_source_is_named_before_the_ptx() {
+        let trap = Trap {
+            kind: TrapKind::TrapInstruction,
+            kernel: "k".into(),
+            function: "k".into(),
+            instruction: "trap;".into(),
+            module: "k.ptx".into(),
+            ptx_line: 30,
+            source: vec![simt::SourcePosition { file: "k.rs".into(), line: 7, column: 1 }],
+            block: [1, 2, 3],
+            thread: [4, 5, 6],
+            warp: 0,
+            lane: 4,
+        };
+        let of = |trap: &Trap| {
+            let error =
+                Error::Fault { kernel: "k".into(), fault: trap.to_string(), trap: Some(Box::new(trap.clone())) };
+            Fault::of(&error).unwrap()
+        };
+        let fault = of(&trap);
+        assert_eq!((fault.kind, fault.file.as_deref(), fault.line), ("trap", Some("k.rs"), Some(7)));
+        assert_eq!((fault.ptx_line, fault.block, fault.thread), (Some(30), Some([1, 2, 3]), Some([4, 5, 6])));
+        assert_eq!((fault.address, fault.width), (None, None));
+        let fault = of(&Trap { source: Vec::new(), ..trap });
+        assert_eq!((fault.file.as_deref(), fault.line), (Some("k.ptx"), Some(30)));
+    }
+}
