@@ -109,9 +109,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All up to the next comma outside brackets, or the line's end; the comma is not taken.
+    /// All up to the next comma outside brackets, or the line's end, but not nothing; the comma is not taken.
     fn until_comma(&mut self) -> Option<&'a str> {
-        let start = self.tokens.get(self.next)?.0;
+        let &(start, first) = self.tokens.get(self.next)?;
+        (first.text != ",").then_some(())?;
         while self.tokens.get(self.next).is_some_and(|(_, token)| token.text != ",") {
             self.group()?;
         }
@@ -172,7 +173,16 @@ mod tests {
 
     #[test]
     fn what_is_no_variable_is_left_alone() {
-        for line in ["@a = alias i32, ptr @b", "@a", "@a = ", "@a = global [4 x i8", "@a = global [4 x i8] [", "x"] {
+        for line in [
+            "@a = alias i32, ptr @b",
+            "@a",
+            "@a = ",
+            "@a = global [4 x i8",
+            "@a = global [4 x i8] [",
+            "@a = global [4 x i8] , > (",
+            "@a = global [4 x i8] , align 4",
+            "x",
+        ] {
             assert_eq!(Definition::read(line), None, "{line}");
         }
     }
