@@ -24,8 +24,11 @@ fn run(device: &Device, test: &Test) -> Result<(), String> {
     Ok(())
 }
 
-/// Launches a test's kernel. Returns what its outputs hold then, and what they should.
-fn outputs<'t>(device: &Device, test: &'t Test) -> Result<Vec<(Vec<u8>, &'t [Option<u8>])>, String> {
+/// What an output holds, and what it should.
+type Output<'t> = (Vec<u8>, &'t [Option<u8>]);
+
+/// Launches a test's kernel. Returns what its outputs hold then.
+fn outputs<'t>(device: &Device, test: &'t Test) -> Result<Vec<Output<'t>>, String> {
     let text = |error: host::Error| error.to_string();
     let mut arguments = Arguments::new();
     let mut outputs: Vec<(Buffer<u8>, &[Option<u8>])> = Vec::new();
