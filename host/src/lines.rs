@@ -23,8 +23,8 @@ const NEAR: u32 = 4;
 /// No source file is longer.
 const LONGEST_FILE: u64 = 16 << 20;
 
-/// Columns of the listing: more than a table has, since half of them are the source.
-const WIDTH: usize = 120;
+/// Columns of the listing; the source has what the numbers leave of them.
+const WIDTH: usize = 100;
 
 const TITLES: &str = concat!(
     "              warp active          sectors per      bank\n",
@@ -32,7 +32,8 @@ const TITLES: &str = concat!(
 );
 
 const LEGEND: &str = "\
-Requests are those to global and local memory; bank conflicts are the wavefronts in shared memory beyond the first.
+Requests are those to global and local memory; bank conflicts are the wavefronts of shared memory
+beyond those that the same accesses would need without conflicts.
 ";
 
 /// Flags of every subcommand that launches kernels.
@@ -185,6 +186,10 @@ impl Lines {
         let numbers =
             format!("{:>6} {instructions:>12} {lanes:>6} {requests:>8} {sectors:>11} {conflicts:>9}  ", place.line);
         let source = self.source(place).unwrap_or_default().replace('\t', "    ");
+        // Half the indentation shows the shape in little room; lines that stand alone need none.
+        let code = source.trim_start();
+        let indentation = if self.sorted { 0 } else { (source.len() - code.len()) / 2 };
+        let source = " ".repeat(indentation) + code;
         let source: String = printable(&source).chars().take(WIDTH.saturating_sub(numbers.len())).collect();
         *text += (numbers + &source).trim_end();
         text.push('\n');
