@@ -1,11 +1,12 @@
 //! Conversions between types, and between addresses of state spaces.
 
 use super::Context;
+use super::memory::SPACES;
 use super::mode::{GivenModes, Modes};
 use super::operands::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, Parsed, fault};
-use crate::{Kind, Op, Space, Type};
+use crate::{Kind, Op, Type};
 
 /// What `cvt` converts between.
 const CONVERTED: [Type; 12] = [U8, U16, U32, U64, S8, S16, S32, S64, F16, Bf16, F32, F64];
@@ -68,17 +69,6 @@ fn check_rounding(c: &Context<'_, '_>, given: GivenModes, to: Type, from: Type) 
     }
     Ok(())
 }
-
-const SPACES: [(&str, Space); 8] = [
-    ("global", Space::Global),
-    ("shared", Space::Shared),
-    ("shared::cta", Space::Shared),
-    ("local", Space::Local),
-    ("const", Space::Constant),
-    ("param", Space::Parameter),
-    ("param::entry", Space::Parameter),
-    ("param::func", Space::Parameter),
-];
 
 /// `cvta{.to}.global.u64 d, a;`
 pub(super) fn cvta(c: &mut Context<'_, '_>) -> Parsed<Op> {

@@ -12,7 +12,8 @@ const STORED: [Type; 15] = [B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16,
 pub(super) const SCOPES: [(&str, Scope); 4] =
     [("cta", Scope::Block), ("cluster", Scope::Cluster), ("gpu", Scope::Device), ("sys", Scope::System)];
 
-const SPACES: [(&str, Space); 8] = [
+/// The state spaces that an address can be in, by their modifiers.
+pub(super) const SPACES: [(&str, Space); 8] = [
     ("global", Space::Global),
     ("shared", Space::Shared),
     ("shared::cta", Space::Shared),
