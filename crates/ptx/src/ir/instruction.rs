@@ -210,6 +210,10 @@ pub enum Op {
         space: Space,
         address: Address,
     },
+    /// `createpolicy`: a hint for loads and stores, whose 64 bits mean nothing to a program.
+    CreatePolicy {
+        dst: Destination,
+    },
     Fence {
         ordering: Ordering,
         scope: Scope,

@@ -100,6 +100,8 @@ impl<'t> Cursor<'t> {
             Raw::Memory(Some(Name { offset: None, ..name }), name.offset.unwrap_or(0))
         };
         self.expect(TokenKind::CloseBracket, "`]`")?;
+        // `[a].unified`: the data is the same in all threads. A promise that changes nothing.
+        self.accept_dot("unified");
         Ok(raw)
     }
 

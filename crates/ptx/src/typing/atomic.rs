@@ -1,7 +1,7 @@
 //! Atomic operations on memory.
 
 use super::Context;
-use super::memory::SCOPES;
+use super::memory::{SCOPES, operands_and_policy};
 use crate::Type::*;
 use crate::errors::Parsed;
 use crate::{AtomicOp, Op, Ordering, Space, Type};
@@ -9,8 +9,9 @@ use crate::{AtomicOp, Op, Ordering, Space, Type};
 /// The types of an atomic operation.
 fn types(op: AtomicOp) -> &'static [Type] {
     match op {
-        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exchange => &[B32, B64],
-        AtomicOp::CompareAndSwap => &[B16, B32, B64],
+        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => &[B32, B64],
+        AtomicOp::Exchange => &[B32, B64, B128],
+        AtomicOp::CompareAndSwap => &[B16, B32, B64, B128],
         AtomicOp::Add => &[U32, S32, U64, F16, F16x2, Bf16, Bf16x2, F32, F64],
         AtomicOp::Increment | AtomicOp::Decrement => &[U32],
         AtomicOp::Minimum | AtomicOp::Maximum => &[U32, S32, U64, S64],
@@ -49,13 +50,14 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
         return c.unknown_modifier();
     }
     let keeps_subnormals = c.accept("noftz");
+    let has_policy = c.accept("L2::cache_hint");
     let ty = c.ty_of(types(op))?;
     let half = matches!(ty, F16 | F16x2 | Bf16 | Bf16x2);
     if half != keeps_subnormals {
         return if half { c.missing("`.noftz` before its type") } else { c.wrong_type(ty) };
     }
     let swaps = op == AtomicOp::CompareAndSwap;
-    c.operands(2 + usize::from(!is_reduction) + usize::from(swaps))?;
+    operands_and_policy(c, 2 + usize::from(!is_reduction) + usize::from(swaps), has_policy)?;
     let first = usize::from(!is_reduction);
     let dst = if is_reduction { None } else { c.dst(0, ty)? };
     Ok(Op::Atomic {

@@ -3,7 +3,7 @@
 use super::Context;
 use super::operands::Width;
 use crate::Type::*;
-use crate::errors::{InstructionError, Parsed, fault};
+use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{CacheOperator, Op, Ordering, Scope, Space, Type};
 
 /// What is loaded and stored.
@@ -48,10 +48,12 @@ fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
     Ok((ordering, scope))
 }
 
-/// Hints for caches, which change nothing that a program can see: `.L1::no_allocate`, `.L2::128B`, ...
-fn hints(c: &mut Context<'_, '_>) {
+/// Hints for caches, which change nothing that a program can see: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one
+/// of them is `.L2::cache_hint`, for which a cache policy stands behind the other operands.
+fn hints(c: &mut Context<'_, '_>) -> bool {
+    let mut has_policy = false;
     while let Some(
-        "L1::evict_normal"
+        name @ ("L1::evict_normal"
         | "L1::evict_unchanged"
         | "L1::evict_first"
         | "L1::evict_last"
@@ -59,17 +61,26 @@ fn hints(c: &mut Context<'_, '_>) {
         | "L2::evict_normal"
         | "L2::evict_first"
         | "L2::evict_last"
+        | "L2::cache_hint"
         | "L2::64B"
         | "L2::128B"
-        | "L2::256B"
-        | "evict_first"
-        | "evict_last"
-        | "evict_normal"
-        | "unified",
+        | "L2::256B"),
     ) = c.modifier()
     {
+        has_policy |= name == "L2::cache_hint";
         c.next += 1;
     }
+    has_policy
+}
+
+/// Refuses any number of operands but `count`, and a cache policy behind them if there is to be one. It is a hint, so
+/// nothing of it is kept.
+pub(super) fn operands_and_policy(c: &mut Context<'_, '_>, count: usize, has_policy: bool) -> Parsed<()> {
+    c.operands(count + usize::from(has_policy))?;
+    if has_policy {
+        c.src(count, B64)?;
+    }
+    Ok(())
 }
 
 /// Vector length and type; one access is up to 16 bytes, or 32 in global memory from sm_100 on.
@@ -93,7 +104,7 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let uniform = c.opcode() == "ldu";
     let (ordering, scope) = if uniform { Default::default() } else { ordering(c)? };
     let space = c.choose(if uniform { &SPACES[..1] } else { &SPACES }).unwrap_or(Space::Generic);
-    hints(c);
+    let mut has_policy = hints(c);
     let operators = [
         ("ca", CacheOperator::AllLevels),
         ("cg", CacheOperator::GlobalLevel),
@@ -104,9 +115,9 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let takes_operator = !uniform && ordering == Ordering::Weak;
     let cache = if takes_operator { c.choose(&operators) } else { None };
     let non_coherent = space == Space::Global && c.accept("nc");
-    hints(c);
+    has_policy |= hints(c);
     let (lanes, ty) = vector(c, space)?;
-    c.operands(2)?;
+    operands_and_policy(c, 2, has_policy)?;
     let parts = c.parts(0, lanes)?;
     let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     let address = c.address(1, space)?;
@@ -121,7 +132,7 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
         return c.unknown_modifier();
     }
     let space = c.choose(&SPACES).unwrap_or(Space::Generic);
-    hints(c);
+    let mut has_policy = hints(c);
     let operators = [
         ("wb", CacheOperator::WriteBack),
         ("cg", CacheOperator::GlobalLevel),
@@ -129,9 +140,9 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
         ("wt", CacheOperator::WriteThrough),
     ];
     let cache = if ordering == Ordering::Weak { c.choose(&operators) } else { None };
-    hints(c);
+    has_policy |= hints(c);
     let (lanes, ty) = vector(c, space)?;
-    c.operands(2)?;
+    operands_and_policy(c, 2, has_policy)?;
     let address = c.address(0, space)?;
     let parts = c.parts(1, lanes)?;
     let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
@@ -151,10 +162,53 @@ pub(super) fn prefetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(levels, "a cache level such as `.L2`")?;
     let sized = matches!(c.opcode(), "applypriority" | "discard");
     c.operands(if sized { 2 } else { 1 })?;
-    if sized {
-        c.immediate(1, 128)?;
+    if sized && c.immediate(1, 128)? != 128 {
+        return fault(c.raw(1).span, OperandError::OutOfRange { low: 128, high: 128 });
     }
     Ok(Op::Prefetch { space, address: c.address(0, space)? })
+}
+
+/// `createpolicy.fractional.L2::evict_last{.L2::evict_unchanged}.b64 d{, fraction};`,
+/// `createpolicy.range{.global}.L2::evict_last{.L2::evict_first}.b64 d, [a], primary, total;`,
+/// `createpolicy.cvt.L2.b64 d, property;`
+pub(super) fn create_policy(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Form {
+        Fractional,
+        Range,
+        Convert,
+    }
+    let forms = [("fractional", Form::Fractional), ("range", Form::Range), ("cvt", Form::Convert)];
+    let form = c.require(&forms, "`.fractional`, `.range` or `.cvt`")?;
+    let space = if form == Form::Range && c.accept("global") { Space::Global } else { Space::Generic };
+    if form == Form::Convert {
+        c.require(&[("L2", ())], "`.L2`")?;
+    } else {
+        let primary =
+            [("L2::evict_last", ()), ("L2::evict_normal", ()), ("L2::evict_first", ()), ("L2::evict_unchanged", ())];
+        c.require(&primary, "a priority such as `.L2::evict_last`")?;
+        c.choose(&[("L2::evict_first", ()), ("L2::evict_unchanged", ())]);
+    }
+    let ty = c.ty_of(&[B64])?;
+    match form {
+        Form::Fractional => {
+            c.operands_between(1..=2)?;
+            if c.count() == 2 {
+                c.src(1, F32)?;
+            }
+        }
+        Form::Range => {
+            c.operands(4)?;
+            c.address(1, space)?;
+            c.src(2, U32)?;
+            c.src(3, U32)?;
+        }
+        Form::Convert => {
+            c.operands(2)?;
+            c.src(1, ty)?;
+        }
+    }
+    Ok(Op::CreatePolicy { dst: c.dst(0, ty)? })
 }
 
 /// `fence{.sc}.gpu;`, `membar.gl;`

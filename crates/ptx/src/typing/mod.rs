@@ -56,6 +56,7 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "st" => memory::store(c),
         "prefetch" | "prefetchu" | "applypriority" | "discard" => memory::prefetch(c),
         "fence" | "membar" => memory::fence(c),
+        "createpolicy" => memory::create_policy(c),
         "atom" | "red" => atomic::atomic(c),
 
         "mov" => movement::mov(c),

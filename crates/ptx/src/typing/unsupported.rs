@@ -4,11 +4,10 @@ use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
 /// Opcodes that are PTX, but have no operation here.
-const OPCODES: [&str; 55] = [
+const OPCODES: [&str; 54] = [
     "alloca",
     "clusterlaunchcontrol",
     "cp",
-    "createpolicy",
     "elect",
     "getctarank",
     "griddepcontrol",
@@ -63,7 +62,7 @@ const OPCODES: [&str; 55] = [
 ];
 
 /// Opcodes with a modifier that makes them another instruction, one that has no operation here.
-const FORMS: [(&str, &str); 13] = [
+const FORMS: [(&str, &str); 10] = [
     ("barrier", "cluster"),
     ("cvt", "pack"),
     ("fence", "proxy"),
@@ -73,10 +72,7 @@ const FORMS: [(&str, &str); 13] = [
     ("st", "async"),
     ("st", "bulk"),
     ("mov", "shared::cluster"),
-    ("ld", "L2::cache_hint"),
-    ("st", "L2::cache_hint"),
-    ("atom", "L2::cache_hint"),
-    ("red", "L2::cache_hint"),
+    ("prefetch", "tensormap"),
 ];
 
 /// Types of PTX that this crate does not represent.

@@ -338,7 +338,7 @@ pub(super) fn atomic(
     let &Atomic { reach, op, ty, flush, d, a, b } = operation;
     let width = ty.bytes();
     let addresses = addresses(warp, &reach, split);
-    let wide = ty.bits() == 64;
+    let wide = ty.bits() >= 64;
     let operand = |row: u32, lane: usize| {
         if wide {
             warp.registers.wide(row)[lane]
@@ -346,7 +346,10 @@ pub(super) fn atomic(
             u64::from(warp.registers.word(row)[lane]) & (u64::MAX >> (64 - ty.bits()))
         }
     };
+    // Only of 128-bit values.
+    let high = |row: u32, lane: usize| u128::from(warp.registers.wide(row + 1)[lane]) << 64;
     let mut old: WideRow = [0; 32];
+    let mut old_high: WideRow = [0; 32];
     let mut each = |space: Space, mask: u32, addresses: &WideRow| {
         let access = Access::new(mask, addresses, width);
         for lane in lanes(mask) {
@@ -357,11 +360,23 @@ pub(super) fn atomic(
             let result = match (space, width) {
                 (Space::Shared, 2) => shared.atomic16(address, |old| combine(old.into()) as u16).map(u64::from),
                 (Space::Shared, 4) => shared.atomic32(address, |old| combine(old.into()) as u32).map(u64::from),
-                (Space::Shared, _) => shared.atomic64(address, combine),
+                (Space::Shared, 8) => shared.atomic64(address, combine),
                 (Space::Local | Space::Parameter, _) => Err(AccessFaultKind::OutOfBounds { nearest: None }),
                 (_, 2) => memory.atomic16(address, |old| combine(old.into()) as u16).map(u64::from),
                 (_, 4) => memory.atomic32(address, |old| combine(old.into()) as u32).map(u64::from),
-                (_, _) => memory.atomic64(address, combine),
+                (_, 8) => memory.atomic64(address, combine),
+                (space, _) => {
+                    let (x, y) = (high(a, lane) | u128::from(x), high(b, lane) | u128::from(y));
+                    let combine = |old: u128| atomic::exchange(op, old, x, y);
+                    let before = match space {
+                        Space::Shared => shared.atomic128(address, combine),
+                        _ => memory.atomic128(address, combine),
+                    };
+                    before.map(|before| {
+                        old_high[lane] = (before >> 64) as u64;
+                        before as u64
+                    })
+                }
             };
             old[lane] = result.map_err(|kind| {
                 let fault = AccessFault { lane: lane as u32, address, kind };
@@ -380,7 +395,12 @@ pub(super) fn atomic(
         space => each(space, mask, &addresses)?,
     }
     match d {
-        Some(d) if wide => warp.registers.set_wide(d, mask, &old),
+        Some(d) if wide => {
+            warp.registers.set_wide(d, mask, &old);
+            if width == 16 {
+                warp.registers.set_wide(d + 1, mask, &old_high);
+            }
+        }
         Some(d) => warp.registers.set_word(d, mask, &old.map(|value| value as u32)),
         None => {}
     }

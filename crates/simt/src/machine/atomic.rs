@@ -9,8 +9,8 @@ pub(crate) fn has_atomic(op: AtomicOp, ty: Type) -> bool {
     let bits = ty.bits();
     match op {
         AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => ty.kind() != Kind::Float && matches!(bits, 32 | 64),
-        AtomicOp::Exchange => matches!(bits, 32 | 64),
-        AtomicOp::CompareAndSwap => matches!(bits, 16 | 32 | 64),
+        AtomicOp::Exchange => matches!(bits, 32 | 64 | 128),
+        AtomicOp::CompareAndSwap => matches!(bits, 16 | 32 | 64 | 128),
         AtomicOp::Add => matches!(bits, 32 | 64) || ty.kind() == Kind::Float,
         AtomicOp::Increment | AtomicOp::Decrement => bits == 32,
         AtomicOp::Minimum | AtomicOp::Maximum => {
@@ -71,6 +71,15 @@ pub(super) fn combine(op: AtomicOp, ty: Type, flush: bool, old: u64, a: u64, b: 
         }
     };
     if ty.bits() == 64 { value } else { value & (u64::MAX >> (64 - ty.bits())) }
+}
+
+/// The new value of 128 bits, of which there are exchange and compare-and-swap alone.
+pub(super) fn exchange(op: AtomicOp, old: u128, a: u128, b: u128) -> u128 {
+    match op {
+        AtomicOp::CompareAndSwap if old == a => b,
+        AtomicOp::CompareAndSwap => old,
+        _ => a,
+    }
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub struct Memory {
     next: u64,
     /// In rising order of address; freed ones stay, without their words.
     allocations: Vec<Allocation>,
-    /// Serialises 64-bit atomic operations: they take two words.
+    /// Serialises atomic operations of more than 32 bits: they take several words.
     wide_atomics: Mutex<()>,
 }
 
@@ -309,6 +309,16 @@ impl Memory {
         let (words, index) = self.atomic_words(address, 8)?;
         let guard = self.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
         let old = words::modify_pair(&words[index..], update);
+        drop(guard);
+        Ok(old)
+    }
+
+    /// Replaces a 128-bit value in one step (with regard to other atomic operations of 64 and 128 bits) and returns the
+    /// old one.
+    pub(crate) fn atomic128(&self, address: u64, update: impl Fn(u128) -> u128) -> Result<u128, AccessFaultKind> {
+        let (words, index) = self.atomic_words(address, 16)?;
+        let guard = self.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = words::modify_four(&words[index..], update);
         drop(guard);
         Ok(old)
     }

@@ -64,6 +64,12 @@ impl SharedMemory {
         Ok(words::modify_pair(&self.words[address as usize / 4..], update))
     }
 
+    /// Replaces a 128-bit value and returns the old one.
+    pub fn atomic128(&self, address: u64, update: impl Fn(u128) -> u128) -> Result<u128, AccessFaultKind> {
+        self.check(address, 16)?;
+        Ok(words::modify_four(&self.words[address as usize / 4..], update))
+    }
+
     fn check(&self, address: u64, width: u32) -> Result<(), AccessFaultKind> {
         if address.checked_add(u64::from(width)).is_none_or(|end| end > self.bytes) {
             return Err(AccessFaultKind::OutOfBounds { nearest: Some(self.span()) });

@@ -204,3 +204,13 @@ pub(super) fn modify_pair<W: Word>(words: &[W], update: impl Fn(u64) -> u64) -> 
     words[1].set((new >> 32) as u32);
     old
 }
+
+/// Replaces four words, the lowest first.
+pub(super) fn modify_four<W: Word>(words: &[W], update: impl Fn(u128) -> u128) -> u128 {
+    let old = words[..4].iter().rev().fold(0, |value, word| value << 32 | u128::from(word.get()));
+    let new = update(old);
+    for (index, word) in words[..4].iter().enumerate() {
+        word.set((new >> (32 * index)) as u32);
+    }
+    old
+}

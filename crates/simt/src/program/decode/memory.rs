@@ -24,6 +24,13 @@ impl FunctionDecoder<'_, '_> {
             Op::Atomic { space, op, ty, flush_subnormals, dst, address, a, b, .. } => {
                 self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b)
             }
+            Op::CreatePolicy { dst } => {
+                // The hardware's encoding is its own affair; zero is as good a policy as any.
+                let a = self.wide(Operand::Integer(0), Type::B64)?;
+                let d = self.destination(*dst, Type::B64)?;
+                self.lanes(lanes::copy(Type::B64), Operands { d, a, ..Operands::default() });
+                Ok(())
+            }
             Op::Prefetch { .. } | Op::Fence { .. } | Op::NanoSleep { .. } => {
                 self.emit(COUNTED, Action::Nothing);
                 Ok(())
@@ -217,12 +224,18 @@ impl FunctionDecoder<'_, '_> {
         let Target::Memory(reach) = self.target(space, address)? else {
             return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
         };
-        let a = self.value(a, ty)?;
+        let mut value = |operand| match ty.bits() {
+            // The rows of the two halves are neighbours.
+            128 => self.pair(operand).map(|[low, _]| low),
+            _ => self.value(operand, ty),
+        };
+        let a = value(a)?;
         let b = match b {
-            Some(b) => self.value(b, ty)?,
+            Some(b) => value(b)?,
             None => a,
         };
         let d = match dst {
+            Some(register) if ty.bits() == 128 => Some(self.pair(Operand::Register(register))?[0]),
             Some(_) => Some(self.destination(dst, ty)?),
             None => None,
         };
