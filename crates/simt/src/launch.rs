@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-use crate::{LoadError, Trap};
+use crate::{LoadError, Output, Trap};
 
 /// Warp instructions that a launch may execute unless it says otherwise: minutes of simulation.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;
@@ -39,6 +39,8 @@ pub struct Launch<'a> {
     pub cancel: Option<&'a AtomicBool>,
     /// Called now and then, from any thread, with the blocks done and the blocks of the grid.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+    /// Takes what the threads print; `None`: nobody reads it.
+    pub output: Option<&'a Output>,
 }
 
 impl Default for Launch<'_> {
@@ -54,6 +56,7 @@ impl Default for Launch<'_> {
             threads: None,
             cancel: None,
             progress: None,
+            output: None,
         }
     }
 }

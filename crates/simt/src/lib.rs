@@ -62,6 +62,7 @@ mod lanes;
 mod launch;
 mod machine;
 mod memory;
+mod output;
 mod program;
 mod report;
 mod trap;
@@ -74,6 +75,7 @@ pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch
 pub use memory::{
     AccessFaultKind, AllocationSpan, GLOBAL_BASE, LOCAL_WINDOW, Memory, MemoryError, SHARED_WINDOW, WINDOW_BYTES,
 };
+pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, Symbol};
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
 pub use trap::{Absence, AccessAction, SourcePosition, Trap, TrapKind};

@@ -125,6 +125,17 @@ pub enum TrapKind {
     },
     /// The `trap` instruction: a Rust panic, usually.
     TrapInstruction,
+    /// An `assert` that does not hold.
+    Assertion {
+        /// What should hold.
+        message: String,
+        /// Where that is said.
+        file: String,
+        /// The line there.
+        line: u32,
+        /// The function that says it.
+        function: String,
+    },
     /// The `brkpt` instruction.
     Breakpoint,
     /// The launch executed as many warp instructions as it may.
@@ -262,6 +273,9 @@ impl fmt::Display for TrapKind {
                  no more than the block has warps for"
             ),
             TrapKind::TrapInstruction => write!(formatter, "trap instruction (a panic, usually)"),
+            TrapKind::Assertion { message, file, line, function } => {
+                write!(formatter, "assertion `{message}` failed at {file}:{line} in `{function}`")
+            }
             TrapKind::Breakpoint => write!(formatter, "breakpoint"),
             TrapKind::StepLimit { limit } => {
                 write!(formatter, "the launch did not end within {limit} warp instructions")

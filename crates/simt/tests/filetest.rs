@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use filetest::{Parameter, Test};
-use simt::{Launch, LaunchError, Memory, MetricValue, Program};
+use simt::{Launch, LaunchError, Memory, MetricValue, Output, Program};
 
 /// Runs one test with some number of host threads. Returns what is wrong.
 fn run(module: &ptx::Module, test: &Test, threads: usize) -> Result<(), String> {
@@ -27,6 +27,7 @@ fn run(module: &ptx::Module, test: &Test, threads: usize) -> Result<(), String> 
         }
     }
     let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+    let output = Output::default();
     let launch = Launch {
         kernel: &test.kernel,
         grid: test.grid,
@@ -35,9 +36,13 @@ fn run(module: &ptx::Module, test: &Test, threads: usize) -> Result<(), String> 
         arguments: &arguments,
         step_limit: test.steps.unwrap_or(1 << 24),
         threads: Some(threads),
+        output: Some(&output),
         ..Launch::default()
     };
-    let report = match (program.launch(&memory, &launch), &test.trap, &test.error) {
+    let launched = program.launch(&memory, &launch);
+    let wanted: String = test.prints.iter().map(|line| format!("{line}\n")).collect();
+    same(&output.take().text(), &wanted)?;
+    let report = match (launched, &test.trap, &test.error) {
         (Ok(report), None, None) => report,
         (Ok(_), _, _) => return Err("the launch came to its end".into()),
         (Err(LaunchError::Trap(trap)), Some(expected), _) => return same(&trap.to_string(), expected),

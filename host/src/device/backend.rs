@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use simt::{Counters, Report};
+use simt::{Counters, Printed, Report};
 
 use super::{LaunchConfig, Properties};
 use crate::error::Result;
@@ -50,6 +50,10 @@ pub(super) trait Backend {
 
     /// What the last launch that came to its end did, line by line. `None` on a GPU, which counts nothing.
     fn last_report(&self) -> Option<Rc<Report>>;
+
+    /// What the kernels have printed since the last call. `None` on a GPU, whose driver writes it to the standard output by
+    /// itself at the next [`Backend::synchronize`].
+    fn take_printed(&self) -> Option<Printed>;
 
     /// Where long launches say how far they are. Only the simulator's are long.
     fn watch(&self, progress: Progress);

@@ -276,6 +276,12 @@ impl Device {
         self.backend.last_report()
     }
 
+    /// What kernels have printed (`printf`) since the last call, up to [`simt::DEFAULT_OUTPUT_LIMIT`] bytes. `None` on a GPU:
+    /// its driver writes to the program's standard output by itself when the host waits.
+    pub fn take_printed(&self) -> Option<simt::Printed> {
+        self.backend.take_printed()
+    }
+
     /// Shows on `progress` how far a long launch is, from now on.
     pub fn watch(&self, progress: &Progress) {
         self.backend.watch(progress.clone());

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use simt::{Counters, Launch, LaunchError, Memory, MemoryError, Program, Report};
+use simt::{Counters, Launch, LaunchError, Memory, MemoryError, Output, Printed, Program, Report};
 
 use super::backend::Backend;
 use super::image::Image;
@@ -33,6 +33,7 @@ pub(super) struct Simulator {
     properties: Properties,
     progress: RefCell<Progress>,
     last_report: RefCell<Option<Rc<Report>>>,
+    output: Output,
 }
 
 impl Simulator {
@@ -47,6 +48,7 @@ impl Simulator {
             memory: RefCell::new(memory),
             progress: RefCell::default(),
             last_report: RefCell::default(),
+            output: Output::default(),
             properties: Properties {
                 kind: Kind::Simulator,
                 index: None,
@@ -170,6 +172,7 @@ impl Backend for Simulator {
             },
             arguments: &arguments,
             step_limit: config.step_limit.unwrap_or_else(|| step_limit(config)),
+            output: Some(&self.output),
             progress: Some(&|done, whole| progress.part(done, whole)),
             ..Launch::default()
         };
@@ -186,6 +189,10 @@ impl Backend for Simulator {
 
     fn last_report(&self) -> Option<Rc<Report>> {
         self.last_report.borrow().clone()
+    }
+
+    fn take_printed(&self) -> Option<Printed> {
+        Some(self.output.take())
     }
 
     fn watch(&self, progress: Progress) {

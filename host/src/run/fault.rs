@@ -73,6 +73,7 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         TrapKind::WarpNeverConverges { .. } => "warp_never_converges",
         TrapKind::InvalidBarrier { .. } => "invalid_barrier",
         TrapKind::TrapInstruction => "trap",
+        TrapKind::Assertion { .. } => "assertion",
         TrapKind::Breakpoint => "breakpoint",
         TrapKind::StepLimit { .. } => "step_limit",
         TrapKind::CallDepth { .. } => "call_depth",

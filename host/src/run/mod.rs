@@ -166,6 +166,7 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
         counters: None,
         lines: None,
         fault: None,
+        printed: device.take_printed(),
         buffers: BTreeMap::new(),
     };
     match launched {

@@ -2,7 +2,7 @@
 //!
 //! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is what `host devices` lists;
 //! `"correct"` is null, since there is nothing to compare with; `"counters"` is null on a GPU (without `--counters`) and after a
-//! fault; `"buffers"` holds the elements of the buffers that `--print` names, by the number of the argument. Numbers that JSON
+//! fault; `"output"` is what the kernel printed, null on a GPU, whose driver writes it to the standard output by itself; `"buffers"` holds the elements of the buffers that `--print` names, by the number of the argument. Numbers that JSON
 //! cannot hold (infinite ones, or none) are null. With `--lines`, `"lines"` has what each line did.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use serde_json::Value;
-use simt::MetricValue;
+use simt::{MetricValue, Printed};
 
 use super::fault::Fault;
 use super::value::Values;
@@ -40,6 +40,8 @@ pub struct Report<'a> {
     pub lines: Option<Lines>,
     /// What the kernel did that it must not do.
     pub fault: Option<Fault>,
+    /// What the kernel printed, where that is known.
+    pub printed: Option<Printed>,
     /// The buffers to show, by the numbers of their arguments.
     pub buffers: BTreeMap<usize, Values>,
 }
@@ -54,6 +56,7 @@ struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<&'a Lines>,
     faults: Vec<&'a Fault>,
+    output: Option<String>,
     buffers: &'a BTreeMap<usize, Values>,
 }
 
@@ -69,6 +72,7 @@ impl Report<'_> {
                     counters: self.counters.as_ref().map(Metrics),
                     lines: self.lines.as_ref(),
                     faults: self.fault.iter().collect(),
+                    output: self.printed.as_ref().map(text_of),
                     buffers: &self.buffers,
                 };
                 serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
@@ -76,17 +80,39 @@ impl Report<'_> {
                 out.flush()?;
                 Ok(())
             }
+            Format::Table => {
+                self.write_printed(out)?;
+                if self.fault.is_some() { Ok(()) } else { self.write_table(out) }
+            }
             _ if self.fault.is_some() => Ok(()),
-            Format::Table => self.write_table(out),
             Format::Csv | Format::Markdown => {
                 let rows = self.metrics(|_| true).into_iter().map(|[name, value]| vec![name, value]);
                 let buffers = self.buffers.iter().flat_map(|(argument, values)| {
                     let name = move |index| format!("buffer {argument}[{index}]");
                     values.texts().enumerate().map(move |(index, text)| vec![name(index), text])
                 });
-                listing::write(format, &["name", "value"], rows.chain(buffers).collect(), Value::Null, out)
+                let printed = self.printed.iter().map(text_of).filter(|text| !text.is_empty());
+                let printed = printed.map(|text| vec!["output".to_owned(), text]);
+                listing::write(
+                    format,
+                    &["name", "value"],
+                    rows.chain(printed).chain(buffers).collect(),
+                    Value::Null,
+                    out,
+                )
             }
         }
+    }
+
+    /// What the kernel printed, as it stands, with an empty line behind it.
+    fn write_printed(&self, out: &mut dyn Write) -> Result<()> {
+        let text = self.printed.as_ref().map(text_of).unwrap_or_default();
+        if !text.is_empty() {
+            let end = if text.ends_with('\n') { "\n" } else { "\n\n" };
+            write!(out, "{text}{end}")?;
+            out.flush()?;
+        }
+        Ok(())
     }
 
     /// Names and values of the counters that are wanted.
@@ -140,5 +166,13 @@ impl Report<'_> {
         }
         out.flush()?;
         Ok(())
+    }
+}
+
+/// What was printed, and how much more there was.
+fn text_of(printed: &Printed) -> String {
+    match printed.lost {
+        0 => printed.text(),
+        lost => format!("{}\n[{lost} more bytes were printed, and are not kept]\n", printed.text()),
     }
 }

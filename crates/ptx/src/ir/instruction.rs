@@ -286,6 +286,23 @@ pub enum Op {
         arguments: Vec<CallOperand>,
         uniform: bool,
     },
+    /// `alloca`: bytes of local memory until the function returns.
+    StackAllocate {
+        ty: Type,
+        dst: Destination,
+        size: Operand,
+        align: u32,
+    },
+    /// `stacksave`
+    StackSave {
+        ty: Type,
+        dst: Destination,
+    },
+    /// `stackrestore`: frees what was allocated since.
+    StackRestore {
+        ty: Type,
+        src: Operand,
+    },
     Return,
     Exit,
     Trap,

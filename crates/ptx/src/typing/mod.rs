@@ -18,6 +18,7 @@ mod modifiers;
 mod movement;
 mod operands;
 mod special;
+mod stack;
 mod unsupported;
 mod warp;
 
@@ -92,6 +93,9 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "bra" => control::branch(c),
         "brx" => control::branch_indexed(c),
         "call" => control::call(c),
+        "alloca" => stack::allocate(c),
+        "stacksave" => stack::save(c),
+        "stackrestore" => stack::restore(c),
         "ret" => control::ending(c, Op::Return),
         "exit" => control::ending(c, Op::Exit),
         "trap" => control::ending(c, Op::Trap),

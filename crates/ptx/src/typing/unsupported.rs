@@ -4,8 +4,7 @@ use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
 /// Opcodes that are PTX, but have no operation here.
-const OPCODES: [&str; 54] = [
-    "alloca",
+const OPCODES: [&str; 51] = [
     "clusterlaunchcontrol",
     "cp",
     "elect",
@@ -20,8 +19,6 @@ const OPCODES: [&str; 54] = [
     "multimem",
     "pmevent",
     "setmaxnreg",
-    "stackrestore",
-    "stacksave",
     "stmatrix",
     "suld",
     "suq",

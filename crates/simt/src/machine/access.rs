@@ -18,9 +18,14 @@ use crate::trap::{AccessAction, TrapKind};
 pub(super) struct Refused(TrapKind, u32);
 
 impl Refused {
-    fn new(action: AccessAction, space: Space, width: u32, fault: AccessFault) -> Box<Self> {
+    pub fn new(action: AccessAction, space: Space, width: u32, fault: AccessFault) -> Box<Self> {
         let AccessFault { lane, address, kind } = fault;
-        Box::new(Self(TrapKind::Access { action, space, address, width, fault: kind }, lane))
+        Self::because(TrapKind::Access { action, space, address, width, fault: kind }, lane)
+    }
+
+    /// A fault of a lane.
+    pub fn because(kind: TrapKind, lane: u32) -> Box<Self> {
+        Box::new(Self(kind, lane))
     }
 
     pub fn at(self, pc: u32) -> Fault {
@@ -208,7 +213,7 @@ fn load_elsewhere(worker: &mut Worker, warp: &Warp, space: Space, access: &Acces
 }
 
 /// Reads the kernel's parameters at addresses that are not known beforehand.
-fn load_parameter(parameters: &[u8], access: &Access, rows: &mut [Row; 4]) -> Result<(), AccessFault> {
+pub(super) fn load_parameter(parameters: &[u8], access: &Access, rows: &mut [Row; 4]) -> Result<(), AccessFault> {
     for lane in lanes(access.mask) {
         let address = access.addresses[lane];
         let width = access.width as usize;

@@ -9,6 +9,7 @@ use super::warp::{Wait, Warp};
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
 use crate::memory::SharedMemory;
+use crate::output::BlockOutput;
 use crate::trap::{Absence, TrapKind};
 
 /// Instructions that a warp executes before it is another's turn.
@@ -26,6 +27,8 @@ pub(super) struct Worker<'l> {
     pub position: [u32; 3],
     /// The words that a load or store moves; those of inactive lanes mean nothing.
     pub rows: [Row; 4],
+    /// What the block prints.
+    output: BlockOutput,
     /// Instructions executed that the launch's total does not have yet.
     untold: u64,
 }
@@ -48,6 +51,7 @@ impl<'l> Worker<'l> {
             block: 0,
             position: [0; 3],
             rows: [[0; 32]; 4],
+            output: BlockOutput::default(),
             untold: 0,
         }
     }
@@ -58,8 +62,21 @@ impl<'l> Worker<'l> {
         (0..count).map(|index| Warp::new(&self.launched.constants, index, self.launched.block)).collect()
     }
 
+    /// Adds to what the block prints.
+    pub fn print(&mut self, text: &[u8]) {
+        if let Some(output) = self.launched.output {
+            self.output.print(text, output.limit());
+        }
+    }
+
     /// Runs a block to its end.
     pub fn run(&mut self, warps: &mut [Warp<'l>], block: u64) -> Result<(), Stop> {
+        let result = self.run_warps(warps, block);
+        self.launched.keep_output(block, &mut self.output);
+        result
+    }
+
+    fn run_warps(&mut self, warps: &mut [Warp<'l>], block: u64) -> Result<(), Stop> {
         let [x, y, _] = self.launched.grid.map(u64::from);
         self.block = block;
         self.position = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32];

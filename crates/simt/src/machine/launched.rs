@@ -9,6 +9,7 @@ use super::block::{Fault, Worker};
 use super::warp::Warp;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Constants, Row};
+use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{self, Code, Constant};
 use crate::{Launch, LaunchError, Memory, Report, Trap};
 
@@ -38,6 +39,8 @@ pub(crate) struct Launched<'l> {
     /// The lowest block that has faulted.
     faulted: AtomicU64,
     trap: Mutex<Option<(u64, Box<Trap>)>>,
+    pub output: Option<&'l Output>,
+    printed: LaunchOutput,
 }
 
 /// Why a worker stops before the last block.
@@ -82,6 +85,8 @@ impl<'l> Launched<'l> {
             done: AtomicU64::new(0),
             faulted: AtomicU64::new(u64::MAX),
             trap: Mutex::new(None),
+            output: launch.output,
+            printed: LaunchOutput::default(),
         };
         let rows = |list: &[Constant]| list.iter().map(|&constant| launched.row(constant)).collect::<Vec<_>>();
         let (words, doubles) = (rows(&code.constant_words), rows(&code.constant_doubles));
@@ -168,6 +173,9 @@ impl<'l> Launched<'l> {
             },
         }
         let trap = self.trap.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(output) = self.output {
+            self.printed.finish(trap.as_ref().map_or(u64::MAX, |&(block, _)| block), output);
+        }
         if let Some((_, trap)) = trap {
             return Err(LaunchError::Trap(trap));
         }
@@ -209,6 +217,13 @@ impl<'l> Launched<'l> {
             }
         }
         worker.finish()
+    }
+
+    /// Keeps what a block printed.
+    pub fn keep_output(&self, block: u64, printed: &mut BlockOutput) {
+        if let Some(output) = self.output {
+            self.printed.add(block, printed, output.limit());
+        }
     }
 
     /// Keeps the trap of the lowest block.

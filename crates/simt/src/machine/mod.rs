@@ -11,6 +11,7 @@ mod block;
 mod launched;
 mod local;
 mod step;
+mod system;
 mod warp;
 
 pub(crate) use atomic::has_atomic;

@@ -5,7 +5,9 @@ use super::across;
 use super::barrier::{Arrival, Outcome};
 use super::block::{Fault, Worker, absence};
 use super::launched::Launched;
+use super::system;
 use super::warp::{Frame, Split, Wait, Warp};
+use crate::lanes::WideRow;
 use crate::program::{Action, Barrier, BranchIndexed, Call, Callee, Code, RETURN, function_at};
 use crate::trap::{Absence, TrapKind};
 use ptx::{BarrierReduction, Special};
@@ -155,6 +157,20 @@ fn control<'l>(
         }
         Action::Nothing => {}
         Action::BranchIndexed(branch) => return branch_indexed(worker, warp, split, branch, mask, counter),
+        Action::CallSystem(call) => system::call(worker, warp, call, mask).map_err(|fault| fault.at(pc))?,
+        Action::Allocate { d, wide, size, align } => {
+            let sizes = stack_values(warp, *size, *wide);
+            let addresses = warp.allocate(split, mask, &sizes, *align).map_err(|kind| fault(kind, mask))?;
+            set_stack_values(warp, *d, *wide, mask, &addresses);
+        }
+        Action::SaveStack { d, wide } => {
+            let tops = warp.stack(split);
+            set_stack_values(warp, *d, *wide, mask, &tops);
+        }
+        Action::RestoreStack { source, wide } => {
+            let tops = stack_values(warp, *source, *wide);
+            warp.restore_stack(split, mask, &tops);
+        }
         Action::Call(call) => return call_function(worker, warp, split, call, mask),
         Action::Exit => {
             exit(warp, split, mask);
@@ -174,6 +190,19 @@ fn control<'l>(
     }
     split.pc += 1;
     Ok(Next::On)
+}
+
+/// Sizes or addresses of local memory, which have 32 or 64 bits.
+fn stack_values(warp: &Warp, row: u32, wide: bool) -> WideRow {
+    if wide { *warp.registers.wide(row) } else { warp.registers.word(row).map(u64::from) }
+}
+
+fn set_stack_values(warp: &mut Warp, row: u32, wide: bool, mask: u32, values: &WideRow) {
+    if wide {
+        warp.registers.set_wide(row, mask, values);
+    } else {
+        warp.registers.set_word(row, mask, &values.map(|value| value as u32));
+    }
 }
 
 /// Ends some lanes of a split.

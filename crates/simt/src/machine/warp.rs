@@ -4,11 +4,13 @@
 //! [`Join`] for the place where these ways meet again; a split that gets there ends, and the last one to end wakes the join,
 //! which goes on as one split. Splits run one at a time, but in any order, so lanes may wait for each other.
 
-use crate::lanes::{Base, Constants, Registers, Row};
+use std::collections::HashMap;
+
+use crate::lanes::{Base, Constants, Registers, Row, WideRow};
 use crate::program::{FunctionCode, NEVER_MEET};
 use crate::trap::TrapKind;
 
-use super::local::LocalMemory;
+use super::local::{LocalMemory, lanes};
 
 /// The most frames of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
@@ -45,6 +47,10 @@ pub(super) struct Frame {
     pub base: Base,
     /// Where its local memory starts.
     pub local: u64,
+    /// Where that of its variables ends, and what `alloca` gives starts.
+    local_end: u64,
+    /// Where the local memory that no frame uses started before this one was made.
+    local_before: u64,
     /// The split that called, at the call; `None` for the kernel.
     caller: Option<Split>,
     live: bool,
@@ -75,6 +81,8 @@ pub(super) struct Warp<'c> {
     joins: Vec<Join>,
     free_joins: Vec<u32>,
     frames: Vec<Frame>,
+    /// Where the stack of each lane ends, of the frames that have used `alloca`.
+    stacks: HashMap<u32, Box<WideRow>>,
     /// Where the next frame's registers and local memory start.
     top: (Base, u64),
     /// Instructions executed: its clock.
@@ -108,6 +116,7 @@ impl<'c> Warp<'c> {
             joins: Vec::new(),
             free_joins: Vec::new(),
             frames: Vec::new(),
+            stacks: HashMap::new(),
             top: (Base::default(), 0),
             executed: 0,
         }
@@ -128,7 +137,10 @@ impl<'c> Warp<'c> {
         self.joins.clear();
         self.free_joins.clear();
         self.frames.clear();
-        self.frames.push(Frame { function: 0, base: Base::default(), local: 0, caller: None, live: true });
+        self.stacks.clear();
+        let local_end = kernel.local.next_multiple_of(16);
+        let base = Base::default();
+        self.frames.push(Frame { function: 0, base, local: 0, local_end, local_before: 0, caller: None, live: true });
         self.ready.clear();
         self.ready.push(Split { pc: kernel.entry, mask: self.exists, meet: NEVER_MEET, join: ALONE, frame: 0 });
         self.executed = 0;
@@ -228,7 +240,11 @@ impl<'c> Warp<'c> {
         if self.frames.len() as u32 >= CALL_DEPTH_LIMIT {
             return Err(TrapKind::CallDepth { limit: CALL_DEPTH_LIMIT });
         }
-        let (base, local) = self.top;
+        let (base, local_before) = self.top;
+        let local = match self.stacks.get(&split.frame) {
+            Some(stack) => lanes(split.mask).map(|lane| stack[lane]).fold(local_before, u64::max).next_multiple_of(16),
+            None => local_before,
+        };
         let needed = local.saturating_add(code.local);
         if needed > LOCAL_LIMIT {
             return Err(TrapKind::LocalMemory { needed, limit: LOCAL_LIMIT });
@@ -243,7 +259,8 @@ impl<'c> Warp<'c> {
         );
         self.registers.grow(self.top.0);
         self.local.grow(needed);
-        self.frames.push(Frame { function, base, local, caller: Some(split), live: true });
+        let (local_end, caller) = (self.top.1, Some(split));
+        self.frames.push(Frame { function, base, local, local_end, local_before, caller, live: true });
         let frame = self.frames.len() as u32 - 1;
         Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame })
     }
@@ -260,9 +277,46 @@ impl<'c> Warp<'c> {
     /// Takes a frame's rows back; those of frames below it that have ended, too.
     fn free(&mut self, frame: u32) {
         self.frames[frame as usize].live = false;
+        self.stacks.remove(&frame);
         while let Some(last) = self.frames.last().filter(|last| !last.live) {
-            self.top = (last.base, last.local);
+            self.top = (last.base, last.local_before);
             self.frames.pop();
+        }
+    }
+
+    /// Where the stack of each lane ends, in the split's frame. Each lane has local memory of its own, so lanes that
+    /// take different ways, and call different functions, do not get into each other's.
+    pub fn stack(&self, split: &Split) -> WideRow {
+        match self.stacks.get(&split.frame) {
+            Some(stack) => **stack,
+            None => [self.frame(split).local_end; 32],
+        }
+    }
+
+    /// Takes bytes of local memory for each lane, until the function returns. Returns their addresses.
+    pub fn allocate(&mut self, split: &Split, mask: u32, sizes: &WideRow, align: u32) -> Result<WideRow, TrapKind> {
+        let mut ends = self.stack(split);
+        let mut addresses = [0; 32];
+        for lane in lanes(mask) {
+            addresses[lane] = ends[lane].next_multiple_of(align.into());
+            let needed = addresses[lane].saturating_add(sizes[lane]);
+            if needed > LOCAL_LIMIT {
+                return Err(TrapKind::LocalMemory { needed, limit: LOCAL_LIMIT });
+            }
+            ends[lane] = needed;
+        }
+        self.local.grow(ends.iter().copied().fold(0, u64::max));
+        self.stacks.insert(split.frame, Box::new(ends));
+        Ok(addresses)
+    }
+
+    /// Gives back what each lane has taken since its stack ended there. An end that never was is no end.
+    pub fn restore_stack(&mut self, split: &Split, mask: u32, ends: &WideRow) {
+        let start = self.frame(split).local_end;
+        if let Some(stack) = self.stacks.get_mut(&split.frame) {
+            for lane in lanes(mask) {
+                stack[lane] = ends[lane].clamp(start, stack[lane]);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use ptx::{AtomicOp, BarrierReduction, Function, Handle, ShuffleMode, Space, Special, Type, VoteMode};
 
+use super::SystemFunction;
 use crate::InstructionInfo;
 use crate::lanes::{Handler, Operands};
 
@@ -112,6 +113,25 @@ pub(crate) enum Action {
     },
     BranchIndexed(Box<BranchIndexed>),
     Call(Box<Call>),
+    /// Calls a function of the device's runtime.
+    CallSystem(Box<SystemCall>),
+    /// `alloca`: takes local memory, whose address each lane gets.
+    Allocate {
+        d: u32,
+        wide: bool,
+        size: u32,
+        align: u32,
+    },
+    /// `stacksave`.
+    SaveStack {
+        d: u32,
+        wide: bool,
+    },
+    /// `stackrestore`.
+    RestoreStack {
+        source: u32,
+        wide: bool,
+    },
     Return {
         meet: u32,
     },
@@ -201,6 +221,15 @@ pub(crate) struct BranchIndexed {
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub callee: Callee,
+    /// Rows of the caller.
+    pub arguments: Vec<Rows>,
+    pub results: Vec<Rows>,
+}
+
+/// A call of a function of the device's runtime.
+#[derive(Clone, Debug)]
+pub(crate) struct SystemCall {
+    pub function: SystemFunction,
     /// Rows of the caller.
     pub arguments: Vec<Rows>,
     pub results: Vec<Rows>,

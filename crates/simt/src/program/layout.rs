@@ -17,7 +17,8 @@ pub(super) fn reachable(module: &Module, kernel: Handle<Function>) -> Vec<Handle
                     Callee::Indirect { candidates, .. } => candidates.as_slice(),
                 };
                 for callee in callees {
-                    if !found.contains(callee) {
+                    let provided = super::system::of(module, &module.functions[*callee]).is_some();
+                    if !provided && !found.contains(callee) {
                         found.push(*callee);
                     }
                 }

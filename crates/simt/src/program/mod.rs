@@ -6,10 +6,12 @@ mod decode;
 mod layout;
 mod listing;
 mod order;
+mod system;
 mod variables;
 
 pub(crate) use code::*;
 pub(crate) use listing::source;
+pub(crate) use system::SystemFunction;
 pub(crate) use variables::function_at;
 
 use std::collections::HashMap;

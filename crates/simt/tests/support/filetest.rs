@@ -14,6 +14,7 @@
 //!   in the end (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
 //!   `bytes: TYPE VALUES` an aggregate passed by value.
 //! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it refuses it. Not for GPUs.
+//! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
 //! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything).
 
@@ -29,6 +30,7 @@ pub struct Test {
     pub parameters: Vec<Parameter>,
     pub trap: Option<String>,
     pub error: Option<String>,
+    pub prints: Vec<String>,
     pub counts: Vec<(String, u64)>,
 }
 
@@ -63,7 +65,7 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
             tests.push(run(index + 1, rest).map_err(|what| fail(&what))?);
             continue;
         }
-        let known = ["in", "out", "inout", "arg", "bytes", "trap", "error", "count"].contains(&directive);
+        let known = ["in", "out", "inout", "arg", "bytes", "trap", "error", "prints", "count"].contains(&directive);
         if !known {
             continue;
         }
@@ -71,6 +73,7 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
         match directive {
             "trap" => test.trap = Some(rest.to_string()),
             "error" => test.error = Some(rest.to_string()),
+            "prints" => test.prints.push(rest.to_string()),
             "count" => {
                 let (name, value) = rest.split_once(' ').ok_or_else(|| fail("a name and a value are needed"))?;
                 test.counts.push((name.into(), value.parse().map_err(|_| fail("not a number"))?));

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
 use cust::sys::{self, CUDA_MEMCPY2D, CUfunc_cache, CUfunction_attribute as FunctionAttribute, CUmemorytype};
-use simt::{Counters, Report};
+use simt::{Counters, Printed, Report};
 
 use super::super::backend::Backend;
 use super::super::{CacheConfig, LaunchConfig, Properties};
@@ -238,6 +238,10 @@ impl Backend for Gpu {
     }
 
     fn last_report(&self) -> Option<Rc<Report>> {
+        None
+    }
+
+    fn take_printed(&self) -> Option<Printed> {
         None
     }
 

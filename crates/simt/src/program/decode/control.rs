@@ -2,7 +2,8 @@
 
 use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
 
-use super::super::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle};
+use super::super::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
+use super::super::system;
 use super::{COUNTED, Decoded, FunctionDecoder, Place};
 use crate::LoadErrorReason;
 
@@ -77,6 +78,16 @@ impl FunctionDecoder<'_, '_> {
                     members: self.word(*members, Type::U32)?,
                 }
             }
+            Op::StackAllocate { ty, dst, size, align } => Action::Allocate {
+                d: self.destination(*dst, *ty)?,
+                wide: ty.bits() == 64,
+                size: self.value(*size, *ty)?,
+                align: *align,
+            },
+            Op::StackSave { ty, dst } => Action::SaveStack { d: self.destination(*dst, *ty)?, wide: ty.bits() == 64 },
+            Op::StackRestore { ty, src } => {
+                Action::RestoreStack { source: self.value(*src, *ty)?, wide: ty.bits() == 64 }
+            }
             Op::ActiveMask { dst } => Action::ActiveMask { d: self.destination(*dst, Type::B32)? },
             other => {
                 let name = format!("{other:?}");
@@ -103,6 +114,7 @@ impl FunctionDecoder<'_, '_> {
                 return mismatch(format!("{} results, {} expected", function.results.len(), results.len()));
             }
         }
+        let system = direct.and_then(|function| system::of(module, function));
         let index = |handle: Handle<ptx::Function>| self.builder.by_handle.get(&handle.index()).copied().unwrap_or(0);
         let callee = match callee {
             Callee::Direct(handle) => code::Callee::Direct(index(*handle)),
@@ -151,7 +163,12 @@ impl FunctionDecoder<'_, '_> {
             self.check_size(direct, parameter, rows)?;
             result_rows.push(rows);
         }
-        self.emit(COUNTED, Action::Call(Box::new(Call { callee, arguments: argument_rows, results: result_rows })));
+        let (arguments, results) = (argument_rows, result_rows);
+        let action = match system {
+            Some(function) => Action::CallSystem(Box::new(SystemCall { function, arguments, results })),
+            None => Action::Call(Box::new(Call { callee, arguments, results })),
+        };
+        self.emit(COUNTED, action);
         for (rows, register) in registers {
             self.gather(rows, register)?;
         }

@@ -1,0 +1,164 @@
+//! What the threads of a launch print: `vprintf`, to which every `printf` of a kernel comes down.
+//!
+//! A GPU collects the output of all blocks in a buffer of a fixed size, in whatever order they come, and the driver prints
+//! it when the host waits. Here a launch's output is in the order of its blocks, and within a block in the order in
+//! which its warps took their turns, lane by lane: the same on any number of host threads.
+
+pub(crate) mod format;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes that an [`Output`] keeps unless it is told otherwise: as many as a GPU's buffer has (CUDA programming guide,
+/// "Formatted Output").
+pub const DEFAULT_OUTPUT_LIMIT: usize = 1 << 20;
+
+/// Takes what the threads of launches print.
+///
+/// It keeps the first bytes, up to a limit, and counts the rest. (A GPU overwrites the first with the last.) What a launch
+/// printed before a trap is kept, too: that of the blocks up to the one that faulted.
+#[derive(Debug)]
+pub struct Output {
+    limit: usize,
+    printed: Mutex<Printed>,
+}
+
+/// What was printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// The bytes that were kept.
+    pub bytes: Vec<u8>,
+    /// Bytes beyond the limit, which are lost.
+    pub lost: u64,
+}
+
+impl Printed {
+    /// As text: what is not UTF-8 is replaced by U+FFFD.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    fn push(&mut self, bytes: &[u8], limit: usize) {
+        let room = limit.saturating_sub(self.bytes.len()).min(bytes.len());
+        self.bytes.extend_from_slice(&bytes[..room]);
+        self.lost += (bytes.len() - room) as u64;
+    }
+}
+
+impl Output {
+    /// Keeps up to `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { limit, printed: Mutex::default() }
+    }
+
+    /// What was printed since the last call.
+    pub fn take(&self) -> Printed {
+        std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self::new(DEFAULT_OUTPUT_LIMIT)
+    }
+}
+
+/// What one block prints while it runs.
+#[derive(Debug, Default)]
+pub(crate) struct BlockOutput(Printed);
+
+impl BlockOutput {
+    /// Adds what a thread prints.
+    pub fn print(&mut self, bytes: &[u8], limit: usize) {
+        self.0.push(bytes, limit);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.bytes.is_empty() && self.0.lost == 0
+    }
+}
+
+/// What the blocks of a launch have printed, whichever came first.
+#[derive(Debug, Default)]
+pub(crate) struct LaunchOutput {
+    blocks: Mutex<Blocks>,
+}
+
+#[derive(Debug, Default)]
+struct Blocks {
+    by_index: BTreeMap<u64, Printed>,
+    bytes: usize,
+}
+
+impl LaunchOutput {
+    /// Takes the output of a block that has ended. Keeps no more than `limit` bytes: those of the lowest blocks.
+    pub fn add(&self, block: u64, output: &mut BlockOutput, limit: usize) {
+        if output.is_empty() {
+            return;
+        }
+        let printed = std::mem::take(&mut output.0);
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.bytes += printed.bytes.len();
+        blocks.by_index.insert(block, printed);
+        let mut beyond = blocks.bytes.saturating_sub(limit);
+        blocks.bytes -= beyond;
+        for printed in blocks.by_index.values_mut().rev() {
+            let cut = beyond.min(printed.bytes.len());
+            printed.bytes.truncate(printed.bytes.len() - cut);
+            printed.lost += cut as u64;
+            beyond -= cut;
+            if beyond == 0 {
+                break;
+            }
+        }
+    }
+
+    /// Hands over what the blocks up to `last` printed.
+    pub fn finish(self, last: u64, output: &Output) {
+        let blocks = self.blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut all = output.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, printed) in blocks.by_index.range(..=last) {
+            all.push(&printed.bytes, output.limit);
+            all.lost += printed.lost;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_in_the_order_of_blocks_and_the_first_bytes_are_kept() {
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            let launch = LaunchOutput::default();
+            for block in order {
+                let mut output = BlockOutput::default();
+                output.print(format!("block {block}\n").as_bytes(), 10);
+                launch.add(block, &mut output, 10);
+            }
+            let output = Output::new(10);
+            launch.finish(u64::MAX, &output);
+            let printed = output.take();
+            assert_eq!((printed.text().as_str(), printed.lost), ("block 0\nbl", 14), "{order:?}");
+            assert_eq!(output.take(), Printed::default());
+        }
+    }
+
+    #[test]
+    fn blocks_above_one_that_faulted_are_left_out() {
+        let launch = LaunchOutput::default();
+        for block in 0..4 {
+            let mut output = BlockOutput::default();
+            output.print(&[b'0' + block as u8], 100);
+            launch.add(block, &mut output, 100);
+        }
+        let output = Output::default();
+        launch.finish(2, &output);
+        assert_eq!(output.take().text(), "012");
+    }
+}

@@ -1,0 +1,31 @@
+//! The functions that the device's own runtime provides: a module declares them, and has no body for them.
+//!
+//! These are what compilers emit for `printf` and `assert` (CUDA programming guide, "Formatted Output", "Assertion").
+
+use ptx::{Function, Module};
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SystemFunction {
+    /// `int vprintf(const char* format, void* arguments)`
+    Print,
+    /// `void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t charSize)`
+    FailAssertion,
+}
+
+/// The system function that a declaration names, if it is one, with the right parameters.
+pub(super) fn of(module: &Module, function: &Function) -> Option<SystemFunction> {
+    if function.body.is_some() || function.is_kernel {
+        return None;
+    }
+    let sizes = |list: &[ptx::Handle<ptx::Variable>]| -> Vec<u64> {
+        list.iter().map(|&variable| module.variables[variable].size.unwrap_or(0)).collect()
+    };
+    let (parameters, results) = (sizes(&function.parameters), sizes(&function.results));
+    let (found, takes, gives): (_, &[u64], &[u64]) = match function.name.as_str() {
+        "vprintf" => (SystemFunction::Print, &[8, 8], &[4]),
+        "__assertfail" => (SystemFunction::FailAssertion, &[8, 8, 4, 8, 8], &[]),
+        _ => return None,
+    };
+    (parameters == takes && results == gives).then_some(found)
+}
