@@ -1,0 +1,25 @@
+//! Writes random kernels as PTX, one file for every twenty: for `ptxas`, which must take them all.
+//!
+//! `cargo run -p coalesce-fuzz --example kernels -- FOLDER FIRST_SEED FILES`
+
+use std::fmt::Write;
+
+use coalesce_fuzz::kernel::HEADER;
+use coalesce_fuzz::machine;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, folder, first, files] = arguments.as_slice() else {
+        eprintln!("give a folder, the first seed and how many files");
+        std::process::exit(2);
+    };
+    let number = |text: &String| text.parse::<u64>().expect("a number");
+    for file in 0..number(files) {
+        let mut text = HEADER.to_owned();
+        for seed in 0..20 {
+            let seed = number(first) + 20 * file + seed;
+            let _ = writeln!(text, "{}", machine::seeded(seed, seed % 2 == 1).text(&format!("k{seed}")));
+        }
+        std::fs::write(format!("{folder}/{file}.ptx"), text).expect("the file is written");
+    }
+}

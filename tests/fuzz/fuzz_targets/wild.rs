@@ -1,0 +1,4 @@
+//! The target `wild`: random kernels that misbehave. See the library.
+#![cfg_attr(fuzzing, no_main)]
+
+coalesce_fuzz::target!("wild");

@@ -1,0 +1,46 @@
+//! What must hold for every argument of `host run`.
+
+use host::run::argument::{Argument, Prepared};
+
+/// The largest buffer that is made here.
+const MADE: u64 = 1 << 16;
+
+/// Reads the argument; makes its data if it is small and no file.
+///
+/// # Panics
+///
+/// If what it says of itself does not fit its data, or a complaint is no line.
+pub fn check(text: &str) {
+    let argument: Argument = match text.parse() {
+        Ok(argument) => argument,
+        Err(complaint) => {
+            let complaint: String = complaint;
+            assert!(complaint.len() > 10 && complaint.len() < 300 + 2 * text.len(), "{complaint}");
+            // What the user wrote is escaped where it is printed; the rest is one line.
+            assert!(text.contains('\n') || !complaint.contains('\n'), "{complaint}");
+            return;
+        }
+    };
+    assert_eq!(argument.text, text);
+    if !argument.is_buffer() {
+        let Prepared::Value(bytes) = argument.prepare().expect("values need nothing") else {
+            panic!("{text:?} is a value");
+        };
+        assert!(bytes.len() == argument.bytes() && !bytes.is_empty());
+        return;
+    }
+    assert_eq!(argument.bytes(), 8);
+    let small = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']')?.0.parse().ok())
+        .is_some_and(|length: u64| length < MADE);
+    if small && !text.contains('@') {
+        let Prepared::Buffer(data) = argument.prepare().expect("it is small") else { panic!("{text:?} is a buffer") };
+        assert!(data.offset <= data.bytes());
+        assert_eq!(data.bytes(), data.shape.iter().product::<usize>() as u64 * data.ty.bytes() as u64);
+        if let Some(values) = &data.values {
+            assert_eq!(values.bytes().len() as u64, data.bytes());
+            assert_eq!(values.texts().count(), data.length);
+        }
+    }
+}

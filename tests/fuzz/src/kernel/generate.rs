@@ -1,0 +1,294 @@
+//! From a fuzzer's bytes to a kernel.
+
+use arbitrary::{Result, Unstructured};
+
+use super::*;
+
+/// Statements of a kernel with its functions, about.
+const STATEMENTS: u32 = 70;
+
+/// What may stand where a statement is made.
+#[derive(Clone, Copy)]
+struct Scope {
+    /// Functions from this one on may be called.
+    callable: u8,
+    /// Functions that there are.
+    functions: u8,
+    /// Loops around it.
+    loops: u8,
+    /// Loops around it that there may be.
+    most_loops: u8,
+    /// Statements around it.
+    depth: u8,
+    /// Whether all threads of the block come by.
+    uniform: bool,
+    /// Whether a thread may end, or return, here.
+    may_leave: bool,
+    /// Whether whole warps make up the block.
+    whole_warps: bool,
+    wild: bool,
+}
+
+struct Generator<'u, 'b> {
+    bytes: &'u mut Unstructured<'b>,
+    statements: u32,
+    next_loop: u8,
+}
+
+impl Kernel {
+    /// A kernel that does nothing PTX leaves open; with `wild`, one that may do anything.
+    ///
+    /// # Errors
+    ///
+    /// Those of `arbitrary`.
+    pub fn generate(bytes: &mut Unstructured<'_>, wild: bool) -> Result<Self> {
+        let grid = *bytes.choose(&[[1, 1, 1], [3, 1, 1], [2, 2, 1], [1, 2, 3]])?;
+        let block = *bytes.choose(&[
+            [32, 1, 1],
+            [64, 1, 1],
+            [33, 1, 1],
+            [1, 1, 1],
+            [8, 4, 2],
+            [5, 3, 3],
+            [96, 1, 1],
+            [7, 1, 1],
+        ])?;
+        let seed = bytes.arbitrary()?;
+        let functions = bytes.int_in_range(0..=2)?;
+        let whole_warps = block.iter().product::<u32>() % 32 == 0;
+        let scope = Scope {
+            callable: 0,
+            functions,
+            loops: 0,
+            most_loops: 2,
+            depth: 0,
+            uniform: true,
+            may_leave: wild,
+            whole_warps,
+            wild,
+        };
+        let mut generator = Generator { bytes, statements: 0, next_loop: 0 };
+        let mut body = generator.list(scope, 12)?;
+        // From here on threads may end: nothing follows that needs them all.
+        body.extend(generator.list(Scope { uniform: false, may_leave: true, ..scope }, 8)?);
+        let functions = (0..functions)
+            .map(|index| {
+                generator.next_loop = 0;
+                let inner = Scope { callable: index + 1, most_loops: 1, uniform: false, may_leave: true, ..scope };
+                generator.list(inner, 8)
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { grid, block, seed, functions, body })
+    }
+}
+
+impl Generator<'_, '_> {
+    fn below(&mut self, end: u8) -> Result<u8> {
+        self.bytes.int_in_range(0..=end - 1)
+    }
+
+    fn register(&mut self, bank: Bank) -> Result<u8> {
+        self.below(bank.registers())
+    }
+
+    fn guard(&mut self) -> Result<Guard> {
+        Ok(Guard { predicate: self.register(Bank::Predicate)?, wanted: self.bytes.arbitrary()? })
+    }
+
+    fn maybe_guard(&mut self) -> Result<Option<Guard>> {
+        Ok(if self.bytes.ratio(1, 4)? { Some(self.guard()?) } else { None })
+    }
+
+    fn list(&mut self, scope: Scope, most: u8) -> Result<Vec<Statement>> {
+        let count = self.below(most + 1)?;
+        let mut list = Vec::new();
+        for _ in 0..count {
+            if self.statements >= STATEMENTS || self.bytes.is_empty() {
+                break;
+            }
+            self.statements += 1;
+            list.push(self.statement(scope)?);
+        }
+        Ok(list)
+    }
+
+    fn inner(&mut self, scope: Scope) -> Result<Vec<Statement>> {
+        self.list(Scope { depth: scope.depth + 1, uniform: false, ..scope }, 5)
+    }
+
+    fn statement(&mut self, scope: Scope) -> Result<Statement> {
+        let nested = scope.depth < 4;
+        Ok(match self.below(32)? {
+            0..=9 => self.operate()?,
+            10 => {
+                let bank = *self.bytes.choose(&[Bank::Word, Bank::Double, Bank::Half])?;
+                Statement::Constant { bank, result: self.register(bank)?, value: self.number()? }
+            }
+            11 | 12 => Statement::Load(self.access(true)?),
+            13 | 14 => Statement::Store(self.access(false)?),
+            15 => self.atomic()?,
+            16 => {
+                let reduction = self.below(REDUCTIONS.len() as u8)?;
+                let bank = REDUCTIONS[usize::from(reduction)].bank();
+                Statement::Reduce {
+                    reduction,
+                    index: self.register(Bank::Word)?,
+                    value: self.register(bank)?,
+                    guard: self.maybe_guard()?,
+                }
+            }
+            17..=19 if nested => {
+                Statement::If { condition: self.condition()?, then: self.inner(scope)?, otherwise: self.inner(scope)? }
+            }
+            20 | 21 if nested && scope.loops < scope.most_loops => {
+                let id = self.next_loop;
+                self.next_loop += 1;
+                Statement::Loop {
+                    id,
+                    count: self.register(Bank::Word)?,
+                    most: *self.bytes.choose(&[3, 1, 7])?,
+                    test_at_end: self.bytes.arbitrary()?,
+                    body: self.inner(Scope { loops: scope.loops + 1, ..scope })?,
+                }
+            }
+            22 if scope.loops > 0 => Statement::Break(self.guard()?),
+            23 if scope.loops > 0 => Statement::Continue(self.guard()?),
+            24 if nested => {
+                let arms = self.below(4)? + 1;
+                Statement::Switch {
+                    index: self.register(Bank::Word)?,
+                    arms: (0..arms).map(|_| self.inner(scope)).collect::<Result<_>>()?,
+                }
+            }
+            25 if scope.callable < scope.functions => {
+                let count = scope.functions - scope.callable;
+                let functions = [scope.callable + self.below(count)?, scope.callable + self.below(count)?];
+                Statement::Call {
+                    functions,
+                    choice: if self.bytes.arbitrary()? { Some(self.guard()?) } else { None },
+                    word: self.register(Bank::Word)?,
+                    double: self.register(Bank::Double)?,
+                }
+            }
+            26 if scope.may_leave => Statement::Leave(self.guard()?),
+            27..=29 if scope.uniform || scope.wild && scope.callable == 0 => {
+                Statement::Together(self.together(scope.whole_warps || scope.wild)?)
+            }
+            30 | 31 if scope.wild => {
+                let store = self.bytes.arbitrary()?;
+                Statement::Wild {
+                    place: self.place_for(store)?,
+                    store,
+                    far: self.bytes.arbitrary()?,
+                    offset: self.register(Bank::Word)?,
+                    register: self.register(Bank::Word)?,
+                    guard: self.maybe_guard()?,
+                }
+            }
+            _ => self.operate()?,
+        })
+    }
+
+    fn operate(&mut self) -> Result<Statement> {
+        let operation: &'static Operation = self.bytes.choose(operations::all())?;
+        Ok(Statement::Operate {
+            operation,
+            result: self.register(operation.result)?,
+            operands: operation.operands.iter().map(|&bank| self.register(bank)).collect::<Result<_>>()?,
+            guard: self.maybe_guard()?,
+        })
+    }
+
+    /// A number that is often a special one.
+    fn number(&mut self) -> Result<u64> {
+        const SPECIAL: [u64; 12] = [
+            0,
+            1,
+            u64::MAX,
+            0x8000_0000_8000_0000,
+            0x7fff_ffff_7fff_ffff,
+            0x7f80_0000_ff80_0000,
+            0x7fc0_0000_7fc0_0000,
+            0x7ff0_0000_0000_0000,
+            0x3f80_0000_3f80_0000,
+            0x0000_0001_0000_0020,
+            0x8000_0000_0000_0000,
+            0x0000_ffff_0000_ffff,
+        ];
+        if self.bytes.arbitrary()? { Ok(*self.bytes.choose(&SPECIAL)?) } else { self.bytes.arbitrary() }
+    }
+
+    /// A place to load from, or to store to.
+    fn place_for(&mut self, store: bool) -> Result<Place> {
+        let places = [Place::Own, Place::Tile, Place::Local, Place::Input];
+        Ok(*self.bytes.choose(&places[..places.len() - usize::from(store)])?)
+    }
+
+    fn access(&mut self, load: bool) -> Result<Access> {
+        let place = self.place_for(!load)?;
+        let element = *self.bytes.choose(&ELEMENTS)?;
+        // Half of a place must hold the vector.
+        let vectors = [1, 2, 4].into_iter().filter(|count| count * element.bytes <= 16.min(place.bytes() / 2));
+        let vector = *self.bytes.choose(&vectors.collect::<Vec<_>>())?;
+        Ok(Access {
+            place,
+            element,
+            vector: if element.bank.bits() == 8 * element.bytes { vector } else { 1 },
+            register: self.register(element.bank)?,
+            index: self.register(Bank::Word)?,
+            upper: self.bytes.arbitrary()?,
+            generic: self.bytes.ratio(1, 4)?,
+            guard: self.maybe_guard()?,
+        })
+    }
+
+    fn atomic(&mut self) -> Result<Statement> {
+        let atomic = *self.bytes.choose(&ATOMICS)?;
+        let bank = atomic.bank();
+        Ok(Statement::Atomic {
+            atomic,
+            place: *self.bytes.choose(&[Place::Own, Place::Tile])?,
+            index: self.register(Bank::Word)?,
+            values: [self.register(bank)?, self.register(bank)?],
+            result: self.register(bank)?,
+            guard: self.maybe_guard()?,
+        })
+    }
+
+    fn condition(&mut self) -> Result<Condition> {
+        let first = self.guard()?;
+        Ok(match self.below(4)? {
+            0 => Condition::Both(first, self.guard()?),
+            1 => Condition::Either(first, self.guard()?),
+            _ => Condition::One(first),
+        })
+    }
+
+    fn together(&mut self, shuffles: bool) -> Result<Together> {
+        const VOTES: [Vote; 7] =
+            [Vote::All, Vote::Any, Vote::Uniform, Vote::Ballot, Vote::BlockAnd, Vote::BlockOr, Vote::BlockCount];
+        const MODES: [ShuffleMode; 4] =
+            [ShuffleMode::Up, ShuffleMode::Down, ShuffleMode::Butterfly, ShuffleMode::Index];
+        let (value, result) = (self.register(Bank::Word)?, self.register(Bank::Word)?);
+        Ok(match self.below(6)? {
+            // In a warp that is not whole it might read a lane that is not there.
+            0 if shuffles => Together::Shuffle {
+                mode: *self.bytes.choose(&MODES)?,
+                value,
+                lane: self.register(Bank::Word)?,
+                segment: *self.bytes.choose(&[32, 16, 8, 2])?,
+                result,
+                predicate: self.register(Bank::Predicate)?,
+            },
+            1 => {
+                let vote = *self.bytes.choose(&VOTES)?;
+                let bank = if matches!(vote, Vote::Ballot | Vote::BlockCount) { Bank::Word } else { Bank::Predicate };
+                Together::Vote { vote, guard: self.guard()?, result: self.register(bank)? }
+            }
+            2 => Together::Match { value, result },
+            3 => Together::MatchAll { value, result, predicate: self.register(Bank::Predicate)? },
+            4 => Together::Redux { operation: self.below(REDUX.len() as u8)?, value, result },
+            _ => Together::Exchange { value, from: self.register(Bank::Word)?, result },
+        })
+    }
+}

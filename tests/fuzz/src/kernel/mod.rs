@@ -1,0 +1,344 @@
+//! Random kernels that do nothing PTX leaves open, as a tree: [`generate`] makes them, [`text`] writes them as PTX, and
+//! [`crate::scalar`] says what they must give.
+//!
+//! A thread has four predicates, four halves, eight words and six doubles. They start with values that differ from thread to
+//! thread, and at the end go to the thread's own record in the output. In between: every operation of [`operations`], nested divergent
+//! branches, loops with bounded trip counts, jumps by index, calls, guarded loads, stores and atomic operations in every state
+//! space; and, where all threads of the block come by, barriers, shuffles, votes and an exchange through shared memory.
+//!
+//! A *wild* kernel has the last ones anywhere, and accesses at addresses that nobody owns. Then only the trap is known to
+//! come out the same each time.
+
+mod generate;
+pub mod operations;
+mod text;
+
+use operations::Operation;
+
+pub use text::{DOUBLE_STEP, HEADER, THREAD_STEP, WORD_STEP};
+
+/// A bank of a thread's registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bank {
+    /// `.pred`
+    Predicate,
+    /// `.b16`
+    Half,
+    /// `.b32`
+    Word,
+    /// `.b64`
+    Double,
+}
+
+impl Bank {
+    /// Registers in it.
+    pub fn registers(self) -> u8 {
+        match self {
+            Self::Predicate | Self::Half => 4,
+            Self::Word => 8,
+            Self::Double => 6,
+        }
+    }
+
+    /// Bits of a register.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Predicate => 1,
+            Self::Half => 16,
+            Self::Word => 32,
+            Self::Double => 64,
+        }
+    }
+}
+
+/// A predicate register, and whether it must be true or false.
+#[derive(Clone, Copy, Debug)]
+pub struct Guard {
+    /// Its number.
+    pub predicate: u8,
+    /// What it must be.
+    pub wanted: bool,
+}
+
+/// Memory that a thread has for itself, or may only read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Global memory that nobody writes.
+    Input,
+    /// The thread's part of global memory.
+    Own,
+    /// Local memory.
+    Local,
+    /// The thread's part of shared memory.
+    Tile,
+}
+
+/// Bytes of [`Place::Input`].
+pub const INPUT_BYTES: u32 = 512;
+/// Bytes of a thread's [`Place::Own`], at the start of its record in the output.
+pub const OWN_BYTES: u32 = 64;
+/// Bytes of a thread's [`Place::Local`].
+pub const LOCAL_BYTES: u32 = 32;
+/// Bytes of a thread's [`Place::Tile`].
+pub const TILE_BYTES: u32 = 16;
+/// Bytes of a thread's record: what it owns, and its registers at the end.
+pub const RECORD_BYTES: u32 = 160;
+/// Bytes of the memory in which all threads count together.
+pub const COMMON_BYTES: u32 = 32 * REDUCTIONS.len() as u32;
+
+impl Place {
+    /// Its bytes.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Self::Input => INPUT_BYTES,
+            Self::Own => OWN_BYTES,
+            Self::Local => LOCAL_BYTES,
+            Self::Tile => TILE_BYTES,
+        }
+    }
+}
+
+/// What an access moves: the type's name, its bytes, the bank of its registers, and whether a load extends the sign.
+#[derive(Clone, Copy, Debug)]
+pub struct Element {
+    /// As PTX has it.
+    pub name: &'static str,
+    /// Bytes in memory.
+    pub bytes: u32,
+    /// Where it is loaded to and stored from.
+    pub bank: Bank,
+    /// Whether the sign is extended.
+    pub signed: bool,
+}
+
+const fn element(name: &'static str, bytes: u32, bank: Bank, signed: bool) -> Element {
+    Element { name, bytes, bank, signed }
+}
+
+/// Everything that an access can move.
+pub const ELEMENTS: [Element; 12] = [
+    element("b32", 4, Bank::Word, false),
+    element("b64", 8, Bank::Double, false),
+    element("b16", 2, Bank::Half, false),
+    element("u8", 1, Bank::Half, false),
+    element("s8", 1, Bank::Half, true),
+    element("u8", 1, Bank::Word, false),
+    element("s8", 1, Bank::Word, true),
+    element("u16", 2, Bank::Word, false),
+    element("s16", 2, Bank::Word, true),
+    element("s16", 2, Bank::Double, true),
+    element("u32", 4, Bank::Double, false),
+    element("s32", 4, Bank::Double, true),
+];
+
+/// An access within a [`Place`].
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub element: Element,
+    /// 1, 2 or 4 of them.
+    pub vector: u32,
+    /// The first register; the others follow, in a circle.
+    pub register: u8,
+    /// The word that says where in the place, cut to its bytes and to the access's alignment.
+    pub index: u8,
+    /// Whether the upper half of the place is accessed, by a constant offset.
+    pub upper: bool,
+    /// Whether the instruction names no state space.
+    pub generic: bool,
+    /// When.
+    pub guard: Option<Guard>,
+}
+
+/// An atomic operation: its name, and the type that PTX wants for it with 32 and with 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Atomic {
+    /// As PTX has it.
+    pub name: &'static str,
+    /// The name of the type.
+    pub ty: &'static str,
+    /// Whether it has 64 bits.
+    pub wide: bool,
+}
+
+const fn atomic(name: &'static str, ty: &'static str, wide: bool) -> Atomic {
+    Atomic { name, ty, wide }
+}
+
+impl Atomic {
+    /// The bank of its values.
+    pub fn bank(self) -> Bank {
+        if self.wide { Bank::Double } else { Bank::Word }
+    }
+}
+
+/// Those whose result does not depend on the order.
+pub const REDUCTIONS: [Atomic; 13] = [
+    atomic("add", "u32", false),
+    atomic("add", "u64", true),
+    atomic("min", "u32", false),
+    atomic("max", "s32", false),
+    atomic("min", "s64", true),
+    atomic("max", "u64", true),
+    atomic("and", "b32", false),
+    atomic("or", "b32", false),
+    atomic("xor", "b32", false),
+    atomic("and", "b64", true),
+    atomic("or", "b64", true),
+    atomic("xor", "b64", true),
+    atomic("add", "s32", false),
+];
+
+/// Those that a thread may do where nobody else does, and see the old value.
+pub const ATOMICS: [Atomic; 16] = [
+    atomic("add", "u32", false),
+    atomic("add", "u64", true),
+    atomic("min", "s32", false),
+    atomic("max", "u32", false),
+    atomic("min", "u64", true),
+    atomic("max", "s64", true),
+    atomic("and", "b32", false),
+    atomic("or", "b64", true),
+    atomic("xor", "b32", false),
+    atomic("exch", "b32", false),
+    atomic("exch", "b64", true),
+    atomic("cas", "b32", false),
+    atomic("cas", "b64", true),
+    atomic("inc", "u32", false),
+    atomic("dec", "u32", false),
+    atomic("and", "b64", true),
+];
+
+/// How a shuffle finds the lane that it reads.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub enum ShuffleMode {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+/// A vote of a warp, or of a block (then `bar.red`).
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub enum Vote {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+    BlockAnd,
+    BlockOr,
+    BlockCount,
+}
+
+/// What the threads of a warp or a block do together.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the numbers are those of registers
+pub enum Together {
+    /// Each thread puts a word where the thread named by `from` can read it, and reads its own thread's.
+    Exchange { value: u8, from: u8, result: u8 },
+    /// `shfl.sync`; the predicate says whether the lane was in range.
+    Shuffle { mode: ShuffleMode, value: u8, lane: u8, segment: u8, result: u8, predicate: u8 },
+    /// `vote.sync` or `barrier.red`: a predicate, or a word for a ballot and a count.
+    Vote { vote: Vote, guard: Guard, result: u8 },
+    /// `match.any.sync`, of the low bits, so that some match.
+    Match { value: u8, result: u8 },
+    /// `match.all.sync`, of the low bits.
+    MatchAll { value: u8, result: u8, predicate: u8 },
+    /// `redux.sync`: one of [`REDUX`].
+    Redux { operation: u8, value: u8, result: u8 },
+}
+
+/// The operations of `redux.sync`.
+pub const REDUX: [&str; 9] =
+    ["add.u32", "add.s32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"];
+
+/// The condition of a branch.
+#[derive(Clone, Copy, Debug)]
+pub enum Condition {
+    /// One predicate.
+    One(Guard),
+    /// Both of two, the second looked at only if the first holds.
+    Both(Guard, Guard),
+    /// One of two, the second looked at only if the first does not hold.
+    Either(Guard, Guard),
+}
+
+/// A statement of a thread.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the numbers are those of registers
+pub enum Statement {
+    /// An operation on registers.
+    Operate { operation: &'static Operation, result: u8, operands: Vec<u8>, guard: Option<Guard> },
+    /// A constant.
+    Constant { bank: Bank, result: u8, value: u64 },
+    /// From memory to registers.
+    Load(Access),
+    /// From registers to memory.
+    Store(Access),
+    /// An atomic operation where nobody else accesses; the old value goes to a register of the size.
+    Atomic { atomic: Atomic, place: Place, index: u8, values: [u8; 2], result: u8, guard: Option<Guard> },
+    /// An atomic operation (one of [`REDUCTIONS`]) where everybody does it.
+    Reduce { reduction: u8, index: u8, value: u8, guard: Option<Guard> },
+    /// Two ways.
+    If { condition: Condition, then: Vec<Statement>, otherwise: Vec<Statement> },
+    /// As often as the low bits of a word say; once more if the test comes at the end.
+    Loop { id: u8, count: u8, most: u32, test_at_end: bool, body: Vec<Statement> },
+    /// Leaves the innermost loop.
+    Break(Guard),
+    /// Goes to the next turn of the innermost loop.
+    Continue(Guard),
+    /// `brx.idx`: the arm that the word names, modulo their number.
+    Switch { index: u8, arms: Vec<Vec<Statement>> },
+    /// Calls the function, or the second if the guard holds not: then indirectly. Takes a word and a double, and gives them back.
+    Call { functions: [u8; 2], choice: Option<Guard>, word: u8, double: u8 },
+    /// Returns from the function early, or ends the thread.
+    Leave(Guard),
+    /// What all threads do together.
+    Together(Together),
+    /// A load or store of 4 bytes in the place, perhaps misaligned, or far from it; never where another block may access.
+    Wild { place: Place, store: bool, far: bool, offset: u8, register: u8, guard: Option<Guard> },
+}
+
+/// A kernel and how it is launched.
+#[derive(Clone)]
+pub struct Kernel {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// What the input is made of.
+    pub seed: u64,
+    /// Bodies of the functions; each calls only those behind it.
+    pub functions: Vec<Vec<Statement>>,
+    /// The kernel's own body.
+    pub body: Vec<Statement>,
+}
+
+impl Kernel {
+    /// Threads of a block.
+    pub fn block_threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// Threads of all blocks.
+    pub fn threads(&self) -> u32 {
+        self.grid.iter().product::<u32>() * self.block_threads()
+    }
+
+    /// The module with this kernel alone, named `k`.
+    pub fn module(&self) -> String {
+        format!("{HEADER}{}", self.text("k"))
+    }
+}
+
+impl std::fmt::Debug for Kernel {
+    /// As PTX, which can be run.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { grid, block, seed, .. } = self;
+        write!(formatter, "// grid {grid:?}, block {block:?}, seed {seed}\n{}", self.module())
+    }
+}

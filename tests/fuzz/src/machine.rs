@@ -1,0 +1,155 @@
+//! What must hold for every kernel on the machine of `simt`.
+
+use arbitrary::Unstructured;
+use host::random::Random;
+use simt::{Launch, LaunchError, Memory, Program, Report};
+
+use crate::kernel::{COMMON_BYTES, INPUT_BYTES, Kernel, RECORD_BYTES};
+use crate::scalar::{self, Outcome};
+
+/// What the output holds before the launch.
+pub const OUTPUT_BYTE: u8 = 0x5c;
+/// What the common memory holds before the launch.
+pub const COMMON_BYTE: u8 = 0xa5;
+
+/// Warp instructions that a kernel of [`Kernel::generate`] never comes near.
+const STEP_LIMIT: u64 = 1 << 26;
+
+/// The bytes that a kernel reads, of its seed. Every second of their numbers is a special one.
+pub fn input(kernel: &Kernel) -> Vec<u8> {
+    const SPECIAL: [u64; 8] = [
+        0,
+        u64::MAX,
+        0x8000_0000_0000_0000,
+        0x7f80_0000_ff80_0001,
+        0x0000_0003_0000_001f,
+        0x3ff0_0000_3f80_0000,
+        0x7ff0_0000_0000_0000,
+        0xffff_8000_0000_7fff,
+    ];
+    let mut random = Random::new(kernel.seed);
+    let numbers = (0..INPUT_BYTES / 8).map(|_| match random.next_u64() {
+        bits if bits % 2 == 0 => SPECIAL[(bits >> 8) as usize % SPECIAL.len()],
+        bits => bits.rotate_left((bits >> 16) as u32 & 63),
+    });
+    numbers.flat_map(u64::to_le_bytes).collect()
+}
+
+/// What a launch came to.
+struct Launched {
+    result: Result<Report, LaunchError>,
+    outcome: Outcome,
+}
+
+/// Launches the kernel on this many threads of the host.
+fn launch(kernel: &Kernel, module: &ptx::Module, threads: usize) -> Launched {
+    let mut memory = Memory::new(1 << 22);
+    let program = Program::load(module, &mut memory).unwrap_or_else(|error| panic!("{error}\n{kernel:?}"));
+    let mut allocate = |bytes: &[u8]| {
+        let address = memory.allocate(bytes.len() as u64).expect("there is room");
+        memory.write(address, bytes).expect("it was just allocated");
+        address
+    };
+    let mut output = vec![OUTPUT_BYTE; (kernel.threads() * RECORD_BYTES) as usize];
+    let mut common = vec![COMMON_BYTE; COMMON_BYTES as usize];
+    let addresses = [allocate(&input(kernel)), allocate(&output), allocate(&common)];
+    let arguments = addresses.map(u64::to_le_bytes);
+    let result = program.launch(
+        &memory,
+        &Launch {
+            kernel: "k",
+            grid: kernel.grid,
+            block: kernel.block,
+            arguments: &arguments.each_ref().map(|argument| argument.as_slice()),
+            step_limit: STEP_LIMIT,
+            threads: Some(threads),
+            ..Launch::default()
+        },
+    );
+    memory.read(addresses[1], &mut output).expect("it is allocated");
+    memory.read(addresses[2], &mut common).expect("it is allocated");
+    Launched { result, outcome: Outcome { output, common } }
+}
+
+fn parse(kernel: &Kernel) -> ptx::Module {
+    ptx::parse("k.ptx", &kernel.module()).unwrap_or_else(|errors| panic!("{errors}\n{kernel:?}"))
+}
+
+/// Whether the kernel gives what [`scalar::run`] gives, and the same counters on one thread of the host and on several.
+///
+/// # Panics
+///
+/// If not.
+pub fn check(kernel: &Kernel) {
+    let module = parse(kernel);
+    let alone = launch(kernel, &module, 1);
+    let report = alone.result.unwrap_or_else(|error| panic!("{error}\n{kernel:?}"));
+    check_report(&report, kernel);
+    let expected = scalar::run(kernel, &input(kernel), OUTPUT_BYTE, COMMON_BYTE);
+    compare(kernel, &alone.outcome, &expected, "the machine and one thread after another");
+
+    let several = launch(kernel, &module, 3);
+    compare(kernel, &several.outcome, &alone.outcome, "three threads of the host and one");
+    assert_eq!(several.result.as_ref(), Ok(&report), "\n{kernel:?}");
+}
+
+/// Whether what is counted adds up.
+fn check_report(report: &Report, kernel: &Kernel) {
+    let counters = report.counters();
+    let executed: u64 = report.instructions().map(|row| row.counters.executed).sum();
+    let by_line: u64 = report.by_ptx_line().values().map(|counters| counters.executed).sum();
+    assert_eq!((executed, by_line), (counters.instructions_executed, counters.instructions_executed), "\n{kernel:?}");
+    for row in report.instructions() {
+        let counted = row.counters;
+        assert!(counted.active_lanes <= 32 * counted.executed, "{row:?}\n{kernel:?}");
+        assert!(counted.shared.bank_conflicts <= counted.shared.wavefronts, "{row:?}\n{kernel:?}");
+        assert!(counted.global.bytes <= 32 * counted.global.sectors, "{row:?}\n{kernel:?}");
+    }
+}
+
+/// Whether a wild kernel, too, ends the same way on one thread of the host and on several.
+///
+/// # Panics
+///
+/// If not.
+pub fn check_wild(kernel: &Kernel) {
+    let module = parse(kernel);
+    let [alone, several] = [1, 3].map(|threads| launch(kernel, &module, threads));
+    assert_eq!(alone.result, several.result, "\n{kernel:?}");
+    // After a trap, it is open which of the blocks above had run.
+    if alone.result.is_ok() {
+        compare(kernel, &several.outcome, &alone.outcome, "three threads of the host and one");
+    }
+}
+
+/// Whether two outcomes are the same.
+///
+/// # Panics
+///
+/// If not, with the first thread and the first byte in which they differ.
+pub fn compare(kernel: &Kernel, found: &Outcome, expected: &Outcome, who: &str) {
+    let first =
+        |found: &[u8], expected: &[u8]| found.iter().zip(expected).position(|(found, expected)| found != expected);
+    if let Some(at) = first(&found.output, &expected.output) {
+        let (thread, byte) = (at / RECORD_BYTES as usize, at % RECORD_BYTES as usize);
+        let record = |bytes: &[u8]| bytes[at - byte..][..RECORD_BYTES as usize].to_vec();
+        panic!(
+            "{who} differ in byte {byte} of thread {thread}:\n{:02x?}\n{:02x?}\n{kernel:?}",
+            record(&found.output),
+            record(&expected.output)
+        );
+    }
+    if let Some(at) = first(&found.common, &expected.common) {
+        panic!(
+            "{who} differ in byte {at} of the common memory: {:#04x}, {:#04x}\n{kernel:?}",
+            found.common[at], expected.common[at]
+        );
+    }
+}
+
+/// The kernel that a seed decides.
+pub fn seeded(seed: u64, wild: bool) -> Kernel {
+    let mut random = Random::new(seed);
+    let bytes: Vec<u8> = (0..256).flat_map(|_| random.next_u64().to_le_bytes()).collect();
+    Kernel::generate(&mut Unstructured::new(&bytes), wild).expect("there are bytes enough")
+}

@@ -1,0 +1,84 @@
+//! Random kernels of fixed seeds: on the simulator against a second machine, and on a GPU where there is one.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use coalesce_fuzz::kernel::{COMMON_BYTES, HEADER, Kernel, RECORD_BYTES};
+use coalesce_fuzz::machine::{self, COMMON_BYTE, OUTPUT_BYTE};
+use coalesce_fuzz::scalar::{self, Outcome};
+use cuda_std::launch::Arguments;
+use host::device::{self, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
+
+/// Kernels that `cargo test` tries.
+const KERNELS: u64 = 300;
+/// Kernels in one module: a driver takes long for each module.
+const IN_A_MODULE: u64 = 20;
+
+#[test]
+fn the_simulator_and_the_second_machine_agree() {
+    (0..KERNELS).for_each(|seed| machine::check(&machine::seeded(seed, false)));
+}
+
+#[test]
+fn wild_kernels_end_the_same_way_each_time() {
+    (0..KERNELS).for_each(|seed| machine::check_wild(&machine::seeded(seed, true)));
+}
+
+/// The module with the kernels of these seeds, each named after its seed.
+fn module(seeds: std::ops::Range<u64>) -> String {
+    seeds.fold(HEADER.to_owned(), |mut text, seed| {
+        let _ = writeln!(text, "{}", machine::seeded(seed, false).text(&format!("k{seed}")));
+        text
+    })
+}
+
+fn open(choice: DeviceChoice, folder: &Path, seeds: std::ops::Range<u64>) -> Device {
+    let file = folder.join(format!("kernels-{}.ptx", seeds.start));
+    std::fs::write(&file, module(seeds)).expect("the file is written");
+    device::open(choice, &Options { ptx: Some(file) }).unwrap_or_else(|error| panic!("{choice}: {error}"))
+}
+
+/// Runs the kernel as a user's would run.
+fn launch(device: &Device, name: &str, kernel: &Kernel) -> host::Result<Outcome> {
+    let mut arguments = Arguments::new();
+    let contents = [
+        machine::input(kernel),
+        vec![OUTPUT_BYTE; (kernel.threads() * RECORD_BYTES) as usize],
+        vec![COMMON_BYTE; COMMON_BYTES as usize],
+    ];
+    let mut buffers = Vec::new();
+    for contents in contents {
+        let mut buffer = device.buffer::<u8>(contents.len())?;
+        buffer.write(&contents)?;
+        arguments.push_pointer(buffer.address());
+        buffers.push(buffer);
+    }
+    device.launch_untyped(name, &LaunchConfig::new(kernel.grid, kernel.block), &arguments)?;
+    device.synchronize()?;
+    Ok(Outcome { output: buffers[1].read()?, common: buffers[2].read()? })
+}
+
+/// The second machine stands for the simulator: the test above holds them together.
+#[test]
+fn devices_agree_with_the_second_machine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let gpu = cust_raw::load().is_ok().then_some(DeviceChoice::Gpu(0));
+    for choice in [Some(DeviceChoice::Simulator), gpu].into_iter().flatten() {
+        for first in (0..KERNELS).step_by(IN_A_MODULE as usize) {
+            let seeds = first..first + IN_A_MODULE;
+            let device = open(choice, folder.path(), seeds.clone());
+            for seed in seeds {
+                let kernel = machine::seeded(seed, false);
+                let found = launch(&device, &format!("k{seed}"), &kernel)
+                    .unwrap_or_else(|error| panic!("{choice}, seed {seed}: {error}\n{kernel:?}"));
+                let expected = scalar::run(&kernel, &machine::input(&kernel), OUTPUT_BYTE, COMMON_BYTE);
+                machine::compare(
+                    &kernel,
+                    &found,
+                    &expected,
+                    &format!("{choice} and one thread after another, seed {seed},"),
+                );
+            }
+        }
+    }
+}
