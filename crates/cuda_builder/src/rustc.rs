@@ -114,6 +114,8 @@ fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, workspace: &Work
         "-Cno-prepopulate-passes".to_owned(),
         "-Zunstable-options".to_owned(),
         "-Cpanic=immediate-abort".to_owned(),
+        // It copies what stands between two branches on one condition into both: a barrier, too, which then is two.
+        "-Zmir-enable-passes=-JumpThreading".to_owned(),
     ];
     // So that the same sources make the same PTX wherever they lie. Of several that match, rustc takes the last.
     flags.push(remap(&workspace.root, ""));

@@ -80,6 +80,17 @@ pub unsafe extern "ptx-kernel" fn arithmetic(data: *mut f32, count: i32) {
     }
 }
 
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn between(data: *mut f32, count: usize) {
+    unsafe {
+        if lane() < count { *data.add(lane()) = 1.0; }
+        wait();
+        if lane() < count { *data.add(lane()) += *data.add(count - lane()); }
+    }
+}
+
+fn wait() { sync(0); }
+
 #[inline(never)]
 fn slow(x: f32, count: usize) -> f32 {
     let mut sum = x;
@@ -252,6 +263,8 @@ fn kernels_become_ptx() {
         assert!(!ptx.contains(absent), "{absent:?} is in:\n{ptx}");
     }
     assert!(!body_of("arithmetic", &ptx).contains("trap;"), "{ptx}");
+    // One in the source is one in the PTX, and outside of the branches.
+    assert_eq!(body_of("between", &ptx).matches("bar.sync").count(), 1, "{ptx}");
 
     // Another architecture in the same folder, and other options.
     let hopper = workspace

@@ -6,6 +6,7 @@
 //! | `#[link_section = ".constant"] static` | `global ..., section ".constant"` | `addrspace(4) constant ...` |
 //! | `extern static __coalesce_dynamic_shared*` | `external global ...` | `external addrspace(3) global [0 x i8], align 16` |
 //! | `static __coalesce_launch_bounds__X_Y_Z_M__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
+//! | `fn` | `define ...` | `define ... convergent`, as clang has it for CUDA |
 //!
 //! Every use of such a variable is the token `@name` at a place where LLVM takes a constant of type `ptr`, whatever
 //! the instruction. It becomes the constant `addrspacecast (ptr addrspace(3) @name to ptr)`, which may stand wherever
@@ -24,6 +25,10 @@ const DYNAMIC_SHARED: &str = "__coalesce_dynamic_shared";
 
 /// The symbol of a marker for launch bounds begins with this.
 const LAUNCH_BOUNDS: &str = "__coalesce_launch_bounds__";
+
+/// The attribute of each function: it may hold a barrier, so no pass may make its calls depend on more or other conditions.
+/// LLVM takes it away again where there is none, once it sees the function's inside.
+const CONVERGENT: &str = "convergent";
 
 /// Lists of what must be kept although nothing refers to it.
 const KEEP_LISTS: [&str; 2] = ["llvm.used", "llvm.compiler.used"];
@@ -331,9 +336,12 @@ impl<'a> Plan<'a> {
                 return;
             }
         }
-        match kernel_name(line).and_then(|kernel| self.attributes.get(kernel)) {
-            Some(attributes) => with_attributes(line, attributes, out),
-            None => self.replace_uses(line, out, ""),
+        if line.starts_with("define ") {
+            let bounds = kernel_name(line).and_then(|kernel| self.attributes.get(kernel));
+            let attributes = bounds.map_or(CONVERGENT.to_owned(), |bounds| format!("{CONVERGENT} {bounds}"));
+            with_attributes(line, &attributes, out);
+        } else {
+            self.replace_uses(line, out, "");
         }
         out.push('\n');
     }

@@ -117,9 +117,9 @@ define internal void @tiled2() #0 {
     assert_eq!(
         rewritten.ir,
         "\
-define ptx_kernel void @tiled(ptr noundef captures(address) %0, i64 range(i64 0, 5) %1) unnamed_addr \"nvvm.maxntid\"=\"32,8,1\" #2 !dbg !19 {
-define ptx_kernel void @many__parts() \"nvvm.maxntid\"=\"256,1,1\" \"nvvm.minctasm\"=\"4\" #0 {
-define internal void @tiled2() #0 {
+define ptx_kernel void @tiled(ptr noundef captures(address) %0, i64 range(i64 0, 5) %1) unnamed_addr convergent \"nvvm.maxntid\"=\"32,8,1\" #2 !dbg !19 {
+define ptx_kernel void @many__parts() convergent \"nvvm.maxntid\"=\"256,1,1\" \"nvvm.minctasm\"=\"4\" #0 {
+define internal void @tiled2() convergent #0 {
 "
     );
     assert_eq!(rewritten.kernels, ["tiled", "many__parts"]);
