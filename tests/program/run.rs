@@ -196,6 +196,13 @@ fn a_fault_is_in_the_json_and_the_exit_code_is_1() {
 }
 
 #[test]
+fn a_freed_buffer_is_no_longer_there() {
+    let (_folder, file) = small();
+    let arguments = "add --grid 1 --block 32 freed:u32[32]=ramp i32:100 u32:32";
+    fails(run(&file, arguments), 1, &["add", "use after free", "thread (0, 0, 0)"]);
+}
+
+#[test]
 fn an_endless_kernel_ends_at_the_limit() {
     let (_folder, file) = small();
     fails(run(&file, "endless --grid 1 --block 32 --step-limit 1000"), 1, &["endless", "1000 warp instructions"]);
@@ -216,6 +223,7 @@ fn what_does_not_fit_is_one_line() {
         ("add --grid 1 --block 32 u32[4]=1,2 i32:1 u32:4", &["2 values do not fill 4 elements"]),
         ("add --grid 1 --block 32 @no-such.npy i32:1 u32:4", &["no-such.npy", "cannot be opened"]),
         ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --print 1", &["--print", "i32:1, is no buffer"]),
+        ("add --grid 1 --block 32 freed:u32[4] i32:1 u32:4 --print 0", &["--print", "freed before the launch"]),
         ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --print 3", &["--print", "no argument 3"]),
         ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --save 9=x.npy", &["--save", "no argument 9"]),
         ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --save x.npy", &["--save", "2=out.npy"]),

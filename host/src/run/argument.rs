@@ -11,7 +11,9 @@
 //! | `f32[1024]=ramp` | of 0, 1, 2, ... |
 //! | `u32[1024]=@i.npy` | of what the file holds, which must be this |
 //! | `@i.npy` | of what the file holds, type and length as they are there |
+//! | `f32[1024]=uninit` | of a buffer that nothing has written |
 //! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
+//! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, behind `freed:` |
 
 use std::path::PathBuf;
 
@@ -38,6 +40,8 @@ enum Kind {
         /// Bytes from the start of the buffer to the address that is passed.
         offset: u64,
         contents: Contents,
+        /// Whether it is freed before the launch.
+        freed: bool,
     },
 }
 
@@ -45,6 +49,8 @@ enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 enum Contents {
     Zeros,
+    /// Whatever is there.
+    Unwritten,
     /// One value, everywhere.
     Each(Values),
     List(Values),
@@ -73,8 +79,21 @@ pub struct Data {
     pub shape: Vec<usize>,
     /// Bytes from its start to the address that is passed.
     pub offset: u64,
-    /// The elements; `None` where all are zero.
-    pub values: Option<Values>,
+    /// What is written to it.
+    pub fill: Fill,
+    /// Whether it is freed before the launch.
+    pub freed: bool,
+}
+
+/// What is written to a buffer before the launch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fill {
+    /// Zeros, everywhere.
+    Zeros,
+    /// These elements.
+    Values(Values),
+    /// Nothing.
+    Nothing,
 }
 
 impl Data {
@@ -99,28 +118,34 @@ impl Argument {
         matches!(self.kind, Kind::Buffer { .. })
     }
 
+    /// Whether it is a buffer that is freed before the launch.
+    pub fn is_freed(&self) -> bool {
+        matches!(self.kind, Kind::Buffer { freed: true, .. })
+    }
+
     /// Makes the data, or reads it from its file.
     ///
     /// # Errors
     ///
     /// [`Error::File`] for a file that does not fit, [`Error::OutOfMemory`].
     pub fn prepare(&self) -> Result<Prepared> {
-        let (shape, offset, contents) = match &self.kind {
+        let (shape, offset, contents, freed) = match &self.kind {
             Kind::Value(bytes) => return Ok(Prepared::Value(bytes.clone())),
-            Kind::Buffer { shape, offset, contents } => (*shape, *offset, contents),
+            Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
         };
-        let made = |make: &dyn Fn(Type, usize) -> Option<Values>| {
+        let made = |make: &dyn Fn(Type, usize) -> Fill| {
             // All but files have a type and a length: `FromStr` sees to it.
             let (ty, length) = shape.unwrap_or((Type::U8, 0));
             memory::check_host(&format!("argument {}", self.text), (length * ty.bytes()) as u64)?;
-            Ok(Data { ty, length, shape: vec![length], offset, values: make(ty, length) })
+            Ok(Data { ty, length, shape: vec![length], offset, fill: make(ty, length), freed })
         };
         let data = match contents {
-            Contents::Zeros => made(&|_, _| None),
-            Contents::Each(value) => made(&|_, length| Some(value.repeat(length))),
-            Contents::List(values) => made(&|_, _| Some(values.clone())),
-            Contents::Random(seed) => made(&|ty, length| Some(ty.random(*seed, length))),
-            Contents::Ramp => made(&|ty, length| Some(ty.ramp(length))),
+            Contents::Zeros => made(&|_, _| Fill::Zeros),
+            Contents::Unwritten => made(&|_, _| Fill::Nothing),
+            Contents::Each(value) => made(&|_, length| Fill::Values(value.repeat(length))),
+            Contents::List(values) => made(&|_, _| Fill::Values(values.clone())),
+            Contents::Random(seed) => made(&|ty, length| Fill::Values(ty.random(*seed, length))),
+            Contents::Ramp => made(&|ty, length| Fill::Values(ty.ramp(length))),
             Contents::File(path) => {
                 let (values, found) = Type::read(shape.map(|(ty, _)| ty), path)?;
                 let length = found.iter().product();
@@ -129,7 +154,7 @@ impl Argument {
                         path,
                         format!("holds {length} elements, and argument {} wants {wanted}", self.text),
                     )),
-                    _ => Ok(Data { ty: values.ty(), length, shape: found, offset, values: Some(values) }),
+                    _ => Ok(Data { ty: values.ty(), length, shape: found, offset, fill: Fill::Values(values), freed }),
                 }
             }
         }?;
@@ -141,17 +166,27 @@ impl std::str::FromStr for Argument {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let kind = match (text.strip_prefix('@'), text.find(['[', ':'])) {
-            (Some(file), _) => Kind::Buffer { shape: None, offset: 0, contents: Contents::File(file_name(file)?) },
-            (None, Some(at)) if text[at..].starts_with('[') => buffer(&text[..at], &text[at + 1..])?,
-            (None, Some(at)) => Kind::Value(value(&text[..at], &text[at + 1..])?),
-            (None, None) => {
-                return Err(
-                    "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp) or a file (@v.npy)".to_owned()
-                );
-            }
+        let kind = match text.strip_prefix("freed:") {
+            None => kind_of(text)?,
+            Some(buffer) => match kind_of(buffer)? {
+                Kind::Buffer { shape, offset, contents, .. } => Kind::Buffer { shape, offset, contents, freed: true },
+                Kind::Value(_) => return Err("only a buffer can be freed, as in freed:f32[1024]".to_owned()),
+            },
         };
         Ok(Self { text: text.to_owned(), kind })
+    }
+}
+
+fn kind_of(text: &str) -> std::result::Result<Kind, String> {
+    match (text.strip_prefix('@'), text.find(['[', ':'])) {
+        (Some(file), _) => {
+            Ok(Kind::Buffer { shape: None, offset: 0, contents: Contents::File(file_name(file)?), freed: false })
+        }
+        (None, Some(at)) if text[at..].starts_with('[') => buffer(&text[..at], &text[at + 1..]),
+        (None, Some(at)) => Ok(Kind::Value(value(&text[..at], &text[at + 1..])?)),
+        (None, None) => {
+            Err("give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp) or a file (@v.npy)".to_owned())
+        }
     }
 }
 
@@ -205,7 +240,7 @@ fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
         _ => return Err(format!("'{place}' stands behind the bracket; write +BYTES, =CONTENTS, both or nothing")),
     };
     let contents = contents.map_or(Ok(Contents::Zeros), |text| contents_of(ty, length, text))?;
-    Ok(Kind::Buffer { shape: Some((ty, length)), offset, contents })
+    Ok(Kind::Buffer { shape: Some((ty, length)), offset, contents, freed: false })
 }
 
 /// What stands behind the equals sign of a buffer.
@@ -219,8 +254,13 @@ fn contents_of(ty: Type, length: usize, text: &str) -> std::result::Result<Conte
     }
     match text {
         "ramp" => return Ok(Contents::Ramp),
+        "uninit" => return Ok(Contents::Unwritten),
         "rand" => return Err("give the seed of the random numbers, as in rand:7".to_owned()),
-        "" => return Err("nothing stands behind the =; give a value, a list, ramp, rand:SEED or @FILE.npy".to_owned()),
+        "" => {
+            return Err(
+                "nothing stands behind the =; give a value, a list, ramp, rand:SEED, uninit or @FILE.npy".to_owned()
+            );
+        }
         _ => {}
     }
     let texts: Vec<&str> = text.split(',').collect();

@@ -18,7 +18,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use cuda_std::launch::Arguments;
 use ptx::{Function, Module};
 
-use argument::{Argument, Prepared};
+use argument::{Argument, Fill, Prepared};
 use fault::Fault;
 use value::Values;
 
@@ -43,7 +43,9 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   f32[1024]=rand:7         ... of random elements, decided by the seed 7
   f32[1024]=ramp           ... of 0, 1, 2, ...
   u32[65536]=@idx.npy      ... of what the file holds; @idx.npy alone takes type and length from it
+  f32[1024]=uninit         ... that nothing has written
   f32[1024]+8=ramp         the address 8 bytes into the buffer
+  freed:f32[1024]          the address of a buffer that is freed before the launch
 Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.";
 
 /// What is to run.
@@ -244,6 +246,12 @@ fn check_arguments(module: &Module, function: &Function, flags: &Flags) -> Resul
     let named = flags.save.iter().map(|save| ("--save", save.argument));
     for (flag, index) in named.chain(flags.print.iter().map(|&index| ("--print", index))) {
         match flags.arguments.get(index) {
+            Some(argument) if argument.is_freed() => {
+                return Err(Error::flag(
+                    flag,
+                    format!("argument {index}, {}, is freed before the launch", argument.text),
+                ));
+            }
             Some(argument) if argument.is_buffer() => {}
             Some(argument) => {
                 return Err(Error::flag(flag, format!("argument {index}, {}, is no buffer", argument.text)));
@@ -332,14 +340,17 @@ fn launch_on(
         device.check_room(&format!("argument {}", flags.arguments[index].text), data.bytes())?;
         // The length has been checked: it is that of memory that can exist.
         let mut buffer = device.buffer::<u8>(data.bytes() as usize)?;
-        match &data.values {
+        match &data.fill {
             _ if data.length == 0 => {}
-            Some(values) => buffer.write(values.bytes())?,
-            None => buffer.fill_bytes(0)?,
+            Fill::Values(values) => buffer.write(values.bytes())?,
+            Fill::Zeros => buffer.fill_bytes(0)?,
+            Fill::Nothing => {}
         }
         arguments.push_pointer(buffer.address() + data.offset);
         buffers.insert(index, buffer);
     }
+    // Not before all are allocated: the next buffer would get the address.
+    buffers.retain(|&index, _| !flags.arguments[index].is_freed());
     let counters = device.launch_untyped(&flags.kernel, config, &arguments)?;
     device.synchronize()?;
     device.watch(&Progress::default());

@@ -19,7 +19,10 @@ fn data_of(text: &str) -> Data {
 }
 
 fn values_of(text: &str) -> Values {
-    data_of(text).values.unwrap_or_else(|| panic!("{text} has no values"))
+    match data_of(text).fill {
+        Fill::Values(values) => values,
+        other => panic!("{text} has no values: {other:?}"),
+    }
 }
 
 #[test]
@@ -44,7 +47,8 @@ fn values_are_their_bytes() {
 fn buffers_hold_what_is_said() {
     let zeros = data_of("f32[1024]");
     assert_eq!((zeros.ty, zeros.length, zeros.offset, zeros.bytes()), (Type::F32, 1024, 0, 4096));
-    assert_eq!((zeros.values, zeros.shape), (None, vec![1024]));
+    assert_eq!((zeros.fill, zeros.shape), (Fill::Zeros, vec![1024]));
+    assert_eq!(data_of("f32[8]=uninit").fill, Fill::Nothing);
     assert_eq!(values_of("f32[3]=1.5"), Values::F32(vec![1.5; 3]));
     assert_eq!(values_of("i16[2]=-1"), Values::I16(vec![-1; 2]));
     assert_eq!(values_of("u8[4]=1,2,3,4"), Values::U8(vec![1, 2, 3, 4]));
@@ -60,8 +64,15 @@ fn buffers_hold_what_is_said() {
 fn an_address_may_lie_within_the_buffer() {
     let data = data_of("f32[1024]+8=ramp");
     assert_eq!((data.offset, data.length), (8, 1024));
-    assert_eq!(data.values, Some(Type::F32.ramp(1024)));
+    assert_eq!(data.fill, Fill::Values(Type::F32.ramp(1024)));
     assert_eq!(data_of("u8[4]+4").offset, 4);
+}
+
+#[test]
+fn a_buffer_may_be_freed_before_the_launch() {
+    assert!(parsed("freed:f32[8]+4=ramp").is_freed() && parsed("freed:@a.npy").is_freed());
+    let (kept, freed) = (data_of("f32[8]+4=ramp"), data_of("freed:f32[8]+4=ramp"));
+    assert_eq!(freed, Data { freed: true, ..kept });
 }
 
 #[test]
@@ -72,7 +83,7 @@ fn files_give_type_and_length_or_must_have_them() {
     let name = path.display();
     let data = data_of(&format!("@{name}"));
     assert_eq!((data.ty, data.length, &data.shape), (Type::U32, 6, &vec![2, 3]));
-    assert_eq!(data.values, Some(Values::U32(vec![3, 1, 2, 0, 5, 4])));
+    assert_eq!(data.fill, Fill::Values(Values::U32(vec![3, 1, 2, 0, 5, 4])));
     assert_eq!(data_of(&format!("u32[6]+4=@{name}")).offset, 4);
 
     let refused = |text: String| parsed(&text).prepare().unwrap_err().to_string();
@@ -115,7 +126,10 @@ fn what_is_wrong_is_said() {
         ("f32[4]x", "'x' stands behind the bracket; write +BYTES, =CONTENTS, both or nothing".to_owned()),
         ("f32[4]+17", "'+17' is no way into the buffer; give a number of bytes from 0 to 16".to_owned()),
         ("f32[4]+=1", "'+' is no way into the buffer; give a number of bytes from 0 to 16".to_owned()),
-        ("f32[4]=", "nothing stands behind the =; give a value, a list, ramp, rand:SEED or @FILE.npy".to_owned()),
+        (
+            "f32[4]=",
+            "nothing stands behind the =; give a value, a list, ramp, rand:SEED, uninit or @FILE.npy".to_owned(),
+        ),
         ("f32[4]=1,2", "2 values do not fill 4 elements; give one for all, or 4".to_owned()),
         ("u8[2]=1,300", "'300' is no u8; give a whole number from 0 to 255".to_owned()),
         ("u8[2]=1,", "'' is no u8; give a whole number from 0 to 255".to_owned()),
@@ -124,6 +138,8 @@ fn what_is_wrong_is_said() {
         ("f32[4]=ramps", "'ramps' is no f32; give a number".to_owned()),
         ("f32[4]=@", "give the name of a .npy file behind the @".to_owned()),
         ("@", "give the name of a .npy file behind the @".to_owned()),
+        ("freed:u32:5", "only a buffer can be freed, as in freed:f32[1024]".to_owned()),
+        ("freed:", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp) or a file (@v.npy)".to_owned()),
     ] {
         assert_eq!(text.parse::<Argument>(), Err(expected), "{text}");
     }
