@@ -1,0 +1,181 @@
+//! Races between the lanes of a warp. From Volta on, lanes need not run in step: data that they exchange through memory
+//! takes a barrier of the warp.
+
+#[gpu_only]
+use cuda_std::{atomic, shared, shared_array, thread, warp};
+use cuda_std::{gpu_only, kernel};
+
+#[gpu_only]
+use crate::in_block;
+
+/// The last steps of a reduction, as they were written for Fermi: volatile, and no barrier between the lanes.
+// run: --grid 1 --block 32 f32[64]=ramp f32[1]
+#[kernel]
+pub unsafe fn race_warp_reduction(input: *const f32, output: *mut f32) {
+    let (t, sums) = (in_block(), shared_array![f32; 64]);
+    *sums.add(t) = *input.add(t) + *input.add(t + 32);
+    *sums.add(t + 32) = 0.0;
+    warp::sync_warp(warp::FULL);
+    let mut half = 16;
+    while half > 0 {
+        shared::store(sums.add(t), shared::load(sums.add(t)) + shared::load(sums.add(t + half))); //~ race: shared
+        half /= 2;
+    }
+    if t == 0 {
+        *output = shared::load(sums);
+    }
+}
+
+/// A barrier of the warp between reading and writing, and between the steps.
+// run: --grid 1 --block 32 f32[64]=ramp f32[1]
+#[kernel]
+pub unsafe fn race_warp_reduction_fixed(input: *const f32, output: *mut f32) {
+    let (t, sums) = (in_block(), shared_array![f32; 64]);
+    *sums.add(t) = *input.add(t) + *input.add(t + 32);
+    *sums.add(t + 32) = 0.0;
+    warp::sync_warp(warp::FULL);
+    let mut half = 16;
+    while half > 0 {
+        let sum = shared::load(sums.add(t)) + shared::load(sums.add(t + half));
+        warp::sync_warp(warp::FULL);
+        shared::store(sums.add(t), sum);
+        warp::sync_warp(warp::FULL);
+        half /= 2;
+    }
+    if t == 0 {
+        *output = shared::load(sums);
+    }
+}
+
+/// Each lane reads what the next one wrote.
+// run: --grid 1 --block 32 f32[32]=ramp f32[32]
+#[kernel]
+pub unsafe fn race_warp_neighbour(input: *const f32, output: *mut f32) {
+    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    shared::store(tile.add(t), *input.add(t)); //~ race: shared
+    *output.add(t) = shared::load(tile.add((t + 1) % 32)); //~ race: shared
+}
+
+/// A barrier of the warp stands between.
+// run: --grid 1 --block 32 f32[32]=ramp f32[32]
+#[kernel]
+pub unsafe fn race_warp_neighbour_fixed(input: *const f32, output: *mut f32) {
+    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    shared::store(tile.add(t), *input.add(t));
+    warp::sync_warp(warp::FULL);
+    *output.add(t) = shared::load(tile.add((t + 1) % 32));
+}
+
+/// The two halves of the warp wait each for themselves, and then read from each other.
+// run: --grid 1 --block 32 f32[32]=ramp f32[32]
+#[kernel]
+pub unsafe fn race_half_warps(input: *const f32, output: *mut f32) {
+    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    shared::store(tile.add(t), *input.add(t)); //~ race: shared
+    if t < 16 {
+        warp::sync_warp(0x0000_ffff);
+    } else {
+        warp::sync_warp(0xffff_0000);
+    }
+    *output.add(t) = shared::load(tile.add(t ^ 16)); //~ race: shared
+}
+
+/// They wait for each other, too.
+// run: --grid 1 --block 32 f32[32]=ramp f32[32]
+#[kernel]
+pub unsafe fn race_half_warps_fixed(input: *const f32, output: *mut f32) {
+    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    shared::store(tile.add(t), *input.add(t));
+    if t < 16 {
+        warp::sync_warp(warp::FULL);
+    } else {
+        warp::sync_warp(warp::FULL);
+    }
+    *output.add(t) = shared::load(tile.add(t ^ 16));
+}
+
+/// Each lane sets its bit in a word that all share.
+// run: --grid 1 --block 32 u32[32]=ramp u32[1]
+#[kernel]
+pub unsafe fn race_warp_bits(input: *const u32, output: *mut u32) {
+    let (t, bits) = (in_block(), shared_array![u32; 1]);
+    if t == 0 {
+        *bits = 0;
+    }
+    thread::sync_threads();
+    if *input.add(t) % 3 == 0 {
+        shared::store(bits, shared::load(bits) | 1 << t); //~ race: shared
+    }
+    thread::sync_threads();
+    if t == 0 {
+        *output = *bits;
+    }
+}
+
+/// An atomic operation sets the bit.
+// run: --grid 1 --block 32 u32[32]=ramp u32[1]
+#[kernel]
+pub unsafe fn race_warp_bits_fixed(input: *const u32, output: *mut u32) {
+    let (t, bits) = (in_block(), shared_array![u32; 1]);
+    if t == 0 {
+        *bits = 0;
+    }
+    thread::sync_threads();
+    if *input.add(t) % 3 == 0 {
+        atomic::or(bits, 1 << t);
+    }
+    thread::sync_threads();
+    if t == 0 {
+        *output = *bits;
+    }
+}
+
+/// The lanes of one branch write, those of the other read: which branch comes first is for the hardware to choose.
+// run: --grid 1 --block 32 f32[32]=ramp f32[32]
+#[kernel]
+pub unsafe fn race_branches(input: *const f32, output: *mut f32) {
+    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    shared::store(tile.add(t), 0.0);
+    warp::sync_warp(warp::FULL);
+    if t % 2 == 0 {
+        shared::store(tile.add(t), *input.add(t)); //~ race: shared
+    } else {
+        *output.add(t) = shared::load(tile.add(t - 1)); //~ race: shared
+    }
+}
+
+/// All writes come before all reads.
+// run: --grid 1 --block 32 f32[32]=ramp f32[32]
+#[kernel]
+pub unsafe fn race_branches_fixed(input: *const f32, output: *mut f32) {
+    let (t, tile) = (in_block(), shared_array![f32; 32]);
+    shared::store(tile.add(t), 0.0);
+    warp::sync_warp(warp::FULL);
+    if t % 2 == 0 {
+        shared::store(tile.add(t), *input.add(t));
+    }
+    warp::sync_warp(warp::FULL);
+    if t % 2 == 1 {
+        *output.add(t) = shared::load(tile.add(t - 1));
+    }
+}
+
+/// All lanes write their value to one place: which one stays is open.
+// run: --grid 1 --block 32 u32[32]=ramp u32[1]
+#[kernel]
+pub unsafe fn race_last_value(input: *const u32, output: *mut u32) {
+    let t = in_block();
+    if *input.add(t) % 2 == 1 {
+        *output = *input.add(t); //~ race: global
+    }
+}
+
+/// The greatest one stays.
+// run: --grid 1 --block 32 u32[32]=ramp u32[1]
+#[kernel]
+pub unsafe fn race_last_value_fixed(input: *const u32, output: *mut u32) {
+    let t = in_block();
+    if *input.add(t) % 2 == 1 {
+        atomic::max(output, *input.add(t));
+    }
+}

@@ -1,0 +1,21 @@
+//! The checked-in PTX is that of these sources. To make it anew: `COALESCE_BLESS=1 cargo test -p planted`.
+
+use std::fs;
+use std::path::Path;
+
+use cuda_builder::{CudaBuilder, NvvmArch, SourceDigest};
+
+#[test]
+fn checked_in_ptx_is_made_of_these_sources() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = folder.join("ptx/planted.sm_75.ptx");
+    if std::env::var_os("COALESCE_BLESS").is_some() {
+        CudaBuilder::new(folder).arch(NvvmArch::Compute75).copy_to(&path).build().unwrap();
+    }
+    let text = fs::read_to_string(path).unwrap();
+    assert_eq!(
+        SourceDigest::in_ptx(&text).expect("the PTX bears a digest"),
+        SourceDigest::of_crate(folder).unwrap(),
+        "the PTX is stale; make it anew with `COALESCE_BLESS=1 cargo test -p planted`"
+    );
+}
