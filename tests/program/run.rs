@@ -99,7 +99,7 @@ fn the_counters_are_those_of_an_h200() {
         assert!(difference < 0.0051 && (difference == 0.0 || name.ends_with(".pct")), "{name}: {counted}, {expected}");
     }
     let keys: Vec<&String> = found.as_object().expect("an object").keys().collect();
-    assert_eq!(keys, ["kernel", "device", "correct", "counters", "faults", "buffers"]);
+    assert_eq!(keys, ["kernel", "device", "correct", "counters", "faults", "output", "buffers"]);
     assert_eq!(
         (&found["kernel"], &found["correct"], &found["faults"]),
         (&json!("g_read_offset"), &json!(null), &json!([]))
