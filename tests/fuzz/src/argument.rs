@@ -1,6 +1,6 @@
 //! What must hold for every argument of `host run`.
 
-use host::run::argument::{Argument, Prepared};
+use host::run::argument::{Argument, Fill, Prepared};
 
 /// The largest buffer that is made here.
 const MADE: u64 = 1 << 16;
@@ -38,7 +38,7 @@ pub fn check(text: &str) {
         let Prepared::Buffer(data) = argument.prepare().expect("it is small") else { panic!("{text:?} is a buffer") };
         assert!(data.offset <= data.bytes());
         assert_eq!(data.bytes(), data.shape.iter().product::<usize>() as u64 * data.ty.bytes() as u64);
-        if let Some(values) = &data.values {
+        if let Fill::Values(values) = &data.fill {
             assert_eq!(values.bytes().len() as u64, data.bytes());
             assert_eq!(values.texts().count(), data.length);
         }
