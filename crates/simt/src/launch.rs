@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
+use crate::Checks;
 use crate::{LoadError, Output, Trap};
 
 /// Warp instructions that a launch may execute unless it says otherwise: minutes of simulation.
@@ -33,6 +34,8 @@ pub struct Launch<'a> {
     pub arguments: &'a [&'a [u8]],
     /// Warp instructions after which the launch stops with a trap.
     pub step_limit: u64,
+    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host.
+    pub checks: Checks,
     /// Threads of the host that run blocks; `None`: as many as rayon's global pool has. Results do not depend on it.
     pub threads: Option<usize>,
     /// Set it from another thread to stop the launch with [`LaunchError::Cancelled`].
@@ -53,6 +56,7 @@ impl Default for Launch<'_> {
             shared_limit: DEFAULT_SHARED_LIMIT,
             arguments: &[],
             step_limit: DEFAULT_STEP_LIMIT,
+            checks: Checks::NONE,
             threads: None,
             cancel: None,
             progress: None,
@@ -71,6 +75,7 @@ impl fmt::Debug for Launch<'_> {
             .field("dynamic_shared", &self.dynamic_shared)
             .field("arguments", &self.arguments)
             .field("step_limit", &self.step_limit)
+            .field("checks", &self.checks)
             .field("threads", &self.threads)
             .finish_non_exhaustive()
     }

@@ -55,6 +55,7 @@
 //! order. A kernel with a data race between blocks has no such promise. Clocks count the instructions of the warp.
 #![forbid(unsafe_code)]
 
+mod check;
 mod coalesce;
 mod counters;
 mod error;
@@ -67,6 +68,7 @@ mod program;
 mod report;
 mod trap;
 
+pub use check::{Checks, Finding, FindingKind, RaceScope, Site};
 pub use counters::{
     AccessKind, ByKind, Counters, InstructionCounters, MemoryCounters, Metric, MetricValue, SharedCounters,
 };

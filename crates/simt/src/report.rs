@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::Finding;
 use crate::counters::{AccessKind, Counters, InstructionCounters};
 
 /// What an instruction is, as far as reports care.
@@ -57,6 +58,8 @@ pub struct Report {
     pub(crate) instructions: Arc<[InstructionInfo]>,
     /// One for each of `instructions`.
     pub(crate) counted: Vec<InstructionCounters>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings_beyond: u64,
 }
 
 impl Report {
@@ -79,6 +82,16 @@ impl Report {
             }
         }
         total
+    }
+
+    /// What the checks of the launch found, in the order in which it happened first.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// What else was found, and not kept: occurrences of bugs beyond the first hundred.
+    pub fn findings_beyond(&self) -> u64 {
+        self.findings_beyond
     }
 
     /// Each instruction of the program, in the order of its text, those that were never executed included.

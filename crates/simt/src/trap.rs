@@ -4,7 +4,7 @@ use std::fmt;
 
 use ptx::Space;
 
-use crate::AccessFaultKind;
+use crate::{AccessFaultKind, Finding};
 
 /// A fault that stopped a launch.
 ///
@@ -35,6 +35,8 @@ pub struct Trap {
     pub warp: u32,
     /// The lane in its warp.
     pub lane: u32,
+    /// What the checks of the launch had found before.
+    pub findings: Vec<Finding>,
 }
 
 /// A place in the source program.
@@ -169,7 +171,7 @@ pub enum TrapKind {
     },
 }
 
-struct Triple([u32; 3]);
+pub(crate) struct Triple(pub [u32; 3]);
 
 impl fmt::Display for Triple {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -189,23 +191,44 @@ impl fmt::Display for Absence {
     }
 }
 
+/// A state space in words.
+pub(crate) fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Generic => "generic",
+        Space::Global => "global",
+        Space::Shared => "shared",
+        Space::Local => "local",
+        Space::Constant => "constant",
+        Space::Parameter => "parameter",
+    }
+}
+
+impl fmt::Display for AccessAction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            AccessAction::Read => "read",
+            AccessAction::Write => "write",
+            AccessAction::Atomic => "atomic operation",
+        })
+    }
+}
+
+/// `FILE:LINE:COLUMN`.
+impl fmt::Display for SourcePosition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)?;
+        match self.column {
+            0 => Ok(()),
+            column => write!(formatter, ":{column}"),
+        }
+    }
+}
+
 impl fmt::Display for TrapKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TrapKind::Access { action, space, address, width, fault } => {
-                let action = match action {
-                    AccessAction::Read => "read",
-                    AccessAction::Write => "write",
-                    AccessAction::Atomic => "atomic operation",
-                };
-                let space = match space {
-                    Space::Generic => "generic",
-                    Space::Global => "global",
-                    Space::Shared => "shared",
-                    Space::Local => "local",
-                    Space::Constant => "constant",
-                    Space::Parameter => "parameter",
-                };
+                let space = space_name(*space);
                 let bytes = if *width == 1 { "byte" } else { "bytes" };
                 match fault {
                     AccessFaultKind::Misaligned { width } => write!(
@@ -299,10 +322,7 @@ impl fmt::Display for Trap {
         write!(formatter, "kernel `{}`: {}", self.kernel, self.kind)?;
         write!(formatter, "; thread {} of block {}", Triple(self.thread), Triple(self.block))?;
         if let Some(source) = self.source.first() {
-            write!(formatter, ", {}:{}", source.file, source.line)?;
-            if source.column > 0 {
-                write!(formatter, ":{}", source.column)?;
-            }
+            write!(formatter, ", {source}")?;
         }
         if self.function != self.kernel {
             write!(formatter, ", in `{}`", self.function)?;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use filetest::{Parameter, Test};
-use simt::{Launch, LaunchError, Memory, MetricValue, Output, Program};
+use simt::{Checks, Finding, Launch, LaunchError, Memory, MetricValue, Output, Program};
 
 /// Runs one test with some number of host threads. Returns what is wrong.
 fn run(module: &ptx::Module, test: &Test, threads: usize) -> Result<(), String> {
@@ -34,6 +34,7 @@ fn run(module: &ptx::Module, test: &Test, threads: usize) -> Result<(), String> 
         block: test.block,
         dynamic_shared: test.shared,
         arguments: &arguments,
+        checks: test.check.as_deref().map_or(Ok(Checks::NONE), str::parse)?,
         step_limit: test.steps.unwrap_or(1 << 24),
         threads: Some(threads),
         output: Some(&output),
@@ -45,12 +46,16 @@ fn run(module: &ptx::Module, test: &Test, threads: usize) -> Result<(), String> 
     let report = match (launched, &test.trap, &test.error) {
         (Ok(report), None, None) => report,
         (Ok(_), _, _) => return Err("the launch came to its end".into()),
-        (Err(LaunchError::Trap(trap)), Some(expected), _) => return same(&trap.to_string(), expected),
+        (Err(LaunchError::Trap(trap)), Some(expected), _) => {
+            same_findings(&trap.findings, &test.findings)?;
+            return same(&trap.to_string(), expected);
+        }
         (Err(error @ (LaunchError::Invalid(_) | LaunchError::Unsupported(_))), _, Some(expected)) => {
             return same(&error.to_string(), expected);
         }
         (Err(error), _, _) => return Err(error.to_string()),
     };
+    same_findings(report.findings(), &test.findings)?;
     for (index, (address, after)) in outputs.into_iter().enumerate() {
         let mut found = vec![0; after.len()];
         memory.read(address, &mut found).map_err(|error| error.to_string())?;
@@ -66,6 +71,15 @@ fn run(module: &ptx::Module, test: &Test, threads: usize) -> Result<(), String> 
     Ok(())
 }
 
+fn same_findings(found: &[Finding], expected: &[String]) -> Result<(), String> {
+    let found: Vec<String> = found.iter().map(Finding::to_string).collect();
+    if found == expected {
+        return Ok(());
+    }
+    let list = |lines: &[String]| lines.iter().map(|line| format!("\n    // finding: {line}")).collect::<String>();
+    Err(format!("finds{}\n  not{}", list(&found), list(expected)))
+}
+
 fn same(found: &str, expected: &str) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("says\n    {found}\n  not\n    {expected}")) }
 }
@@ -73,7 +87,9 @@ fn same(found: &str, expected: &str) -> Result<(), String> {
 #[test]
 fn every_file_does_what_its_comments_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folders = [folder.join("findings"), folder];
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
+    let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     let (mut count, mut failures) = (0, Vec::new());
     for path in files {

@@ -118,6 +118,7 @@ mod tests {
             thread: [4, 5, 6],
             warp: 0,
             lane: 4,
+            findings: Vec::new(),
         };
         let of = |trap: &Trap| {
             let error =

@@ -38,7 +38,7 @@ type Attempt = Result<(), Box<Refused>>;
 
 /// The address of each lane.
 #[inline(always)]
-fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
+pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
     let mut addresses: WideRow = [0; 32];
     if reach.wide {
         let offset = if reach.frame { reach.offset.wrapping_add(warp.frame(split).local) } else { reach.offset };
@@ -212,20 +212,23 @@ fn load_elsewhere(worker: &mut Worker, warp: &Warp, space: Space, access: &Acces
     Ok(())
 }
 
+/// Why `width` bytes at an address of the kernel's parameters, of which there are `bytes` bytes, cannot be read.
+pub(super) fn check_parameter(address: u64, width: u32, bytes: u64) -> Option<AccessFaultKind> {
+    if !address.is_multiple_of(u64::from(width)) {
+        return Some(AccessFaultKind::Misaligned { width });
+    }
+    let inside = address.checked_add(u64::from(width)).is_some_and(|end| end <= bytes);
+    (!inside).then_some(AccessFaultKind::OutOfBounds { nearest: None })
+}
+
 /// Reads the kernel's parameters at addresses that are not known beforehand.
 pub(super) fn load_parameter(parameters: &[u8], access: &Access, rows: &mut [Row; 4]) -> Result<(), AccessFault> {
     for lane in lanes(access.mask) {
         let address = access.addresses[lane];
-        let width = access.width as usize;
-        if !address.is_multiple_of(width as u64) {
-            let kind = AccessFaultKind::Misaligned { width: access.width };
+        if let Some(kind) = check_parameter(address, access.width, parameters.len() as u64) {
             return Err(AccessFault { lane: lane as u32, address, kind });
         }
-        let bytes = usize::try_from(address).ok().and_then(|from| parameters.get(from..from.checked_add(width)?));
-        let Some(bytes) = bytes else {
-            let kind = AccessFaultKind::OutOfBounds { nearest: None };
-            return Err(AccessFault { lane: lane as u32, address, kind });
-        };
+        let bytes = &parameters[address as usize..][..access.width as usize];
         for (row, word) in rows.iter_mut().zip(bytes.chunks(4)) {
             row[lane] = word.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte));
         }

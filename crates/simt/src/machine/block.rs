@@ -6,6 +6,7 @@ use super::barrier::Barriers;
 use super::launched::{Launched, Stop};
 use super::local::lanes;
 use super::warp::{Wait, Warp};
+use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
 use crate::memory::SharedMemory;
@@ -23,6 +24,8 @@ pub(super) struct Worker<'l> {
     pub counters: Vec<InstructionCounters>,
     pub shared: SharedMemory,
     pub barriers: Barriers,
+    /// The sanitizer, if any check is on.
+    pub checker: Option<Box<Checker<'l>>>,
     pub block: u64,
     pub position: [u32; 3],
     /// The words that a load or store moves; those of inactive lanes mean nothing.
@@ -48,6 +51,7 @@ impl<'l> Worker<'l> {
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             shared: SharedMemory::new(launched.shared_bytes),
             barriers: Barriers::new(launched.threads),
+            checker: launched.checks.any().then(|| Box::new(Checker::new(launched.checks, launched.memory))),
             block: 0,
             position: [0; 3],
             rows: [[0; 32]; 4],
@@ -77,11 +81,13 @@ impl<'l> Worker<'l> {
     }
 
     fn run_warps(&mut self, warps: &mut [Warp<'l>], block: u64) -> Result<(), Stop> {
-        let [x, y, _] = self.launched.grid.map(u64::from);
         self.block = block;
-        self.position = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32];
+        self.position = self.launched.block_position(block);
         self.shared.reset(self.launched.shared_bytes);
         self.barriers.reset();
+        if let Some(checker) = &mut self.checker {
+            checker.start(block);
+        }
         for warp in warps.iter_mut() {
             warp.start(&self.launched.code.functions[0]);
         }
@@ -138,6 +144,9 @@ impl<'l> Worker<'l> {
     /// To be called when the worker has run its last block.
     pub fn finish(mut self) -> Vec<InstructionCounters> {
         self.launched.tell_steps(self.untold);
+        if let Some(checker) = self.checker {
+            self.launched.keep_findings(checker.finish());
+        }
         self.counters.pop();
         self.counters
     }

@@ -7,6 +7,7 @@ use ptx::{Axis, Module, Special};
 
 use super::block::{Fault, Worker};
 use super::warp::Warp;
+use crate::check::{Checks, Finding, Findings, Found, Party, Site};
 use crate::counters::InstructionCounters;
 use crate::lanes::{Constants, Row};
 use crate::output::{BlockOutput, LaunchOutput, Output};
@@ -39,6 +40,8 @@ pub(crate) struct Launched<'l> {
     /// The lowest block that has faulted.
     faulted: AtomicU64,
     trap: Mutex<Option<(u64, Box<Trap>)>>,
+    pub checks: Checks,
+    found: Mutex<Findings>,
     pub output: Option<&'l Output>,
     printed: LaunchOutput,
 }
@@ -85,6 +88,8 @@ impl<'l> Launched<'l> {
             done: AtomicU64::new(0),
             faulted: AtomicU64::new(u64::MAX),
             trap: Mutex::new(None),
+            checks: launch.checks,
+            found: Mutex::default(),
             output: launch.output,
             printed: LaunchOutput::default(),
         };
@@ -152,7 +157,8 @@ impl<'l> Launched<'l> {
 
     /// Runs all blocks.
     pub fn run(self, threads: Option<usize>) -> Result<Report, LaunchError> {
-        let wanted = if self.code.ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
+        let wanted =
+            if self.code.ordered || self.checks.any() { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
         let workers = wanted.clamp(1, usize::try_from(self.blocks()).unwrap_or(usize::MAX));
         let total = Mutex::new(vec![InstructionCounters::default(); self.code.places.len()]);
         let work = || {
@@ -172,18 +178,21 @@ impl<'l> Launched<'l> {
                 Err(_) => work(),
             },
         }
-        let trap = self.trap.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        let (findings, findings_beyond) = self.told(found);
         if let Some(output) = self.output {
             self.printed.finish(trap.as_ref().map_or(u64::MAX, |&(block, _)| block), output);
         }
-        if let Some((_, trap)) = trap {
+        if let Some((_, mut trap)) = trap {
+            trap.findings = findings;
             return Err(LaunchError::Trap(trap));
         }
         if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
             return Err(LaunchError::Cancelled { kernel: self.kernel.into() });
         }
         let counted = total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        Ok(Report { instructions: self.code.places.clone(), counted })
+        Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond })
     }
 
     /// What one worker does: takes blocks until there are none.
@@ -219,6 +228,46 @@ impl<'l> Launched<'l> {
         worker.finish()
     }
 
+    /// Keeps what a worker's sanitizer found.
+    pub fn keep_findings(&self, findings: Findings) {
+        *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = findings;
+    }
+
+    /// Says what findings mean in the program's text.
+    fn told(&self, findings: Findings) -> (Vec<Finding>, u64) {
+        let (list, beyond) = findings.into_parts();
+        let told = list.into_iter().map(|Found { kind, first, second, count }| Finding {
+            kind,
+            kernel: self.kernel.into(),
+            module: self.module.name.clone(),
+            first: self.site(first),
+            second: second.map(|party| self.site(party)),
+            count,
+        });
+        (told.collect(), beyond)
+    }
+
+    fn site(&self, Party { place, block, thread, action }: Party) -> Site {
+        let info = self.code.places.get(place as usize);
+        let position = self.code.positions.get(place as usize);
+        let [x, y, _] = self.block;
+        Site {
+            action,
+            function: info.map_or(self.kernel, |info| &info.function).into(),
+            instruction: info.map_or("", |info| &info.text).into(),
+            ptx_line: info.map_or(0, |info| info.ptx_line),
+            source: position.map_or(vec![], |&(function, index)| program::source(self.module, function, index)),
+            block: self.block_position(block),
+            thread: [thread % x, thread / x % y, thread / x / y],
+        }
+    }
+
+    /// Where a block is in the grid.
+    pub fn block_position(&self, block: u64) -> [u32; 3] {
+        let [x, y, _] = self.grid.map(u64::from);
+        [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
+    }
+
     /// Keeps what a block printed.
     pub fn keep_output(&self, block: u64, printed: &mut BlockOutput) {
         if let Some(output) = self.output {
@@ -252,6 +301,7 @@ impl<'l> Launched<'l> {
             thread: warp.thread(fault.lane),
             warp: warp.index,
             lane: fault.lane & 31,
+            findings: Vec::new(),
         }
     }
 }

@@ -31,18 +31,21 @@ impl LocalMemory {
         }
     }
 
+    /// Why a thread cannot access `width` bytes at `address`.
+    pub fn refuses(&self, address: u64, width: u32) -> Option<AccessFaultKind> {
+        if !address.is_multiple_of(u64::from(width)) {
+            return Some(AccessFaultKind::Misaligned { width });
+        }
+        let inside = address.checked_add(u64::from(width)).is_some_and(|end| end <= self.bytes);
+        (!inside).then_some(AccessFaultKind::OutOfBounds { nearest: None })
+    }
+
     fn check(&self, access: &Access) -> Result<(), AccessFault> {
-        let width = u64::from(access.width);
         for lane in lanes(access.mask) {
             let address = access.addresses[lane];
-            let kind = if !address.is_multiple_of(width) {
-                AccessFaultKind::Misaligned { width: access.width }
-            } else if address.checked_add(width).is_none_or(|end| end > self.bytes) {
-                AccessFaultKind::OutOfBounds { nearest: None }
-            } else {
-                continue;
-            };
-            return Err(AccessFault { lane: lane as u32, address, kind });
+            if let Some(kind) = self.refuses(address, access.width) {
+                return Err(AccessFault { lane: lane as u32, address, kind });
+            }
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ mod barrier;
 mod block;
 mod launched;
 mod local;
+mod observe;
 mod step;
 mod system;
 mod warp;

@@ -5,6 +5,7 @@ use super::across;
 use super::barrier::{Arrival, Outcome};
 use super::block::{Fault, Worker, absence};
 use super::launched::Launched;
+use super::observe;
 use super::system;
 use super::warp::{Frame, Split, Wait, Warp};
 use crate::lanes::WideRow;
@@ -118,12 +119,23 @@ fn control<'l>(
         }
         _ if mask == 0 => {}
         Action::Lanes(handler, operands) => handler(&mut warp.registers, operands, mask),
-        Action::Load(load) => access::load(worker, warp, load, split, mask, counter).map_err(|fault| fault.at(pc))?,
+        Action::Load(load) => {
+            let mask = observe::load(worker, warp, load, split, mask, counter);
+            if mask != 0 {
+                access::load(worker, warp, load, split, mask, counter).map_err(|fault| fault.at(pc))?;
+            }
+        }
         Action::Store(store) => {
-            access::store(worker, warp, store, split, mask, counter).map_err(|fault| fault.at(pc))?;
+            let mask = observe::store(worker, warp, store, split, mask, counter);
+            if mask != 0 {
+                access::store(worker, warp, store, split, mask, counter).map_err(|fault| fault.at(pc))?;
+            }
         }
         Action::Atomic(atomic) => {
-            access::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
+            let mask = observe::atomic(worker, warp, atomic, split, mask, counter);
+            if mask != 0 {
+                access::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
+            }
         }
         Action::Special { which: Special::ThreadIndex(axis), d, wide: false } => {
             let values = warp.threads[*axis as usize];

@@ -86,6 +86,27 @@ pub enum AccessFaultKind {
     },
 }
 
+impl AccessFaultKind {
+    /// A word for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Misaligned { .. } => "misaligned",
+            Self::OutOfBounds { .. } => "out_of_bounds",
+            Self::Freed { .. } => "use_after_free",
+            Self::ReadOnly { .. } => "read_only",
+        }
+    }
+
+    /// The allocation that it is about: the nearest one, where the address is in none.
+    pub fn allocation(&self) -> Option<AllocationSpan> {
+        match *self {
+            Self::Misaligned { .. } => None,
+            Self::OutOfBounds { nearest } => nearest,
+            Self::Freed { allocation } | Self::ReadOnly { allocation } => Some(allocation),
+        }
+    }
+}
+
 /// Where an allocation lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocationSpan {

@@ -258,6 +258,13 @@ impl Memory {
         Ok(())
     }
 
+    /// The live allocation that an address is in, and its number; `None` if it may not be written and is to be.
+    pub(crate) fn locate(&self, address: u64, write: bool) -> Option<(usize, AllocationSpan)> {
+        let index = self.find_index(address)?;
+        let Allocation { span, words, read_only } = &self.allocations[index];
+        (words.is_some() && !(write && *read_only)).then_some((index, *span))
+    }
+
     /// Whether a thread may access `width` bytes at `address`.
     pub(crate) fn check(&self, address: u64, width: u32, write: bool) -> Result<(), AccessFaultKind> {
         let Some(allocation) = self.find(address, u64::from(width)) else {

@@ -70,7 +70,8 @@ impl SharedMemory {
         Ok(words::modify_four(&self.words[address as usize / 4..], update))
     }
 
-    fn check(&self, address: u64, width: u32) -> Result<(), AccessFaultKind> {
+    /// Whether a thread may access `width` bytes at `address`.
+    pub fn check(&self, address: u64, width: u32) -> Result<(), AccessFaultKind> {
         if address.checked_add(u64::from(width)).is_none_or(|end| end > self.bytes) {
             return Err(AccessFaultKind::OutOfBounds { nearest: Some(self.span()) });
         }
@@ -87,7 +88,8 @@ impl SharedMemory {
         AccessFault { lane, address, kind: kind.unwrap_or(AccessFaultKind::OutOfBounds { nearest: Some(self.span()) }) }
     }
 
-    fn span(&self) -> AllocationSpan {
+    /// All of it.
+    pub fn span(&self) -> AllocationSpan {
         AllocationSpan { address: 0, bytes: self.bytes }
     }
 }

@@ -12,7 +12,7 @@ mod variables;
 pub(crate) use code::*;
 pub(crate) use listing::source;
 pub(crate) use system::SystemFunction;
-pub(crate) use variables::function_at;
+pub(crate) use variables::{function_at, window};
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -15,6 +15,8 @@
 //!   `bytes: TYPE VALUES` an aggregate passed by value.
 //! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it refuses it. Not for GPUs.
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
+//! - `check: NAMES`: what the sanitizer is to look for (`all`, or names with commas), and `finding: TEXT`, once for each
+//!   thing that it then finds, in that order; none: that it finds nothing. Not for GPUs.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
 //! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything).
 
@@ -32,6 +34,8 @@ pub struct Test {
     pub error: Option<String>,
     pub prints: Vec<String>,
     pub counts: Vec<(String, u64)>,
+    pub check: Option<String>,
+    pub findings: Vec<String>,
 }
 
 /// An argument of a launch.
@@ -65,7 +69,8 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
             tests.push(run(index + 1, rest).map_err(|what| fail(&what))?);
             continue;
         }
-        let known = ["in", "out", "inout", "arg", "bytes", "trap", "error", "prints", "count"].contains(&directive);
+        let known = ["in", "out", "inout", "arg", "bytes", "trap", "error", "prints", "count", "check", "finding"]
+            .contains(&directive);
         if !known {
             continue;
         }
@@ -73,6 +78,8 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
         match directive {
             "trap" => test.trap = Some(rest.to_string()),
             "error" => test.error = Some(rest.to_string()),
+            "check" => test.check = Some(rest.to_string()),
+            "finding" => test.findings.push(rest.to_string()),
             "prints" => test.prints.push(rest.to_string()),
             "count" => {
                 let (name, value) = rest.split_once(' ').ok_or_else(|| fail("a name and a value are needed"))?;

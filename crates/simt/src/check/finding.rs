@@ -1,0 +1,263 @@
+//! What the sanitizer tells: a fault of the program that did not stop it.
+
+use std::fmt;
+
+use ptx::Space;
+
+use super::Checks;
+use crate::trap::{Triple, space_name};
+use crate::{AccessAction, AccessFaultKind, AllocationSpan, SourcePosition, TrapKind};
+
+/// A fault that the sanitizer found. One bug is one finding, however often it happens: those of one kind, at the same
+/// instructions, in the same allocation are counted together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What is wrong. Where it happened more than once: the first time.
+    pub kind: FindingKind,
+    /// The kernel that was launched.
+    pub kernel: String,
+    /// The name of the PTX module.
+    pub module: String,
+    /// Where it was noticed.
+    pub first: Site,
+    /// The other party of a race: the access that came before.
+    pub second: Option<Site>,
+    /// How many times a thread did it.
+    pub count: u64,
+}
+
+/// An instruction that a thread executed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Site {
+    /// What it did to memory; `None` for an instruction that does not access it.
+    pub action: Option<AccessAction>,
+    /// The function that the instruction stands in.
+    pub function: String,
+    /// The text of the instruction.
+    pub instruction: String,
+    /// Its line in the PTX, from 1.
+    pub ptx_line: u32,
+    /// Where it comes from in the source program, then the calls that this was inlined through, innermost first. Empty if
+    /// the PTX does not say.
+    pub source: Vec<SourcePosition>,
+    /// The block: x, y, z.
+    pub block: [u32; 3],
+    /// The thread in its block: x, y, z.
+    pub thread: [u32; 3],
+}
+
+/// Between whom a race is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RaceScope {
+    /// Lanes of a warp: a warp barrier is missing.
+    Warp,
+    /// Warps of a block: a barrier is missing.
+    Block,
+    /// Blocks.
+    Grid,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// An access that is not possible. The thread's access was left out; a load gave zero.
+    Access {
+        /// What was to be done.
+        action: AccessAction,
+        /// The state space that the address was resolved to.
+        space: Space,
+        /// The address, as the program has it.
+        address: u64,
+        /// Bytes that the thread accesses.
+        width: u32,
+        /// What is wrong.
+        fault: AccessFaultKind,
+    },
+    /// A read of memory that nothing wrote.
+    Unwritten {
+        /// The state space.
+        space: Space,
+        /// The address of the first such byte.
+        address: u64,
+        /// Bytes that the thread reads.
+        width: u32,
+        /// The allocation, or the block's shared memory; `None` for local memory.
+        allocation: Option<AllocationSpan>,
+    },
+    /// Two accesses, at least one of them a write, that nothing orders.
+    Race {
+        /// Between whom.
+        scope: RaceScope,
+        /// The state space.
+        space: Space,
+        /// The address that both access.
+        address: u64,
+        /// Bytes that the thread accesses.
+        width: u32,
+        /// What the thread does, and what the other did before.
+        actions: [AccessAction; 2],
+        /// The allocation, or the block's shared memory.
+        allocation: AllocationSpan,
+    },
+    /// A `.sync` instruction whose mask names lanes that have exited.
+    ExitedLanes {
+        /// The lanes that the mask names.
+        members: u32,
+        /// Those that have exited.
+        exited: u32,
+    },
+    /// A `.sync` instruction whose mask leaves out a lane that executes it.
+    NotMember {
+        /// The lanes that the mask names.
+        members: u32,
+        /// The lane.
+        lane: u32,
+    },
+    /// A shuffle that reads from a lane that does not take part.
+    InactiveSource {
+        /// The lane that reads.
+        lane: u32,
+        /// The lane that it reads from.
+        source: u32,
+    },
+    /// An allocation that was never freed.
+    Leak {
+        /// The allocation.
+        allocation: AllocationSpan,
+    },
+}
+
+impl FindingKind {
+    /// The check that finds it: `memory`, `init`, `race` or `sync`.
+    pub fn check(&self) -> &'static str {
+        match self {
+            Self::Access { .. } | Self::Leak { .. } => Checks::NAMES[0],
+            Self::Unwritten { .. } => Checks::NAMES[1],
+            Self::Race { .. } => Checks::NAMES[2],
+            Self::ExitedLanes { .. } | Self::NotMember { .. } | Self::InactiveSource { .. } => Checks::NAMES[3],
+        }
+    }
+
+    /// A word for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Access { fault, .. } => fault.name(),
+            Self::Unwritten { .. } => "unwritten",
+            Self::Race { scope: RaceScope::Warp, .. } => "race_in_warp",
+            Self::Race { scope: RaceScope::Block, .. } => "race_in_block",
+            Self::Race { scope: RaceScope::Grid, .. } => "race_between_blocks",
+            Self::ExitedLanes { .. } => "exited_lanes",
+            Self::NotMember { .. } => "not_member",
+            Self::InactiveSource { .. } => "inactive_source",
+            Self::Leak { .. } => "leak",
+        }
+    }
+
+    /// The address that it is about.
+    pub fn address(&self) -> Option<u64> {
+        match *self {
+            Self::Access { address, .. } | Self::Unwritten { address, .. } | Self::Race { address, .. } => {
+                Some(address)
+            }
+            Self::Leak { allocation } => Some(allocation.address),
+            _ => None,
+        }
+    }
+
+    /// Bytes that the thread accesses.
+    pub fn width(&self) -> Option<u32> {
+        match *self {
+            Self::Access { width, .. } | Self::Unwritten { width, .. } | Self::Race { width, .. } => Some(width),
+            _ => None,
+        }
+    }
+
+    /// The allocation that it is about: the nearest one, where the access is in none.
+    pub fn allocation(&self) -> Option<AllocationSpan> {
+        match self {
+            Self::Access { fault, .. } => fault.allocation(),
+            Self::Unwritten { allocation, .. } => *allocation,
+            Self::Race { allocation, .. } | Self::Leak { allocation } => Some(*allocation),
+            _ => None,
+        }
+    }
+
+    /// The state space that it is about.
+    pub fn space(&self) -> Option<Space> {
+        match *self {
+            Self::Access { space, .. } | Self::Unwritten { space, .. } | Self::Race { space, .. } => Some(space),
+            Self::Leak { .. } => Some(Space::Global),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = |width: u32| if width == 1 { "byte" } else { "bytes" };
+        match self {
+            Self::Access { action, space, address, width, fault } => {
+                let (action, space, address, width) = (*action, *space, *address, *width);
+                TrapKind::Access { action, space, address, width, fault: fault.clone() }.fmt(formatter)
+            }
+            Self::Unwritten { space, address, width, .. } => write!(
+                formatter,
+                "read of {width} {} of {} memory that nothing wrote, at address {address:#x}",
+                bytes(*width),
+                space_name(*space)
+            ),
+            Self::Race { scope, space, address, width, actions, .. } => {
+                let (place, missing) = match scope {
+                    RaceScope::Warp => ("in a warp", "no warp barrier between them"),
+                    RaceScope::Block => ("in a block", "no barrier between them"),
+                    RaceScope::Grid => ("between blocks", "nothing that orders them"),
+                };
+                let [now, before] = actions;
+                let (bytes, space) = (bytes(*width), space_name(*space));
+                write!(
+                    formatter,
+                    "race {place}: {now} of {width} {bytes} at {space} address {address:#x} after another thread's \
+                     {before}, with {missing}"
+                )
+            }
+            Self::ExitedLanes { members, exited } => {
+                write!(formatter, "the mask {members:#010x} names lanes that have exited: {exited:#010x}")
+            }
+            Self::NotMember { members, lane } => {
+                write!(formatter, "the mask {members:#010x} leaves out lane {lane}, which executes the instruction")
+            }
+            Self::InactiveSource { lane, source } => {
+                write!(formatter, "lane {lane} reads from lane {source}, which does not take part")
+            }
+            Self::Leak { allocation } => {
+                let AllocationSpan { address, bytes } = allocation;
+                write!(formatter, "an allocation of {bytes} bytes at {address:#x} was never freed")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "thread {} of block {}", Triple(self.thread), Triple(self.block))?;
+        if let Some(source) = self.source.first() {
+            write!(formatter, ", {source}")?;
+        }
+        write!(formatter, ", line {} of the PTX: `{}`", self.ptx_line, self.instruction)
+    }
+}
+
+/// On one line.
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "kernel `{}`: {}; {}", self.kernel, self.kind, self.first)?;
+        if let Some(second) = &self.second {
+            write!(formatter, "; before: {second}")?;
+        }
+        if self.count > 1 {
+            write!(formatter, "; {} times", self.count)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! The sanitizer: finds faults that need not stop a program, without changing what it computes or what is counted.
+//!
+//! A launch asks for [`Checks`]; its [`Report`](crate::Report) has the [`Finding`]s. The machine tells a [`Checker`] of each
+//! access before it is made, of each barrier, fence and `.sync` instruction, and of nothing when all checks are off.
+//!
+//! - [`memory`](self): accesses that are not possible are told and left out, so that a launch shows all of them.
+//!
+//! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else.
+
+mod checker;
+mod finding;
+mod findings;
+
+pub(crate) use checker::{Checker, Touch};
+pub use finding::{Finding, FindingKind, RaceScope, Site};
+pub(crate) use findings::{Findings, Found, Party};
+
+use std::str::FromStr;
+
+/// What the sanitizer looks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Checks {
+    /// Accesses out of bounds, misaligned, to freed memory, writes to read-only memory. Without this check they are traps.
+    pub memory: bool,
+    /// Reads of memory that nothing wrote.
+    pub init: bool,
+    /// Accesses of several threads, at least one of them a write, that nothing orders.
+    pub race: bool,
+    /// `.sync` instructions whose lanes are not there. Barriers that not all threads reach are traps with or without it.
+    pub sync: bool,
+}
+
+impl Checks {
+    /// No check.
+    pub const NONE: Self = Self { memory: false, init: false, race: false, sync: false };
+    /// All of them.
+    pub const ALL: Self = Self { memory: true, init: true, race: true, sync: true };
+
+    /// Their names.
+    pub(crate) const NAMES: [&'static str; 4] = ["memory", "init", "race", "sync"];
+
+    /// Whether there is any.
+    pub fn any(self) -> bool {
+        self != Self::NONE
+    }
+}
+
+/// `all`, `none`, or names with commas between them.
+impl FromStr for Checks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => return Ok(Self::ALL),
+            "none" => return Ok(Self::NONE),
+            _ => {}
+        }
+        let mut checks = Self::NONE;
+        for name in text.split(',') {
+            match name {
+                "memory" => checks.memory = true,
+                "init" => checks.init = true,
+                "race" => checks.race = true,
+                "sync" => checks.sync = true,
+                _ => return Err(format!("there is no check '{name}'; give memory, init, race, sync, all or none")),
+            }
+        }
+        Ok(checks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_are_named_with_commas() {
+        assert_eq!("all".parse(), Ok(Checks::ALL));
+        assert_eq!("none".parse(), Ok(Checks::NONE));
+        assert_eq!("init,race".parse(), Ok(Checks { init: true, race: true, ..Checks::NONE }));
+        assert_eq!("memory,init,race,sync".parse(), Ok(Checks::ALL));
+        for text in ["", "race,", "races", "none,race"] {
+            assert!(text.parse::<Checks>().unwrap_err().starts_with("there is no check"), "{text}");
+        }
+    }
+}
