@@ -6,12 +6,12 @@ use pulp::{Simd, WithSimd};
 use super::block::{Fault, Worker};
 use super::local::lanes;
 use super::warp::{Split, Warp};
-use super::{PARAMETER_WINDOW, atomic, space_of};
-use crate::coalesce::{self, Wavefronts};
+use super::{atomic, space_of};
+use crate::coalesce::{self, Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, Row, WideRow};
-use crate::memory::{Access, AccessFault, AccessFaultKind, LOCAL_WINDOW, SHARED_WINDOW};
-use crate::program::{Atomic, Load, Reach, Store};
+use crate::memory::{Access, AccessFault, AccessFaultKind, Shape};
+use crate::program::{self, Atomic, Load, Reach, Store};
 use crate::trap::{AccessAction, TrapKind};
 
 /// A fault of an access, before it is known of which instruction.
@@ -56,8 +56,46 @@ pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
     addresses
 }
 
-/// Does `each` for the lanes of each state space that generic addresses are in: space, lanes, addresses in it.
-fn by_space(mask: u32, addresses: &WideRow, each: &mut dyn FnMut(Space, u32, &WideRow) -> Attempt) -> Attempt {
+/// The shape of an access, the state space that it is in, and its lowest address there. `None` for local memory and
+/// parameters, and where generic addresses are in several state spaces.
+#[inline(always)]
+fn meet_shape<'s>(
+    shapes: &'s mut [Option<Box<Shape>>],
+    warp: &Warp,
+    reach: &Reach,
+    mask: u32,
+    width: u32,
+) -> Option<(&'s mut Shape, Space, u64)> {
+    if matches!(reach.space, Space::Local | Space::Parameter) {
+        return None;
+    }
+    let shape = shapes[reach.slot as usize].get_or_insert_with(|| Box::new(Shape::new()));
+    let lowest = if reach.wide {
+        shape.follow(mask, warp.registers.wide(reach.address), width).wrapping_add(reach.offset)
+    } else {
+        let lowest = shape.follow(mask, warp.registers.word(reach.address), width) as u32;
+        u64::from(lowest.wrapping_add(reach.offset as u32))
+    };
+    if reach.space != Space::Generic {
+        return Some((shape, reach.space, lowest));
+    }
+    let space = space_of(lowest);
+    if space != space_of(lowest.wrapping_add(shape.span())) || matches!(space, Space::Local | Space::Parameter) {
+        return None;
+    }
+    Some((shape, space, lowest.wrapping_sub(program::window(space))))
+}
+
+/// Does `each` for the lanes of each state space that addresses are in: space, lanes, addresses in it.
+fn by_space(
+    space: Space,
+    mask: u32,
+    addresses: &WideRow,
+    each: &mut dyn FnMut(Space, u32, &WideRow) -> Attempt,
+) -> Attempt {
+    if space != Space::Generic {
+        return each(space, mask, addresses);
+    }
     let mut rest = mask;
     while rest != 0 {
         let space = space_of(addresses[rest.trailing_zeros() as usize & 31]);
@@ -65,12 +103,7 @@ fn by_space(mask: u32, addresses: &WideRow, each: &mut dyn FnMut(Space, u32, &Wi
         for (lane, &address) in addresses.iter().enumerate() {
             here |= u32::from(space_of(address) == space) << lane;
         }
-        let window = match space {
-            Space::Shared => SHARED_WINDOW,
-            Space::Local => LOCAL_WINDOW,
-            Space::Parameter => PARAMETER_WINDOW,
-            _ => 0,
-        };
+        let window = program::window(space);
         each(space, here & rest, &addresses.map(|address| address.wrapping_sub(window)))?;
         rest &= !here;
     }
@@ -78,8 +111,7 @@ fn by_space(mask: u32, addresses: &WideRow, each: &mut dyn FnMut(Space, u32, &Wi
 }
 
 #[inline(always)]
-fn count_global(counters: &mut MemoryCounters, access: &Access) {
-    let found = coalesce::sectors(access);
+fn count_global(counters: &mut MemoryCounters, found: Sectors) {
     counters.requests += 1;
     counters.sectors += u64::from(found.sectors);
     counters.bytes += u64::from(found.bytes);
@@ -129,16 +161,9 @@ impl WithSimd for Work<'_, '_, Load> {
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Self { worker, warp, what: load, split, mask, counter } = self;
         let width = load.element * load.count;
-        let addresses = addresses(warp, &load.reach, split);
-        match load.reach.space {
-            Space::Global => load_global(worker, mask, &addresses, width, counter)?,
-            Space::Shared => load_shared(worker, mask, &addresses, width, counter)?,
-            Space::Generic => by_space(mask, &addresses, &mut |space, mask, addresses| match space {
-                Space::Global => load_global(worker, mask, addresses, width, counter),
-                Space::Shared => load_shared(worker, mask, addresses, width, counter),
-                space => load_elsewhere(worker, warp, space, &Access::new(mask, addresses, width), counter),
-            })?,
-            space => load_elsewhere(worker, warp, space, &Access::new(mask, &addresses, width), counter)?,
+        if !load_together(worker, warp, &load.reach, mask, width, counter) {
+            let addresses = addresses(warp, &load.reach, split);
+            load_apart(worker, warp, load.reach.space, mask, &addresses, width, counter)?;
         }
         let registers = &mut warp.registers;
         let rows = &worker.rows;
@@ -179,37 +204,60 @@ fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element:
     }
 }
 
+/// A load whose lanes all reach one allocation of global or constant memory, or shared memory: nearly every one. Returns
+/// whether it was such, and is done.
 #[inline(always)]
-fn load_global(worker: &mut Worker, mask: u32, addresses: &WideRow, width: u32, counter: u32) -> Attempt {
-    let access = Access::new(mask, addresses, width);
-    let refused = |fault| Refused::new(AccessAction::Read, Space::Global, width, fault);
-    worker.launched.memory.load(&access, &mut worker.rows).map_err(refused)?;
-    count_global(&mut worker.counters[counter as usize].global, &access);
-    Ok(())
-}
-
-#[inline(always)]
-fn load_shared(worker: &mut Worker, mask: u32, addresses: &WideRow, width: u32, counter: u32) -> Attempt {
-    let access = Access::new(mask, addresses, width);
-    let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, width, fault);
-    worker.shared.load(&access, &mut worker.rows).map_err(refused)?;
-    count_shared(&mut worker.counters[counter as usize], coalesce::load_wavefronts(&access));
-    Ok(())
-}
-
-/// Loads from local, constant or parameter memory.
-fn load_elsewhere(worker: &mut Worker, warp: &Warp, space: Space, access: &Access, counter: u32) -> Attempt {
-    let rows = &mut worker.rows;
-    let result = match space {
-        Space::Local => warp.local.load(access, rows),
-        Space::Parameter => load_parameter(&worker.launched.parameters, access, rows),
-        _ => worker.launched.memory.load(access, rows),
-    };
-    result.map_err(|fault| Refused::new(AccessAction::Read, space, access.width, fault))?;
-    if space == Space::Local {
-        count_local(&mut worker.counters[counter as usize], warp, access);
+fn load_together(worker: &mut Worker, warp: &Warp, reach: &Reach, mask: u32, width: u32, counter: u32) -> bool {
+    let Some((shape, space, lowest)) = meet_shape(&mut worker.shapes, warp, reach, mask, width) else { return false };
+    let counters = &mut worker.counters[counter as usize];
+    match space {
+        Space::Shared => {
+            let done = worker.shared.load(shape, lowest, &mut worker.rows);
+            if done {
+                count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));
+            }
+            done
+        }
+        _ => {
+            let done = worker.launched.memory.load(shape, lowest, &mut worker.rows);
+            if done && space == Space::Global {
+                count_global(&mut counters.global, shape.sectors(lowest));
+            }
+            done
+        }
     }
-    Ok(())
+}
+
+/// Any other load.
+#[cold]
+fn load_apart(
+    worker: &mut Worker,
+    warp: &Warp,
+    space: Space,
+    mask: u32,
+    addresses: &WideRow,
+    width: u32,
+    counter: u32,
+) -> Attempt {
+    by_space(space, mask, addresses, &mut |space, mask, addresses| {
+        let access = Access::new(mask, addresses, width);
+        let rows = &mut worker.rows;
+        let result = match space {
+            Space::Local => warp.local.load(&access, rows),
+            Space::Parameter => load_parameter(&worker.launched.parameters, &access, rows),
+            Space::Shared => worker.shared.load_each(&access, rows),
+            _ => worker.launched.memory.load_each(&access, rows),
+        };
+        result.map_err(|fault| Refused::new(AccessAction::Read, space, width, fault))?;
+        let counters = &mut worker.counters[counter as usize];
+        match space {
+            Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
+            Space::Shared => count_shared(counters, coalesce::load_wavefronts(&access)),
+            Space::Local => count_local(counters, warp, &access),
+            _ => {}
+        }
+        Ok(())
+    })
 }
 
 /// Why `width` bytes at an address of the kernel's parameters, of which there are `bytes` bytes, cannot be read.
@@ -255,7 +303,6 @@ impl WithSimd for Work<'_, '_, Store> {
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Self { worker, warp, what: store, split, mask, counter } = self;
         let width = store.element * store.count;
-        let addresses = addresses(warp, &store.reach, split);
         let rows = &mut worker.rows;
         for element in 0..store.count as usize & 7 {
             let source = store.rows[element & 3];
@@ -271,16 +318,11 @@ impl WithSimd for Work<'_, '_, Store> {
                 _ => insert(&warp.registers, store, rows, element),
             }
         }
-        match store.reach.space {
-            Space::Global => store_global(worker, mask, &addresses, width, counter),
-            Space::Shared => store_shared(worker, mask, &addresses, width, counter),
-            Space::Generic => by_space(mask, &addresses, &mut |space, mask, addresses| match space {
-                Space::Global => store_global(worker, mask, addresses, width, counter),
-                Space::Shared => store_shared(worker, mask, addresses, width, counter),
-                space => store_elsewhere(worker, warp, space, &Access::new(mask, addresses, width), counter),
-            }),
-            space => store_elsewhere(worker, warp, space, &Access::new(mask, &addresses, width), counter),
+        if store_together(worker, warp, &store.reach, mask, width, counter) {
+            return Ok(());
         }
+        let addresses = addresses(warp, &store.reach, split);
+        store_apart(worker, warp, store.reach.space, mask, &addresses, width, counter)
     }
 }
 
@@ -296,36 +338,59 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
     }
 }
 
+/// For stores, what [`load_together`] is for loads.
 #[inline(always)]
-fn store_global(worker: &mut Worker, mask: u32, addresses: &WideRow, width: u32, counter: u32) -> Attempt {
-    let access = Access::new(mask, addresses, width);
-    let refused = |fault| Refused::new(AccessAction::Write, Space::Global, width, fault);
-    worker.launched.memory.store(&access, &worker.rows).map_err(refused)?;
-    count_global(&mut worker.counters[counter as usize].global, &access);
-    Ok(())
-}
-
-#[inline(always)]
-fn store_shared(worker: &mut Worker, mask: u32, addresses: &WideRow, width: u32, counter: u32) -> Attempt {
-    let access = Access::new(mask, addresses, width);
-    let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, width, fault);
-    worker.shared.store(&access, &worker.rows).map_err(refused)?;
-    count_shared(&mut worker.counters[counter as usize], coalesce::store_wavefronts(&access));
-    Ok(())
-}
-
-/// Stores to local memory; constant and parameter memory are refused.
-fn store_elsewhere(worker: &mut Worker, warp: &mut Warp, space: Space, access: &Access, counter: u32) -> Attempt {
-    let result = match space {
-        Space::Local => warp.local.store(access, &worker.rows),
-        Space::Parameter => Err(read_only_parameters(access, worker.launched.parameters.len())),
-        _ => worker.launched.memory.store(access, &worker.rows),
-    };
-    result.map_err(|fault| Refused::new(AccessAction::Write, space, access.width, fault))?;
-    if space == Space::Local {
-        count_local(&mut worker.counters[counter as usize], warp, access);
+fn store_together(worker: &mut Worker, warp: &Warp, reach: &Reach, mask: u32, width: u32, counter: u32) -> bool {
+    let Some((shape, space, lowest)) = meet_shape(&mut worker.shapes, warp, reach, mask, width) else { return false };
+    let counters = &mut worker.counters[counter as usize];
+    match space {
+        Space::Shared => {
+            let done = worker.shared.store(shape, lowest, &worker.rows);
+            if done {
+                count_shared(counters, shape.wavefronts(lowest, coalesce::store_wavefronts));
+            }
+            done
+        }
+        _ => {
+            let done = worker.launched.memory.store(shape, lowest, &worker.rows);
+            if done && space == Space::Global {
+                count_global(&mut counters.global, shape.sectors(lowest));
+            }
+            done
+        }
     }
-    Ok(())
+}
+
+/// Any other store.
+#[cold]
+fn store_apart(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    space: Space,
+    mask: u32,
+    addresses: &WideRow,
+    width: u32,
+    counter: u32,
+) -> Attempt {
+    by_space(space, mask, addresses, &mut |space, mask, addresses| {
+        let access = Access::new(mask, addresses, width);
+        let rows = &worker.rows;
+        let result = match space {
+            Space::Local => warp.local.store(&access, rows),
+            Space::Parameter => Err(read_only_parameters(&access, worker.launched.parameters.len())),
+            Space::Shared => worker.shared.store_each(&access, rows),
+            _ => worker.launched.memory.store_each(&access, rows),
+        };
+        result.map_err(|fault| Refused::new(AccessAction::Write, space, width, fault))?;
+        let counters = &mut worker.counters[counter as usize];
+        match space {
+            Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
+            Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
+            Space::Local => count_local(counters, warp, &access),
+            _ => {}
+        }
+        Ok(())
+    })
 }
 
 fn read_only_parameters(access: &Access, bytes: usize) -> AccessFault {
@@ -394,14 +459,11 @@ pub(super) fn atomic(
         let counters = &mut worker.counters[counter as usize];
         match space {
             Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
-            _ => count_global(&mut counters.global, &access),
+            _ => count_global(&mut counters.global, coalesce::sectors(&access)),
         }
         Ok(())
     };
-    match reach.space {
-        Space::Generic => by_space(mask, &addresses, &mut each)?,
-        space => each(space, mask, &addresses)?,
-    }
+    by_space(reach.space, mask, &addresses, &mut each)?;
     match d {
         Some(d) if wide => {
             warp.registers.set_wide(d, mask, &old);

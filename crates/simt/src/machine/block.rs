@@ -9,7 +9,7 @@ use super::warp::{Wait, Warp};
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
-use crate::memory::SharedMemory;
+use crate::memory::{Shape, SharedMemory};
 use crate::output::BlockOutput;
 use crate::trap::{Absence, TrapKind};
 
@@ -32,6 +32,8 @@ pub(super) struct Worker<'l> {
     pub rows: [Row; 4],
     /// What the block prints.
     output: BlockOutput,
+    /// The shape of the last access of each instruction that has made one.
+    pub shapes: Vec<Option<Box<Shape>>>,
     /// Instructions executed that the launch's total does not have yet.
     untold: u64,
 }
@@ -56,6 +58,7 @@ impl<'l> Worker<'l> {
             position: [0; 3],
             rows: [[0; 32]; 4],
             output: BlockOutput::default(),
+            shapes: (0..launched.code.accesses).map(|_| None).collect(),
             untold: 0,
         }
     }

@@ -88,10 +88,10 @@ impl Lane<'_, '_, '_> {
         let access = Access::new(1 << self.lane, &addresses, width);
         let mut rows = [[0; 32]; 4];
         match space {
-            Space::Shared => self.worker.shared.load(&access, &mut rows),
+            Space::Shared => self.worker.shared.load_each(&access, &mut rows),
             Space::Local => self.warp.local.load(&access, &mut rows),
             Space::Parameter => super::access::load_parameter(&self.worker.launched.parameters, &access, &mut rows),
-            _ => self.worker.launched.memory.load(&access, &mut rows),
+            _ => self.worker.launched.memory.load_each(&access, &mut rows),
         }
         .map_err(|fault| Refused::new(AccessAction::Read, space, width, fault))?;
         let high = if width == 8 { rows[1][self.lane] } else { 0 };

@@ -34,6 +34,15 @@ impl<'a> Access<'a> {
         self.consecutive
     }
 
+    /// The fault of the first active lane that `check` finds one for.
+    pub fn check(&self, check: impl Fn(u64) -> Result<(), AccessFaultKind>) -> Result<(), AccessFault> {
+        for lane in (0..32u32).filter(|lane| self.mask >> lane & 1 == 1) {
+            let address = self.addresses[lane as usize];
+            check(address).map_err(|kind| AccessFault { lane, address, kind })?;
+        }
+        Ok(())
+    }
+
     /// The addresses, with each inactive lane's replaced by an active one's. At least one lane must be active.
     #[inline(always)]
     pub fn filled(&self) -> [u64; 32] {

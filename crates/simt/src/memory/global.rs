@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use super::words::{self, Word};
-use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE};
+use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Shape};
 
 /// Allocations start at multiples of this and leave at least as much room behind them.
 const SPACING: u64 = 1 << 20;
@@ -50,9 +50,6 @@ pub struct Memory {
     /// Serialises atomic operations of more than 32 bits: they take several words.
     wide_atomics: Mutex<()>,
 }
-
-/// Does its work on the words of an allocation, at each lane's byte offset.
-type Serve<'a> = dyn FnMut(&[AtomicU32], &Access, &[u32; 32]) + 'a;
 
 struct Allocation {
     span: AllocationSpan,
@@ -198,63 +195,52 @@ impl Memory {
         (end <= allocation.span.bytes).then_some(allocation)
     }
 
-    /// Loads for a warp. Rows: see [`Access`]; widths 1 and 2 are zero-extended into row 0, 8 and 16 take a row for
-    /// each word, the lowest first. Inactive lanes keep what is in them.
+    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether that
+    /// was possible: nothing is done where any lane is at fault, nor where lanes reach several allocations.
     #[inline(always)]
-    pub(crate) fn load(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
-        if let Some((words, offsets)) = self.words_of_one(access, false) {
-            words::load(words, access, &offsets, rows);
-            return Ok(());
-        }
-        self.with_words_of_several(access, false, &mut |words, access, offsets| {
-            words::load(words, access, offsets, rows);
-        })
+    pub(crate) fn load(&self, shape: &mut Shape, lowest: u64, rows: &mut [[u32; 32]; 4]) -> bool {
+        let Some((words, start)) = self.words_of(shape, lowest, false) else { return false };
+        words::load(words, start, shape, rows);
+        true
     }
 
-    /// Stores for a warp; rows as in [`Memory::load`].
+    /// Stores for a warp, likewise.
     #[inline(always)]
-    pub(crate) fn store(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
-        if let Some((words, offsets)) = self.words_of_one(access, true) {
-            words::store(words, access, &offsets, rows);
-            return Ok(());
-        }
-        self.with_words_of_several(access, true, &mut |words, access, offsets| {
-            words::store(words, access, offsets, rows);
-        })
+    pub(crate) fn store(&self, shape: &mut Shape, lowest: u64, rows: &[[u32; 32]; 4]) -> bool {
+        let Some((words, start)) = self.words_of(shape, lowest, true) else { return false };
+        words::store(words, start, shape, rows);
+        true
     }
 
-    /// The words of the one allocation that all active lanes access, as is usual, and their offsets in it. `None` if
-    /// they access several, or if anything is wrong.
+    /// The words of the allocation that all active lanes access, and where in it they start.
     #[inline(always)]
-    fn words_of_one(&self, access: &Access, write: bool) -> Option<(&[AtomicU32], [u32; 32])> {
-        let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
-        let allocation = &self.allocations[self.find_index(first)?];
-        let words = allocation.words.as_deref()?;
+    fn words_of(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<(&[AtomicU32], u32)> {
+        let holds = |allocation: &&Allocation| lowest.wrapping_sub(allocation.span.address) < allocation.span.bytes;
+        let allocation = match self.allocations.get(shape.allocation).filter(holds) {
+            Some(allocation) => allocation,
+            None => {
+                shape.allocation = self.find_index(lowest)?;
+                &self.allocations[shape.allocation]
+            }
+        };
+        let start = shape.start_within(lowest, allocation.span.address, allocation.span.bytes)?;
         if write && allocation.read_only {
             return None;
         }
-        let offsets = words::offsets(access, allocation.span.address, allocation.span.bytes).ok()?;
-        Some((words, offsets))
+        Some((allocation.words.as_deref()?, start))
     }
 
-    /// Calls `then` with the words that each active lane accesses, once all are known to be good.
-    #[cold]
-    fn with_words_of_several(&self, access: &Access, write: bool, then: &mut Serve<'_>) -> Result<(), AccessFault> {
-        let active = || (0..32u32).filter(|lane| access.mask >> lane & 1 == 1);
-        for lane in active() {
-            let address = access.addresses[lane as usize];
-            self.check(address, access.width, write).map_err(|kind| AccessFault { lane, address, kind })?;
-        }
-        for lane in active() {
-            let one = Access::new(1 << lane, access.addresses, access.width);
-            let Some(index) = self.find_index(access.addresses[lane as usize]) else { continue };
-            let allocation = &self.allocations[index];
-            if let Some(words) = &allocation.words
-                && let Ok(offsets) = words::offsets(&one, allocation.span.address, allocation.span.bytes)
-            {
-                then(words, &one, &offsets);
-            }
-        }
+    /// Loads lane by lane, whatever the addresses; rows as in [`words::load`]. Nothing is done where any lane is at fault.
+    pub(crate) fn load_each(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
+        access.check(|address| self.check(address, access.width, false))?;
+        Shape::for_each_lane(access, |shape, address| _ = self.load(shape, address, rows));
+        Ok(())
+    }
+
+    /// Stores likewise.
+    pub(crate) fn store_each(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
+        access.check(|address| self.check(address, access.width, true))?;
+        Shape::for_each_lane(access, |shape, address| _ = self.store(shape, address, rows));
         Ok(())
     }
 

@@ -5,16 +5,19 @@
 //! Addresses of freed memory are never used again, and allocations stand far apart, so that a stray pointer is known
 //! for what it is.
 //!
-//! A kernel's accesses come a warp at a time ([`Access`]). Nothing is counted here: see [`crate::coalesce`].
+//! A kernel's accesses come a warp at a time, as a [`Shape`] and its lowest address. [`Access`] is the same spelled out,
+//! for those who look at each lane's address. Nothing is counted here: see [`crate::coalesce`].
 
 mod access;
 mod global;
+mod shape;
 mod shared;
 mod words;
 
 pub(crate) use access::{Access, AccessFault};
 pub use access::{AccessFaultKind, AllocationSpan};
 pub use global::{Memory, MemoryError};
+pub(crate) use shape::Shape;
 pub(crate) use shared::SharedMemory;
 
 /// Where allocations start.
@@ -29,6 +32,13 @@ pub const WINDOW_BYTES: u64 = 1 << 24;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A shape, and the lowest address that it is at.
+    fn shape(mask: u32, addresses: &[u64; 32], width: u32) -> (Shape, u64) {
+        let mut shape = Shape::new();
+        let lowest = shape.follow(mask, addresses, width);
+        (shape, lowest)
+    }
 
     #[test]
     fn host_copies_keep_every_byte_at_any_alignment() {
@@ -75,11 +85,16 @@ mod tests {
         let (a, b) = (memory.allocate(128).unwrap(), memory.allocate(128).unwrap());
         let addresses = std::array::from_fn(|lane| if lane % 2 == 0 { a } else { b } + 4 * lane as u64);
         let rows = [std::array::from_fn(|lane| 100 + lane as u32); 4];
-        memory.store(&Access::new(u32::MAX, &addresses, 4), &rows).unwrap();
+        let (mut all, lowest) = shape(u32::MAX, &addresses, 4);
+        assert!(!memory.store(&mut all, lowest, &rows));
+        memory.store_each(&Access::new(u32::MAX, &addresses, 4), &rows).unwrap();
         let mut back = [[0; 32]; 4];
-        memory.load(&Access::new(0xffff, &addresses, 4), &mut back).unwrap();
+        memory.load_each(&Access::new(0xffff, &addresses, 4), &mut back).unwrap();
         assert_eq!(back[0][..16], rows[0][..16]);
         assert_eq!(back[0][16..], [0; 16]);
+        let (mut even, lowest) = shape(0x5555_5555, &addresses, 4);
+        assert!(memory.load(&mut even, lowest, &mut back));
+        assert_eq!(back[0][14..20], [114, 115, 116, 0, 118, 0]);
     }
 
     #[test]
@@ -90,7 +105,9 @@ mod tests {
         let rows = [[1; 32]; 4];
         let lanes = |base: u64, stride: u64| -> [u64; 32] { std::array::from_fn(|lane| base + stride * lane as u64) };
         let fault = |memory: &Memory, addresses: &[u64; 32], width| {
-            memory.store(&Access::new(u32::MAX, addresses, width), &rows).unwrap_err()
+            let (mut shape, lowest) = shape(u32::MAX, addresses, width);
+            assert!(!memory.store(&mut shape, lowest, &rows));
+            memory.store_each(&Access::new(u32::MAX, addresses, width), &rows).unwrap_err()
         };
         let found = fault(&memory, &lanes(address, 4), 4);
         assert_eq!((found.lane, found.address), (25, address + 100));
@@ -124,12 +141,12 @@ mod tests {
                 expected[row] = rows[row].map(|value| value & keep);
             }
             let mut back = [[0; 32]; 4];
-            memory.store(&Access::new(u32::MAX, &global, width), &rows).unwrap();
-            memory.load(&Access::new(u32::MAX, &global, width), &mut back).unwrap();
+            let (mut there, lowest) = shape(u32::MAX, &global, width);
+            assert!(memory.store(&mut there, lowest, &rows) && memory.load(&mut there, lowest, &mut back));
             assert_eq!(back, expected);
             let mut back = [[0; 32]; 4];
-            shared.store(&Access::new(u32::MAX, &addresses, width), &rows).unwrap();
-            shared.load(&Access::new(u32::MAX, &addresses, width), &mut back).unwrap();
+            let (there, lowest) = shape(u32::MAX, &addresses, width);
+            assert!(shared.store(&there, lowest, &rows) && shared.load(&there, lowest, &mut back));
             assert_eq!(back, expected);
         }
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::words::{self, Word};
-use super::{Access, AccessFault, AccessFaultKind, AllocationSpan};
+use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, Shape};
 
 /// The shared memory of one block. Addresses are offsets from 0.
 pub(crate) struct SharedMemory {
@@ -26,23 +26,34 @@ impl SharedMemory {
         self.words.resize(bytes.div_ceil(4) as usize, Cell::new(0));
     }
 
-    /// Loads for a warp; rows as in [`Memory::load`](super::Memory::load).
+    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether that
+    /// was possible: nothing is done where any lane is at fault.
     #[inline(always)]
-    pub fn load(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
-        if access.mask != 0 {
-            let offsets = words::offsets(access, 0, self.bytes).map_err(|lane| self.fault(access, lane))?;
-            words::load(&self.words, access, &offsets, rows);
-        }
+    pub fn load(&self, shape: &Shape, lowest: u64, rows: &mut [[u32; 32]; 4]) -> bool {
+        let Some(start) = shape.start_within(lowest, 0, self.bytes) else { return false };
+        words::load(&self.words, start, shape, rows);
+        true
+    }
+
+    /// Stores for a warp, likewise.
+    #[inline(always)]
+    pub fn store(&self, shape: &Shape, lowest: u64, rows: &[[u32; 32]; 4]) -> bool {
+        let Some(start) = shape.start_within(lowest, 0, self.bytes) else { return false };
+        words::store(&self.words, start, shape, rows);
+        true
+    }
+
+    /// Loads lane by lane, whatever the addresses; rows as in [`words::load`]. Nothing is done where any lane is at fault.
+    pub fn load_each(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
+        access.check(|address| self.check(address, access.width))?;
+        Shape::for_each_lane(access, |shape, address| _ = self.load(shape, address, rows));
         Ok(())
     }
 
-    /// Stores for a warp; rows as in [`Memory::load`](super::Memory::load).
-    #[inline(always)]
-    pub fn store(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
-        if access.mask != 0 {
-            let offsets = words::offsets(access, 0, self.bytes).map_err(|lane| self.fault(access, lane))?;
-            words::store(&self.words, access, &offsets, rows);
-        }
+    /// Stores likewise.
+    pub fn store_each(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
+        access.check(|address| self.check(address, access.width))?;
+        Shape::for_each_lane(access, |shape, address| _ = self.store(shape, address, rows));
         Ok(())
     }
 
@@ -79,13 +90,6 @@ impl SharedMemory {
             return Err(AccessFaultKind::Misaligned { width });
         }
         Ok(())
-    }
-
-    #[cold]
-    fn fault(&self, access: &Access, lane: u32) -> AccessFault {
-        let address = access.addresses[lane as usize & 31];
-        let kind = self.check(address, access.width).err();
-        AccessFault { lane, address, kind: kind.unwrap_or(AccessFaultKind::OutOfBounds { nearest: Some(self.span()) }) }
     }
 
     /// All of it.

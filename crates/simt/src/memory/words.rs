@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::Access;
+use super::shape::{Layout, Shape};
 
 /// A word that can be read and written through a shared reference.
 pub(super) trait Word {
@@ -51,65 +51,6 @@ impl Word for Cell<u32> {
     }
 }
 
-/// Byte offsets of all active lanes from `base`, if each is aligned and its access ends within `bytes` (fewer than
-/// 2^32); else the first lane at fault. `base` is aligned for every width.
-#[inline(always)]
-pub(super) fn offsets(access: &Access, base: u64, bytes: u64) -> Result<[u32; 32], u32> {
-    let limit = bytes.checked_sub(u64::from(access.width));
-    let mut offsets = [0u32; 32];
-    let mut beyond = 0u64;
-    let mut largest = 0u32;
-    let mut low = 0u32;
-    if access.is_consecutive() {
-        // The ends tell for all. An address near 2^64 wraps to below the base, which `beyond` sees.
-        let first = access.addresses[0].wrapping_sub(base);
-        for (lane, offset) in offsets.iter_mut().enumerate() {
-            *offset = (first as u32).wrapping_add(lane as u32 * access.width);
-        }
-        let last = first.saturating_add(31 * u64::from(access.width));
-        beyond = last >> 32;
-        largest = last as u32;
-        low = first as u32;
-    } else if access.mask == u32::MAX {
-        for (offset, address) in offsets.iter_mut().zip(access.addresses) {
-            let wide = address.wrapping_sub(base);
-            beyond |= wide >> 32;
-            *offset = wide as u32;
-            largest = largest.max(*offset);
-            low |= *offset;
-        }
-    } else {
-        for (lane, (offset, address)) in offsets.iter_mut().zip(access.addresses).enumerate() {
-            let active = 0u64.wrapping_sub(u64::from(access.mask >> lane & 1));
-            let wide = address.wrapping_sub(base) & active;
-            beyond |= wide >> 32;
-            *offset = wide as u32;
-            largest = largest.max(*offset);
-            low |= *offset;
-        }
-    }
-    let fits = limit.is_some_and(|limit| u64::from(largest) <= limit);
-    if beyond == 0 && fits && low & (access.width - 1) == 0 {
-        return Ok(offsets);
-    }
-    Err(first_fault(access, base, bytes))
-}
-
-/// The lowest active lane whose access is misaligned or not within `base..base + bytes`.
-#[cold]
-fn first_fault(access: &Access, base: u64, bytes: u64) -> u32 {
-    (0..32)
-        .filter(|lane| access.mask >> lane & 1 == 1)
-        .find(|&lane| {
-            let address = access.addresses[lane as usize];
-            let inside = address
-                .checked_sub(base)
-                .is_some_and(|offset| offset.checked_add(u64::from(access.width)).is_some_and(|end| end <= bytes));
-            !inside || !address.is_multiple_of(u64::from(access.width))
-        })
-        .unwrap_or(0)
-}
-
 /// Calls `each` with every active lane.
 #[inline(always)]
 fn for_lanes(mask: u32, mut each: impl FnMut(usize)) {
@@ -126,27 +67,30 @@ fn for_lanes(mask: u32, mut each: impl FnMut(usize)) {
     }
 }
 
-/// Reads each active lane's bytes. `offsets` come from [`offsets`] for the same words.
+/// Reads each active lane's bytes; the access starts at byte `start` of the words. Rows: widths 1 and 2 are zero-extended
+/// into row 0, 8 and 16 take a row for each word, the lowest first. Inactive lanes keep what is in them.
 #[inline(always)]
-pub(super) fn load<W: Word>(words: &[W], access: &Access, offsets: &[u32; 32], rows: &mut [[u32; 32]; 4]) {
-    match access.width {
-        1 | 2 => {
-            let keep = if access.width == 1 { 0xff } else { 0xffff };
-            for_lanes(access.mask, |lane| {
-                let offset = offsets[lane];
+pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [[u32; 32]; 4]) {
+    let words = &words[start as usize / 4..];
+    let offsets = shape.offsets();
+    match (shape.width(), shape.layout()) {
+        (width @ (1 | 2), _) => {
+            let keep = if width == 1 { 0xff } else { 0xffff };
+            for_lanes(shape.mask(), |lane| {
+                let offset = start % 4 + offsets[lane];
                 rows[0][lane] = words[offset as usize / 4].get() >> (offset % 4 * 8) & keep;
             });
         }
-        4 if access.is_consecutive() => {
-            let first = offsets[0] as usize / 4;
-            for (value, word) in rows[0].iter_mut().zip(&words[first..first + 32]) {
+        (4, Layout::Consecutive) => {
+            for (value, word) in rows[0].iter_mut().zip(&words[..32]) {
                 *value = word.get();
             }
         }
-        4 => for_lanes(access.mask, |lane| rows[0][lane] = words[offsets[lane] as usize / 4].get()),
-        _ => {
-            let count = access.width as usize / 4;
-            for_lanes(access.mask, |lane| {
+        (4, Layout::Uniform) => rows[0] = [words[0].get(); 32],
+        (4, _) => for_lanes(shape.mask(), |lane| rows[0][lane] = words[offsets[lane] as usize / 4].get()),
+        (width, _) => {
+            let count = width as usize / 4;
+            for_lanes(shape.mask(), |lane| {
                 let first = offsets[lane] as usize / 4;
                 for (row, word) in rows.iter_mut().zip(&words[first..first + count]) {
                     row[lane] = word.get();
@@ -156,28 +100,29 @@ pub(super) fn load<W: Word>(words: &[W], access: &Access, offsets: &[u32; 32], r
     }
 }
 
-/// Writes each active lane's bytes; where lanes share an address, the highest lane's stay.
+/// Writes each active lane's bytes, as [`load`] reads them; where lanes share an address, the highest lane's stay.
 #[inline(always)]
-pub(super) fn store<W: Word>(words: &[W], access: &Access, offsets: &[u32; 32], rows: &[[u32; 32]; 4]) {
-    match access.width {
-        1 | 2 => {
-            let keep = if access.width == 1 { 0xff } else { 0xffff };
-            for_lanes(access.mask, |lane| {
-                let (offset, value) = (offsets[lane], rows[0][lane] & keep);
+pub(super) fn store<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &[[u32; 32]; 4]) {
+    let words = &words[start as usize / 4..];
+    let offsets = shape.offsets();
+    match (shape.width(), shape.layout()) {
+        (width @ (1 | 2), _) => {
+            let keep = if width == 1 { 0xff } else { 0xffff };
+            for_lanes(shape.mask(), |lane| {
+                let (offset, value) = (start % 4 + offsets[lane], rows[0][lane] & keep);
                 let shift = offset % 4 * 8;
                 words[offset as usize / 4].modify(|old| old & !(keep << shift) | value << shift);
             });
         }
-        4 if access.is_consecutive() => {
-            let first = offsets[0] as usize / 4;
-            for (value, word) in rows[0].iter().zip(&words[first..first + 32]) {
+        (4, Layout::Consecutive) => {
+            for (value, word) in rows[0].iter().zip(&words[..32]) {
                 word.set(*value);
             }
         }
-        4 => for_lanes(access.mask, |lane| words[offsets[lane] as usize / 4].set(rows[0][lane])),
-        _ => {
-            let count = access.width as usize / 4;
-            for_lanes(access.mask, |lane| {
+        (4, _) => for_lanes(shape.mask(), |lane| words[offsets[lane] as usize / 4].set(rows[0][lane])),
+        (width, _) => {
+            let count = width as usize / 4;
+            for_lanes(shape.mask(), |lane| {
                 let first = offsets[lane] as usize / 4;
                 for (row, word) in rows.iter().zip(&words[first..first + count]) {
                     word.set(row[lane]);

@@ -34,6 +34,8 @@ pub(crate) struct Code {
     pub constant_doubles: Vec<Constant>,
     /// Static shared memory of a block, in bytes: where the dynamic part starts.
     pub static_shared: u64,
+    /// Number of instructions that access memory.
+    pub accesses: u32,
     /// Whether the result depends on the order in which blocks run.
     pub ordered: bool,
 }
@@ -173,6 +175,8 @@ pub(crate) struct Reach {
     /// Whether the frame's local memory is to be added.
     pub frame: bool,
     pub offset: u64,
+    /// Which of the [`Code::accesses`] it is.
+    pub slot: u32,
 }
 
 /// A load: `count` elements of `element` bytes each.

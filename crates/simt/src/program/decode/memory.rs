@@ -41,9 +41,11 @@ impl FunctionDecoder<'_, '_> {
 
     fn target(&mut self, space: Space, address: Address) -> Decoded<Target> {
         let offset = address.offset as u64;
+        let slot = self.builder.accesses;
+        self.builder.accesses += 1;
         let fixed = |decoder: &mut Self, space, offset| {
             let address = decoder.builder.doubles.row(Constant::Bits(0)) | FIXED;
-            Target::Memory(Reach { space, address, wide: true, frame: false, offset })
+            Target::Memory(Reach { space, address, wide: true, frame: false, offset, slot })
         };
         Ok(match address.base {
             AddressBase::Absolute => fixed(self, space, offset),
@@ -53,7 +55,7 @@ impl FunctionDecoder<'_, '_> {
                 Some(&Place::Local(start)) => {
                     let address = self.builder.doubles.row(Constant::Bits(0)) | FIXED;
                     let offset = start.wrapping_add(offset);
-                    Target::Memory(Reach { space: Space::Local, address, wide: true, frame: true, offset })
+                    Target::Memory(Reach { space: Space::Local, address, wide: true, frame: true, offset, slot })
                 }
                 None => {
                     let start = self.variable_address(variable)?;
@@ -68,7 +70,7 @@ impl FunctionDecoder<'_, '_> {
                 // The parameters of a function that takes their address lie in local memory.
                 let local = space == Space::Parameter && !self.function.is_kernel;
                 let space = if local { Space::Local } else { space };
-                Target::Memory(Reach { space, address, wide, frame: false, offset })
+                Target::Memory(Reach { space, address, wide, frame: false, offset, slot })
             }
         })
     }

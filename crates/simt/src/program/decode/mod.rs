@@ -40,12 +40,15 @@ pub(super) fn kernel(
         functions: Vec::new(),
         words: Pool::default(),
         doubles: Pool::default(),
+        accesses: 0,
         read: HashSet::new(),
     };
     for &handle in &functions {
         FunctionDecoder::new(&mut builder, handle).decode()?;
     }
-    let Builder { mut instructions, origins, positions, functions: decoded, words, doubles, by_handle, .. } = builder;
+    let Builder {
+        mut instructions, origins, positions, functions: decoded, words, doubles, accesses, by_handle, ..
+    } = builder;
     let count = positions.len() as u32;
     for (instruction, origin) in instructions.iter_mut().zip(&origins) {
         instruction.counter = if instruction.counter == COUNTED { *origin } else { count };
@@ -60,6 +63,7 @@ pub(super) fn kernel(
         constant_words: words.list,
         constant_doubles: doubles.list,
         static_shared,
+        accesses,
         ordered: order::matters(module, &functions, &builder.read),
     })
 }
@@ -101,6 +105,8 @@ struct Builder<'m> {
     functions: Vec<FunctionCode>,
     words: Pool,
     doubles: Pool,
+    /// Instructions so far that access memory.
+    accesses: u32,
     read: HashSet<RegisterOf>,
 }
 

@@ -1,0 +1,271 @@
+//! The shape of a warp's access: how the addresses of its lanes lie to each other.
+//!
+//! An instruction in a loop accesses other addresses each time, yet mostly in the same shape: all of them moved by the
+//! same distance. What follows from the shape alone (how far it reaches, whether it is aligned, in how many sectors and
+//! wavefronts it is served) is worked out when the shape is first seen and kept with the instruction. After that a glance
+//! at the addresses tells that nothing has changed, and one comparison with an allocation's bounds does for all lanes.
+
+use super::Access;
+use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
+
+/// How an access's lanes lie, where that makes them quick to serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// All 32 lanes, each right after the one before it.
+    Consecutive,
+    /// All 32 lanes at one address.
+    Uniform,
+    Scattered,
+}
+
+/// A shape of accesses. At least one lane is active.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// Active lanes.
+    mask: u32,
+    /// Bytes a lane accesses: 1, 2, 4, 8 or 16.
+    width: u32,
+    /// The lowest active lane.
+    first: u32,
+    /// Each active lane's address, less that of the first.
+    relative: [u64; 32],
+    /// The lowest address, less that of the first lane.
+    lowest: u64,
+    /// The highest address, less the lowest.
+    span: u64,
+    /// Each active lane's address, less the lowest: these are right where `span` fits 32 bits. 0 in other lanes.
+    offsets: [u32; 32],
+    layout: Layout,
+    /// Whether all of `offsets` are multiples of the width.
+    even: bool,
+    /// Where the last access found its allocation.
+    pub(super) allocation: usize,
+    sectors: Memo<Sectors>,
+    wavefronts: Memo<Wavefronts>,
+}
+
+/// What was worked out for the low bits of the lowest address, which is all of it that matters.
+#[derive(Debug)]
+struct Memo<T> {
+    known: u32,
+    values: [T; SECTOR_BYTES as usize],
+}
+
+impl<T: Copy + Default> Memo<T> {
+    fn new() -> Self {
+        Self { known: 0, values: [T::default(); SECTOR_BYTES as usize] }
+    }
+
+    #[inline(always)]
+    fn get(&mut self, low_bits: u32, compute: impl FnOnce() -> T) -> T {
+        let index = (low_bits % SECTOR_BYTES) as usize;
+        if self.known >> index & 1 == 0 {
+            self.values[index] = compute();
+            self.known |= 1 << index;
+        }
+        self.values[index]
+    }
+}
+
+impl Shape {
+    /// No shape that an access has.
+    pub fn new() -> Self {
+        Self {
+            mask: 0,
+            width: 1,
+            first: 0,
+            relative: [0; 32],
+            lowest: 0,
+            span: 0,
+            offsets: [0; 32],
+            layout: Layout::Scattered,
+            even: true,
+            allocation: 0,
+            sectors: Memo::new(),
+            wavefronts: Memo::new(),
+        }
+    }
+
+    /// Calls `each` with every active lane's part of an access: its shape, and its address.
+    pub fn for_each_lane(access: &Access, mut each: impl FnMut(&mut Shape, u64)) {
+        let mut shape = Self::new();
+        for lane in (0..32).filter(|lane| access.mask >> lane & 1 == 1) {
+            let address = shape.follow(1 << lane, access.addresses, access.width);
+            each(&mut shape, address);
+        }
+    }
+
+    /// Takes the shape of the access that lanes `mask` make from the addresses in `row`, to which the same offset is added
+    /// for all. Returns the lowest of `row`'s.
+    #[inline(always)]
+    pub fn follow<T: Copy + Into<u64>>(&mut self, mask: u32, row: &[T; 32], width: u32) -> u64 {
+        if mask != self.mask || width != self.width || !self.has(row) {
+            self.learn(mask, &row.map(Into::into), width);
+        }
+        row[(self.first & 31) as usize].into().wrapping_add(self.lowest)
+    }
+
+    /// Whether the addresses in `row` have this shape.
+    #[inline(always)]
+    fn has<T: Copy + Into<u64>>(&self, row: &[T; 32]) -> bool {
+        let first: u64 = row[(self.first & 31) as usize].into();
+        let mut difference = 0;
+        if self.mask == u32::MAX {
+            for (&address, &relative) in row.iter().zip(&self.relative) {
+                difference |= address.into().wrapping_sub(first) ^ relative;
+            }
+        } else {
+            for (lane, (&address, &relative)) in row.iter().zip(&self.relative).enumerate() {
+                let active = 0u64.wrapping_sub(u64::from(self.mask >> lane & 1));
+                difference |= (address.into().wrapping_sub(first) ^ relative) & active;
+            }
+        }
+        difference == 0
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, mask: u32, row: &[u64; 32], width: u32) {
+        (self.mask, self.width, self.first) = (mask, width, mask.trailing_zeros() & 31);
+        (self.sectors.known, self.wavefronts.known) = (0, 0);
+        let first = row[self.first as usize];
+        let (mut low, mut high) = (0i64, 0i64);
+        for (lane, (relative, &address)) in self.relative.iter_mut().zip(row).enumerate() {
+            let active = 0u64.wrapping_sub(u64::from(mask >> lane & 1));
+            *relative = address.wrapping_sub(first) & active;
+            low = low.min(*relative as i64);
+            high = high.max(*relative as i64);
+        }
+        self.lowest = low as u64;
+        self.span = high.wrapping_sub(low) as u64;
+        let (mut low_bits, mut steps, mut same) = (0, 0, 0);
+        for lane in 0..32 {
+            let active = 0u32.wrapping_sub(mask >> lane & 1);
+            let offset = (self.relative[lane].wrapping_sub(self.lowest) as u32) & active;
+            self.offsets[lane] = offset;
+            low_bits |= offset;
+            steps |= offset ^ (lane as u32 * width);
+            same |= offset;
+        }
+        self.even = low_bits & (width - 1) == 0;
+        self.layout = match (mask, steps, same) {
+            (u32::MAX, 0, _) => Layout::Consecutive,
+            (u32::MAX, _, 0) => Layout::Uniform,
+            _ => Layout::Scattered,
+        };
+    }
+
+    /// Active lanes.
+    pub fn mask(&self) -> u32 {
+        self.mask
+    }
+
+    /// Bytes a lane accesses.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The highest address, less the lowest.
+    pub fn span(&self) -> u64 {
+        self.span
+    }
+
+    /// Each active lane's address, less the lowest; 0 in other lanes.
+    pub(super) fn offsets(&self) -> &[u32; 32] {
+        &self.offsets
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Where an access with this shape starts in an allocation of `bytes` (fewer than 2^32) at `base`, if all lanes are
+    /// aligned and within it. `base` is aligned for every width, and `lowest` is the lowest address.
+    #[inline(always)]
+    pub(super) fn start_within(&self, lowest: u64, base: u64, bytes: u64) -> Option<u32> {
+        let start = lowest.checked_sub(base)?;
+        let end = start.checked_add(self.span)?.checked_add(u64::from(self.width))?;
+        (end <= bytes && self.even && start as u32 & (self.width - 1) == 0).then_some(start as u32)
+    }
+
+    /// The sectors that the access touches.
+    #[inline(always)]
+    pub fn sectors(&mut self, lowest: u64) -> Sectors {
+        let Self { mask, width, offsets, sectors, .. } = self;
+        sectors.get(lowest as u32, || {
+            let addresses = offsets.map(|offset| lowest % u64::from(SECTOR_BYTES) + u64::from(offset));
+            coalesce::sectors(&Access::new(*mask, &addresses, *width))
+        })
+    }
+
+    /// The wavefronts that a load or a store needs, by one of the functions of [`coalesce`].
+    #[inline(always)]
+    pub fn wavefronts(&mut self, lowest: u64, count: impl FnOnce(&Access) -> Wavefronts) -> Wavefronts {
+        // Which bank the first word is in does not matter: the others move with it.
+        let low_bits = lowest % 4;
+        let Self { mask, width, offsets, wavefronts, .. } = self;
+        wavefronts.get(low_bits as u32, || {
+            let addresses = offsets.map(|offset| low_bits + u64::from(offset));
+            count(&Access::new(*mask, &addresses, *width))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pseudo-random numbers, the same each time.
+    fn random(state: &mut u64) -> u64 {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        *state >> 20
+    }
+
+    #[test]
+    fn what_is_kept_of_a_shape_is_what_its_addresses_give() {
+        let (mut state, mut shape) = (7, Shape::new());
+        for round in 0..4000 {
+            let width = 1 << (round / 50 % 5);
+            let mask = [u32::MAX, 0xffff, 0x8000_0001, 0x7fff_fffe][round / 10 % 4];
+            // The same shape a few times, moved; then another.
+            let mut pattern = (round / 5) as u64;
+            let stride = [1, 0, 3, 32, 33][round / 5 % 5];
+            let scatter = round % 100 > 80;
+            let relative: [u64; 32] = std::array::from_fn(|lane| match scatter {
+                true => random(&mut pattern) % 512,
+                false => stride * lane as u64,
+            });
+            let start = 1024 + random(&mut state) % 4096;
+            let addresses = relative.map(|element| (start + element) * u64::from(width));
+            let lowest = shape.follow(mask, &addresses, width);
+            let active = || (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane| addresses[lane]);
+            assert_eq!(Some(lowest), active().min());
+            assert_eq!(Some(lowest + shape.span()), active().max());
+            for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+                assert_eq!(lowest + u64::from(shape.offsets()[lane]), addresses[lane]);
+            }
+            let access = Access::new(mask, &addresses, width);
+            assert_eq!(shape.sectors(lowest), coalesce::sectors(&access));
+            assert_eq!(shape.wavefronts(lowest, coalesce::load_wavefronts), coalesce::load_wavefronts(&access));
+        }
+    }
+
+    #[test]
+    fn bounds_and_alignment_hold_for_every_lane() {
+        let mut shape = Shape::new();
+        let lanes = |start: u64, stride: u64| -> [u64; 32] {
+            std::array::from_fn(|lane| start.wrapping_add(stride * lane as u64))
+        };
+        let mut start = |addresses: &[u64; 32], width| {
+            let lowest = shape.follow(u32::MAX, addresses, width);
+            shape.start_within(lowest, 256, 128)
+        };
+        assert_eq!(start(&lanes(256, 4), 4), Some(0));
+        assert_eq!(start(&lanes(380, 0), 4), Some(124));
+        assert_eq!(start(&lanes(260, 4), 4), None);
+        assert_eq!(start(&lanes(252, 4), 4), None);
+        assert_eq!(start(&lanes(256, 2), 4), None);
+        assert_eq!(start(&lanes(258, 0), 4), None);
+        assert_eq!(start(&lanes(u64::MAX - 3, 4), 4), None);
+        assert_eq!(start(&std::array::from_fn(|lane| 256 + ((lane as u64) << 59)), 4), None);
+    }
+}
