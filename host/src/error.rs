@@ -102,6 +102,14 @@ pub enum Error {
         /// The same in its parts, where the simulator found it.
         trap: Option<Box<simt::Trap>>,
     },
+    /// A kernel came to its end, and the sanitizer found faults. They have been shown.
+    #[error("kernel {kernel}: the checks found {}", faults(*count))]
+    Findings {
+        /// The kernel's name.
+        kernel: String,
+        /// How many different ones.
+        count: usize,
+    },
     /// A call of the driver failed.
     #[error("{doing} failed on the GPU: {status}")]
     Driver {
@@ -138,7 +146,7 @@ impl Error {
     /// reason.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Fault { .. } => 1,
+            Self::Fault { .. } | Self::Findings { .. } => 1,
             _ => 2,
         }
     }
@@ -156,6 +164,10 @@ pub(crate) fn printable(text: &str) -> String {
         false => c.to_string(),
     };
     text.chars().map(escape).collect()
+}
+
+fn faults(count: usize) -> String {
+    if count == 1 { "1 fault".to_owned() } else { format!("{count} faults") }
 }
 
 /// How many GPUs there are, in words.

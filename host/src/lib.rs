@@ -16,7 +16,7 @@
 //! | [`timing`] | how often to launch, and what number to believe |
 //! | [`report`] | what a lab found out, and how it is written |
 //! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
-//! | [`lines`] | what each line of a kernel's source did |
+//! | [`lines`], [`faults`] | what each line of a kernel's source did; what the sanitizer found |
 //! | [`cli`], [`listing`], [`progress`] | the program: arguments, lists, the progress bar |
 //! | [`error`], [`memory`], [`units`] | one line for each error, how much memory there is, numbers for people |
 //!
@@ -37,6 +37,7 @@ pub mod check;
 pub mod cli;
 pub mod device;
 pub mod error;
+pub mod faults;
 pub mod labs;
 pub mod lines;
 pub mod listing;

@@ -228,7 +228,7 @@ impl Serialize for Lines {
 
 /// The lines of a source file by their numbers, if it is found. A relative path is looked for in the current folder, in those
 /// above it, and in those above the program: one of them is the workspace that the PTX was made in.
-fn read_source(path: &Path) -> Option<BTreeMap<u32, String>> {
+pub(crate) fn read_source(path: &Path) -> Option<BTreeMap<u32, String>> {
     let current = std::env::current_dir().ok();
     let program = std::env::current_exe().ok();
     let roots = [current, program].into_iter().flatten();

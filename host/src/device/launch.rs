@@ -1,6 +1,7 @@
 //! How a kernel is launched: its grid and block, and what it asks of the cache.
 
 use cuda_std::launch::LaunchBounds;
+use simt::Checks;
 
 use super::Properties;
 use crate::error::{Error, Result};
@@ -38,12 +39,22 @@ pub struct LaunchConfig {
     pub carveout: Option<u8>,
     /// Warp instructions after which the simulator stops the launch with a fault. `None` leaves it to the simulator.
     pub step_limit: Option<u64>,
+    /// What the simulator's sanitizer looks for. A GPU does not check.
+    pub checks: Checks,
 }
 
 impl LaunchConfig {
     /// A launch of `grid` blocks of `block` threads, with no dynamic shared memory and no preferences.
     pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        Self { grid, block, dynamic_shared: 0, cache: CacheConfig::None, carveout: None, step_limit: None }
+        Self {
+            grid,
+            block,
+            dynamic_shared: 0,
+            cache: CacheConfig::None,
+            carveout: None,
+            step_limit: None,
+            checks: Checks::NONE,
+        }
     }
 
     /// A one-dimensional launch with at least `threads` threads, in blocks of `block` threads.

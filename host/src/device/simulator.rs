@@ -173,6 +173,7 @@ impl Backend for Simulator {
             arguments: &arguments,
             step_limit: config.step_limit.unwrap_or_else(|| step_limit(config)),
             output: Some(&self.output),
+            checks: config.checks,
             progress: Some(&|done, whole| progress.part(done, whole)),
             ..Launch::default()
         };

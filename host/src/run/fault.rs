@@ -1,7 +1,7 @@
 //! A fault of the kernel, as the JSON has it.
 
 use serde::Serialize;
-use simt::{AccessFaultKind, Trap, TrapKind};
+use simt::{AllocationSpan, Finding, SourcePosition, Trap, TrapKind};
 
 use crate::error::Error;
 
@@ -10,6 +10,8 @@ use crate::error::Error;
 pub struct Fault {
     /// What it is, in a word that programs can compare.
     pub kind: &'static str,
+    /// The check that found it: `memory`, `init`, `race` or `sync`; `None` if it stopped the kernel.
+    pub check: Option<&'static str>,
     /// The whole of it for people.
     pub message: String,
     /// The kernel that was launched.
@@ -30,6 +32,43 @@ pub struct Fault {
     pub ptx_line: Option<u32>,
     /// The PTX instruction.
     pub instruction: Option<String>,
+    /// How many times it happened.
+    pub count: u64,
+    /// The allocation that it is about: address and bytes.
+    pub allocation: Option<Allocation>,
+    /// The other party of a race.
+    pub other: Option<Other>,
+}
+
+/// An allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Allocation {
+    /// The address of its first byte.
+    pub address: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// The other party of a race: what came before.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Other {
+    /// As in [`Fault`].
+    pub file: String,
+    /// As in [`Fault`].
+    pub line: u32,
+    /// As in [`Fault`].
+    pub block: [u32; 3],
+    /// As in [`Fault`].
+    pub thread: [u32; 3],
+    /// As in [`Fault`].
+    pub ptx_line: u32,
+    /// As in [`Fault`].
+    pub instruction: String,
+}
+
+/// File and line of an instruction: of the source, or of the PTX where that does not say.
+fn place(source: &[SourcePosition], module: &str, ptx_line: u32) -> (String, u32) {
+    source.first().map_or((module.to_owned(), ptx_line), |source| (source.file.clone(), source.line))
 }
 
 impl Fault {
@@ -39,7 +78,7 @@ impl Fault {
             return None;
         };
         let trap = trap.as_deref();
-        let source = trap.and_then(|trap| trap.source.first());
+        let place = trap.map(|trap| place(&trap.source, &trap.module, trap.ptx_line));
         let access = trap.and_then(|trap| match trap.kind {
             TrapKind::Access { address, width, .. } => Some((address, width)),
             _ => None,
@@ -48,26 +87,58 @@ impl Fault {
             kind: trap.map_or("gpu", |trap| kind_of(&trap.kind)),
             message: fault.clone(),
             kernel: kernel.clone(),
-            file: source.map(|source| source.file.clone()).or(trap.map(|trap| trap.module.clone())),
-            line: source.map(|source| source.line).or(trap.map(|trap| trap.ptx_line)),
+            check: None,
+            line: place.as_ref().map(|(_, line)| *line),
+            file: place.map(|(file, _)| file),
             block: trap.map(|trap| trap.block),
             thread: trap.map(|trap| trap.thread),
             address: access.map(|(address, _)| address),
             width: access.map(|(_, width)| width),
             ptx_line: trap.map(|trap| trap.ptx_line),
             instruction: trap.map(|trap: &Trap| trap.instruction.clone()),
+            count: 1,
+            allocation: None,
+            other: None,
         })
+    }
+
+    /// A fault that the sanitizer found.
+    pub fn found(finding: &Finding) -> Self {
+        let Finding { kind, kernel, module, first, second, count } = finding;
+        let (file, line) = place(&first.source, module, first.ptx_line);
+        Self {
+            kind: kind.name(),
+            check: Some(kind.check()),
+            message: finding.to_string(),
+            kernel: kernel.clone(),
+            file: Some(file),
+            line: Some(line),
+            block: Some(first.block),
+            thread: Some(first.thread),
+            address: kind.address(),
+            width: kind.width(),
+            ptx_line: Some(first.ptx_line),
+            instruction: Some(first.instruction.clone()),
+            count: *count,
+            allocation: kind.allocation().map(|AllocationSpan { address, bytes }| Allocation { address, bytes }),
+            other: second.as_ref().map(|site| {
+                let (file, line) = place(&site.source, module, site.ptx_line);
+                Other {
+                    file,
+                    line,
+                    block: site.block,
+                    thread: site.thread,
+                    ptx_line: site.ptx_line,
+                    instruction: site.instruction.clone(),
+                }
+            }),
+        }
     }
 }
 
 fn kind_of(kind: &TrapKind) -> &'static str {
     match kind {
-        TrapKind::Access { fault, .. } => match fault {
-            AccessFaultKind::Misaligned { .. } => "misaligned",
-            AccessFaultKind::OutOfBounds { .. } => "out_of_bounds",
-            AccessFaultKind::Freed { .. } => "use_after_free",
-            AccessFaultKind::ReadOnly { .. } => "read_only",
-        },
+        TrapKind::Access { fault, .. } => fault.name(),
         TrapKind::BarrierDivergence { .. } => "barrier_divergence",
         TrapKind::BarrierNeverReached { .. } => "barrier_never_reached",
         TrapKind::WarpNeverConverges { .. } => "warp_never_converges",

@@ -17,6 +17,7 @@ use std::str::FromStr;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use cuda_std::launch::Arguments;
 use ptx::{Function, Module};
+use simt::Checks;
 
 use argument::{Argument, Fill, Prepared};
 use fault::Fault;
@@ -25,6 +26,7 @@ use value::Values;
 use crate::check::type_of;
 use crate::device::{self, Buffer, Counters, Device, DeviceChoice, LaunchConfig, OnDevice};
 use crate::error::{Error, Result, one_line};
+use crate::faults::{self, Findings};
 use crate::lines::{LineFlags, Lines};
 use crate::progress::Progress;
 use crate::report::Format;
@@ -80,6 +82,9 @@ struct Flags {
     counters: bool,
     #[command(flatten)]
     lines: LineFlags,
+    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync; or all, none [default: all]
+    #[arg(long, value_name = "CHECKS")]
+    check: Option<Checks>,
     /// On the simulator: stop after so many warp instructions
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     step_limit: Option<u64>,
@@ -147,8 +152,11 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
     let config = LaunchConfig {
         dynamic_shared: flags.shared,
         step_limit: flags.step_limit,
+        checks: flags.check.unwrap_or(Checks::ALL),
         ..LaunchConfig::new(flags.grid, flags.block)
     };
+    let on_gpu = device.properties().is_gpu() && !flags.counters;
+    faults::refuse_on_gpu(on_gpu && flags.check.is_some_and(Checks::any))?;
     config.check(&flags.kernel, None, device.properties())?;
     // Not before: a request that cannot be met is one line.
     if let Some(why) = device.fallback() {
@@ -167,7 +175,8 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
         device: device.properties(),
         counters: None,
         lines: None,
-        fault: None,
+        faults: Vec::new(),
+        stopped: false,
         printed: device.take_printed(),
         buffers: BTreeMap::new(),
     };
@@ -182,15 +191,32 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
             report.counters = launched.counters;
             report.lines = launched.lines;
             report.buffers = launched.buffers;
-            report.write(format, out)
+            report.faults = launched.findings.list.iter().map(Fault::found).collect();
+            report.write(format, out)?;
+            if !launched.findings.any() {
+                return Ok(());
+            }
+            tell(&launched.findings, format);
+            Err(Error::Findings { kernel: flags.kernel.clone(), count: launched.findings.list.len() })
         }
         Err(error) => {
-            report.fault = Fault::of(&error);
-            if report.fault.is_some() {
+            if let Error::Fault { trap, .. } = &error {
+                let before = trap.as_ref().map(|trap| trap.findings.clone()).unwrap_or_default();
+                report.faults = before.iter().map(Fault::found).chain(Fault::of(&error)).collect();
+                report.stopped = true;
                 report.write(format, out)?;
+                tell(&Findings { list: before, beyond: 0 }, format);
             }
             Err(error)
         }
+    }
+}
+
+/// Shows what the sanitizer found, on the standard error: the standard output is for results. JSON has it already.
+fn tell(findings: &Findings, format: Format) {
+    if format != Format::Json {
+        // If there is no standard error, there is nobody to tell.
+        let _ = std::io::stderr().write_all(findings.text().as_bytes());
     }
 }
 
@@ -298,6 +324,7 @@ fn check_outputs(flags: &Flags) -> Result<()> {
 /// What a launch left.
 struct Launched {
     counters: Option<Counters>,
+    findings: Findings,
     lines: Option<Lines>,
     /// The buffers that are to be saved or printed, by the numbers of their arguments.
     buffers: BTreeMap<usize, Values>,
@@ -315,6 +342,7 @@ fn launch(
     if flags.counters && device.properties().is_gpu() {
         let counted = launch_on(&device.simulator()?, progress, flags, config, prepared)?;
         (launched.counters, launched.lines) = (counted.counters, counted.lines);
+        launched.findings = counted.findings;
     }
     Ok(launched)
 }
@@ -370,7 +398,8 @@ fn launch_on(
         }
     }
     let lines = flags.lines.of(device, &flags.file.display().to_string());
-    Ok(Launched { counters, lines, buffers: wanted })
+    let findings = device.last_report().map(|report| Findings::of(&report)).unwrap_or_default();
+    Ok(Launched { counters, findings, lines, buffers: wanted })
 }
 
 #[cfg(test)]

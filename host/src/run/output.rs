@@ -39,7 +39,9 @@ pub struct Report<'a> {
     /// What each line did, if that was asked for.
     pub lines: Option<Lines>,
     /// What the kernel did that it must not do.
-    pub fault: Option<Fault>,
+    pub faults: Vec<Fault>,
+    /// Whether the last of these stopped it.
+    pub stopped: bool,
     /// What the kernel printed, where that is known.
     pub printed: Option<Printed>,
     /// The buffers to show, by the numbers of their arguments.
@@ -55,7 +57,7 @@ struct Json<'a> {
     counters: Option<Metrics<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<&'a Lines>,
-    faults: Vec<&'a Fault>,
+    faults: &'a [Fault],
     output: Option<String>,
     buffers: &'a BTreeMap<usize, Values>,
 }
@@ -71,7 +73,7 @@ impl Report<'_> {
                     correct: None,
                     counters: self.counters.as_ref().map(Metrics),
                     lines: self.lines.as_ref(),
-                    faults: self.fault.iter().collect(),
+                    faults: &self.faults,
                     output: self.printed.as_ref().map(text_of),
                     buffers: &self.buffers,
                 };
@@ -82,9 +84,9 @@ impl Report<'_> {
             }
             Format::Table => {
                 self.write_printed(out)?;
-                if self.fault.is_some() { Ok(()) } else { self.write_table(out) }
+                if self.stopped { Ok(()) } else { self.write_table(out) }
             }
-            _ if self.fault.is_some() => Ok(()),
+            _ if self.stopped => Ok(()),
             Format::Csv | Format::Markdown => {
                 let rows = self.metrics(|_| true).into_iter().map(|[name, value]| vec![name, value]);
                 let buffers = self.buffers.iter().flat_map(|(argument, values)| {

@@ -1,0 +1,201 @@
+//! What the simulator's sanitizer found, as people read it: what, where with the line of the source, who else, how often.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::Args;
+use simt::{Checks, Finding, Report, Site};
+
+use crate::error::{Error, Result, printable};
+use crate::lines::read_source;
+
+/// Columns of the text.
+const WIDTH: usize = 100;
+
+/// What the sanitizer found in a launch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Each bug once.
+    pub list: Vec<Finding>,
+    /// Occurrences of further bugs, which were not kept.
+    pub beyond: u64,
+}
+
+/// `--check` for a lab.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct CheckFlag {
+    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync; or all, none
+    #[arg(long = "check", value_name = "CHECKS", default_value = "none")]
+    pub checks: Checks,
+}
+
+/// The sanitizer is the simulator's.
+///
+/// # Errors
+///
+/// [`Error::Flag`] where checks are wanted on a GPU.
+pub fn refuse_on_gpu(wanted: bool) -> Result<()> {
+    match wanted {
+        true => Err(Error::flag("--check", "a GPU does not check; give --device sim")),
+        false => Ok(()),
+    }
+}
+
+impl Findings {
+    /// Those of a launch.
+    pub fn of(report: &Report) -> Self {
+        Self { list: report.findings().to_vec(), beyond: report.findings_beyond() }
+    }
+
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        !self.list.is_empty()
+    }
+
+    /// All of them, one below the other.
+    pub fn text(&self) -> String {
+        let mut sources = Sources::default();
+        let mut text = String::new();
+        for finding in &self.list {
+            push(&mut text, finding, &mut sources);
+            text.push('\n');
+        }
+        if self.beyond > 0 {
+            let _ = writeln!(text, "{} more occurrences of other faults are not shown.", self.beyond);
+        }
+        text
+    }
+}
+
+/// The lines of source files, each read once.
+#[derive(Default)]
+struct Sources(BTreeMap<String, BTreeMap<u32, String>>);
+
+impl Sources {
+    fn line(&mut self, file: &str, line: u32) -> Option<&str> {
+        let lines = self.0.entry(file.to_owned()).or_insert_with(|| read_source(Path::new(file)).unwrap_or_default());
+        lines.get(&line).map(String::as_str)
+    }
+}
+
+fn push(text: &mut String, finding: &Finding, sources: &mut Sources) {
+    let Finding { kind, first, second, count, kernel, module } = finding;
+    wrap(text, "", &format!("fault[{}]: {kind}", kind.check()));
+    let does = |site: &Site| {
+        site.action.map_or("executes", |action| match action {
+            simt::AccessAction::Read => "reads",
+            simt::AccessAction::Write => "writes",
+            simt::AccessAction::Atomic => "updates",
+        })
+    };
+    push_site(text, first, module, sources);
+    note(text, &format!("{} {}: `{}`", who(first), does(first), first.instruction));
+    if let Some(second) = second {
+        push_site(text, second, module, sources);
+        note(text, &format!("before, {} {}: `{}`", who(second), does(second), second.instruction));
+    }
+    let allocation = kind.allocation().zip(kind.address());
+    if let Some((allocation, address)) = allocation.filter(|(allocation, _)| second.is_some() && allocation.bytes > 0) {
+        let at = address.saturating_sub(allocation.address);
+        note(text, &format!("byte {at} of {} bytes at {:#x}", allocation.bytes, allocation.address));
+    }
+    let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
+    note(text, &format!("in kernel `{kernel}`, {times}"));
+}
+
+fn who(site: &Site) -> String {
+    let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+    format!("thread {} of block {}", triple(site.thread), triple(site.block))
+}
+
+/// The place, and its line if the source is there.
+fn push_site(text: &mut String, site: &Site, module: &str, sources: &mut Sources) {
+    let place = match site.source.first() {
+        Some(source) => source.to_string(),
+        None => format!("{module}:{}", site.ptx_line),
+    };
+    let _ = writeln!(text, "  --> {}", printable(&place));
+    if let Some(source) = site.source.first()
+        && let Some(line) = sources.line(&source.file, source.line)
+    {
+        let number = source.line.to_string();
+        let code: String = printable(&line.trim().replace('\t', " ")).chars().take(WIDTH - number.len() - 5).collect();
+        let _ = writeln!(text, "{number:>4} | {code}");
+    }
+}
+
+fn note(text: &mut String, note: &str) {
+    wrap(text, "   = ", note);
+}
+
+/// A paragraph: the first line begins with `start`, the others are indented as far.
+fn wrap(text: &mut String, start: &str, paragraph: &str) {
+    let indentation = if start.is_empty() { 4 } else { start.len() };
+    let mut line = start.to_owned();
+    let mut empty = true;
+    for word in printable(paragraph).split(' ') {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            *text += line.trim_end();
+            text.push('\n');
+            line = " ".repeat(indentation);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += word;
+        empty = false;
+    }
+    *text += line.trim_end();
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simt::{AccessAction, AllocationSpan, FindingKind, RaceScope, SourcePosition};
+
+    #[test]
+    fn both_parties_are_shown_within_a_hundred_columns() {
+        let site = |line, thread, action| Site {
+            action: Some(action),
+            function: "k".into(),
+            instruction: "ld.shared.f32 %f1, [%r5];".into(),
+            ptx_line: 30 + line,
+            source: vec![SourcePosition { file: "no/such/kernel.rs".into(), line, column: 5 }],
+            block: [2, 0, 0],
+            thread,
+        };
+        let finding = Finding {
+            kind: FindingKind::Race {
+                scope: RaceScope::Block,
+                space: ptx::Space::Shared,
+                address: 0x84,
+                width: 4,
+                actions: [AccessAction::Read, AccessAction::Write],
+                allocation: AllocationSpan { address: 0, bytes: 4224 },
+            },
+            kernel: "k".into(),
+            module: "k.ptx".into(),
+            first: site(9, [1, 0, 0], AccessAction::Read),
+            second: Some(site(7, [0, 1, 0], AccessAction::Write)),
+            count: 992,
+        };
+        let text = Findings { list: vec![finding], beyond: 3 }.text();
+        let expected = "\
+fault[race]: race in a block: read of 4 bytes at shared address 0x84 after another thread's write,
+    with no barrier between them
+  --> no/such/kernel.rs:9:5
+   = thread (1, 0, 0) of block (2, 0, 0) reads: `ld.shared.f32 %f1, [%r5];`
+  --> no/such/kernel.rs:7:5
+   = before, thread (0, 1, 0) of block (2, 0, 0) writes: `ld.shared.f32 %f1, [%r5];`
+   = byte 132 of 4224 bytes at 0x0
+   = in kernel `k`, 992 times
+
+3 more occurrences of other faults are not shown.
+";
+        assert_eq!(text, expected);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+    }
+}
