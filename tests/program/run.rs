@@ -169,8 +169,10 @@ fn the_table_is_for_people() {
 fn a_fault_is_in_the_json_and_the_exit_code_is_1() {
     let (folder, file) = small();
     let result = folder.path().join("out.npy");
-    let arguments =
-        format!("add --grid 1 --block 32 u32[10]=ramp i32:100 u32:32 --print 0 --save 0={}", result.display());
+    let arguments = format!(
+        "add --check none --grid 1 --block 32 u32[10]=ramp i32:100 u32:32 --print 0 --save 0={}",
+        result.display()
+    );
     fails(run(&file, &arguments), 1, &["add", "out of bounds", "thread (10, 0, 0)"]);
     let mut command = run(&file, &arguments);
     let run_json = command.args(["--format", "json"]).assert().code(1);
@@ -187,8 +189,7 @@ fn a_fault_is_in_the_json_and_the_exit_code_is_1() {
     assert!(!result.exists(), "nothing is saved");
 
     // With `.loc`, the line is one of Rust.
-    let arguments =
-        "offset_read --grid 1 --block 64 f32[8] u64:64 f32[64] u64:64 f32[32] u64:0 --format json --device sim";
+    let arguments = "offset_read --grid 1 --block 64 f32[8] u64:64 f32[64] u64:64 f32[32] u64:0 --check none --format json --device sim";
     let run = host(&format!("{KERNELS} {arguments}")).assert().code(1);
     let found: Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
     let file = found["faults"][0]["file"].as_str().expect("a file");
@@ -196,9 +197,34 @@ fn a_fault_is_in_the_json_and_the_exit_code_is_1() {
 }
 
 #[test]
+fn what_the_checks_find_does_not_stop_the_kernel() {
+    let (folder, file) = small();
+    let result = folder.path().join("out.npy");
+    let arguments = format!("add --grid 1 --block 32 u32[10]=ramp i32:100 u32:32 --save 0={}", result.display());
+    let told = run(&file, &arguments).assert().code(1);
+    let text = String::from_utf8_lossy(&told.get_output().stderr);
+    assert!(text.starts_with("fault[memory]: out of bounds read of 4 bytes"), "{text}");
+    assert!(text.contains("small.ptx:17\n   = thread (10, 0, 0) of block (0, 0, 0) reads: `ld.global.u32"), "{text}");
+    assert!(text.contains("   = in kernel `add`, 22 times\n\nfault[memory]: out of bounds write"), "{text}");
+    assert!(text.ends_with("\nerror: kernel add: the checks found 2 faults\n"), "{text}");
+    assert!(result.exists(), "what the kernel computed is saved");
+
+    let told = run(&file, &format!("{arguments} --format json")).assert().code(1);
+    let found: Value = serde_json::from_slice(&told.get_output().stdout).expect("JSON");
+    let faults = found["faults"].as_array().expect("faults");
+    assert_eq!(faults.len(), 2);
+    assert_eq!((&faults[0]["check"], &faults[0]["kind"]), (&json!("memory"), &json!("out_of_bounds")));
+    assert_eq!((&faults[0]["count"], &faults[0]["allocation"]["bytes"]), (&json!(22), &json!(40)));
+    assert_eq!((&faults[0]["thread"], &faults[0]["line"]), (&json!([10, 0, 0]), &json!(17)));
+    assert!(found["counters"].is_object(), "{found}");
+
+    fails(run(&file, "add --check races --grid 1 --block 32 u32[10] i32:1 u32:1"), 2, &["no check 'races'"]);
+}
+
+#[test]
 fn a_freed_buffer_is_no_longer_there() {
     let (_folder, file) = small();
-    let arguments = "add --grid 1 --block 32 freed:u32[32]=ramp i32:100 u32:32";
+    let arguments = "add --check none --grid 1 --block 32 freed:u32[32]=ramp i32:100 u32:32";
     fails(run(&file, arguments), 1, &["add", "use after free", "thread (0, 0, 0)"]);
 }
 
