@@ -52,6 +52,8 @@ pub struct InstructionCounters {
     pub local: MemoryCounters,
     /// Its accesses to shared memory.
     pub shared: SharedCounters,
+    /// Its accesses to textures and surfaces.
+    pub texture: MemoryCounters,
 }
 
 /// The counters of one state space, by kind of access.
@@ -68,7 +70,7 @@ pub struct ByKind<T> {
 }
 
 impl<T> ByKind<T> {
-    fn of(&mut self, kind: AccessKind) -> &mut T {
+    pub(crate) fn of(&mut self, kind: AccessKind) -> &mut T {
         match kind {
             AccessKind::Load => &mut self.load,
             AccessKind::Store => &mut self.store,
@@ -97,6 +99,10 @@ pub struct Counters {
     pub local: ByKind<MemoryCounters>,
     /// Shared memory.
     pub shared: ByKind<SharedCounters>,
+    /// Textures.
+    pub texture: MemoryCounters,
+    /// Surfaces.
+    pub surface: ByKind<MemoryCounters>,
 }
 
 impl Counters {
@@ -132,6 +138,14 @@ impl Counters {
         count("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", self.shared.store.wavefronts);
         count("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", self.shared.load.bank_conflicts);
         count("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", self.shared.store.bank_conflicts);
+        count("l1tex__t_requests_pipe_tex_mem_texture.sum", self.texture.requests);
+        count("l1tex__t_sectors_pipe_tex_mem_texture.sum", self.texture.sectors);
+        count("l1tex__t_requests_pipe_tex_mem_surface_op_ld.sum", self.surface.load.requests);
+        count("l1tex__t_requests_pipe_tex_mem_surface_op_st.sum", self.surface.store.requests);
+        count("l1tex__t_requests_pipe_tex_mem_surface_op_red.sum", self.surface.reduction.requests);
+        count("l1tex__t_sectors_pipe_tex_mem_surface_op_ld.sum", self.surface.load.sectors);
+        count("l1tex__t_sectors_pipe_tex_mem_surface_op_st.sum", self.surface.store.sectors);
+        count("l1tex__t_sectors_pipe_tex_mem_surface_op_red.sum", self.surface.reduction.sectors);
         count("ptx__inst_executed.sum", self.instructions_executed);
         count("ptx__thread_inst_executed.sum", self.thread_instructions_executed);
         count("ptx__inst_executed_op_branch.sum", self.branches);
@@ -229,5 +243,6 @@ impl AddAssign for InstructionCounters {
         self.global += other.global;
         self.local += other.local;
         self.shared += other.shared;
+        self.texture += other.texture;
     }
 }

@@ -66,6 +66,7 @@ mod memory;
 mod output;
 mod program;
 mod report;
+mod texture;
 mod trap;
 
 pub use check::{Checks, Finding, FindingKind, RaceScope, Site};
@@ -80,4 +81,8 @@ pub use memory::{
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, Symbol};
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
+pub use texture::{
+    AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
+    TextureFault, TextureSource,
+};
 pub use trap::{Absence, AccessAction, SourcePosition, Trap, TrapKind};

@@ -35,6 +35,10 @@ pub struct SourceLine {
 pub enum InstructionClass {
     /// Accesses global, local or shared memory.
     Access(AccessKind),
+    /// Reads a texture.
+    Texture,
+    /// Accesses a surface.
+    Surface(AccessKind),
     /// A branch that may go two ways or more.
     Branch,
     /// A barrier for the block.
@@ -78,6 +82,8 @@ impl Report {
                     total.divergent_branches += counters.divergent;
                 }
                 InstructionClass::Barrier => total.barriers += counters.executed,
+                InstructionClass::Texture => total.texture += counters.texture,
+                InstructionClass::Surface(kind) => *total.surface.of(kind) += counters.texture,
                 InstructionClass::Access(_) | InstructionClass::Other => {}
             }
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ptx::Space;
 
-use crate::{AccessFaultKind, Finding};
+use crate::{AccessFaultKind, Finding, TextureFault};
 
 /// A fault that stopped a launch.
 ///
@@ -125,6 +125,8 @@ pub enum TrapKind {
         /// The number of threads, if the instruction names one.
         threads: Option<u32>,
     },
+    /// A texture or surface instruction that cannot be executed.
+    Texture(TextureFault),
     /// The `trap` instruction: a Rust panic, usually.
     TrapInstruction,
     /// An `assert` that does not hold.
@@ -295,6 +297,7 @@ impl fmt::Display for TrapKind {
                 "barrier {barrier} cannot wait for {threads} threads: barriers are 0 to 15, threads a multiple of 32 and \
                  no more than the block has warps for"
             ),
+            TrapKind::Texture(fault) => write!(formatter, "{fault}"),
             TrapKind::TrapInstruction => write!(formatter, "trap instruction (a panic, usually)"),
             TrapKind::Assertion { message, file, line, function } => {
                 write!(formatter, "assertion `{message}` failed at {file}:{line} in `{function}`")

@@ -143,6 +143,7 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         TrapKind::BarrierNeverReached { .. } => "barrier_never_reached",
         TrapKind::WarpNeverConverges { .. } => "warp_never_converges",
         TrapKind::InvalidBarrier { .. } => "invalid_barrier",
+        TrapKind::Texture(_) => "texture",
         TrapKind::TrapInstruction => "trap",
         TrapKind::Assertion { .. } => "assertion",
         TrapKind::Breakpoint => "breakpoint",

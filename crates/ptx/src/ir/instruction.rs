@@ -5,8 +5,8 @@
 
 use super::{
     Address, AtomicOp, BarrierAction, BinaryOp, CacheOperator, CallOperand, Callee, CarryOp, Combine, Comparison,
-    Destination, FloatProperty, Location, Mode, Operand, Ordering, Predicate, Scope, ShuffleMode, Space, Span,
-    TernaryOp, Type, UnaryOp, VoteMode,
+    Destination, FloatProperty, Location, Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, Scope,
+    ShuffleMode, Space, Span, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
 };
 use crate::Handle;
 
@@ -217,6 +217,44 @@ pub enum Op {
     Fence {
         ordering: Ordering,
         scope: Scope,
+    },
+
+    // Textures and surfaces.
+    TextureFetch(Box<TextureFetch>),
+    /// `txq`, `suq`; of one level of a mip-mapped texture, or of the first.
+    TextureQuery {
+        what: TextureQuery,
+        of_surface: bool,
+        dst: Destination,
+        object: Opaque,
+        level: Option<Operand>,
+    },
+    /// `suld.b`: the first coordinate counts bytes.
+    SurfaceLoad {
+        ty: Type,
+        dsts: Vec<Destination>,
+        surface: Opaque,
+        place: Place,
+        outside: OutOfRange,
+    },
+    /// `sust.b`; `sust.p` is `formatted`: coordinates count elements, values are converted to the surface's format.
+    SurfaceStore {
+        formatted: bool,
+        ty: Type,
+        srcs: Vec<Operand>,
+        surface: Opaque,
+        place: Place,
+        outside: OutOfRange,
+    },
+    /// `sured.b`; `sured.p` is `by_element`: the first coordinate counts elements, not bytes.
+    SurfaceReduce {
+        by_element: bool,
+        op: AtomicOp,
+        ty: Type,
+        src: Operand,
+        surface: Opaque,
+        place: Place,
+        outside: OutOfRange,
     },
 
     // Across lanes.

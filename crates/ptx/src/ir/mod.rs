@@ -7,6 +7,7 @@ mod location;
 mod module;
 mod operand;
 mod operation;
+mod texture;
 mod types;
 
 pub use instruction::*;
@@ -15,4 +16,5 @@ pub(crate) use lines::LineTable;
 pub use module::*;
 pub use operand::*;
 pub use operation::*;
+pub use texture::*;
 pub use types::*;

@@ -1,6 +1,6 @@
 //! The module and what it declares: variables, functions, registers, source locations.
 
-use super::{Instruction, LineTable, Space, Type};
+use super::{Instruction, LineTable, SamplerState, Space, Type};
 use crate::{Arena, Handle};
 
 /// One PTX file.
@@ -56,6 +56,8 @@ pub struct Initializer {
     pub bytes: Vec<u8>,
     /// Addresses to be written over `bytes` once variables have addresses.
     pub addresses: Vec<InitialAddress>,
+    /// The state of a `.samplerref`.
+    pub sampler: Option<SamplerState>,
 }
 
 /// An address in an initialiser: `symbol + addend`, `generic(symbol) + addend`.

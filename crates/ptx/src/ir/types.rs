@@ -24,6 +24,12 @@ pub enum Type {
     Bf16x2,
     F32,
     F64,
+    /// `.texref`
+    TextureReference,
+    /// `.samplerref`
+    SamplerReference,
+    /// `.surfref`
+    SurfaceReference,
 }
 
 /// What the bits of a [`Type`] mean.
@@ -35,6 +41,8 @@ pub enum Kind {
     Unsigned,
     Signed,
     Float,
+    /// A handle, which no instruction but those of textures takes.
+    Opaque,
 }
 
 impl Type {
@@ -45,6 +53,7 @@ impl Type {
             Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 2,
             Type::B32 | Type::U32 | Type::S32 | Type::F16x2 | Type::Bf16x2 | Type::F32 => 4,
             Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
+            Type::TextureReference | Type::SamplerReference | Type::SurfaceReference => 8,
             Type::B128 => 16,
         }
     }
@@ -62,6 +71,7 @@ impl Type {
             Type::U8 | Type::U16 | Type::U32 | Type::U64 => Kind::Unsigned,
             Type::S8 | Type::S16 | Type::S32 | Type::S64 => Kind::Signed,
             Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64 => Kind::Float,
+            Type::TextureReference | Type::SamplerReference | Type::SurfaceReference => Kind::Opaque,
         }
     }
 
@@ -88,15 +98,42 @@ impl Type {
             Type::Bf16x2 => "bf16x2",
             Type::F32 => "f32",
             Type::F64 => "f64",
+            Type::TextureReference => "texref",
+            Type::SamplerReference => "samplerref",
+            Type::SurfaceReference => "surfref",
         }
     }
 
     /// The type of that name, without the dot.
     pub fn from_name(name: &str) -> Option<Type> {
         use Type::*;
-        [Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, Bf16, Bf16x2, F32, F64]
-            .into_iter()
-            .find(|candidate| candidate.name() == name)
+        [
+            Pred,
+            B8,
+            B16,
+            B32,
+            B64,
+            B128,
+            U8,
+            U16,
+            U32,
+            U64,
+            S8,
+            S16,
+            S32,
+            S64,
+            F16,
+            F16x2,
+            Bf16,
+            Bf16x2,
+            F32,
+            F64,
+            TextureReference,
+            SamplerReference,
+            SurfaceReference,
+        ]
+        .into_iter()
+        .find(|candidate| candidate.name() == name)
     }
 }
 

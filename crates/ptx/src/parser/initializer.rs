@@ -6,7 +6,7 @@ use super::{Constant, Parser};
 use crate::environment::Entity;
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, SyntaxError, fault};
 use crate::lexer::TokenKind;
-use crate::{InitialAddress, Initializer, Kind, Symbol, Type};
+use crate::{InitialAddress, Initializer, Kind, SamplerAddressMode, SamplerState, Span, Symbol, Type};
 
 /// Braces nested deeper than this are refused.
 const DEPTH: usize = 16;
@@ -41,6 +41,46 @@ impl<'t> Parser<'t> {
             dimensions[0] = Some((values.bytes.len() as u64).div_ceil(levels[1].max(1)));
         }
         Ok(values)
+    }
+
+    /// `{ addr_mode_0 = wrap, filter_mode = linear, force_unnormalized_coords = 1 }`
+    pub(super) fn sampler_state(&mut self) -> Parsed<Initializer> {
+        let mut state = SamplerState::default();
+        self.cursor.expect(TokenKind::OpenBrace, "`{`")?;
+        loop {
+            let field = self.cursor.word("a field such as `filter_mode`")?;
+            self.cursor.expect(TokenKind::Equal, "`=`")?;
+            let value = self.cursor.peek();
+            let text = self.cursor.text();
+            self.cursor.advance();
+            let mode = match text {
+                "wrap" => Some(SamplerAddressMode::Wrap),
+                "mirror" => Some(SamplerAddressMode::Mirror),
+                "clamp_ogl" | "clamp_to_edge" => Some(SamplerAddressMode::ClampToEdge),
+                "clamp_to_border" => Some(SamplerAddressMode::ClampToBorder),
+                _ => None,
+            };
+            match (field.text, mode, text) {
+                ("addr_mode_0", Some(mode), _) => state.address_modes[0] = mode,
+                ("addr_mode_1", Some(mode), _) => state.address_modes[1] = mode,
+                ("addr_mode_2", Some(mode), _) => state.address_modes[2] = mode,
+                ("filter_mode", _, "nearest" | "linear") => state.linear = text == "linear",
+                ("force_unnormalized_coords", _, "0" | "1") => state.unnormalized = text == "1",
+                _ => {
+                    let found = format!("`{} = {text}`", field.text);
+                    let span = Span { start: field.span.start, end: value.span.end };
+                    return fault(
+                        span,
+                        SyntaxError::Unexpected { expected: "a field of a sampler and its value", found },
+                    );
+                }
+            }
+            if !self.cursor.accept(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.cursor.expect(TokenKind::CloseBrace, "`,` or `}`")?;
+        Ok(Initializer { sampler: Some(state), ..Initializer::default() })
     }
 
     /// One value, or a list of them in braces, which fills `levels[0]` bytes at most.

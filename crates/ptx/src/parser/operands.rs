@@ -28,6 +28,10 @@ pub(crate) enum Raw<'t> {
     Memory(Option<Name<'t>>, i64),
     /// `{a, b}`
     Vector(Vec<RawOperand<'t>>),
+    /// `{a, b}|p`
+    VectorAndPredicate(Vec<RawOperand<'t>>, Option<Name<'t>>),
+    /// `[texture, {x, y}]`, `[texture, sampler, {x, y}]`
+    Element(Name<'t>, Vec<RawOperand<'t>>),
 }
 
 /// A name with what may stand around it.
@@ -54,7 +58,8 @@ impl Raw<'_> {
             Raw::Constant(Constant::Integer(_)) => "an integer",
             Raw::Constant(_) => "a float",
             Raw::Memory(..) => "an address in brackets",
-            Raw::Vector(_) => "a vector",
+            Raw::Vector(_) | Raw::VectorAndPredicate(..) => "a vector",
+            Raw::Element(..) => "an element in brackets",
         }
     }
 }
@@ -66,7 +71,11 @@ impl<'t> Cursor<'t> {
         let raw = match self.kind() {
             TokenKind::OpenBrace => {
                 self.advance();
-                Raw::Vector(self.vector_parts()?)
+                let parts = self.vector_parts()?;
+                match self.accept(TokenKind::Or) {
+                    true => Raw::VectorAndPredicate(parts, self.name_or_sink()?),
+                    false => Raw::Vector(parts),
+                }
             }
             TokenKind::OpenBracket => {
                 self.advance();
@@ -97,12 +106,28 @@ impl<'t> Cursor<'t> {
             Raw::Memory(None, self.integer()? as i64)
         } else {
             let name = self.name()?;
+            if name.offset.is_none() && self.kind() == TokenKind::Comma {
+                return self.element(name);
+            }
             Raw::Memory(Some(Name { offset: None, ..name }), name.offset.unwrap_or(0))
         };
         self.expect(TokenKind::CloseBracket, "`]`")?;
         // `[a].unified`: the data is the same in all threads. A promise that changes nothing.
         self.accept_dot("unified");
         Ok(raw)
+    }
+
+    /// What stands behind the name of a texture or surface in brackets.
+    fn element(&mut self, object: Name<'t>) -> Parsed<Raw<'t>> {
+        let mut rest = Vec::new();
+        while self.accept(TokenKind::Comma) {
+            let start = self.start();
+            let raw =
+                if self.accept(TokenKind::OpenBrace) { Raw::Vector(self.vector_parts()?) } else { self.scalar()? };
+            rest.push(RawOperand { raw, span: self.span_from(start) });
+        }
+        self.expect(TokenKind::CloseBracket, "`,` or `]`")?;
+        Ok(Raw::Element(object, rest))
     }
 
     /// What is neither a vector nor in brackets.

@@ -101,7 +101,10 @@ impl<'t> Cursor<'t> {
         }
         loop {
             let item = self.operand()?;
-            if matches!(item.raw, Raw::Memory(..) | Raw::Vector(_) | Raw::Pair(..)) {
+            if matches!(
+                item.raw,
+                Raw::Memory(..) | Raw::Element(..) | Raw::Vector(_) | Raw::VectorAndPredicate(..) | Raw::Pair(..)
+            ) {
                 let found = item.raw.describe().to_owned();
                 let expected = "a name or a constant";
                 return fault(item.span, crate::errors::SyntaxError::Unexpected { expected, found });

@@ -5,7 +5,7 @@ use super::cursor::Word;
 use crate::environment::Entity;
 use crate::errors::{DeclarationError, Parsed, SyntaxError, fault};
 use crate::lexer::TokenKind;
-use crate::{Handle, Initializer, Linkage, Space, Type, Variable};
+use crate::{Handle, Initializer, Kind, Linkage, Space, Type, Variable};
 
 /// The largest variable: beyond the memory of any device, and small enough that sums of sizes do not overflow.
 pub(super) const LARGEST: u64 = 1 << 47;
@@ -60,7 +60,7 @@ impl<'t> Parser<'t> {
     /// Fails at the directive here, which nobody knows.
     pub(super) fn unknown_directive<T>(&self) -> Parsed<T> {
         let text = self.cursor.text().to_owned();
-        let unsupported = matches!(text.as_str(), ".tex" | ".sreg" | ".surfref" | ".texref" | ".samplerref");
+        let unsupported = matches!(text.as_str(), ".tex" | ".sreg");
         fault(
             self.cursor.peek().span,
             if unsupported { DeclarationError::Unsupported(text) } else { DeclarationError::UnknownDirective(text) },
@@ -72,7 +72,8 @@ impl<'t> Parser<'t> {
         self.cursor.advance();
         self.attributes()?;
         let shape = self.shape()?;
-        if shape.ty == Type::Pred {
+        let misplaced = shape.ty.kind() == Kind::Opaque && (space != Space::Global || self.environment.depth() > 1);
+        if shape.ty == Type::Pred || misplaced {
             let span = self.cursor.peek().span;
             return fault(span, DeclarationError::BadType { ty: shape.ty, space: space.name() });
         }
@@ -81,11 +82,15 @@ impl<'t> Parser<'t> {
             let mut dimensions = declarator.dimensions.clone();
             let mut initializer = Initializer::default();
             if self.cursor.accept(TokenKind::Equal) {
-                if !matches!(space, Space::Global | Space::Constant) {
+                let never = matches!(shape.ty, Type::TextureReference | Type::SurfaceReference);
+                if never || !matches!(space, Space::Global | Space::Constant) {
                     let name = declarator.name.text.to_owned();
                     return fault(declarator.name.span, DeclarationError::CannotInitialize(name));
                 }
-                initializer = self.initializer(&shape, &mut dimensions, declarator.name)?;
+                initializer = match shape.ty {
+                    Type::SamplerReference => self.sampler_state()?,
+                    _ => self.initializer(&shape, &mut dimensions, declarator.name)?,
+                };
             }
             let size = size(&shape, &dimensions, declarator.name)?;
             if size.is_none() && linkage != Linkage::Extern {
@@ -156,6 +161,9 @@ impl<'t> Parser<'t> {
     pub(super) fn registers(&mut self) -> Parsed<()> {
         self.cursor.advance();
         let shape = self.shape()?;
+        if shape.ty.kind() == Kind::Opaque {
+            return fault(self.cursor.peek().span, DeclarationError::BadType { ty: shape.ty, space: "reg" });
+        }
         loop {
             let name = self.cursor.word("a register's name")?;
             if self.cursor.accept(TokenKind::Less) {

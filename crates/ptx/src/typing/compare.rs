@@ -31,7 +31,7 @@ const BOOLEANS: [(&str, BooleanOp); 3] = [("and", BooleanOp::And), ("or", Boolea
 /// Whether PTX has that comparison, by its name, on that type.
 fn compares(name: &str, ty: Type) -> bool {
     match ty.kind() {
-        Kind::Predicate => false,
+        Kind::Predicate | Kind::Opaque => false,
         Kind::Bits => matches!(name, "eq" | "ne"),
         Kind::Signed => matches!(name, "eq" | "ne" | "lt" | "le" | "gt" | "ge"),
         Kind::Unsigned => matches!(name, "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "lo" | "ls" | "hi" | "hs"),

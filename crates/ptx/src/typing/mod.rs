@@ -19,6 +19,8 @@ mod movement;
 mod operands;
 mod special;
 mod stack;
+mod surface;
+mod texture;
 mod unsupported;
 mod warp;
 
@@ -58,6 +60,12 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "prefetch" | "prefetchu" | "applypriority" | "discard" => memory::prefetch(c),
         "fence" | "membar" => memory::fence(c),
         "createpolicy" => memory::create_policy(c),
+        "tex" => texture::fetch(c),
+        "tld4" => texture::gather(c),
+        "txq" | "suq" => texture::query(c),
+        "suld" => surface::load(c),
+        "sust" => surface::store(c),
+        "sured" => surface::reduce(c),
         "atom" | "red" => atomic::atomic(c),
 
         "mov" => movement::mov(c),

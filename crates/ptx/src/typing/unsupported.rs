@@ -4,7 +4,7 @@ use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
 /// Opcodes that are PTX, but have no operation here.
-const OPCODES: [&str; 51] = [
+const OPCODES: [&str; 44] = [
     "clusterlaunchcontrol",
     "cp",
     "elect",
@@ -20,15 +20,8 @@ const OPCODES: [&str; 51] = [
     "pmevent",
     "setmaxnreg",
     "stmatrix",
-    "suld",
-    "suq",
-    "sured",
-    "sust",
     "tcgen05",
     "tensormap",
-    "tex",
-    "tld4",
-    "txq",
     "vabsdiff",
     "vabsdiff2",
     "vabsdiff4",

@@ -13,6 +13,7 @@ mod local;
 mod observe;
 mod step;
 mod system;
+mod texture;
 mod warp;
 
 pub(crate) use atomic::has_atomic;

@@ -6,8 +6,8 @@ use super::barrier::{Arrival, Outcome};
 use super::block::{Fault, Worker, absence};
 use super::launched::Launched;
 use super::observe;
-use super::system;
 use super::warp::{Frame, Split, Wait, Warp};
+use super::{system, texture};
 use crate::lanes::WideRow;
 use crate::program::{Action, Barrier, BranchIndexed, Call, Callee, Code, RETURN, function_at};
 use crate::trap::{Absence, TrapKind};
@@ -136,6 +136,13 @@ fn control<'l>(
             if mask != 0 {
                 access::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
             }
+        }
+        Action::Fetch(fetch) => {
+            texture::fetch(worker, warp, fetch, mask, counter).map_err(|fault| fault.at(pc))?;
+        }
+        Action::Query(query) => texture::query(worker, warp, query, mask).map_err(|fault| fault.at(pc))?,
+        Action::Surface(access) => {
+            texture::surface(worker, warp, access, mask, counter).map_err(|fault| fault.at(pc))?;
         }
         Action::Special { which: Special::ThreadIndex(axis), d, wide: false } => {
             let values = warp.threads[*axis as usize];

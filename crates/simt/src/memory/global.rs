@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::words::{self, Word};
 use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Shape};
+use crate::texture::Objects;
 
 /// Allocations start at multiples of this and leave at least as much room behind them.
 const SPACING: u64 = 1 << 20;
@@ -49,6 +50,8 @@ pub struct Memory {
     allocations: Vec<Allocation>,
     /// Serialises atomic operations of more than 32 bits: they take several words.
     wide_atomics: Mutex<()>,
+    /// Arrays, textures and surfaces.
+    pub(crate) objects: Objects,
 }
 
 struct Allocation {
@@ -61,7 +64,14 @@ struct Allocation {
 impl Memory {
     /// A device with `limit` bytes of memory, none in use.
     pub fn new(limit: u64) -> Self {
-        Self { limit, used: 0, next: GLOBAL_BASE, allocations: Vec::new(), wide_atomics: Mutex::new(()) }
+        Self {
+            limit,
+            used: 0,
+            next: GLOBAL_BASE,
+            allocations: Vec::new(),
+            wide_atomics: Mutex::new(()),
+            objects: Objects::default(),
+        }
     }
 
     /// Bytes that the device has.

@@ -17,7 +17,7 @@ pub(crate) use variables::{function_at, window};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ptx::{Function, Handle, Module, Space};
+use ptx::{Function, Handle, Kind, Module, Space};
 
 use crate::machine::Launched;
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, Memory, Report};
@@ -114,6 +114,16 @@ impl Program {
                 space: variable.space,
             })
         })
+    }
+
+    /// Binds a texture, sampler or surface to the `.texref`, `.samplerref` or `.surfref` variable of that name: each is 8
+    /// bytes of `memory` that hold a handle. Returns whether there is such a variable.
+    pub fn bind(&self, memory: &mut Memory, name: &str, handle: u64) -> bool {
+        let found = self.module.variables.iter().find(|(index, variable)| {
+            variable.name == name && variable.ty.kind() == Kind::Opaque && self.addresses[index.index()].is_some()
+        });
+        let address = found.and_then(|(index, _)| self.addresses[index.index()]);
+        address.is_some_and(|address| memory.write(address, &handle.to_le_bytes()).is_ok())
     }
 
     /// Runs a kernel to its end. The program's variables and the arguments' buffers lie in `memory`.

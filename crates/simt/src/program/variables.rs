@@ -1,9 +1,9 @@
 //! Places for the module's variables: device memory for `.global` and `.const`, offsets for the rest.
 
-use ptx::{Handle, Linkage, Module, Space, Symbol, Variable};
+use ptx::{Handle, Linkage, Module, SamplerAddressMode, SamplerState, Space, Symbol, Variable};
 
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
-use crate::{LoadError, LoadErrorReason, Memory};
+use crate::{AddressMode, Filter, LoadError, LoadErrorReason, Memory, Sampling};
 
 /// Functions have addresses from here on, so that pointers to them can be stored and called.
 const FUNCTION_BASE: u64 = 0x6000_0000_0000;
@@ -46,10 +46,18 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
             Space::Constant => memory.allocate_constant(size),
             _ => continue,
         };
-        addresses[handle.index()] = Some(place.map_err(|error| failed(variable, error))?);
+        let address = place.map_err(|error| failed(variable, error))?;
+        addresses[handle.index()] = Some(address);
+        if let Some(state) = &variable.initializer.sampler {
+            let sampler = memory.create_sampler(&sampling(state));
+            memory.write(address, &sampler.to_le_bytes()).map_err(|error| failed(variable, error))?;
+        }
     }
     for (handle, variable) in module.variables.iter() {
         let Some(address) = addresses[handle.index()] else { continue };
+        if variable.initializer.sampler.is_some() {
+            continue;
+        }
         let mut bytes = variable.initializer.bytes.clone();
         for initial in &variable.initializer.addresses {
             let value = match initial.symbol {
@@ -82,4 +90,20 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
         memory.write(address, &bytes).map_err(|error| failed(variable, error))?;
     }
     Ok(addresses)
+}
+
+/// A sampler as PTX declares it.
+fn sampling(state: &SamplerState) -> Sampling {
+    let mode = |mode| match mode {
+        SamplerAddressMode::Wrap => AddressMode::Wrap,
+        SamplerAddressMode::Mirror => AddressMode::Mirror,
+        SamplerAddressMode::ClampToEdge => AddressMode::Clamp,
+        SamplerAddressMode::ClampToBorder => AddressMode::Border,
+    };
+    Sampling {
+        address_modes: state.address_modes.map(mode),
+        filter: if state.linear { Filter::Linear } else { Filter::Point },
+        normalized_coordinates: !state.unnormalized,
+        ..Sampling::default()
+    }
 }

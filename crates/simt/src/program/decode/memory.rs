@@ -35,6 +35,11 @@ impl FunctionDecoder<'_, '_> {
                 self.emit(COUNTED, Action::Nothing);
                 Ok(())
             }
+            Op::TextureFetch(_)
+            | Op::TextureQuery { .. }
+            | Op::SurfaceLoad { .. }
+            | Op::SurfaceStore { .. }
+            | Op::SurfaceReduce { .. } => self.texture(op),
             other => self.control(other),
         }
     }

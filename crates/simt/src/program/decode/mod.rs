@@ -4,6 +4,7 @@ mod arithmetic;
 mod control;
 mod memory;
 mod operands;
+mod texture;
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,0 +1,168 @@
+//! Textures and surfaces: what their instructions name besides registers (PTX ISA, "Texture Instructions", "Surface
+//! Instructions").
+
+use super::{Destination, Operand, Register, Type, Variable};
+use crate::Handle;
+
+/// The shape of a texture or surface, and of the coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // each is one of PTX's geometries
+pub enum Geometry {
+    /// `.1d`
+    Line,
+    /// `.2d`
+    Plane,
+    /// `.3d`
+    Volume,
+    /// `.a1d`
+    LineArray,
+    /// `.a2d`
+    PlaneArray,
+}
+
+impl Geometry {
+    /// Coordinates within a layer.
+    pub fn dimensions(self) -> usize {
+        match self {
+            Geometry::Line | Geometry::LineArray => 1,
+            Geometry::Plane | Geometry::PlaneArray => 2,
+            Geometry::Volume => 3,
+        }
+    }
+
+    /// Whether the number of a layer comes before the coordinates.
+    pub fn is_layered(self) -> bool {
+        matches!(self, Geometry::LineArray | Geometry::PlaneArray)
+    }
+
+    /// The name in PTX text, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            Geometry::Line => "1d",
+            Geometry::Plane => "2d",
+            Geometry::Volume => "3d",
+            Geometry::LineArray => "a1d",
+            Geometry::PlaneArray => "a2d",
+        }
+    }
+}
+
+/// Names a texture, a sampler or a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opaque {
+    /// A `.texref`, `.samplerref` or `.surfref`.
+    Variable(Handle<Variable>),
+    /// A register with the 64-bit handle that the host made, or with the address of such a variable.
+    Register(Handle<Register>),
+}
+
+/// Where in a texture or surface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Its shape.
+    pub geometry: Geometry,
+    /// The layer, where it has layers: a 32-bit integer.
+    pub layer: Option<Operand>,
+    /// One for each dimension.
+    pub coordinates: Vec<Operand>,
+    /// [`Type::S32`] or [`Type::F32`].
+    pub ty: Type,
+}
+
+/// Which level of a mip-mapped texture.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Level {
+    /// The first.
+    Base,
+    /// That one; between two for a fraction. Of the type of the coordinates.
+    At(Operand),
+    /// The one in which neighbouring lanes fetch neighbouring texels: the changes of each coordinate from one lane to the
+    /// next in x and in y.
+    Gradient(Vec<Operand>, Vec<Operand>),
+}
+
+/// What a texture instruction fetches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// `tex`: the filtered value, four components.
+    Sample,
+    /// `tld4`: one component (0 to 3) of each of the four texels that the linear filter would mix.
+    Gather(u8),
+}
+
+/// `tex`, `tld4`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextureFetch {
+    /// What.
+    pub fetch: Fetch,
+    /// The type of each result: u32, s32, f32, f16; f16x2 with two results of two components each.
+    pub ty: Type,
+    /// The results.
+    pub dsts: Vec<Destination>,
+    /// Set to whether the texels are in memory: always.
+    pub resident: Destination,
+    /// The texture.
+    pub texture: Opaque,
+    /// The sampler, if the texture does not bring its own.
+    pub sampler: Option<Opaque>,
+    /// Where.
+    pub place: Place,
+    /// Which level.
+    pub level: Level,
+    /// Added to each index of a texel: one for each dimension, or none.
+    pub offset: Vec<Operand>,
+}
+
+/// What `txq` and `suq` ask for. Codes of types and orders: PTX ISA, "Texture, Sampler and Surface Types".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // each is PTX's own
+pub enum TextureQuery {
+    Width,
+    Height,
+    Depth,
+    ChannelDataType,
+    ChannelOrder,
+    NormalizedCoordinates,
+    ArraySize,
+    MipmapLevels,
+    Samples,
+    ForceUnnormalizedCoordinates,
+    FilterMode,
+    /// For the coordinate of that number.
+    AddressMode(u8),
+    MemoryLayout,
+}
+
+/// What a surface instruction does where the coordinates are outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutOfRange {
+    /// `.trap`: it is a fault.
+    Trap,
+    /// `.clamp`: the nearest element is taken.
+    Clamp,
+    /// `.zero`: loads give zero, stores do nothing.
+    Zero,
+}
+
+/// The initial state of a `.samplerref`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SamplerState {
+    /// `addr_mode_0`, `addr_mode_1`, `addr_mode_2`.
+    pub address_modes: [SamplerAddressMode; 3],
+    /// `filter_mode = linear`.
+    pub linear: bool,
+    /// `force_unnormalized_coords = 1`.
+    pub unnormalized: bool,
+}
+
+/// What a sampler does with coordinates outside the texture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // each is PTX's own
+pub enum SamplerAddressMode {
+    Wrap,
+    Mirror,
+    /// `clamp_ogl` as well as `clamp_to_edge`.
+    #[default]
+    ClampToEdge,
+    ClampToBorder,
+}

@@ -1,0 +1,72 @@
+//! Surfaces: loads, stores and reductions.
+
+use super::Context;
+use super::operands::Width;
+use super::texture::{element, geometry};
+use crate::Type::*;
+use crate::errors::{InstructionError, Parsed, fault};
+use crate::{AtomicOp, Op, OutOfRange, Type};
+
+const OUTSIDE: [(&str, OutOfRange); 3] =
+    [("trap", OutOfRange::Trap), ("clamp", OutOfRange::Clamp), ("zero", OutOfRange::Zero)];
+
+/// Vector length, type, and what happens outside.
+fn shape(c: &mut Context<'_, '_>, types: &[Type]) -> Parsed<(usize, Type, OutOfRange)> {
+    let count = c.choose(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
+    let ty = c.ty_of(types)?;
+    if count * ty.bytes() as usize > 16 {
+        let error = InstructionError::VectorTooWide { lanes: count as u32, ty: ty.name().into() };
+        return fault(c.name_span(), error);
+    }
+    Ok((count, ty, c.choose(&OUTSIDE).unwrap_or(OutOfRange::Trap)))
+}
+
+/// `suld.b.geometry{.cache}{.vector}.type.outside d, [surface, coordinates];`
+pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    c.require(&[("b", ())], "`.b`")?;
+    let geometry = geometry(c)?;
+    c.choose(&[("ca", ()), ("cg", ()), ("cs", ()), ("cv", ())]);
+    let (count, ty, outside) = shape(c, &[B8, B16, B32, B64])?;
+    c.operands(2)?;
+    let parts = c.parts(0, count)?;
+    let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
+    let (surface, _, place) = element(c, 1, geometry, S32, SurfaceReference, false)?;
+    Ok(Op::SurfaceLoad { ty, dsts, surface, place, outside })
+}
+
+/// `sust.b.geometry{.cache}{.vector}.type.outside [surface, coordinates], a;`, `sust.p.geometry{.vector}.b32.outside ...`
+pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let formatted = c.require(&[("b", false), ("p", true)], "`.b` or `.p`")?;
+    let geometry = geometry(c)?;
+    c.choose(&[("wb", ()), ("cg", ()), ("cs", ()), ("wt", ())]);
+    let (count, ty, outside) = shape(c, if formatted { &[B32] } else { &[B8, B16, B32, B64] })?;
+    c.operands(2)?;
+    let (surface, _, place) = element(c, 0, geometry, S32, SurfaceReference, false)?;
+    let parts = c.parts(1, count)?;
+    let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
+    Ok(Op::SurfaceStore { formatted, ty, srcs, surface, place, outside })
+}
+
+/// `sured.b.op.geometry.type.outside [surface, coordinates], a;`, `sured.p.op.geometry.b32.outside ...`
+pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let by_element = c.require(&[("b", false), ("p", true)], "`.b` or `.p`")?;
+    let operations = [
+        ("add", AtomicOp::Add),
+        ("min", AtomicOp::Minimum),
+        ("max", AtomicOp::Maximum),
+        ("and", AtomicOp::And),
+        ("or", AtomicOp::Or),
+    ];
+    let op = c.require(&operations, "an operation such as `.add`")?;
+    let geometry = geometry(c)?;
+    let bits = matches!(op, AtomicOp::And | AtomicOp::Or);
+    let ty = c.ty_of(match (by_element, bits, op) {
+        (true, ..) | (_, true, _) => &[B32],
+        (_, _, AtomicOp::Add) => &[U32, S32, U64],
+        _ => &[U32, S32, U64, S64],
+    })?;
+    let outside = c.choose(&OUTSIDE).unwrap_or(OutOfRange::Trap);
+    c.operands(2)?;
+    let (surface, _, place) = element(c, 0, geometry, S32, SurfaceReference, false)?;
+    Ok(Op::SurfaceReduce { by_element, op, ty, src: c.src(1, ty)?, surface, place, outside })
+}

@@ -1,0 +1,398 @@
+//! Texture and surface instructions of a warp.
+
+use ptx::{AtomicOp, Geometry, OutOfRange, TextureQuery, Type};
+
+use super::access::Refused;
+use super::atomic;
+use super::block::Worker;
+use super::local::lanes;
+use super::warp::Warp;
+use crate::counters::MemoryCounters;
+use crate::lanes::{self as arithmetic, Row};
+use crate::memory::{Access, AccessFault, AccessFaultKind};
+use crate::program::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
+use crate::texture::{
+    self, ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Surface, TexelFault, TexelFormat,
+    Texture, TextureFault,
+};
+use crate::trap::{AccessAction, TrapKind};
+
+/// The shape of what is a sampler alone: nobody asks for it.
+const NO_SHAPE: ArrayShape = ArrayShape {
+    width: 0,
+    height: 0,
+    depth: 0,
+    layers: 0,
+    levels: 0,
+    format: TexelFormat { channels: 1, ty: ChannelType::F32 },
+};
+
+/// A fault of an instruction.
+type Attempt<T> = Result<T, Box<Refused>>;
+
+fn refuse<T>(fault: TextureFault, lane: usize) -> Attempt<T> {
+    Err(Refused::because(TrapKind::Texture(fault), lane as u32))
+}
+
+/// The texture that a lane names.
+fn texture_of(worker: &Worker<'_>, value: u64, lane: usize) -> Attempt<Texture> {
+    let memory = worker.launched.memory;
+    let handle = memory.object_handle(value);
+    match memory.objects.texture(handle) {
+        Some(texture) => Ok(*texture),
+        None => refuse(TextureFault::NoObject { what: "texture", handle }, lane),
+    }
+}
+
+/// The sampler that a lane names.
+fn sampler_of(worker: &Worker<'_>, value: u64, lane: usize) -> Attempt<Sampling> {
+    let memory = worker.launched.memory;
+    let handle = memory.object_handle(value);
+    match memory.objects.sampler(handle) {
+        Some(sampling) => Ok(*sampling),
+        None => refuse(TextureFault::NoObject { what: "sampler", handle }, lane),
+    }
+}
+
+/// The surface that a lane names.
+fn surface_of(worker: &Worker<'_>, value: u64, lane: usize) -> Attempt<Surface> {
+    let memory = worker.launched.memory;
+    let handle = memory.object_handle(value);
+    match memory.objects.surface(handle) {
+        Some(surface) => Ok(*surface),
+        None => refuse(TextureFault::NoObject { what: "surface", handle }, lane),
+    }
+}
+
+/// Whether an instruction's geometry fits an object's shape.
+fn check_geometry(geometry: Geometry, shape: &ArrayShape, lane: usize) -> Attempt<()> {
+    let (dimensions, layered) = (shape.dimensions(), shape.layers > 0);
+    if geometry.dimensions() == dimensions && geometry.is_layered() == layered {
+        return Ok(());
+    }
+    refuse(TextureFault::OtherShape { instruction: geometry.name(), dimensions, layered }, lane)
+}
+
+/// The bits of each coordinate of a lane, and its layer.
+fn place_of(warp: &Warp<'_>, place: &Place, lane: usize) -> ([u32; 3], u32) {
+    let word = |row: u32| warp.registers.word(row)[lane];
+    let coordinates = std::array::from_fn(|index| place.rows.get(index).map_or(0, |&row| word(row)));
+    (coordinates, place.layer.map_or(0, word))
+}
+
+fn floats(bits: [u32; 3]) -> [f32; 3] {
+    bits.map(f32::from_bits)
+}
+
+/// Adds a request to the counters: `touched` has the address and the sector of each element, of `bytes` each.
+fn count(counters: &mut MemoryCounters, touched: &mut Vec<(u64, u64)>, bytes: u32) {
+    counters.requests += 1;
+    touched.sort_unstable();
+    touched.dedup();
+    counters.bytes += touched.len() as u64 * u64::from(bytes);
+    let mut sectors: Vec<u64> = touched.drain(..).map(|(_, sector)| sector).collect();
+    sectors.sort_unstable();
+    sectors.dedup();
+    counters.sectors += sectors.len() as u64;
+}
+
+/// `tex`, `tld4`.
+pub(super) fn fetch(
+    worker: &mut Worker<'_>,
+    warp: &mut Warp<'_>,
+    fetch: &Fetch,
+    mask: u32,
+    counter: u32,
+) -> Attempt<()> {
+    let mut touched = Vec::new();
+    let mut results: [Row; 4] = [[0; 32]; 4];
+    let mut texel_bytes = 0;
+    for lane in lanes(mask) {
+        let texture = texture_of(worker, warp.registers.wide(fetch.texture)[lane], lane)?;
+        let sampling = match fetch.sampler {
+            Some(row) => {
+                let sampler = sampler_of(worker, warp.registers.wide(row)[lane], lane)?;
+                // What is returned is the texture's own, and so is whether coordinates are normalised unless the sampler
+                // forces that they are not.
+                let Sampling { read_mode, srgb, border, .. } = texture.sampling;
+                let normalized_coordinates = texture.sampling.normalized_coordinates && sampler.normalized_coordinates;
+                Sampling { read_mode, srgb, border, normalized_coordinates, ..sampler }
+            }
+            None => texture.sampling,
+        };
+        check_geometry(fetch.place.geometry, &texture.source.shape(), lane)?;
+        let (bits, layer) = place_of(warp, &fetch.place, lane);
+        let values = |rows: &[u32]| -> [u32; 3] {
+            std::array::from_fn(|index| rows.get(index).map_or(0, |&row| warp.registers.word(row)[lane]))
+        };
+        let lod = match &fetch.level {
+            Level::Base => Lod::Base,
+            Level::At(row) => {
+                let level = warp.registers.word(*row)[lane];
+                Lod::At(if fetch.place.whole { level as i32 as f32 } else { f32::from_bits(level) })
+            }
+            Level::Gradient(in_x, in_y) => Lod::Gradient(floats(values(in_x)), floats(values(in_y))),
+        };
+        let offset = values(&fetch.offset).map(|bits| bits as i32);
+        let layer = layer.min(texture.source.shape().layers.max(1) - 1);
+        let mut image = Image { memory: worker.launched.memory, source: texture.source, touched: &mut touched };
+        texel_bytes = image.format().bytes();
+        let at = match fetch.place.whole {
+            true => Coordinates::Whole(bits.map(|bits| bits as i32)),
+            false => Coordinates::Float(floats(bits)),
+        };
+        let texel = match fetch.component {
+            Some(component) => texture::gather(&mut image, layer, floats(bits), component, offset, &sampling),
+            None => texture::sample(&mut image, layer, at, lod, offset, &sampling),
+        };
+        let texel = texel.map_err(|TexelFault { address, width, kind }| {
+            let fault = AccessFault { lane: lane as u32, address, kind };
+            Refused::new(AccessAction::Read, ptx::Space::Global, width, fault)
+        })?;
+        let is_float = image.gives_floats(&sampling);
+        for (row, value) in results.iter_mut().zip(returned(texel, fetch.ty, is_float)) {
+            row[lane] = value;
+        }
+    }
+    for (d, row) in fetch.rows.iter().zip(&results) {
+        warp.registers.set_word(*d, mask, row);
+    }
+    if let Some(resident) = fetch.resident {
+        warp.registers.set_predicate(resident, mask, u32::MAX);
+    }
+    count(&mut worker.counters[counter as usize].texture, &mut touched, texel_bytes);
+    Ok(())
+}
+
+/// A texel as an instruction of some type returns it.
+fn returned(texel: [u32; 4], ty: Type, is_float: bool) -> [u32; 4] {
+    let half = |bits: u32| match is_float {
+        true => arithmetic::float_immediate(f64::from(f32::from_bits(bits)).to_bits(), Type::F16) as u32,
+        false => bits & 0xffff,
+    };
+    match ty {
+        Type::F16 => texel.map(half),
+        Type::F16x2 => {
+            let [red, green, blue, alpha] = texel.map(half);
+            [red | green << 16, blue | alpha << 16, 0, 0]
+        }
+        _ => texel,
+    }
+}
+
+/// `txq`, `suq`.
+pub(super) fn query(worker: &mut Worker<'_>, warp: &mut Warp<'_>, query: &Query, mask: u32) -> Attempt<()> {
+    let mut values = [0; 32];
+    for lane in lanes(mask) {
+        let value = warp.registers.wide(query.object)[lane];
+        let (shape, sampling) = match query.what {
+            _ if query.of_surface => (surface_of(worker, value, lane)?.shape, Sampling::default()),
+            TextureQuery::FilterMode | TextureQuery::AddressMode(_) | TextureQuery::ForceUnnormalizedCoordinates => {
+                // A sampler, or a texture that brings its own.
+                let memory = worker.launched.memory;
+                match memory.objects.sampler(memory.object_handle(value)) {
+                    Some(sampling) => (NO_SHAPE, *sampling),
+                    None => {
+                        let texture = texture_of(worker, value, lane)?;
+                        (texture.source.shape(), texture.sampling)
+                    }
+                }
+            }
+            _ => {
+                let texture = texture_of(worker, value, lane)?;
+                (texture.source.shape(), texture.sampling)
+            }
+        };
+        let level = query.level.map_or(0, |row| warp.registers.word(row)[lane]);
+        values[lane] = answer(query.what, &shape, &sampling, level);
+    }
+    warp.registers.set_word(query.d, mask, &values);
+    Ok(())
+}
+
+/// The answer to a query. The codes of types and orders are those of the PTX manual; those of filters and modes, which it
+/// leaves open, count from 0 in its order.
+fn answer(what: TextureQuery, shape: &ArrayShape, sampling: &Sampling, level: u32) -> u32 {
+    let [width, height, depth] = shape.extent(level);
+    let dimensions = shape.dimensions();
+    match what {
+        TextureQuery::Width => width,
+        TextureQuery::Height => {
+            if dimensions > 1 {
+                height
+            } else {
+                0
+            }
+        }
+        TextureQuery::Depth => {
+            if dimensions > 2 {
+                depth
+            } else {
+                0
+            }
+        }
+        TextureQuery::ChannelDataType => texture::data_type_code(shape.format, sampling),
+        TextureQuery::ChannelOrder => match shape.format.channels {
+            1 => 0x10B0,
+            2 => 0x10B2,
+            _ => 0x10B5,
+        },
+        TextureQuery::NormalizedCoordinates => sampling.normalized_coordinates.into(),
+        TextureQuery::ForceUnnormalizedCoordinates => (!sampling.normalized_coordinates).into(),
+        TextureQuery::ArraySize => shape.layers,
+        TextureQuery::MipmapLevels => shape.levels,
+        TextureQuery::Samples => 1,
+        TextureQuery::FilterMode => (sampling.filter == Filter::Linear).into(),
+        TextureQuery::AddressMode(axis) => match sampling.address_modes[usize::from(axis) % 3] {
+            texture::AddressMode::Wrap => 0,
+            texture::AddressMode::Mirror => 1,
+            texture::AddressMode::Clamp => 3,
+            texture::AddressMode::Border => 4,
+        },
+        TextureQuery::MemoryLayout => 0,
+    }
+}
+
+/// Where a lane's surface access goes: the address and its sector; `None` if it is outside and is to do nothing.
+fn element(
+    surface: &Surface,
+    access: &SurfaceAccess,
+    (bits, layer): ([u32; 3], u32),
+    width: u32,
+    lane: usize,
+) -> Attempt<Option<(u64, u64)>> {
+    let shape = &surface.shape;
+    check_geometry(access.place.geometry, shape, lane)?;
+    let texel = i64::from(shape.format.bytes());
+    let extent = shape.extent(0).map(i64::from);
+    let [mut x, mut y, mut z] = bits.map(|bits| i64::from(bits as i32));
+    let by_element = access.by_element;
+    if by_element {
+        x *= texel;
+    } else if !x.rem_euclid(i64::from(width)).eq(&0) {
+        return refuse(TextureFault::Misaligned { x, width }, lane);
+    }
+    if shape.layers > 0 {
+        z = i64::from(layer as i32);
+    }
+    let row_bytes = extent[0] * texel;
+    let slices = if shape.layers > 0 { i64::from(shape.layers) } else { extent[2] };
+    let limits = [row_bytes - i64::from(width), extent[1] - 1, slices - 1];
+    let outside = [x, y, z].iter().zip(limits).any(|(&at, limit)| at < 0 || at > limit);
+    if outside {
+        match access.outside {
+            OutOfRange::Zero => return Ok(None),
+            OutOfRange::Clamp if limits[0] >= 0 => {
+                [x, y, z] = [x.clamp(0, limits[0]), y.clamp(0, limits[1]), z.clamp(0, limits[2])];
+            }
+            OutOfRange::Trap | OutOfRange::Clamp => {
+                let coordinates = bits.map(|bits| i64::from(bits as i32));
+                let coordinates = if shape.layers > 0 { [coordinates[0], coordinates[1], z] } else { coordinates };
+                let extent = [shape.width, shape.height, if shape.layers > 0 { shape.layers } else { shape.depth }];
+                let unit = if by_element { "elements" } else { "bytes" };
+                return refuse(TextureFault::OutOfRange { coordinates, extent, unit }, lane);
+            }
+        }
+    }
+    let row = (z * extent[1] + y) as u64;
+    let x = x as u64;
+    Ok(Some((surface.address + row * shape.pitch(0) + x, texture::array_sector(shape, surface.address, x, row))))
+}
+
+/// `suld`, `sust`, `sured`.
+pub(super) fn surface(
+    worker: &mut Worker<'_>,
+    warp: &mut Warp<'_>,
+    access: &SurfaceAccess,
+    mask: u32,
+    counter: u32,
+) -> Attempt<()> {
+    let mut touched = Vec::new();
+    let mut widest = 0;
+    let mut loaded: [[u64; 32]; 4] = [[0; 32]; 4];
+    for lane in lanes(mask) {
+        let surface = surface_of(worker, warp.registers.wide(access.surface)[lane], lane)?;
+        let element_bytes = access.ty.bytes();
+        let width = match access.action {
+            SurfaceAction::StoreFormatted => surface.shape.format.bytes(),
+            _ => element_bytes * access.rows.len() as u32,
+        };
+        widest = widest.max(width);
+        let at = place_of(warp, &access.place, lane);
+        let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
+        touched.push((address, sector));
+        let memory = worker.launched.memory;
+        let value = |row: u32| match element_bytes {
+            8 => warp.registers.wide(row)[lane],
+            _ => u64::from(warp.registers.word(row)[lane]),
+        };
+        let action = match access.action {
+            SurfaceAction::Load => AccessAction::Read,
+            SurfaceAction::Reduce(_) => AccessAction::Atomic,
+            _ => AccessAction::Write,
+        };
+        let refused = |kind: AccessFaultKind| {
+            let fault = AccessFault { lane: lane as u32, address, kind };
+            Refused::new(action, ptx::Space::Global, width, fault)
+        };
+        match access.action {
+            SurfaceAction::Load => {
+                let mut bytes = [0; 16];
+                let bytes = &mut bytes[..width as usize];
+                if memory.read(address, bytes).is_err() {
+                    let kind = memory.check(address, 1, false).err();
+                    return Err(refused(kind.unwrap_or(AccessFaultKind::OutOfBounds { nearest: None })));
+                }
+                for (values, part) in loaded.iter_mut().zip(bytes.chunks_exact(element_bytes as usize)) {
+                    values[lane] = part.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                }
+            }
+            SurfaceAction::Store | SurfaceAction::StoreFormatted => {
+                let mut bytes = [0; 16];
+                if access.action == SurfaceAction::Store {
+                    for (part, &row) in bytes.chunks_exact_mut(element_bytes as usize).zip(&access.rows) {
+                        part.copy_from_slice(&value(row).to_le_bytes()[..element_bytes as usize]);
+                    }
+                } else {
+                    let values: Vec<u32> = access.rows.iter().map(|&row| value(row) as u32).collect();
+                    bytes = texture::encode(&values, surface.shape.format);
+                }
+                store(worker, address, width, &bytes, lane).map_err(refused)?;
+            }
+            SurfaceAction::Reduce(op) => {
+                let operand = access.rows.first().map_or(0, |&row| value(row));
+                reduce(worker, op, access.ty, address, operand).map_err(refused)?;
+            }
+        }
+    }
+    if access.action == SurfaceAction::Load {
+        for (&d, values) in access.rows.iter().zip(&loaded) {
+            match access.wide {
+                true => warp.registers.set_wide(d, mask, values),
+                false => warp.registers.set_word(d, mask, &values.map(|value| value as u32)),
+            }
+        }
+    }
+    count(&mut worker.counters[counter as usize].texture, &mut touched, widest);
+    Ok(())
+}
+
+/// Stores bytes for one lane.
+fn store(worker: &Worker<'_>, address: u64, width: u32, bytes: &[u8; 16], lane: usize) -> Result<(), AccessFaultKind> {
+    let addresses = [address; 32];
+    let mut rows = [[0; 32]; 4];
+    for (row, word) in rows.iter_mut().zip(bytes.chunks_exact(4)) {
+        row[lane] = word.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte));
+    }
+    let access = Access::new(1 << lane, &addresses, width);
+    worker.launched.memory.store_each(&access, &rows).map_err(|fault| fault.kind)
+}
+
+fn reduce(worker: &Worker<'_>, op: AtomicOp, ty: Type, address: u64, operand: u64) -> Result<(), AccessFaultKind> {
+    let memory = worker.launched.memory;
+    let combine = |old: u64| atomic::combine(op, ty, false, old, operand, operand);
+    match ty.bytes() {
+        8 => memory.atomic64(address, combine).map(drop),
+        _ => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
+    }
+}

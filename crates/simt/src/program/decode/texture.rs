@@ -1,0 +1,116 @@
+//! Texture and surface instructions.
+
+use ptx::{Destination, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
+
+use super::super::code::{Action, Constant, Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
+use super::{COUNTED, Decoded, FunctionDecoder};
+use crate::LoadErrorReason;
+use crate::lanes::FIXED;
+
+impl FunctionDecoder<'_, '_> {
+    pub(super) fn texture(&mut self, op: &Op) -> Decoded<()> {
+        let action = match op {
+            Op::TextureFetch(fetch) => Action::Fetch(Box::new(self.fetch(fetch)?)),
+            Op::TextureQuery { what, of_surface, dst, object, level } => Action::Query(Box::new(Query {
+                what: *what,
+                of_surface: *of_surface,
+                d: self.destination(*dst, Type::B32)?,
+                object: self.opaque(*object)?,
+                level: self.optional(*level)?,
+            })),
+            Op::SurfaceLoad { ty, dsts, surface, place, outside } => {
+                let register = dsts.iter().flatten().next();
+                let wide = register.map_or(ty.bits(), |&register| self.type_of(register).bits()) == 64;
+                let result = if wide { Type::B64 } else { Type::B32 };
+                let rows = dsts.iter().map(|&dst| self.destination(dst, result)).collect::<Decoded<_>>()?;
+                self.surface((SurfaceAction::Load, false, wide), *ty, rows, *surface, place, *outside)?
+            }
+            Op::SurfaceStore { formatted, ty, srcs, surface, place, outside } => {
+                let action = if *formatted { SurfaceAction::StoreFormatted } else { SurfaceAction::Store };
+                let rows = srcs.iter().map(|&src| self.value(src, *ty)).collect::<Decoded<_>>()?;
+                self.surface((action, *formatted, false), *ty, rows, *surface, place, *outside)?
+            }
+            Op::SurfaceReduce { by_element, op, ty, src, surface, place, outside } => {
+                let rows = vec![self.value(*src, *ty)?];
+                self.surface((SurfaceAction::Reduce(*op), *by_element, false), *ty, rows, *surface, place, *outside)?
+            }
+            _ => return Err(LoadErrorReason::Misplaced { what: "an instruction that is none of textures".into() }),
+        };
+        self.emit(COUNTED, action);
+        Ok(())
+    }
+
+    fn surface(
+        &mut self,
+        (action, by_element, wide): (SurfaceAction, bool, bool),
+        ty: Type,
+        rows: Vec<u32>,
+        surface: Opaque,
+        place: &ptx::Place,
+        outside: OutOfRange,
+    ) -> Decoded<Action> {
+        let (surface, place) = (self.opaque(surface)?, self.place(place)?);
+        Ok(Action::Surface(Box::new(SurfaceAccess { action, by_element, wide, ty, rows, surface, place, outside })))
+    }
+
+    fn fetch(&mut self, fetch: &TextureFetch) -> Decoded<Fetch> {
+        let words = |decoder: &mut Self, list: &[Operand], ty| {
+            list.iter().map(|&operand| decoder.word(operand, ty)).collect::<Decoded<Vec<u32>>>()
+        };
+        let level = match &fetch.level {
+            ptx::Level::Base => Level::Base,
+            ptx::Level::At(level) => Level::At(self.word(*level, fetch.place.ty)?),
+            ptx::Level::Gradient(in_x, in_y) => {
+                Level::Gradient(words(self, in_x, Type::F32)?, words(self, in_y, Type::F32)?)
+            }
+        };
+        let row = |decoder: &mut Self, dst: Destination| decoder.destination(dst, fetch.ty);
+        Ok(Fetch {
+            component: match fetch.fetch {
+                ptx::Fetch::Sample => None,
+                ptx::Fetch::Gather(component) => Some(component.into()),
+            },
+            ty: fetch.ty,
+            rows: fetch.dsts.iter().map(|&dst| row(self, dst)).collect::<Decoded<_>>()?,
+            resident: match fetch.resident {
+                Some(_) => Some(self.destination(fetch.resident, Type::Pred)?),
+                None => None,
+            },
+            texture: self.opaque(fetch.texture)?,
+            sampler: match fetch.sampler {
+                Some(sampler) => Some(self.opaque(sampler)?),
+                None => None,
+            },
+            place: self.place(&fetch.place)?,
+            level,
+            offset: words(self, &fetch.offset, Type::S32)?,
+        })
+    }
+
+    fn place(&mut self, place: &ptx::Place) -> Decoded<Place> {
+        let rows = place.coordinates.iter().map(|&operand| self.word(operand, place.ty)).collect::<Decoded<_>>()?;
+        let layer = self.optional(place.layer)?;
+        Ok(Place { geometry: place.geometry, layer, rows, whole: place.ty == Type::S32 })
+    }
+
+    fn optional(&mut self, operand: Option<Operand>) -> Decoded<Option<u32>> {
+        match operand {
+            Some(operand) => self.word(operand, Type::U32).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The row of a handle, or of the address of a variable that holds one.
+    fn opaque(&mut self, object: Opaque) -> Decoded<u32> {
+        match object {
+            Opaque::Register(register) => self.wide(Operand::Register(register), Type::B64),
+            Opaque::Variable(variable) => {
+                let constant = match self.places.get(&variable) {
+                    Some(&super::Place::Kernel(offset)) => Constant::Parameter { offset, bytes: 8, signed: false },
+                    _ => Constant::Bits(self.variable_address(variable)?),
+                };
+                Ok(self.builder.doubles.row(constant) | FIXED)
+            }
+        }
+    }
+}

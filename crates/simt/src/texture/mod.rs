@@ -1,0 +1,308 @@
+//! Textures and surfaces: arrays of texels, and how kernels read them (CUDA programming guide, "Texture and Surface
+//! Memory" and "Texture Fetching").
+//!
+//! The host makes an array ([`Memory::allocate_array`]) or takes memory that it has, makes a texture object of it
+//! ([`Memory::create_texture`]) or a surface object ([`Memory::create_surface`]), and passes the object's handle to a kernel
+//! as 8 bytes.
+//!
+//! ```
+//! use simt::{ArrayShape, ChannelType, Filter, Memory, Sampling, TexelFormat, TextureSource};
+//!
+//! let mut memory = Memory::new(1 << 20);
+//! let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
+//! let array = memory.allocate_array(&ArrayShape { width: 64, height: 48, ..ArrayShape::of(format) })?;
+//! let texels: Vec<u8> = (0..64 * 48).flat_map(|index| (index as f32).to_le_bytes()).collect();
+//! memory.write_array(array, 0, &texels)?;
+//! let sampling = Sampling { filter: Filter::Linear, ..Sampling::default() };
+//! let handle: u64 = memory.create_texture(&TextureSource::Array(array), &sampling)?;
+//! # assert_ne!(handle, 0);
+//! # Ok::<(), simt::TextureError>(())
+//! ```
+//!
+//! `objects` keeps them; `texel` reads and writes the formats; `sample` computes what a fetch gives. How an H200's results
+//! and counts compare is in `tests/textures.rs`.
+//!
+//! [`Memory::allocate_array`]: crate::Memory::allocate_array
+//! [`Memory::create_texture`]: crate::Memory::create_texture
+//! [`Memory::create_surface`]: crate::Memory::create_surface
+
+mod objects;
+mod sample;
+mod texel;
+
+pub(crate) use objects::{Image, Objects, Surface, TexelFault, Texture, array_sector};
+pub(crate) use sample::{Coordinates, Lod, gather, sample};
+pub(crate) use texel::{data_type_code, encode};
+
+use crate::MemoryError;
+
+/// The type of a texel's components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ChannelType {
+    U8,
+    U16,
+    U32,
+    S8,
+    S16,
+    S32,
+    F16,
+    F32,
+}
+
+impl ChannelType {
+    /// Bytes of a component.
+    pub fn bytes(self) -> u32 {
+        match self {
+            ChannelType::U8 | ChannelType::S8 => 1,
+            ChannelType::U16 | ChannelType::S16 | ChannelType::F16 => 2,
+            ChannelType::U32 | ChannelType::S32 | ChannelType::F32 => 4,
+        }
+    }
+
+    /// Whether it is a float.
+    pub fn is_float(self) -> bool {
+        matches!(self, ChannelType::F16 | ChannelType::F32)
+    }
+}
+
+/// What a texel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TexelFormat {
+    /// Components: 1, 2 or 4.
+    pub channels: u32,
+    /// Their type.
+    pub ty: ChannelType,
+}
+
+impl TexelFormat {
+    /// Bytes of a texel.
+    pub fn bytes(self) -> u32 {
+        self.channels * self.ty.bytes()
+    }
+}
+
+/// The shape of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayShape {
+    /// Texels in x.
+    pub width: u32,
+    /// Texels in y; 0: it has one dimension.
+    pub height: u32,
+    /// Texels in z; 0: it has no third dimension.
+    pub depth: u32,
+    /// Layers, of one or two dimensions each; 0: it is not layered.
+    pub layers: u32,
+    /// Levels of detail: each has half the texels of the one before in every dimension.
+    pub levels: u32,
+    /// The texels.
+    pub format: TexelFormat,
+}
+
+impl ArrayShape {
+    /// One texel, one dimension, one level: for the rest of a literal.
+    pub fn of(format: TexelFormat) -> Self {
+        Self { width: 1, height: 0, depth: 0, layers: 0, levels: 1, format }
+    }
+
+    /// Dimensions of a layer.
+    pub fn dimensions(&self) -> usize {
+        1 + usize::from(self.height > 0) + usize::from(self.depth > 0)
+    }
+
+    /// Texels of a level in each dimension.
+    pub fn extent(&self, level: u32) -> [u32; 3] {
+        [self.width, self.height, self.depth].map(|texels| (texels >> level.min(31)).max(1))
+    }
+
+    /// Bytes of a level, all layers together: x runs fastest, then y, then z or the layer, without gaps.
+    pub fn level_bytes(&self, level: u32) -> u64 {
+        let texels = self.extent(level).iter().map(|&n| u64::from(n)).product::<u64>();
+        texels * u64::from(self.layers.max(1)) * u64::from(self.format.bytes())
+    }
+
+    /// Bytes of a row's texels.
+    pub(crate) fn row_bytes(&self, level: u32) -> u64 {
+        u64::from(self.extent(level)[0]) * u64::from(self.format.bytes())
+    }
+
+    /// Bytes from one row to the next where the simulator keeps them: every access of a surface is aligned.
+    pub(crate) fn pitch(&self, level: u32) -> u64 {
+        self.row_bytes(level).next_multiple_of(16)
+    }
+
+    /// Bytes before a level where the simulator keeps it.
+    pub(crate) fn level_offset(&self, level: u32) -> u64 {
+        let rows = |level| self.level_bytes(level) / self.row_bytes(level);
+        (0..level.min(self.levels)).map(|level| rows(level) * self.pitch(level)).sum()
+    }
+}
+
+/// An array of a [`Memory`](crate::Memory).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayHandle(pub(crate) u32);
+
+/// What a texture reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextureSource {
+    /// An array.
+    Array(ArrayHandle),
+    /// Memory of the device, as one dimension, by whole indices: beyond its ends there are zeros.
+    Linear {
+        /// The first texel.
+        address: u64,
+        /// How many there are.
+        texels: u32,
+        /// What they are.
+        format: TexelFormat,
+    },
+    /// Rows of memory of the device.
+    Pitched {
+        /// The first texel.
+        address: u64,
+        /// Texels of a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Bytes from one row to the next.
+        pitch: u64,
+        /// What the texels are.
+        format: TexelFormat,
+    },
+}
+
+/// What coordinates outside the texture read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AddressMode {
+    /// The texture repeats. With normalised coordinates only; else as [`AddressMode::Clamp`].
+    Wrap,
+    /// The nearest texel.
+    #[default]
+    Clamp,
+    /// The texture repeats, every other time mirrored. With normalised coordinates only; else as [`AddressMode::Clamp`].
+    Mirror,
+    /// The border colour.
+    Border,
+}
+
+/// How a value is made of texels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Filter {
+    /// The nearest texel.
+    #[default]
+    Point,
+    /// The 2, 4 or 8 nearest ones, mixed: their weights have 8 bits of fraction.
+    Linear,
+}
+
+/// What a fetch returns of integers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ReadMode {
+    /// The integers.
+    #[default]
+    Element,
+    /// Floats from 0 to 1, or from -1 to 1: of integers of 8 and 16 bits.
+    NormalizedFloat,
+}
+
+/// How a texture is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampling {
+    /// Outside, in x, y and z.
+    pub address_modes: [AddressMode; 3],
+    /// Between texels.
+    pub filter: Filter,
+    /// Between levels.
+    pub level_filter: Filter,
+    /// Whether coordinates run from 0 to 1, not to the number of texels.
+    pub normalized_coordinates: bool,
+    /// What is returned.
+    pub read_mode: ReadMode,
+    /// Whether the first three components are sRGB, to be made linear: of unsigned bytes that are read as floats.
+    pub srgb: bool,
+    /// What [`AddressMode::Border`] reads.
+    pub border: [f32; 4],
+    /// Added to the level that is asked for.
+    pub level_bias: f32,
+    /// The levels there are to choose from: the least and the greatest. (0, 0) is the first alone.
+    pub level_range: (f32, f32),
+}
+
+/// Why there can be no such array, texture or surface.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // each message says what its fields are
+pub enum TextureError {
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error("a texel has 1, 2 or 4 components, not {0}")]
+    Channels(u32),
+    #[error("an array of {0} x {1} x {2} texels and {3} layers: {4}")]
+    Shape(u32, u32, u32, u32, &'static str),
+    #[error("{given} levels: there are at least 1, and at most {most} with these texels")]
+    Levels { given: u32, most: u32 },
+    #[error("level {level} of an array that has {levels}")]
+    NoLevel { level: u32, levels: u32 },
+    #[error("the level has {expected} bytes, {given} were given")]
+    Length { expected: u64, given: u64 },
+    #[error("the array was freed")]
+    Freed,
+    #[error("there is no such object: {0:#x}")]
+    NoObject(u64),
+    #[error("linear filtering mixes floats: read floats, or integers of 8 and 16 bits as normalised floats")]
+    FilterNeedsFloats,
+    #[error("only integers of 8 and 16 bits are read as normalised floats")]
+    NotNormalizable,
+    #[error("only unsigned bytes that are read as normalised floats can be sRGB")]
+    NotSrgb,
+    #[error("an array with several levels is read with normalised coordinates")]
+    LevelsNeedNormalized,
+    #[error("linear memory is read by whole indices: without filter, and not with normalised coordinates")]
+    LinearMemory,
+    #[error("{what} {value} is not a multiple of {align}")]
+    Misaligned { what: &'static str, value: u64, align: u64 },
+    #[error("rows of {row} bytes do not fit a pitch of {pitch}")]
+    Pitch { row: u64, pitch: u64 },
+}
+
+/// Why a texture or surface instruction cannot be executed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextureFault {
+    /// The handle is not that of such an object.
+    #[error("{handle:#x} is no {what}: it was not made, or was destroyed")]
+    NoObject {
+        /// `texture`, `sampler` or `surface`.
+        what: &'static str,
+        /// The handle.
+        handle: u64,
+    },
+    /// The instruction is for another shape.
+    #[error("a .{instruction} instruction on an object of {dimensions} dimensions{}", if *.layered { " and layers" } else { "" })]
+    OtherShape {
+        /// The instruction's geometry.
+        instruction: &'static str,
+        /// Those of the object.
+        dimensions: usize,
+        /// Whether it has layers.
+        layered: bool,
+    },
+    /// Coordinates outside the surface.
+    #[error("coordinates {coordinates:?} outside a surface of {extent:?} elements (x in {unit})")]
+    OutOfRange {
+        /// x, y, z; the layer is the last one where there are layers.
+        coordinates: [i64; 3],
+        /// Elements in each.
+        extent: [u32; 3],
+        /// `bytes` or `elements`.
+        unit: &'static str,
+    },
+    /// An x that is no multiple of what is accessed.
+    #[error("surface access of {width} bytes at byte {x} of a row: not a multiple of {width}")]
+    Misaligned {
+        /// The byte.
+        x: i64,
+        /// Bytes accessed.
+        width: u32,
+    },
+}

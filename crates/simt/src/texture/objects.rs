@@ -1,0 +1,418 @@
+//! The arrays, textures, samplers and surfaces of a device.
+
+use super::texel::{self, Texel};
+use super::{
+    ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError, TextureSource,
+};
+use crate::memory::AccessFaultKind;
+use crate::{GLOBAL_BASE, Memory};
+
+/// Texels in each dimension, and layers, that an array may have (CUDA programming guide, "Technical Specifications").
+const LINE_LIMIT: u32 = 131_072;
+const PLANE_LIMITS: [u32; 2] = [131_072, 65_536];
+const VOLUME_LIMIT: u32 = 16_384;
+const LAYER_LIMIT: u32 = 2048;
+/// Texels of a texture of linear memory.
+const LINEAR_LIMIT: u32 = 1 << 28;
+/// Multiples on which textures of linear and pitched memory start, and of the pitch (an H200's).
+const ALIGNMENT: u64 = 512;
+const PITCH_ALIGNMENT: u64 = 32;
+
+/// Handles are numbers that are neither small nor addresses, another range for each kind of object.
+const TEXTURES: u64 = 0x7_1000_0000;
+const SAMPLERS: u64 = 0x7_2000_0000;
+const SURFACES: u64 = 0x7_3000_0000;
+
+/// Everything that a memory holds besides bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Objects {
+    /// `None`: freed.
+    arrays: Vec<Option<Array>>,
+    textures: Vec<Option<Texture>>,
+    samplers: Vec<Sampling>,
+    surfaces: Vec<Option<Surface>>,
+}
+
+/// An array: its texels lie in the device's memory. (The hardware's order of them is its own; see [`Image::texel`].)
+#[derive(Clone, Copy, Debug)]
+struct Array {
+    address: u64,
+    shape: ArrayShape,
+}
+
+/// A texture object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Texture {
+    pub source: Source,
+    pub sampling: Sampling,
+}
+
+/// A surface object: the first level of an array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surface {
+    pub address: u64,
+    pub shape: ArrayShape,
+}
+
+/// What a texture reads, with its place in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    Array { address: u64, shape: ArrayShape },
+    Linear { address: u64, texels: u32, format: TexelFormat },
+    Pitched { address: u64, width: u32, height: u32, pitch: u64, format: TexelFormat },
+}
+
+/// A texel that is not in memory any more.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TexelFault {
+    pub address: u64,
+    pub width: u32,
+    pub kind: AccessFaultKind,
+}
+
+fn index_of(handle: u64, kind: u64) -> Option<usize> {
+    handle.checked_sub(kind).and_then(|index| usize::try_from(index).ok())
+}
+
+impl Objects {
+    pub fn texture(&self, handle: u64) -> Option<&Texture> {
+        self.textures.get(index_of(handle, TEXTURES)?)?.as_ref()
+    }
+
+    pub fn sampler(&self, handle: u64) -> Option<&Sampling> {
+        self.samplers.get(index_of(handle, SAMPLERS)?)
+    }
+
+    pub fn surface(&self, handle: u64) -> Option<&Surface> {
+        self.surfaces.get(index_of(handle, SURFACES)?)?.as_ref()
+    }
+
+    pub fn add_sampler(&mut self, sampling: Sampling) -> u64 {
+        self.samplers.push(sampling);
+        SAMPLERS + self.samplers.len() as u64 - 1
+    }
+}
+
+fn check_format(format: TexelFormat) -> Result<(), TextureError> {
+    if matches!(format.channels, 1 | 2 | 4) { Ok(()) } else { Err(TextureError::Channels(format.channels)) }
+}
+
+fn check_shape(shape: &ArrayShape) -> Result<(), TextureError> {
+    let ArrayShape { width, height, depth, layers, .. } = *shape;
+    let refuse = |why| Err(TextureError::Shape(width, height, depth, layers, why));
+    check_format(shape.format)?;
+    if width == 0 {
+        return refuse("it is empty");
+    }
+    if depth > 0 && height == 0 {
+        return refuse("it has a depth, but no height");
+    }
+    if depth > 0 && layers > 0 {
+        return refuse("layers have one or two dimensions");
+    }
+    let fits = match shape.dimensions() {
+        1 => width <= LINE_LIMIT,
+        2 => width <= PLANE_LIMITS[0] && height <= PLANE_LIMITS[1],
+        _ => [width, height, depth].iter().all(|&texels| texels <= VOLUME_LIMIT),
+    };
+    if !fits || layers > LAYER_LIMIT {
+        return refuse("an H200 has no such: at most 131072, 131072 x 65536 or 16384 x 16384 x 16384, and 2048 layers");
+    }
+    let most = 32 - width.max(height).max(depth).leading_zeros();
+    if shape.levels == 0 || shape.levels > most {
+        return Err(TextureError::Levels { given: shape.levels, most });
+    }
+    Ok(())
+}
+
+fn check_sampling(format: TexelFormat, sampling: &Sampling) -> Result<(), TextureError> {
+    let small = !format.ty.is_float() && format.ty.bytes() < 4;
+    let normalizes = sampling.read_mode == ReadMode::NormalizedFloat;
+    if normalizes && !small && !format.ty.is_float() {
+        return Err(TextureError::NotNormalizable);
+    }
+    if sampling.srgb && !(normalizes && format.ty == ChannelType::U8) {
+        return Err(TextureError::NotSrgb);
+    }
+    if sampling.filter == Filter::Linear && !texel::gives_floats(format, sampling) {
+        return Err(TextureError::FilterNeedsFloats);
+    }
+    Ok(())
+}
+
+fn check_aligned(what: &'static str, value: u64, align: u64) -> Result<(), TextureError> {
+    if value.is_multiple_of(align) { Ok(()) } else { Err(TextureError::Misaligned { what, value, align }) }
+}
+
+/// Arrays, textures and surfaces.
+impl Memory {
+    /// Allocates an array, all zeros.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that a GPU does not have either; no memory left.
+    pub fn allocate_array(&mut self, shape: &ArrayShape) -> Result<ArrayHandle, TextureError> {
+        check_shape(shape)?;
+        let address = self.allocate(shape.level_offset(shape.levels))?;
+        self.objects.arrays.push(Some(Array { address, shape: *shape }));
+        Ok(ArrayHandle(self.objects.arrays.len() as u32 - 1))
+    }
+
+    fn array(&self, array: ArrayHandle) -> Result<Array, TextureError> {
+        self.objects.arrays.get(array.0 as usize).copied().flatten().ok_or(TextureError::Freed)
+    }
+
+    /// The shape of an array.
+    ///
+    /// # Errors
+    ///
+    /// It was freed.
+    pub fn array_shape(&self, array: ArrayHandle) -> Result<ArrayShape, TextureError> {
+        self.array(array).map(|array| array.shape)
+    }
+
+    /// Where each row of a level starts, and the bytes of a row. The level must be there and have that many bytes.
+    fn rows(
+        &self,
+        array: ArrayHandle,
+        level: u32,
+        given: u64,
+    ) -> Result<(impl Iterator<Item = u64> + use<>, usize), TextureError> {
+        let Array { address, shape } = self.array(array)?;
+        if level >= shape.levels {
+            return Err(TextureError::NoLevel { level, levels: shape.levels });
+        }
+        let expected = shape.level_bytes(level);
+        if expected != given {
+            return Err(TextureError::Length { expected, given });
+        }
+        let (start, row_bytes, pitch) =
+            (address + shape.level_offset(level), shape.row_bytes(level), shape.pitch(level));
+        Ok(((0..expected / row_bytes).map(move |row| start + row * pitch), row_bytes as usize))
+    }
+
+    /// Copies texels to a level of an array: x runs fastest, then y, then z or the layer; without gaps.
+    ///
+    /// # Errors
+    ///
+    /// There is no such level, it has another size, or the array was freed.
+    pub fn write_array(&mut self, array: ArrayHandle, level: u32, texels: &[u8]) -> Result<(), TextureError> {
+        let (rows, row_bytes) = self.rows(array, level, texels.len() as u64)?;
+        for (address, texels) in rows.zip(texels.chunks_exact(row_bytes)) {
+            self.write(address, texels)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the texels of a level of an array to the host, in the order of [`Memory::write_array`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Memory::write_array`].
+    pub fn read_array(&self, array: ArrayHandle, level: u32, texels: &mut [u8]) -> Result<(), TextureError> {
+        let (rows, row_bytes) = self.rows(array, level, texels.len() as u64)?;
+        for (address, texels) in rows.zip(texels.chunks_exact_mut(row_bytes)) {
+            self.read(address, texels)?;
+        }
+        Ok(())
+    }
+
+    /// Frees an array. A kernel that reads a texture of it afterwards stops with a fault.
+    ///
+    /// # Errors
+    ///
+    /// It was freed before.
+    pub fn free_array(&mut self, array: ArrayHandle) -> Result<(), TextureError> {
+        let Array { address, .. } = self.array(array)?;
+        self.objects.arrays[array.0 as usize] = None;
+        Ok(self.free(address)?)
+    }
+
+    /// Makes a texture object, whose handle goes into a kernel's parameter.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be read so: see [`TextureError`].
+    pub fn create_texture(&mut self, source: &TextureSource, sampling: &Sampling) -> Result<u64, TextureError> {
+        let source = match *source {
+            TextureSource::Array(array) => {
+                let Array { address, shape } = self.array(array)?;
+                check_sampling(shape.format, sampling)?;
+                if shape.levels > 1 && !sampling.normalized_coordinates {
+                    return Err(TextureError::LevelsNeedNormalized);
+                }
+                Source::Array { address, shape }
+            }
+            TextureSource::Linear { address, texels, format } => {
+                check_format(format)?;
+                check_sampling(format, &Sampling { filter: Filter::Point, ..*sampling })?;
+                if sampling.filter == Filter::Linear || sampling.normalized_coordinates || texels > LINEAR_LIMIT {
+                    return Err(TextureError::LinearMemory);
+                }
+                check_aligned("the address", address, ALIGNMENT.min(u64::from(format.bytes())))?;
+                self.check_range(address, u64::from(texels) * u64::from(format.bytes()))?;
+                Source::Linear { address, texels, format }
+            }
+            TextureSource::Pitched { address, width, height, pitch, format } => {
+                let shape = ArrayShape { width, height: height.max(1), ..ArrayShape::of(format) };
+                check_shape(&shape)?;
+                check_sampling(format, sampling)?;
+                let row = u64::from(width) * u64::from(format.bytes());
+                check_aligned("the address", address, ALIGNMENT)?;
+                check_aligned("the pitch", pitch, PITCH_ALIGNMENT)?;
+                if row > pitch {
+                    return Err(TextureError::Pitch { row, pitch });
+                }
+                self.check_range(address, pitch * u64::from(height.max(1) - 1) + row)?;
+                Source::Pitched { address, width, height: height.max(1), pitch, format }
+            }
+        };
+        self.objects.textures.push(Some(Texture { source, sampling: *sampling }));
+        Ok(TEXTURES + self.objects.textures.len() as u64 - 1)
+    }
+
+    /// Destroys a texture object. What it reads stays.
+    ///
+    /// # Errors
+    ///
+    /// There is none of that handle.
+    pub fn destroy_texture(&mut self, handle: u64) -> Result<(), TextureError> {
+        let place = index_of(handle, TEXTURES).and_then(|index| self.objects.textures.get_mut(index));
+        place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
+    }
+
+    /// Makes a surface object of the first level of an array, whose handle goes into a kernel's parameter.
+    ///
+    /// # Errors
+    ///
+    /// The array was freed.
+    pub fn create_surface(&mut self, array: ArrayHandle) -> Result<u64, TextureError> {
+        let Array { address, shape } = self.array(array)?;
+        self.objects.surfaces.push(Some(Surface { address, shape }));
+        Ok(SURFACES + self.objects.surfaces.len() as u64 - 1)
+    }
+
+    /// Destroys a surface object. Its array stays.
+    ///
+    /// # Errors
+    ///
+    /// There is none of that handle.
+    pub fn destroy_surface(&mut self, handle: u64) -> Result<(), TextureError> {
+        let place = index_of(handle, SURFACES).and_then(|index| self.objects.surfaces.get_mut(index));
+        place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
+    }
+
+    /// Makes a sampler object, for a `.samplerref` variable.
+    pub fn create_sampler(&mut self, sampling: &Sampling) -> u64 {
+        self.objects.add_sampler(*sampling)
+    }
+
+    /// Whether all of a range is allocated.
+    fn check_range(&self, address: u64, bytes: u64) -> Result<(), TextureError> {
+        self.read(address + bytes.saturating_sub(1), &mut [0; 1])?;
+        Ok(self.read(address, &mut [0; 1])?)
+    }
+
+    /// The handle that a value stands for: itself, or, if it is an address, what is there.
+    pub(crate) fn object_handle(&self, value: u64) -> u64 {
+        let mut bytes = [0; 8];
+        if value >= GLOBAL_BASE && self.read(value, &mut bytes).is_ok() { u64::from_le_bytes(bytes) } else { value }
+    }
+}
+
+/// What a fetch of a warp reads: the texels, and where they lie.
+pub(crate) struct Image<'a> {
+    pub memory: &'a Memory,
+    pub source: Source,
+    /// Address of each texel that was read, and the sector that it is in.
+    pub touched: &'a mut Vec<(u64, u64)>,
+}
+
+/// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are laid out in blocks, so that neighbours
+/// in y are neighbours in memory too.
+pub(crate) const SECTOR_COLUMNS: u64 = 16;
+
+/// The sector of a byte of an array, as a number that no other sector of it has. `row` counts through layers and slices.
+pub(crate) fn array_sector(shape: &ArrayShape, base: u64, x_bytes: u64, row: u64) -> u64 {
+    match shape.dimensions() {
+        1 => base / 32 + (row << 24) + x_bytes / 32,
+        _ => base + ((row / 2) << 24) + x_bytes / SECTOR_COLUMNS,
+    }
+}
+
+impl Image<'_> {
+    pub fn format(&self) -> TexelFormat {
+        match self.source {
+            Source::Array { shape, .. } => shape.format,
+            Source::Linear { format, .. } | Source::Pitched { format, .. } => format,
+        }
+    }
+
+    pub fn gives_floats(&self, sampling: &Sampling) -> bool {
+        texel::gives_floats(self.format(), sampling)
+    }
+
+    pub fn dimensions(&self) -> usize {
+        self.source.shape().dimensions()
+    }
+
+    pub fn is_linear_memory(&self) -> bool {
+        matches!(self.source, Source::Linear { .. })
+    }
+
+    pub fn levels(&self) -> u32 {
+        self.source.shape().levels
+    }
+
+    pub fn extent(&self, level: u32) -> [u32; 3] {
+        self.source.shape().extent(level)
+    }
+
+    /// Reads a texel, which is within the level.
+    pub fn texel(
+        &mut self,
+        level: u32,
+        layer: u32,
+        [x, y, z]: [u32; 3],
+        sampling: &Sampling,
+    ) -> Result<Texel, TexelFault> {
+        let format = self.format();
+        let size = u64::from(format.bytes());
+        let (x, y, z) = (u64::from(x), u64::from(y), u64::from(z));
+        let (address, sector) = match self.source {
+            Source::Array { address, shape } => {
+                let level = level.min(shape.levels - 1);
+                let height = u64::from(shape.extent(level)[1]);
+                let slice = if shape.layers > 0 { u64::from(layer.min(shape.layers - 1)) } else { z };
+                let base = address + shape.level_offset(level);
+                let row = slice * height + y;
+                (base + row * shape.pitch(level) + x * size, array_sector(&shape, base, x * size, row))
+            }
+            Source::Linear { address, .. } => (address + x * size, (address + x * size) / 32),
+            Source::Pitched { address, pitch, .. } => {
+                let at = address + y * pitch + x * size;
+                (at, at / 32)
+            }
+        };
+        self.touched.push((address, sector));
+        let mut bytes = [0; 16];
+        let bytes = &mut bytes[..size as usize];
+        if self.memory.read(address, bytes).is_err() {
+            let kind = self.memory.check(address, 1, false).err();
+            let kind = kind.unwrap_or(AccessFaultKind::OutOfBounds { nearest: None });
+            return Err(TexelFault { address, width: size as u32, kind });
+        }
+        Ok(texel::decode(bytes, format, sampling))
+    }
+}
+
+impl Source {
+    /// The shape of an array like it.
+    pub fn shape(&self) -> ArrayShape {
+        match *self {
+            Source::Array { shape, .. } => shape,
+            Source::Linear { texels, format, .. } => ArrayShape { width: texels, ..ArrayShape::of(format) },
+            Source::Pitched { width, height, format, .. } => ArrayShape { width, height, ..ArrayShape::of(format) },
+        }
+    }
+}
