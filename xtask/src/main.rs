@@ -1,13 +1,18 @@
 //! Chores of the workspace, run as `cargo xtask <chore>`:
 //!
 //! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is not stale;
-//! - `setup` finds or installs the compiler that `build-ptx` needs.
+//! - `setup` finds or installs the compiler that `build-ptx` needs;
+//! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
 //! Exit code 0: done; 1: it could not be done, or the PTX is stale; 2: the arguments are wrong. Each error is a
 //! message on stderr that says what to do.
 
 mod build_ptx;
+mod compute_sanitizer;
 mod setup;
+#[allow(dead_code)] // The tests of the program use the rest.
+#[path = "../../tests/planted/suite.rs"]
+mod suite;
 mod workspace;
 
 use std::process::ExitCode;
@@ -28,12 +33,15 @@ enum Chore {
     BuildPtx(build_ptx::Options),
     /// Find the compiler for GPU kernels, or install it.
     Setup(setup::Options),
+    /// Run the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
+    ComputeSanitizer(compute_sanitizer::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::BuildPtx(options) => build_ptx::run(&options).map_err(|error| error.to_string()),
         Chore::Setup(options) => setup::run(&options).map_err(|error| error.to_string()),
+        Chore::ComputeSanitizer(options) => compute_sanitizer::run(&options).map_err(|error| error.to_string()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
