@@ -14,8 +14,7 @@ use crate::{in_block, in_grid};
 #[kernel]
 pub unsafe fn misaligned_vector(input: *const f32, output: *mut f32) {
     let i = in_grid();
-    let four = *input.cast::<f32x4>().add(i); //~ memory: misaligned
-    *output.add(i) = four.x() + four.w();
+    *output.add(i) = (*input.cast::<f32x4>().add(i)).w(); //~ memory: misaligned
 }
 
 /// Four floats, each aligned to its own four bytes.
@@ -23,8 +22,7 @@ pub unsafe fn misaligned_vector(input: *const f32, output: *mut f32) {
 #[kernel]
 pub unsafe fn misaligned_vector_fixed(input: *const f32, output: *mut f32) {
     let i = in_grid();
-    let four = *input.cast::<[f32; 4]>().add(i);
-    *output.add(i) = four[0] + four[3];
+    *output.add(i) = (*input.cast::<[f32; 4]>().add(i))[3];
 }
 
 /// Records of twelve bytes, with a number of eight bytes in each: every second one lies askew.

@@ -111,7 +111,7 @@ pub unsafe fn sync_mask_without_self(output: *mut u32) {
         *output.add(t) = 1;
     } else {
         *output.add(t) = 2;
-        warp::sync_warp(0xffff); //~ sync: mask
+        warp::sync_warp(0xffff); //~ sync: lane
     }
 }
 
@@ -154,7 +154,7 @@ pub unsafe fn sync_different_masks_fixed(output: *mut u32) {
 pub unsafe fn sync_match_mask(input: *const u32, output: *mut u32) {
     let t = in_block();
     if t % 2 == 0 {
-        *output.add(t) = warp::warp_match_any(0xaaaa_aaaa, *input.add(t) / 8); //~ sync: mask
+        *output.add(t) = warp::warp_match_any(0xaaaa_aaaa, *input.add(t) / 8); //~ sync: lane
     }
 }
 
