@@ -1,11 +1,13 @@
 //! Warp instructions per second, with all counters on: a padded transpose, a naive matrix product and a reduction, on one
-//! and on two threads of the host.
+//! and on two threads of the host, and with all checks on; and the naive product at the lab sheet's own size. The figures
+//! are in `docs/SPEED.md`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use simt::{Launch, Memory, Program};
+use simt::{Checks, Launch, Memory, Program};
 
 struct Subject {
     name: &'static str,
+    kernel: &'static str,
     text: &'static str,
     grid: [u32; 3],
     block: [u32; 3],
@@ -13,32 +15,60 @@ struct Subject {
     buffers: &'static [u64],
     /// The last parameter, where there is one.
     size: Option<u32>,
+    runs: &'static [Run],
 }
 
-const SUBJECTS: [Subject; 3] = [
+/// A way to run a subject.
+struct Run {
+    name: &'static str,
+    threads: usize,
+    checks: Checks,
+}
+
+const ONE: Run = Run { name: "1 thread", threads: 1, checks: Checks::NONE };
+const TWO: Run = Run { name: "2 threads", threads: 2, checks: Checks::NONE };
+const CHECKED: Run = Run { name: "all checks", threads: 1, checks: Checks::ALL };
+
+const SUBJECTS: [Subject; 4] = [
     Subject {
         name: "transpose_padded",
+        kernel: "transpose_padded",
         text: include_str!("transpose.ptx"),
         grid: [32, 32, 1],
         block: [32, 8, 1],
         buffers: &[1024 * 1024 * 4, 1024 * 1024 * 4],
         size: Some(1024),
+        runs: &[ONE, TWO, CHECKED],
     },
     Subject {
         name: "matmul_naive",
+        kernel: "matmul_naive",
         text: include_str!("matmul.ptx"),
         grid: [8, 8, 1],
         block: [16, 16, 1],
         buffers: &[128 * 128 * 4, 128 * 128 * 4, 128 * 128 * 4],
         size: Some(128),
+        runs: &[ONE, TWO, CHECKED],
     },
     Subject {
         name: "reduce",
+        kernel: "reduce",
         text: include_str!("reduction.ptx"),
         grid: [1024, 1, 1],
         block: [256, 1, 1],
         buffers: &[1024 * 1024, 1024 * 4],
         size: None,
+        runs: &[ONE, TWO, CHECKED],
+    },
+    Subject {
+        name: "matmul_naive_1000",
+        kernel: "matmul_naive",
+        text: include_str!("matmul.ptx"),
+        grid: [63, 63, 1],
+        block: [16, 16, 1],
+        buffers: &[1000 * 1000 * 4, 1000 * 1000 * 4, 1000 * 1000 * 4],
+        size: Some(1000),
+        runs: &[TWO],
     },
 ];
 
@@ -55,19 +85,20 @@ fn throughput(criterion: &mut Criterion) {
         arguments.extend(subject.size.map(|size| size.to_le_bytes().to_vec()));
         let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
         let mut group = criterion.benchmark_group(subject.name);
-        for threads in [1, 2] {
+        for run in subject.runs {
             let launch = Launch {
-                kernel: subject.name,
+                kernel: subject.kernel,
                 grid: subject.grid,
                 block: subject.block,
                 arguments: &arguments,
-                threads: Some(threads),
+                threads: Some(run.threads),
+                checks: run.checks,
                 ..Launch::default()
             };
             let report = program.launch(&memory, &launch).expect("the fixture runs");
             group.throughput(Throughput::Elements(report.counters().instructions_executed));
-            group.sample_size(20);
-            group.bench_function(format!("{threads} threads"), |bencher| {
+            group.sample_size(if report.counters().instructions_executed > 100_000_000 { 10 } else { 20 });
+            group.bench_function(run.name, |bencher| {
                 bencher.iter(|| program.launch(&memory, &launch).expect("the fixture runs"));
             });
         }

@@ -118,6 +118,12 @@ impl<'c> Registers<'c> {
         *place = *place & !mask | values & mask;
     }
 
+    /// A row, to be written by whoever knows which lanes are active.
+    #[inline(always)]
+    pub fn word_mut(&mut self, row: u32) -> &mut Row {
+        &mut self.words[self.base.words + row as usize]
+    }
+
     /// Copies a row from one frame to another, in some lanes.
     pub fn copy_word(&mut self, from: usize, to: usize, mask: u32) {
         let values = self.words[from];

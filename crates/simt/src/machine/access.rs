@@ -10,7 +10,7 @@ use super::{atomic, space_of};
 use crate::coalesce::{self, Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, Row, WideRow};
-use crate::memory::{Access, AccessFault, AccessFaultKind, Shape};
+use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::program::{self, Atomic, Load, Reach, Store};
 use crate::trap::{AccessAction, TrapKind};
 
@@ -61,7 +61,7 @@ pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
 #[inline(always)]
 fn meet_shape<'s>(
     shapes: &'s mut [Option<Box<Shape>>],
-    warp: &Warp,
+    registers: &Registers<'_>,
     reach: &Reach,
     mask: u32,
     width: u32,
@@ -71,9 +71,9 @@ fn meet_shape<'s>(
     }
     let shape = shapes[reach.slot as usize].get_or_insert_with(|| Box::new(Shape::new()));
     let lowest = if reach.wide {
-        shape.follow(mask, warp.registers.wide(reach.address), width).wrapping_add(reach.offset)
+        shape.follow(mask, registers.wide(reach.address), width).wrapping_add(reach.offset)
     } else {
-        let lowest = shape.follow(mask, warp.registers.word(reach.address), width) as u32;
+        let lowest = shape.follow(mask, registers.word(reach.address), width) as u32;
         u64::from(lowest.wrapping_add(reach.offset as u32))
     };
     if reach.space != Space::Generic {
@@ -161,7 +161,21 @@ impl WithSimd for Work<'_, '_, Load> {
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Self { worker, warp, what: load, split, mask, counter } = self;
         let width = load.element * load.count;
-        if !load_together(worker, warp, &load.reach, mask, width, counter) {
+        // Words go straight to their register.
+        let is_word = load.element == 4 && load.count == 1 && !load.wide;
+        let found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
+        let done = found.is_some_and(|(shape, space, lowest)| {
+            let rows = match is_word {
+                true => std::slice::from_mut(warp.registers.word_mut(load.rows[0])),
+                false => &mut worker.rows,
+            };
+            let counters = &mut worker.counters[counter as usize];
+            load_together(worker.launched.memory, &worker.shared, counters, (shape, space, lowest), rows)
+        });
+        if done && is_word {
+            return Ok(());
+        }
+        if !done {
             let addresses = addresses(warp, &load.reach, split);
             load_apart(worker, warp, load.reach.space, mask, &addresses, width, counter)?;
         }
@@ -207,25 +221,25 @@ fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element:
 /// A load whose lanes all reach one allocation of global or constant memory, or shared memory: nearly every one. Returns
 /// whether it was such, and is done.
 #[inline(always)]
-fn load_together(worker: &mut Worker, warp: &Warp, reach: &Reach, mask: u32, width: u32, counter: u32) -> bool {
-    let Some((shape, space, lowest)) = meet_shape(&mut worker.shapes, warp, reach, mask, width) else { return false };
-    let counters = &mut worker.counters[counter as usize];
-    match space {
-        Space::Shared => {
-            let done = worker.shared.load(shape, lowest, &mut worker.rows);
-            if done {
-                count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));
-            }
-            done
+fn load_together(
+    memory: &Memory,
+    shared: &SharedMemory,
+    counters: &mut InstructionCounters,
+    (shape, space, lowest): (&mut Shape, Space, u64),
+    rows: &mut [Row],
+) -> bool {
+    if space == Space::Shared {
+        let done = shared.load(shape, lowest, rows);
+        if done {
+            count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));
         }
-        _ => {
-            let done = worker.launched.memory.load(shape, lowest, &mut worker.rows);
-            if done && space == Space::Global {
-                count_global(&mut counters.global, shape.sectors(lowest));
-            }
-            done
-        }
+        return done;
     }
+    let done = memory.load(shape, lowest, rows);
+    if done && space == Space::Global {
+        count_global(&mut counters.global, shape.sectors(lowest));
+    }
+    done
 }
 
 /// Any other load.
@@ -303,26 +317,47 @@ impl WithSimd for Work<'_, '_, Store> {
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Self { worker, warp, what: store, split, mask, counter } = self;
         let width = store.element * store.count;
-        let rows = &mut worker.rows;
-        for element in 0..store.count as usize & 7 {
-            let source = store.rows[element & 3];
-            match store.element {
-                8 => {
-                    let values = warp.registers.wide(source);
-                    for lane in 0..32 {
-                        rows[(2 * element) & 3][lane] = values[lane] as u32;
-                        rows[(2 * element + 1) & 3][lane] = (values[lane] >> 32) as u32;
-                    }
-                }
-                4 => rows[element & 3] = *warp.registers.word(source),
-                _ => insert(&warp.registers, store, rows, element),
-            }
+        // Words come straight from their register.
+        let is_word = store.element == 4 && store.count == 1;
+        if !is_word {
+            collect(&warp.registers, store, &mut worker.rows);
         }
-        if store_together(worker, warp, &store.reach, mask, width, counter) {
+        let found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+        let done = found.is_some_and(|(shape, space, lowest)| {
+            let rows = match is_word {
+                true => std::slice::from_ref(warp.registers.word(store.rows[0])),
+                false => &worker.rows,
+            };
+            let counters = &mut worker.counters[counter as usize];
+            store_together(worker.launched.memory, &worker.shared, counters, (shape, space, lowest), rows)
+        });
+        if done {
             return Ok(());
+        }
+        if is_word {
+            collect(&warp.registers, store, &mut worker.rows);
         }
         let addresses = addresses(warp, &store.reach, split);
         store_apart(worker, warp, store.reach.space, mask, &addresses, width, counter)
+    }
+}
+
+/// Brings what is to be stored into rows of words.
+#[inline(always)]
+fn collect(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4]) {
+    for element in 0..store.count as usize & 7 {
+        let source = store.rows[element & 3];
+        match store.element {
+            8 => {
+                let values = registers.wide(source);
+                for lane in 0..32 {
+                    rows[(2 * element) & 3][lane] = values[lane] as u32;
+                    rows[(2 * element + 1) & 3][lane] = (values[lane] >> 32) as u32;
+                }
+            }
+            4 => rows[element & 3] = *registers.word(source),
+            _ => insert(registers, store, rows, element),
+        }
     }
 }
 
@@ -340,25 +375,25 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
 
 /// For stores, what [`load_together`] is for loads.
 #[inline(always)]
-fn store_together(worker: &mut Worker, warp: &Warp, reach: &Reach, mask: u32, width: u32, counter: u32) -> bool {
-    let Some((shape, space, lowest)) = meet_shape(&mut worker.shapes, warp, reach, mask, width) else { return false };
-    let counters = &mut worker.counters[counter as usize];
-    match space {
-        Space::Shared => {
-            let done = worker.shared.store(shape, lowest, &worker.rows);
-            if done {
-                count_shared(counters, shape.wavefronts(lowest, coalesce::store_wavefronts));
-            }
-            done
+fn store_together(
+    memory: &Memory,
+    shared: &SharedMemory,
+    counters: &mut InstructionCounters,
+    (shape, space, lowest): (&mut Shape, Space, u64),
+    rows: &[Row],
+) -> bool {
+    if space == Space::Shared {
+        let done = shared.store(shape, lowest, rows);
+        if done {
+            count_shared(counters, shape.wavefronts(lowest, coalesce::store_wavefronts));
         }
-        _ => {
-            let done = worker.launched.memory.store(shape, lowest, &worker.rows);
-            if done && space == Space::Global {
-                count_global(&mut counters.global, shape.sectors(lowest));
-            }
-            done
-        }
+        return done;
     }
+    let done = memory.store(shape, lowest, rows);
+    if done && space == Space::Global {
+        count_global(&mut counters.global, shape.sectors(lowest));
+    }
+    done
 }
 
 /// Any other store.

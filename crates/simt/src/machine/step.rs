@@ -8,7 +8,7 @@ use super::launched::Launched;
 use super::observe;
 use super::warp::{Frame, Split, Wait, Warp};
 use super::{system, texture};
-use crate::lanes::WideRow;
+use crate::lanes::{FULL, WideRow};
 use crate::program::{Action, Barrier, BranchIndexed, Call, Callee, Code, RETURN, function_at};
 use crate::trap::{Absence, TrapKind};
 use ptx::{BarrierReduction, Special};
@@ -60,7 +60,8 @@ pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64
             let mask = split.mask & warp.registers.predicate(instruction.guard);
             let counter = &mut worker.counters[instruction.counter as usize];
             counter.executed += 1;
-            counter.active_lanes += u64::from(mask.count_ones());
+            // The usual case first: not all processors that this is compiled for count bits.
+            counter.active_lanes += if mask == FULL { 32 } else { u64::from(mask.count_ones()) };
             if let Action::Lanes(handler, operands) = &instruction.action {
                 if mask != 0 {
                     handler(&mut warp.registers, operands, mask);

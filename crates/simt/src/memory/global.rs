@@ -208,7 +208,7 @@ impl Memory {
     /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether that
     /// was possible: nothing is done where any lane is at fault, nor where lanes reach several allocations.
     #[inline(always)]
-    pub(crate) fn load(&self, shape: &mut Shape, lowest: u64, rows: &mut [[u32; 32]; 4]) -> bool {
+    pub(crate) fn load(&self, shape: &mut Shape, lowest: u64, rows: &mut [[u32; 32]]) -> bool {
         let Some((words, start)) = self.words_of(shape, lowest, false) else { return false };
         words::load(words, start, shape, rows);
         true
@@ -216,7 +216,7 @@ impl Memory {
 
     /// Stores for a warp, likewise.
     #[inline(always)]
-    pub(crate) fn store(&self, shape: &mut Shape, lowest: u64, rows: &[[u32; 32]; 4]) -> bool {
+    pub(crate) fn store(&self, shape: &mut Shape, lowest: u64, rows: &[[u32; 32]]) -> bool {
         let Some((words, start)) = self.words_of(shape, lowest, true) else { return false };
         words::store(words, start, shape, rows);
         true
@@ -241,14 +241,14 @@ impl Memory {
     }
 
     /// Loads lane by lane, whatever the addresses; rows as in [`words::load`]. Nothing is done where any lane is at fault.
-    pub(crate) fn load_each(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
+    pub(crate) fn load_each(&self, access: &Access, rows: &mut [[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width, false))?;
         Shape::for_each_lane(access, |shape, address| _ = self.load(shape, address, rows));
         Ok(())
     }
 
     /// Stores likewise.
-    pub(crate) fn store_each(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
+    pub(crate) fn store_each(&self, access: &Access, rows: &[[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width, true))?;
         Shape::for_each_lane(access, |shape, address| _ = self.store(shape, address, rows));
         Ok(())

@@ -29,7 +29,7 @@ impl SharedMemory {
     /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether that
     /// was possible: nothing is done where any lane is at fault.
     #[inline(always)]
-    pub fn load(&self, shape: &Shape, lowest: u64, rows: &mut [[u32; 32]; 4]) -> bool {
+    pub fn load(&self, shape: &Shape, lowest: u64, rows: &mut [[u32; 32]]) -> bool {
         let Some(start) = shape.start_within(lowest, 0, self.bytes) else { return false };
         words::load(&self.words, start, shape, rows);
         true
@@ -37,21 +37,21 @@ impl SharedMemory {
 
     /// Stores for a warp, likewise.
     #[inline(always)]
-    pub fn store(&self, shape: &Shape, lowest: u64, rows: &[[u32; 32]; 4]) -> bool {
+    pub fn store(&self, shape: &Shape, lowest: u64, rows: &[[u32; 32]]) -> bool {
         let Some(start) = shape.start_within(lowest, 0, self.bytes) else { return false };
         words::store(&self.words, start, shape, rows);
         true
     }
 
     /// Loads lane by lane, whatever the addresses; rows as in [`words::load`]. Nothing is done where any lane is at fault.
-    pub fn load_each(&self, access: &Access, rows: &mut [[u32; 32]; 4]) -> Result<(), AccessFault> {
+    pub fn load_each(&self, access: &Access, rows: &mut [[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width))?;
         Shape::for_each_lane(access, |shape, address| _ = self.load(shape, address, rows));
         Ok(())
     }
 
     /// Stores likewise.
-    pub fn store_each(&self, access: &Access, rows: &[[u32; 32]; 4]) -> Result<(), AccessFault> {
+    pub fn store_each(&self, access: &Access, rows: &[[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width))?;
         Shape::for_each_lane(access, |shape, address| _ = self.store(shape, address, rows));
         Ok(())

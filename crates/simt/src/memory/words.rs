@@ -68,9 +68,10 @@ fn for_lanes(mask: u32, mut each: impl FnMut(usize)) {
 }
 
 /// Reads each active lane's bytes; the access starts at byte `start` of the words. Rows: widths 1 and 2 are zero-extended
-/// into row 0, 8 and 16 take a row for each word, the lowest first. Inactive lanes keep what is in them.
+/// into row 0, 8 and 16 take a row for each word, the lowest first. There must be as many. Inactive lanes keep what is in
+/// them.
 #[inline(always)]
-pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [[u32; 32]; 4]) {
+pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [[u32; 32]]) {
     let words = &words[start as usize / 4..];
     let offsets = shape.offsets();
     match (shape.width(), shape.layout()) {
@@ -102,7 +103,7 @@ pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [
 
 /// Writes each active lane's bytes, as [`load`] reads them; where lanes share an address, the highest lane's stay.
 #[inline(always)]
-pub(super) fn store<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &[[u32; 32]; 4]) {
+pub(super) fn store<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &[[u32; 32]]) {
     let words = &words[start as usize / 4..];
     let offsets = shape.offsets();
     match (shape.width(), shape.layout()) {
