@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use crate::model::ModelCounters;
+
 /// Which kind of access an instruction makes: the counters of a launch are split by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
@@ -103,6 +105,8 @@ pub struct Counters {
     pub texture: MemoryCounters,
     /// Surfaces.
     pub surface: ByKind<MemoryCounters>,
+    /// What the launch's model counted; `None` without one.
+    pub model: Option<ModelCounters>,
 }
 
 impl Counters {
@@ -169,6 +173,7 @@ impl Counters {
             self.global.store.percent_of_bytes_used(),
         );
         ratio("ptx__thread_inst_executed_per_inst_executed.ratio", self.active_lanes_per_instruction());
+        metrics.extend(self.model.iter().flat_map(ModelCounters::metrics));
         metrics
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use crate::Checks;
+use crate::model::{LoadCaching, Model};
 use crate::{LoadError, Output, Trap};
 
 /// Warp instructions that a launch may execute unless it says otherwise: minutes of simulation.
@@ -30,6 +31,14 @@ pub struct Launch<'a> {
     pub dynamic_shared: u32,
     /// The most shared memory, static and dynamic together, that a block may use, in bytes.
     pub shared_limit: u32,
+    /// The GPU to run as, with its caches; `None`: what all later ones have in common, without caches, and faster.
+    pub model: Option<&'static Model>,
+    /// With a model: the part of the memory shared with L1 that should be shared memory, in percent.
+    pub carveout: Option<u8>,
+    /// With a model: whether loads that do not say go through L1.
+    pub load_caching: LoadCaching,
+    /// With a model: registers of each thread, where they are known. They decide how many blocks are resident.
+    pub registers: Option<u32>,
     /// The bytes of each parameter, little endian, in order.
     pub arguments: &'a [&'a [u8]],
     /// Warp instructions after which the launch stops with a trap.
@@ -54,6 +63,10 @@ impl Default for Launch<'_> {
             block: [1; 3],
             dynamic_shared: 0,
             shared_limit: DEFAULT_SHARED_LIMIT,
+            model: None,
+            carveout: None,
+            load_caching: LoadCaching::Default,
+            registers: None,
             arguments: &[],
             step_limit: DEFAULT_STEP_LIMIT,
             checks: Checks::NONE,
@@ -73,6 +86,7 @@ impl fmt::Debug for Launch<'_> {
             .field("grid", &self.grid)
             .field("block", &self.block)
             .field("dynamic_shared", &self.dynamic_shared)
+            .field("model", &self.model.map(|model| model.name))
             .field("arguments", &self.arguments)
             .field("step_limit", &self.step_limit)
             .field("checks", &self.checks)
@@ -121,6 +135,12 @@ pub enum InvalidLaunch {
     EmptyBlock { kernel: String, block: [u32; 3] },
     #[error("kernel `{kernel}`: the block {block:?} exceeds 1024 threads, or 1024 x 1024 x 64")]
     BlockTooLarge { kernel: String, block: [u32; 3] },
+    #[error("kernel `{kernel}`: the block {block:?} exceeds the {limit} threads that a block of `{model}` has at most")]
+    BeyondModelThreads { kernel: String, block: [u32; 3], limit: u32, model: &'static str },
+    #[error("kernel `{kernel}`: checks and a model do not go together: launch once with each")]
+    ChecksOnModel { kernel: String },
+    #[error("kernel `{kernel}`: no block fits on a multiprocessor of `{model}`: {limiter} allow none")]
+    DoesNotFit { kernel: String, model: &'static str, limiter: &'static str },
     #[error("kernel `{kernel}` is compiled for blocks of at most {limit} threads (.maxntid), {given} were asked for")]
     BeyondMaximumThreads { kernel: String, limit: u64, given: u64 },
     #[error("kernel `{kernel}` is compiled for blocks of {required:?} threads (.reqntid), {given:?} were asked for")]

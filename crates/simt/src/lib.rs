@@ -63,6 +63,7 @@ mod lanes;
 mod launch;
 mod machine;
 mod memory;
+mod model;
 mod output;
 mod program;
 mod report;
@@ -77,6 +78,10 @@ pub use error::{LoadError, LoadErrorReason};
 pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{
     AccessFaultKind, AllocationSpan, GLOBAL_BASE, LOCAL_WINDOW, Memory, MemoryError, SHARED_WINDOW, WINDOW_BYTES,
+};
+pub use model::{
+    BankRule, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters, Occupancy,
+    RegisterAllocation, SectorCounters, Shared, StoreHit, TransactionCounters, TransactionRule,
 };
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, Symbol};

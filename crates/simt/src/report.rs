@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::Finding;
 use crate::counters::{AccessKind, Counters, InstructionCounters};
+use crate::model::{ModelCounters, Occupancy};
 
 /// What an instruction is, as far as reports care.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,12 +65,14 @@ pub struct Report {
     pub(crate) counted: Vec<InstructionCounters>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) findings_beyond: u64,
+    /// What the model of the launch held and counted.
+    pub(crate) modelled: Option<(Occupancy, ModelCounters)>,
 }
 
 impl Report {
     /// The counters of the whole launch.
     pub fn counters(&self) -> Counters {
-        let mut total = Counters::default();
+        let mut total = Counters { model: self.modelled.map(|(_, counters)| counters), ..Counters::default() };
         for InstructionReport { info, counters } in self.instructions() {
             let kind = match info.class {
                 InstructionClass::Access(kind) => Some(kind),
@@ -98,6 +101,11 @@ impl Report {
     /// What else was found, and not kept: occurrences of bugs beyond the first hundred.
     pub fn findings_beyond(&self) -> u64 {
         self.findings_beyond
+    }
+
+    /// What fits on a multiprocessor of the launch's model; `None` without one.
+    pub fn occupancy(&self) -> Option<&Occupancy> {
+        self.modelled.as_ref().map(|(occupancy, _)| occupancy)
     }
 
     /// Each instruction of the program, in the order of its text, those that were never executed included.

@@ -87,7 +87,7 @@ fn meet_shape<'s>(
 }
 
 /// Does `each` for the lanes of each state space that addresses are in: space, lanes, addresses in it.
-fn by_space(
+pub(super) fn by_space(
     space: Space,
     mask: u32,
     addresses: &WideRow,

@@ -5,6 +5,7 @@ use ptx::Special;
 use super::barrier::Barriers;
 use super::launched::{Launched, Stop};
 use super::local::lanes;
+use super::modelled::Modelled;
 use super::warp::{Wait, Warp};
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
@@ -34,6 +35,8 @@ pub(super) struct Worker<'l> {
     output: BlockOutput,
     /// The shape of the last access of each instruction that has made one.
     pub shapes: Vec<Option<Box<Shape>>>,
+    /// The multiprocessor that the block is on, where the launch has a model.
+    pub modelled: Option<Box<Modelled>>,
     /// Instructions executed that the launch's total does not have yet.
     untold: u64,
 }
@@ -59,6 +62,7 @@ impl<'l> Worker<'l> {
             rows: [[0; 32]; 4],
             output: BlockOutput::default(),
             shapes: (0..launched.code.accesses).map(|_| None).collect(),
+            modelled: None,
             untold: 0,
         }
     }
@@ -78,12 +82,13 @@ impl<'l> Worker<'l> {
 
     /// Runs a block to its end.
     pub fn run(&mut self, warps: &mut [Warp<'l>], block: u64) -> Result<(), Stop> {
-        let result = self.run_warps(warps, block);
-        self.launched.keep_output(block, &mut self.output);
-        result
+        self.begin(warps, block);
+        while !self.turn(warps, QUANTUM)? {}
+        Ok(())
     }
 
-    fn run_warps(&mut self, warps: &mut [Warp<'l>], block: u64) -> Result<(), Stop> {
+    /// Takes up a block, at its start.
+    pub fn begin(&mut self, warps: &mut [Warp<'l>], block: u64) {
         self.block = block;
         self.position = self.launched.block_position(block);
         self.shared.reset(self.launched.shared_bytes);
@@ -94,32 +99,40 @@ impl<'l> Worker<'l> {
         for warp in warps.iter_mut() {
             warp.start(&self.launched.code.functions[0]);
         }
-        loop {
-            let (mut progress, mut done) = (false, true);
-            for index in 0..warps.len() {
-                let warp = &mut warps[index];
-                if warp.ready.is_empty() && !self.release_lanes(warp) {
-                    done &= warp.waiting.is_empty();
-                    continue;
-                }
-                (progress, done) = (true, false);
-                let before = warp.executed;
-                let quantum = self.launched.step_limit.clamp(1, QUANTUM);
-                let result = super::step::run(self, warp, quantum);
-                self.untold += warp.executed - before;
-                result.map_err(|fault| self.stop(fault, &warps[index]))?;
-                self.check(&warps[index])?;
-                for barrier in self.barriers.take_complete() {
-                    self.release(warps, barrier);
-                }
+    }
+
+    /// Gives each warp of the block its turn, of at most `quantum` instructions. Whether the block has come to its end.
+    pub fn turn(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
+        let result = self.turn_of_each(warps, quantum);
+        if !matches!(result, Ok(false)) {
+            self.launched.keep_output(self.block, &mut self.output);
+        }
+        result
+    }
+
+    fn turn_of_each(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
+        let (mut progress, mut done) = (false, true);
+        for index in 0..warps.len() {
+            let warp = &mut warps[index];
+            if warp.ready.is_empty() && !self.release_lanes(warp) {
+                done &= warp.waiting.is_empty();
+                continue;
             }
-            if done {
-                return Ok(());
-            }
-            if !progress {
-                return Err(self.deadlock(warps));
+            (progress, done) = (true, false);
+            let before = warp.executed;
+            let quantum = self.launched.step_limit.clamp(1, quantum);
+            let result = super::step::run(self, warp, quantum);
+            self.untold += warp.executed - before;
+            result.map_err(|fault| self.stop(fault, &warps[index]))?;
+            self.check(&warps[index])?;
+            for barrier in self.barriers.take_complete() {
+                self.release(warps, barrier);
             }
         }
+        if !progress && !done {
+            return Err(self.deadlock(warps));
+        }
+        Ok(done)
     }
 
     /// Does the launch go on?
@@ -241,7 +254,10 @@ impl<'l> Worker<'l> {
             Special::ThreadIndex(axis) => warp.threads[axis as usize].map(u64::from),
             Special::BlockIndex(axis) => [self.position[axis as usize].into(); 32],
             Special::WarpId => [warp.index.into(); 32],
-            Special::MultiprocessorId => [self.block % u64::from(super::launched::MULTIPROCESSORS); 32],
+            Special::MultiprocessorId => {
+                let modelled = self.modelled.as_ref().map(|modelled| modelled.index.into());
+                [modelled.unwrap_or(self.block % u64::from(super::launched::MULTIPROCESSORS)); 32]
+            }
             Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],
             _ => [warp.executed; 32],
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use ptx::{Axis, Module, Special};
 
 use super::block::{Fault, Worker};
+use super::resident::{self, Placement};
 use super::warp::Warp;
 use crate::check::{Checks, Finding, Findings, Found, Party, Site};
 use crate::counters::InstructionCounters;
@@ -30,6 +31,7 @@ pub(crate) struct Launched<'l> {
     pub threads: u32,
     pub shared_bytes: u32,
     pub step_limit: u64,
+    multiprocessors: u32,
     kernel: &'l str,
     cancel: Option<&'l AtomicBool>,
     progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
@@ -80,6 +82,7 @@ impl<'l> Launched<'l> {
             threads: x * y * z,
             shared_bytes: code.static_shared as u32 + launch.dynamic_shared,
             step_limit: launch.step_limit,
+            multiprocessors: launch.model.map_or(MULTIPROCESSORS, |model| model.multiprocessors),
             kernel: launch.kernel,
             cancel: launch.cancel,
             progress: launch.progress,
@@ -123,7 +126,7 @@ impl<'l> Launched<'l> {
                     Special::BlockSize(axis) => of(self.block, axis),
                     Special::GridSize(axis) => of(self.grid, axis),
                     Special::WarpCount => self.threads.div_ceil(32),
-                    Special::MultiprocessorCount => MULTIPROCESSORS,
+                    Special::MultiprocessorCount => self.multiprocessors,
                     Special::TotalSharedSize => self.shared_bytes,
                     Special::DynamicSharedSize => self.shared_bytes - self.code.static_shared as u32,
                     _ => 0,
@@ -133,7 +136,7 @@ impl<'l> Launched<'l> {
         }
     }
 
-    fn blocks(&self) -> u64 {
+    pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&n| u64::from(n)).product()
     }
 
@@ -156,10 +159,44 @@ impl<'l> Launched<'l> {
     }
 
     /// Runs all blocks.
-    pub fn run(self, threads: Option<usize>) -> Result<Report, LaunchError> {
+    pub fn run(self, threads: Option<usize>, placement: Option<Placement>) -> Result<Report, LaunchError> {
         let wanted =
             if self.code.ordered || self.checks.any() { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
         let workers = wanted.clamp(1, usize::try_from(self.blocks()).unwrap_or(usize::MAX));
+        let mut modelled = None;
+        let counted = match placement {
+            None => self.run_in_parallel(threads, workers),
+            Some(placement) => {
+                let on_model = || resident::run(&self, &placement);
+                let (counted, counters) = match threads.map(|_| rayon::ThreadPoolBuilder::new().num_threads(workers)) {
+                    Some(pool) => match pool.build() {
+                        Ok(pool) => pool.install(on_model),
+                        Err(_) => on_model(),
+                    },
+                    None => on_model(),
+                };
+                modelled = Some((placement.occupancy, counters));
+                counted
+            }
+        };
+        let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        let (findings, findings_beyond) = self.told(found);
+        if let Some(output) = self.output {
+            self.printed.finish(trap.as_ref().map_or(u64::MAX, |&(block, _)| block), output);
+        }
+        if let Some((_, mut trap)) = trap {
+            trap.findings = findings;
+            return Err(LaunchError::Trap(trap));
+        }
+        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+            return Err(LaunchError::Cancelled { kernel: self.kernel.into() });
+        }
+        Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond, modelled })
+    }
+
+    /// Runs all blocks, each by itself.
+    fn run_in_parallel(&self, threads: Option<usize>, workers: usize) -> Vec<InstructionCounters> {
         let total = Mutex::new(vec![InstructionCounters::default(); self.code.places.len()]);
         let work = || {
             let counted = self.work(workers as u64);
@@ -178,21 +215,7 @@ impl<'l> Launched<'l> {
                 Err(_) => work(),
             },
         }
-        let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-        let (findings, findings_beyond) = self.told(found);
-        if let Some(output) = self.output {
-            self.printed.finish(trap.as_ref().map_or(u64::MAX, |&(block, _)| block), output);
-        }
-        if let Some((_, mut trap)) = trap {
-            trap.findings = findings;
-            return Err(LaunchError::Trap(trap));
-        }
-        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
-            return Err(LaunchError::Cancelled { kernel: self.kernel.into() });
-        }
-        let counted = total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond })
+        total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// What one worker does: takes blocks until there are none.
@@ -272,6 +295,24 @@ impl<'l> Launched<'l> {
     pub fn keep_output(&self, block: u64, printed: &mut BlockOutput) {
         if let Some(output) = self.output {
             self.printed.add(block, printed, output.limit());
+        }
+    }
+
+    /// Says how far the launch is.
+    pub fn tell_progress(&self, done: u64) {
+        if let Some(progress) = self.progress {
+            progress(done, self.blocks());
+        }
+    }
+
+    /// Keeps the trap of a block that has stopped, where that is why.
+    pub(super) fn keep_stop(&self, block: u64, stop: Stop) -> Stop {
+        match stop {
+            Stop::Trap(trap) => {
+                self.keep(block, trap);
+                Stop::Abandoned
+            }
+            other => other,
         }
     }
 

@@ -4,7 +4,7 @@
 //! variable touches consecutive memory.
 
 use crate::coalesce::{self, Sectors};
-use crate::lanes::{Row, blend};
+use crate::lanes::{Row, WideRow, blend};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 
 /// The local memory of a warp's threads.
@@ -105,17 +105,21 @@ impl LocalMemory {
     pub fn sectors(&self, access: &Access) -> Sectors {
         let mut total = Sectors::default();
         for word in 0..u64::from(access.width.div_ceil(4)) {
-            let addresses = std::array::from_fn(|lane| {
-                let address = access.addresses[lane];
-                // Inactive lanes may hold anything.
-                (address / 4 + word).wrapping_mul(128).wrapping_add(lane as u64 * 4 + address % 4)
-            });
-            let part = coalesce::sectors(&Access::new(access.mask, &addresses, access.width.min(4)));
+            let part = coalesce::sectors(&Access::new(access.mask, &places(access, word), access.width.min(4)));
             total.sectors += part.sectors;
             total.bytes += part.bytes;
         }
         total
     }
+}
+
+/// Where the hardware keeps each lane's word (the `word`th that it accesses), from the start of the warp's local memory.
+pub(super) fn places(access: &Access, word: u64) -> WideRow {
+    std::array::from_fn(|lane| {
+        let address = access.addresses[lane];
+        // Inactive lanes may hold anything.
+        (address / 4 + word).wrapping_mul(128).wrapping_add(lane as u64 * 4 + address % 4)
+    })
 }
 
 /// The active lanes, in rising order.

@@ -1,7 +1,8 @@
 //! The machine that runs decoded kernels.
 //!
 //! [`launched`] spreads the blocks of a grid over the host's threads; [`block`] gives the warps of a block their turns;
-//! [`warp`] keeps the paths of a warp's lanes; [`step`] executes instructions.
+//! [`warp`] keeps the paths of a warp's lanes; [`step`] executes instructions. Where the launch has a model, [`resident`] runs the
+//! blocks side by side on its multiprocessors instead, and [`modelled`] tells those of each access.
 
 mod access;
 mod across;
@@ -10,7 +11,9 @@ mod barrier;
 mod block;
 mod launched;
 mod local;
+mod modelled;
 mod observe;
+mod resident;
 mod step;
 mod system;
 mod texture;
@@ -18,6 +21,7 @@ mod warp;
 
 pub(crate) use atomic::has_atomic;
 pub(crate) use launched::Launched;
+pub(crate) use resident::Placement;
 pub(crate) use warp::LOCAL_LIMIT;
 
 use ptx::Space;

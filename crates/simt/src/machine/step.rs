@@ -5,6 +5,7 @@ use super::across;
 use super::barrier::{Arrival, Outcome};
 use super::block::{Fault, Worker, absence};
 use super::launched::Launched;
+use super::modelled;
 use super::observe;
 use super::warp::{Frame, Split, Wait, Warp};
 use super::{system, texture};
@@ -123,18 +124,21 @@ fn control<'l>(
         Action::Load(load) => {
             let mask = observe::load(worker, warp, load, split, mask, counter);
             if mask != 0 {
+                modelled::load(worker, warp, load, split, mask, counter);
                 access::load(worker, warp, load, split, mask, counter).map_err(|fault| fault.at(pc))?;
             }
         }
         Action::Store(store) => {
             let mask = observe::store(worker, warp, store, split, mask, counter);
             if mask != 0 {
+                modelled::store(worker, warp, store, split, mask, counter);
                 access::store(worker, warp, store, split, mask, counter).map_err(|fault| fault.at(pc))?;
             }
         }
         Action::Atomic(atomic) => {
             let mask = observe::atomic(worker, warp, atomic, split, mask, counter);
             if mask != 0 {
+                modelled::atomic(worker, warp, atomic, split, mask, counter);
                 access::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
             }
         }

@@ -14,6 +14,7 @@ use ptx::{
 use super::SystemFunction;
 use crate::InstructionInfo;
 use crate::lanes::{Handler, Operands};
+use crate::model::CacheWish;
 
 /// Program counter: the end of the function.
 pub(crate) const RETURN: u32 = u32::MAX;
@@ -196,6 +197,8 @@ pub(crate) struct Load {
     pub wide: bool,
     /// Whether narrower values are sign-extended.
     pub signed: bool,
+    /// Which caches it goes through, where a model has any.
+    pub wish: CacheWish,
 }
 
 /// A store.

@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::machine::Launched;
+use crate::machine::{Launched, Placement};
+use crate::model::{BlockNeeds, Limiter};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, Memory, Report};
 
 use listing::Lines;
@@ -131,7 +132,8 @@ impl Program {
         let kernel = self.checked(launch)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
-        Launched::new(code, &self.module, memory, launch, offsets, *bytes).run(launch.threads)
+        let placement = placement(launch, &kernel.info)?;
+        Launched::new(code, &self.module, memory, launch, offsets, *bytes).run(launch.threads, placement)
     }
 
     /// The kernel to launch, if the request makes sense.
@@ -187,6 +189,37 @@ impl Program {
         }
         Ok(kernel)
     }
+}
+
+/// How the launch runs on its model, if it has one and fits on it.
+fn placement(launch: &Launch, info: &KernelInfo) -> Result<Option<Placement>, InvalidLaunch> {
+    let Some(model) = launch.model else { return Ok(None) };
+    let kernel = || launch.kernel.to_string();
+    if launch.checks.any() {
+        return Err(InvalidLaunch::ChecksOnModel { kernel: kernel() });
+    }
+    let threads = launch.block.iter().product();
+    let limit = model.limits.threads_per_block;
+    if threads > limit {
+        return Err(InvalidLaunch::BeyondModelThreads {
+            kernel: kernel(),
+            block: launch.block,
+            limit,
+            model: model.name,
+        });
+    }
+    let needed = info.static_shared.saturating_add(launch.dynamic_shared.into());
+    if needed > model.shared.per_block_opt_in.into() {
+        let limit = model.shared.per_block_opt_in;
+        return Err(InvalidLaunch::SharedMemory { kernel: kernel(), needed, fixed: info.static_shared, limit });
+    }
+    let needs = BlockNeeds { threads, shared: needed as u32, registers: launch.registers };
+    let occupancy = model.occupancy(&needs, launch.carveout);
+    if occupancy.blocks() == 0 {
+        let limiter = occupancy.limiters().next().map_or("its limits", Limiter::name);
+        return Err(InvalidLaunch::DoesNotFit { kernel: kernel(), model: model.name, limiter });
+    }
+    Ok(Some(Placement { model, occupancy, caching: launch.load_caching }))
 }
 
 impl Kernel {

@@ -1,11 +1,12 @@
 //! Loads, stores, atomic operations.
 
-use ptx::{Address, AddressBase, AtomicOp, Destination, Kind, Mode, Op, Operand, Space, Type};
+use ptx::{Address, AddressBase, AtomicOp, CacheOperator, Destination, Kind, Mode, Op, Operand, Ordering, Space, Type};
 
 use super::super::code::{Action, Atomic, Constant, Load, Reach, Rows, Store};
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;
 use crate::lanes::{self, FIXED, Handler, Operands, lanes};
+use crate::model::CacheWish;
 
 /// What an address names.
 enum Target {
@@ -19,7 +20,9 @@ enum Target {
 impl FunctionDecoder<'_, '_> {
     pub(super) fn memory_or_control(&mut self, op: &Op) -> Decoded<()> {
         match op {
-            Op::Load { space, ty, dsts, address, .. } => self.load(*space, *ty, dsts, *address),
+            Op::Load { space, ordering, cache, non_coherent, ty, dsts, address, .. } => {
+                self.load(*space, *ty, dsts, *address, wish(*ordering, *cache, *non_coherent))
+            }
             Op::Store { space, ty, srcs, address, .. } => self.store(*space, *ty, srcs, *address),
             Op::Atomic { space, op, ty, flush_subnormals, dst, address, a, b, .. } => {
                 self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b)
@@ -86,7 +89,7 @@ impl FunctionDecoder<'_, '_> {
         register.map_or(ty.bits(), |register| self.type_of(register).bits()) >= 64
     }
 
-    fn load(&mut self, space: Space, ty: Type, dsts: &[Destination], address: Address) -> Decoded<()> {
+    fn load(&mut self, space: Space, ty: Type, dsts: &[Destination], address: Address, wish: CacheWish) -> Decoded<()> {
         let vector = || LoadErrorReason::Unsupported { what: format!("loads of {} times .{}", dsts.len(), ty.name()) };
         let wide = self.has_wide(dsts.iter().copied(), ty);
         let signed = ty.kind() == Kind::Signed;
@@ -110,7 +113,7 @@ impl FunctionDecoder<'_, '_> {
         match target {
             Target::Memory(reach) => {
                 let rows = std::array::from_fn(|index| destinations.get(index).copied().unwrap_or(0));
-                self.emit(COUNTED, Action::Load(Box::new(Load { reach, element, count, rows, wide, signed })));
+                self.emit(COUNTED, Action::Load(Box::new(Load { reach, element, count, rows, wide, signed, wish })));
             }
             Target::Kernel(start) => {
                 for (index, d) in destinations.into_iter().enumerate() {
@@ -281,6 +284,17 @@ fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<At> {
         return Err(LoadErrorReason::Misplaced { what });
     }
     Ok(At { row: rows.first + (offset / 4) as u32, shift: (offset % 4) as u32 * 8 })
+}
+
+/// What a load says about caches.
+fn wish(ordering: Ordering, cache: CacheOperator, non_coherent: bool) -> CacheWish {
+    match cache {
+        _ if ordering != Ordering::Weak => CacheWish::Past,
+        _ if non_coherent => CacheWish::ReadOnly,
+        CacheOperator::AllLevels | CacheOperator::Streaming => CacheWish::Through,
+        CacheOperator::GlobalLevel | CacheOperator::LastUse | CacheOperator::Volatile => CacheWish::Past,
+        CacheOperator::Default | CacheOperator::WriteBack | CacheOperator::WriteThrough => CacheWish::None,
+    }
 }
 
 fn twice(ty: Type) -> Type {

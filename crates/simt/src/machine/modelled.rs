@@ -1,0 +1,113 @@
+//! What a model is told of accesses, where a launch has one; else there is one branch here for each access, and nothing
+//! more. The access itself comes after it.
+
+use ptx::Space;
+
+use super::access;
+use super::block::Worker;
+use super::local;
+use super::warp::{Split, Warp};
+use crate::coalesce;
+use crate::counters::AccessKind;
+use crate::memory::Access;
+use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
+use crate::program::{Atomic, Load, Reach, Store};
+
+/// Local memory lies below all allocations in the chip's memory.
+const LOCAL_BASE: u64 = 1 << 40;
+
+/// A multiprocessor of the model, as a worker that runs one of its blocks sees it.
+pub(super) struct Modelled {
+    /// Its caches and counters.
+    pub multiprocessor: Multiprocessor,
+    /// Its number on the chip.
+    pub index: u32,
+    /// Bytes of local memory of a warp of this launch.
+    pub local_of_a_warp: u64,
+    /// The number of the block's first warp among all that are resident on the chip.
+    pub first_warp: u64,
+}
+
+/// An access of a warp.
+struct Coming<'a> {
+    reach: &'a Reach,
+    kind: AccessKind,
+    width: u32,
+    wish: CacheWish,
+    counter: u32,
+}
+
+/// A load is about to be made.
+#[inline(always)]
+pub(super) fn load(worker: &mut Worker, warp: &Warp, load: &Load, split: &Split, mask: u32, counter: u32) {
+    if worker.modelled.is_some() {
+        let width = load.element * load.count;
+        let coming = Coming { reach: &load.reach, kind: AccessKind::Load, width, wish: load.wish, counter };
+        tell(worker, warp, split, mask, &coming);
+    }
+}
+
+/// A store is about to be made.
+#[inline(always)]
+pub(super) fn store(worker: &mut Worker, warp: &Warp, store: &Store, split: &Split, mask: u32, counter: u32) {
+    if worker.modelled.is_some() {
+        let width = store.element * store.count;
+        let coming = Coming { reach: &store.reach, kind: AccessKind::Store, width, wish: CacheWish::None, counter };
+        tell(worker, warp, split, mask, &coming);
+    }
+}
+
+/// An atomic operation is about to be made.
+#[inline(always)]
+pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, split: &Split, mask: u32, counter: u32) {
+    if worker.modelled.is_some() {
+        let kind = if atomic.d.is_some() { AccessKind::Atomic } else { AccessKind::Reduction };
+        let width = atomic.ty.bytes();
+        let coming = Coming { reach: &atomic.reach, kind, width, wish: CacheWish::Past, counter };
+        tell(worker, warp, split, mask, &coming);
+    }
+}
+
+/// Tells the multiprocessor, for each state space that the lanes reach.
+#[inline(never)]
+fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Coming) {
+    let addresses = access::addresses(warp, coming.reach, split);
+    // Nothing here is refused.
+    let _ = access::by_space(coming.reach.space, mask, &addresses, &mut |space, mask, addresses| {
+        tell_of_space(worker, warp, coming, space, &Access::new(mask, addresses, coming.width));
+        Ok(())
+    });
+}
+
+fn tell_of_space(worker: &mut Worker, warp: &Warp, coming: &Coming, space: Space, access: &Access) {
+    let Some(modelled) = &mut worker.modelled else { return };
+    let multiprocessor = &mut modelled.multiprocessor;
+    let &Coming { kind, wish, width, .. } = coming;
+    match space {
+        Space::Global => multiprocessor.access(kind, AccessOrigin::Global, wish, access),
+        Space::Local => {
+            let base = LOCAL_BASE + (modelled.first_warp + u64::from(warp.index)) * modelled.local_of_a_warp;
+            for word in 0..u64::from(width.div_ceil(4)) {
+                let places = local::places(access, word).map(|place| base.wrapping_add(place));
+                let access = Access::new(access.mask, &places, width.min(4));
+                multiprocessor.access(kind, AccessOrigin::Local, wish, &access);
+            }
+        }
+        Space::Shared => {
+            if let Some(found) = multiprocessor.wavefronts(kind, access) {
+                let plain = match kind {
+                    AccessKind::Load => coalesce::load_wavefronts(access),
+                    _ => coalesce::store_wavefronts(access),
+                };
+                // The access itself adds the plain numbers; together they make the model's.
+                let counters = &mut worker.counters[coming.counter as usize].shared;
+                let add = |sum: &mut u64, found: u32, plain: u32| {
+                    *sum = sum.wrapping_add(u64::from(found)).wrapping_sub(u64::from(plain));
+                };
+                add(&mut counters.wavefronts, found.wavefronts, plain.wavefronts);
+                add(&mut counters.bank_conflicts, found.conflicts, plain.conflicts);
+            }
+        }
+        _ => {}
+    }
+}

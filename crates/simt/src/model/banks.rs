@@ -1,0 +1,156 @@
+//! Passes over the banks of shared memory, by architecture.
+//!
+//! Sources: CUDA C programming guide, sections "Shared Memory" of compute capabilities 1.x (4.2 edition), 2.x and 3.x (6.5
+//! edition). The rule of 5.x and later is [`crate::coalesce`]'s, which was measured on an H200.
+
+use super::BankRule;
+use super::transactions::lanes;
+use crate::coalesce::{self, Wavefronts};
+use crate::memory::Access;
+
+/// The passes that a load, or a store, needs.
+pub(super) fn wavefronts(rule: BankRule, access: &Access, is_load: bool) -> Wavefronts {
+    match rule {
+        BankRule::Words if is_load => coalesce::load_wavefronts(access),
+        BankRule::Words => coalesce::store_wavefronts(access),
+        BankRule::HalfWarps => half_warps(access, is_load),
+        BankRule::Fermi => {
+            grouped(access, &[(8, 16), (16, 8)], u32::from(access.width == 16), |word| (word % 32, word))
+        }
+        BankRule::Kepler4 => grouped(access, &[(16, 16)], 0, |word| (word % 32, word / 64)),
+        BankRule::Kepler8 => grouped(access, &[(16, 16)], 0, |word| (word / 2 % 32, word / 2)),
+    }
+}
+
+/// Groups of lanes, one after the other: each needs as many passes as the bank with the most distinct rows, and `extra`.
+/// `together` has the lanes of a group for the widths that are not served a whole warp at a time; `place` gives the bank
+/// and the row of a 4-byte word.
+fn grouped(access: &Access, together: &[(u32, usize)], extra: u32, place: fn(u64) -> (u64, u64)) -> Wavefronts {
+    let size = together.iter().find(|(width, _)| *width == access.width).map_or(32, |&(_, lanes)| lanes);
+    let mut total = Wavefronts::default();
+    for start in (0..32).step_by(size) {
+        let group = access.mask & (u32::MAX >> (32 - size) << start);
+        if group != 0 {
+            let passes = most_rows_in_a_bank(access, group, place) + extra;
+            total.wavefronts += passes;
+            total.conflicts += passes - 1;
+        }
+    }
+    total
+}
+
+fn most_rows_in_a_bank(access: &Access, group: u32, place: fn(u64) -> (u64, u64)) -> u32 {
+    // A lane of 16 bytes has up to four rows; with 16 lanes together that is no more than 64 in all.
+    let mut rows: [Vec<u64>; 32] = Default::default();
+    for lane in lanes(group) {
+        let first = access.addresses[lane] / 4;
+        for word in first..first + u64::from(access.width.div_ceil(4)) {
+            let (bank, row) = place(word);
+            let rows = &mut rows[bank as usize % 32];
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+    }
+    rows.iter().map(Vec::len).max().unwrap_or(0) as u32
+}
+
+/// Compute capability 1.x: 16 banks serve a half warp. Each pass broadcasts one word, that of the lowest thread left, to all
+/// that want it, and serves one thread of each other bank. Words of 8 and 16 bytes are several requests of 4 bytes. A store
+/// broadcasts nothing, but threads that write one word are one.
+fn half_warps(access: &Access, is_load: bool) -> Wavefronts {
+    let mut total = Wavefronts::default();
+    for half in [access.mask & 0xffff, access.mask & 0xffff_0000] {
+        for part in 0..u64::from(access.width.div_ceil(4)) {
+            if half != 0 {
+                let passes = if is_load { broadcasting(access, half, part) } else { distinct(access, half, part) };
+                total.wavefronts += passes;
+                total.conflicts += passes - 1;
+            }
+        }
+    }
+    total
+}
+
+fn broadcasting(access: &Access, half: u32, part: u64) -> u32 {
+    let word = |lane: usize| access.addresses[lane] / 4 + part;
+    let mut left = half;
+    let mut passes = 0;
+    while left != 0 {
+        let broadcast = word(left.trailing_zeros() as usize & 31);
+        let mut busy = 1u32 << (broadcast % 16);
+        for lane in lanes(left) {
+            let bank = 1u32 << (word(lane) % 16);
+            if word(lane) == broadcast {
+                left &= !(1 << lane);
+            } else if busy & bank == 0 {
+                busy |= bank;
+                left &= !(1 << lane);
+            }
+        }
+        passes += 1;
+    }
+    passes
+}
+
+fn distinct(access: &Access, half: u32, part: u64) -> u32 {
+    let mut words: [Vec<u64>; 16] = Default::default();
+    for lane in lanes(half) {
+        let word = access.addresses[lane] / 4 + part;
+        let bank = &mut words[(word % 16) as usize];
+        if !bank.contains(&word) {
+            bank.push(word);
+        }
+    }
+    words.iter().map(Vec::len).max().unwrap_or(0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(rule: BankRule, width: u32, address: impl Fn(u64) -> u64) -> u32 {
+        let addresses = std::array::from_fn(|lane| address(lane as u64));
+        wavefronts(rule, &Access::new(u32::MAX, &addresses, width), true).wavefronts
+    }
+
+    #[test]
+    fn sixteen_banks_and_half_warps() {
+        let of = |stride: u64| load(BankRule::HalfWarps, 4, |lane| 4 * stride * lane);
+        // Two half warps: an odd stride needs a pass each; 2, 8 and 16 conflict 2, 8 and 16 ways in each.
+        assert_eq!([1, 2, 3, 8, 16, 32, 33].map(of), [2, 4, 2, 16, 32, 32, 2]);
+        // One word for all is broadcast; a permutation is free.
+        assert_eq!(of(0), 2);
+        assert_eq!(load(BankRule::HalfWarps, 4, |lane| 4 * (lane ^ 7)), 2);
+        // Bytes: four threads a word, one word broadcast a pass.
+        assert_eq!(load(BankRule::HalfWarps, 1, |lane| lane), 8);
+        // 8 bytes: two requests of stride 2.
+        assert_eq!(load(BankRule::HalfWarps, 8, |lane| 8 * lane), 8);
+        // A column of 16 x 16 floats (the lab sheet's), and its padded twin.
+        assert_eq!(load(BankRule::HalfWarps, 4, |lane| 4 * 16 * (lane % 16)), 32);
+        assert_eq!(load(BankRule::HalfWarps, 4, |lane| 4 * 17 * (lane % 16)), 2);
+    }
+
+    #[test]
+    fn fermi_serves_wide_words_by_parts() {
+        assert_eq!(load(BankRule::Fermi, 4, |lane| 4 * lane), 1);
+        assert_eq!(load(BankRule::Fermi, 4, |lane| 128 * lane), 32);
+        assert_eq!(load(BankRule::Fermi, 8, |lane| 8 * lane), 2);
+        // A 16-byte access conflicts two ways at best.
+        assert_eq!(load(BankRule::Fermi, 16, |lane| 16 * lane), 8);
+        assert_eq!(load(BankRule::Fermi, 1, |lane| lane), 1);
+    }
+
+    #[test]
+    fn kepler_has_banks_of_eight_bytes() {
+        // 8-byte words need one pass in either mode, since the banks are as wide.
+        assert_eq!(load(BankRule::Kepler4, 8, |lane| 8 * lane), 1);
+        assert_eq!(load(BankRule::Kepler8, 8, |lane| 8 * lane), 1);
+        // Stride 2 conflicts in neither: words i and i + 32 of a row, or two words of a bank.
+        assert_eq!(load(BankRule::Kepler4, 4, |lane| 8 * lane), 1);
+        assert_eq!(load(BankRule::Kepler8, 4, |lane| 8 * lane), 1);
+        assert_eq!(load(BankRule::Kepler4, 4, |lane| 128 * lane), 16);
+        assert_eq!(load(BankRule::Kepler8, 4, |lane| 128 * lane), 16);
+        assert_eq!(load(BankRule::Kepler4, 16, |lane| 16 * lane), 2);
+    }
+}

@@ -1,0 +1,159 @@
+//! A cache: sets of lines, each line of up to four sectors that are there or not, the line used least recently replaced.
+
+/// A line that leaves the cache, or its dirty sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Evicted {
+    /// The line's number: its address over the line's size.
+    pub line: u64,
+    /// Its sectors that were written and not yet written back.
+    pub dirty: u8,
+}
+
+/// A cache of lines. Knows nothing of what is in them.
+pub(super) struct Cache {
+    sets: usize,
+    ways: usize,
+    lines: Vec<Line>,
+    clock: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Line {
+    number: u64,
+    /// When it was last used; 0 where there is no line.
+    used: u64,
+    present: u8,
+    dirty: u8,
+}
+
+impl Cache {
+    /// A cache of `lines` lines in sets of `ways`, all empty.
+    pub fn new(lines: usize, ways: usize) -> Self {
+        let sets = (lines / ways.max(1)).max(1);
+        Self { sets, ways: ways.max(1), lines: vec![Line::default(); sets * ways.max(1)], clock: 0 }
+    }
+
+    /// The set of a line. As many neighbouring lines as there are sets have one each; where the first of them has its own
+    /// differs from run to run of lines, so that a power of two as stride does no harm.
+    fn set(&mut self, line: u64) -> &mut [Line] {
+        let sets = self.sets as u64;
+        let (run, within) = (line / sets, line % sets);
+        let rotation = (run.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % sets;
+        let first = ((within + rotation) % sets) as usize * self.ways;
+        &mut self.lines[first..first + self.ways]
+    }
+
+    /// The sectors of a line that are there. The line counts as used.
+    pub fn look_up(&mut self, line: u64) -> u8 {
+        self.clock += 1;
+        let clock = self.clock;
+        let Some(found) = self.set(line).iter_mut().find(|entry| entry.used != 0 && entry.number == line) else {
+            return 0;
+        };
+        found.used = clock;
+        found.present
+    }
+
+    /// Puts sectors of a line into the cache; `dirty` ones are to be written back some day. Returns what had to leave.
+    pub fn insert(&mut self, line: u64, sectors: u8, dirty: u8) -> Option<Evicted> {
+        self.clock += 1;
+        let clock = self.clock;
+        let set = self.set(line);
+        let index = match set.iter().position(|entry| entry.used != 0 && entry.number == line) {
+            Some(index) => index,
+            // An empty place was used at 0.
+            None => set.iter().enumerate().min_by_key(|(_, entry)| entry.used).map_or(0, |(index, _)| index),
+        };
+        let entry = &mut set[index];
+        if entry.used != 0 && entry.number == line {
+            entry.used = clock;
+            entry.present |= sectors;
+            entry.dirty |= dirty;
+            return None;
+        }
+        let old = std::mem::replace(entry, Line { number: line, used: clock, present: sectors, dirty });
+        (old.used != 0).then_some(Evicted { line: old.number, dirty: old.dirty })
+    }
+
+    /// Drops a line. Its dirty sectors are lost, so there must be none.
+    pub fn drop_line(&mut self, line: u64) {
+        if let Some(entry) = self.set(line).iter_mut().find(|entry| entry.used != 0 && entry.number == line) {
+            *entry = Line::default();
+        }
+    }
+
+    /// Drops all lines, and returns those with dirty sectors.
+    #[cfg(test)]
+    pub fn clear(&mut self) -> Vec<Evicted> {
+        let dirty = self.lines.iter().filter(|entry| entry.used != 0 && entry.dirty != 0);
+        let dirty = dirty.map(|entry| Evicted { line: entry.number, dirty: entry.dirty }).collect();
+        self.lines.fill(Line::default());
+        dirty
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_least_recently_used_line_leaves() {
+        let mut cache = Cache::new(2, 2);
+        assert_eq!(cache.insert(1, 0b0001, 0), None);
+        assert_eq!(cache.insert(2, 0b1000, 0b1000), None);
+        assert_eq!(cache.look_up(1), 1);
+        assert_eq!(cache.insert(3, 0b1111, 0), Some(Evicted { line: 2, dirty: 0b1000 }));
+        assert_eq!((cache.look_up(1), cache.look_up(2), cache.look_up(3)), (1, 0, 0b1111));
+        assert_eq!(cache.insert(1, 0b0100, 0b0100), None);
+        assert_eq!(cache.look_up(1), 0b0101);
+        assert_eq!(cache.clear(), [Evicted { line: 1, dirty: 0b0100 }]);
+        assert_eq!(cache.look_up(1), 0);
+    }
+
+    #[test]
+    fn a_line_competes_within_its_set() {
+        let mut cache = Cache::new(8, 2);
+        for line in 0..8 {
+            assert_eq!(cache.insert(line, 1, 0), None);
+        }
+        // Four more have one set each; of the two lines there, the first four's was used least recently.
+        let mut left: Vec<_> = (8..12).filter_map(|line| cache.insert(line, 1, 0)).map(|left| left.line).collect();
+        left.sort_unstable();
+        assert_eq!(left, [0, 1, 2, 3]);
+        cache.drop_line(4);
+        assert_eq!((12..16).filter_map(|line| cache.insert(line, 1, 0)).count(), 3);
+    }
+
+    proptest! {
+        /// A cache as large as what is used forgets nothing; none ever makes a sector up or loses a dirty one.
+        #[test]
+        fn nothing_is_lost(operations in prop::collection::vec((0u64..64, 1u8..16, any::<bool>()), 0..300), ways in 1usize..5) {
+            let mut small = Cache::new(16, ways);
+            let mut large = Cache::new(64, 64);
+            let mut written: HashMap<u64, u8> = HashMap::new();
+            let mut present: HashMap<u64, u8> = HashMap::new();
+            for (line, sectors, dirty) in operations {
+                let expected = present.get(&line).copied().unwrap_or(0);
+                prop_assert_eq!(large.look_up(line), expected);
+                let found = small.look_up(line);
+                prop_assert_eq!(found & !expected, 0);
+                let dirty = if dirty { sectors } else { 0 };
+                prop_assert_eq!(large.insert(line, sectors, dirty), None);
+                *present.entry(line).or_default() |= sectors;
+                *written.entry(line).or_default() |= dirty;
+                if let Some(evicted) = small.insert(line, sectors, dirty) {
+                    let left = written.entry(evicted.line).or_default();
+                    prop_assert_eq!(*left, evicted.dirty);
+                    *left = 0;
+                }
+            }
+            for evicted in small.clear() {
+                prop_assert_eq!(written.remove(&evicted.line), Some(evicted.dirty));
+            }
+            prop_assert!(written.values().all(|&sectors| sectors == 0));
+        }
+    }
+}

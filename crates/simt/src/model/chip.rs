@@ -1,0 +1,258 @@
+//! What all multiprocessors share: L2 and DRAM.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::cache::Cache;
+use super::multiprocessor::{Multiprocessor, Upstream};
+use super::{L2, Model, ModelCounters, SectorCounters};
+use crate::counters::AccessKind;
+
+const SECTOR_BYTES: u64 = 32;
+
+/// L2 and DRAM of a chip.
+///
+/// Where L2 has two partitions, each line has its home in one of them. A multiprocessor asks the partition that is near to
+/// it; what that one does not have, it fetches from the home, and keeps a copy.
+pub(crate) struct Chip {
+    l2: Option<L2>,
+    partitions: Vec<Cache>,
+    /// Lines in the order in which they became dirty, and their dirty sectors.
+    dirty: VecDeque<u64>,
+    dirty_sectors: HashMap<u64, u8>,
+    dirty_count: u64,
+    /// Reads of this round, by group of multiprocessors and line: who asked, and for what.
+    asked: HashMap<(usize, u64), (usize, u8)>,
+    counters: ModelCounters,
+}
+
+impl Chip {
+    /// With empty caches.
+    pub fn new(model: &'static Model) -> Self {
+        let partitions = model.l2.map_or(0, |l2| l2.partitions);
+        let cache = |l2: L2| {
+            let lines = l2.bytes / u64::from(l2.line) / u64::from(l2.partitions);
+            Cache::new(lines as usize, l2.ways as usize)
+        };
+        Self {
+            l2: model.l2,
+            partitions: (0..partitions).filter_map(|_| model.l2.map(cache)).collect(),
+            dirty: VecDeque::new(),
+            dirty_sectors: HashMap::new(),
+            dirty_count: 0,
+            asked: HashMap::new(),
+            counters: ModelCounters::new(model),
+        }
+    }
+
+    /// What was counted here.
+    pub fn counters(&self) -> &ModelCounters {
+        &self.counters
+    }
+
+    /// Serves what the multiprocessors have asked for since the last round, one request of each in turn.
+    pub fn serve<'m>(&mut self, multiprocessors: impl Iterator<Item = &'m mut Multiprocessor>) {
+        let Some(l2) = self.l2 else { return };
+        let mut queues: Vec<&mut Vec<Upstream>> = multiprocessors.map(|from| &mut from.upstream).collect();
+        let longest = queues.iter().map(|queue| queue.len()).max().unwrap_or(0);
+        let count = queues.len();
+        for index in 0..longest {
+            for (from, queue) in queues.iter().enumerate() {
+                if let Some(&request) = queue.get(index) {
+                    self.request(&l2, request, from, count);
+                }
+            }
+        }
+        self.asked.clear();
+        for queue in &mut queues {
+            queue.clear();
+        }
+    }
+
+    fn request(&mut self, l2: &L2, request: Upstream, from: usize, multiprocessors: usize) {
+        let near = from * self.partitions.len() / multiprocessors.max(1);
+        let count = u64::from(request.sectors.count_ones());
+        match request.kind {
+            AccessKind::Load => {
+                let sectors = self.not_asked_for(l2, request, from);
+                if sectors != 0 {
+                    let hits = self.read(l2, Upstream { sectors, ..request }, near);
+                    let sectors = u64::from(sectors.count_ones());
+                    self.counters.caches.l2_read += SectorCounters { sectors, hits };
+                }
+            }
+            AccessKind::Store => {
+                self.counters.caches.l2_write += count;
+                self.write(l2, request, near);
+            }
+            AccessKind::Atomic | AccessKind::Reduction => {
+                let home = self.home(request.line);
+                let hits = self.read(l2, request, home);
+                self.write(l2, request, home);
+                let counters = match request.kind {
+                    AccessKind::Atomic => &mut self.counters.caches.l2_atomic,
+                    _ => &mut self.counters.caches.l2_reduction,
+                };
+                *counters += SectorCounters { sectors: count, hits };
+            }
+        }
+    }
+
+    /// The sectors that no other multiprocessor of the group has asked for in this round.
+    fn not_asked_for(&mut self, l2: &L2, request: Upstream, from: usize) -> u8 {
+        if l2.merges_reads_of < 2 {
+            return request.sectors;
+        }
+        let group = from / l2.merges_reads_of as usize;
+        let (first, asked) = self.asked.entry((group, request.line)).or_insert((from, 0));
+        let new = if *first == from { request.sectors } else { request.sectors & !*asked };
+        *asked |= request.sectors;
+        new
+    }
+
+    fn home(&self, line: u64) -> usize {
+        // Pages of 4 KiB, spread by a multiplicative hash.
+        let page = (line >> 5).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        (page % self.partitions.len().max(1) as u64) as usize
+    }
+
+    /// Reads sectors of a line by way of a partition. Returns how many of them that one had.
+    fn read(&mut self, l2: &L2, request: Upstream, near: usize) -> u64 {
+        let Upstream { line, sectors, .. } = request;
+        let found = self.partitions[near].look_up(line) & sectors;
+        let missing = sectors & !found;
+        if missing != 0 {
+            let home = self.home(line);
+            let at_home = if home == near { 0 } else { self.partitions[home].look_up(line) };
+            let absent = missing & !at_home;
+            let fetched = fetched(l2.fetch, absent);
+            if fetched != 0 {
+                let present = if home == near { self.partitions[near].look_up(line) } else { at_home };
+                let new = fetched & !present;
+                self.counters.caches.dram_read_bytes += u64::from(new.count_ones()) * SECTOR_BYTES;
+                self.keep(home, line, fetched, 0);
+            }
+            if home != near {
+                self.keep(near, line, missing | fetched, 0);
+            }
+        }
+        u64::from(found.count_ones())
+    }
+
+    /// Writes sectors of a line by way of a partition.
+    fn write(&mut self, l2: &L2, request: Upstream, near: usize) {
+        let Upstream { line, sectors, .. } = request;
+        let home = self.home(line);
+        if near != home {
+            self.keep(near, line, sectors, 0);
+        }
+        self.keep(home, line, sectors, sectors);
+        let dirty = self.dirty_sectors.entry(line).or_insert_with(|| {
+            self.dirty.push_back(line);
+            0
+        });
+        self.dirty_count += u64::from((sectors & !*dirty).count_ones());
+        *dirty |= sectors;
+        // Oldest first, as long as there are more than L2 lets be dirty.
+        while self.dirty_count * SECTOR_BYTES > l2.dirty_bytes {
+            let Some(line) = self.dirty.pop_front() else { break };
+            self.write_back(line);
+        }
+        // Lines that were written back since they got into the queue.
+        if self.dirty.len() > 2 * self.dirty_sectors.len() + 1024 {
+            let dirty = &self.dirty_sectors;
+            self.dirty.retain(|line| dirty.contains_key(line));
+        }
+    }
+
+    /// Puts sectors into a partition. What has to leave its home is written to DRAM if it is dirty.
+    fn keep(&mut self, partition: usize, line: u64, sectors: u8, dirty: u8) {
+        let evicted = self.partitions[partition].insert(line, sectors, dirty);
+        if let Some(evicted) = evicted.filter(|evicted| evicted.dirty != 0) {
+            self.write_back(evicted.line);
+        }
+    }
+
+    fn write_back(&mut self, line: u64) {
+        if let Some(sectors) = self.dirty_sectors.remove(&line) {
+            let count = u64::from(sectors.count_ones());
+            self.dirty_count -= count;
+            self.counters.caches.dram_write_bytes += count * SECTOR_BYTES;
+        }
+    }
+}
+
+/// The sectors that DRAM gives when some are absent.
+fn fetched(fetch: u32, absent: u8) -> u8 {
+    match fetch {
+        128 if absent != 0 => 0b1111,
+        64 => [0b0011, 0b1100].into_iter().filter(|pair| pair & absent != 0).fold(0, |all, pair| all | pair),
+        _ => absent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::LoadCaching;
+
+    fn serve(chip: &mut Chip, model: &str, from: usize, requests: &[Upstream]) {
+        let model = Model::named(model).unwrap();
+        let mut all: Vec<_> =
+            (0..model.multiprocessors).map(|_| Multiprocessor::new(model, 0, LoadCaching::Default)).collect();
+        all[from].upstream.extend_from_slice(requests);
+        chip.serve(all.iter_mut());
+    }
+
+    fn request(line: u64, sectors: u8, kind: AccessKind) -> Upstream {
+        Upstream { line, sectors, kind }
+    }
+
+    #[test]
+    fn the_second_read_hits_and_dram_gives_pairs() {
+        for (model, bytes) in [("volta", 32), ("ampere", 64)] {
+            let mut chip = Chip::new(Model::named(model).unwrap());
+            for _ in 0..2 {
+                serve(&mut chip, model, 0, &[request(5, 0b0001, AccessKind::Load)]);
+            }
+            let caches = chip.counters.caches;
+            assert_eq!(caches.l2_read, SectorCounters { sectors: 2, hits: 1 });
+            assert_eq!(caches.dram_read_bytes, bytes);
+        }
+    }
+
+    #[test]
+    fn a_far_partition_is_asked_once() {
+        let mut chip = Chip::new(Model::named("hopper").unwrap());
+        // One near to each partition: both miss in their own, but DRAM is read once.
+        for from in [0, 131, 0, 131] {
+            serve(&mut chip, "hopper", from, &[request(7, 0b1111, AccessKind::Load)]);
+        }
+        let caches = chip.counters.caches;
+        assert_eq!(caches.l2_read, SectorCounters { sectors: 16, hits: 8 });
+        assert_eq!(caches.dram_read_bytes, 128);
+    }
+
+    #[test]
+    fn what_is_written_is_written_back_once() {
+        let mut chip = Chip::new(Model::named("volta").unwrap());
+        let l2 = chip.l2.unwrap();
+        let lines = l2.bytes / u64::from(l2.line);
+        let store = |line| request(line, 0b1111, AccessKind::Store);
+        let stores: Vec<_> = (0..lines).flat_map(|line| [store(line), store(line)]).collect();
+        serve(&mut chip, "volta", 0, &stores);
+        assert_eq!(chip.counters.caches.dram_write_bytes, 0);
+        let more: Vec<_> = (lines..lines + 100).map(store).collect();
+        serve(&mut chip, "volta", 0, &more);
+        assert_eq!((chip.counters.caches.dram_write_bytes, chip.counters.caches.dram_read_bytes), (100 * 128, 0));
+    }
+
+    #[test]
+    fn an_atomic_operation_fetches_and_dirties() {
+        let mut chip = Chip::new(Model::named("hopper").unwrap());
+        serve(&mut chip, "hopper", 3, &[request(9, 1, AccessKind::Reduction), request(9, 2, AccessKind::Atomic)]);
+        let caches = chip.counters.caches;
+        assert_eq!(caches.l2_reduction, SectorCounters { sectors: 1, hits: 0 });
+        assert_eq!(caches.l2_atomic, SectorCounters { sectors: 1, hits: 1 });
+        assert_eq!((caches.dram_read_bytes, chip.dirty_count), (64, 2));
+    }
+}

@@ -1,0 +1,165 @@
+//! What a model counts, beside what every launch counts.
+
+use std::ops::AddAssign;
+
+use super::Model;
+use crate::counters::{Metric, MetricValue};
+
+/// Transactions of global memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransactionCounters {
+    /// Transactions, each of 32, 64 or 128 bytes.
+    pub transactions: u64,
+    /// Bytes that they move.
+    pub bytes_moved: u64,
+    /// Bytes that were asked for: the distinct ones of each request, summed.
+    pub bytes_asked: u64,
+}
+
+impl TransactionCounters {
+    /// Of the bytes moved, the percentage that was asked for: the lectures' bus use. `None` without transactions.
+    pub fn percent_used(&self) -> Option<f64> {
+        (self.bytes_moved != 0).then(|| self.bytes_asked as f64 * 100.0 / self.bytes_moved as f64)
+    }
+}
+
+/// Sectors that a cache was asked for; lines where its sectors are as large as its lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SectorCounters {
+    /// Asked for.
+    pub sectors: u64,
+    /// Those that were there.
+    pub hits: u64,
+}
+
+impl SectorCounters {
+    /// Hits in percent; `None` where nothing was asked for.
+    pub fn hit_percent(&self) -> Option<f64> {
+        (self.sectors != 0).then(|| self.hits as f64 * 100.0 / self.sectors as f64)
+    }
+}
+
+/// What the caches of a launch did. Both caches are empty when it starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheCounters {
+    /// L1: loads from global memory that go through it.
+    pub l1_global_load: SectorCounters,
+    /// L1: loads from local memory.
+    pub l1_local_load: SectorCounters,
+    /// 32-byte sectors that L2 sent to the L1 caches.
+    pub l2_to_l1_sectors: u64,
+    /// 32-byte sectors that multiprocessors sent to L2: stores and atomic operations.
+    pub l1_to_l2_sectors: u64,
+    /// L2: reads of the multiprocessors.
+    pub l2_read: SectorCounters,
+    /// L2: writes of the multiprocessors. A write always finds its place.
+    pub l2_write: u64,
+    /// L2: atomic operations that return the old value.
+    pub l2_atomic: SectorCounters,
+    /// L2: atomic operations that return nothing.
+    pub l2_reduction: SectorCounters,
+    /// Bytes read from DRAM.
+    pub dram_read_bytes: u64,
+    /// Bytes written to DRAM during the launch. What stays in L2 at its end is not among them.
+    pub dram_write_bytes: u64,
+}
+
+/// What a model counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelCounters {
+    /// The model.
+    pub model: &'static Model,
+    /// Loads from global memory.
+    pub global_load: TransactionCounters,
+    /// Stores to global memory.
+    pub global_store: TransactionCounters,
+    /// Its caches and its DRAM.
+    pub caches: CacheCounters,
+}
+
+impl ModelCounters {
+    pub(crate) fn new(model: &'static Model) -> Self {
+        let transactions = TransactionCounters::default();
+        Self { model, global_load: transactions, global_store: transactions, caches: CacheCounters::default() }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.global_load += other.global_load;
+        self.global_store += other.global_store;
+        self.caches += other.caches;
+    }
+
+    /// The counters by name: Nsight Compute's from compute capability 7.0 on, nvprof's for older models, whose tool it was.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = Vec::new();
+        let mut count = |name, value| metrics.push(Metric { name, value: MetricValue::Count(value) });
+        let CacheCounters { l1_global_load, l1_local_load, l2_read, l2_atomic, l2_reduction, .. } = self.caches;
+        let caches = &self.caches;
+        if self.model.compute_capability >= (7, 0) {
+            count("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", l1_global_load.hits);
+            count("l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", l1_local_load.hits);
+            count("l1tex__m_xbar2l1tex_read_sectors.sum", caches.l2_to_l1_sectors);
+            count("l1tex__m_l1tex2xbar_write_sectors.sum", caches.l1_to_l2_sectors);
+            count("lts__t_sectors_srcunit_tex_op_read.sum", l2_read.sectors);
+            count("lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum", l2_read.hits);
+            count("lts__t_sectors_srcunit_tex_op_write.sum", caches.l2_write);
+            count("lts__t_sectors_srcunit_tex_op_atom.sum", l2_atomic.sectors);
+            count("lts__t_sectors_srcunit_tex_op_red.sum", l2_reduction.sectors);
+            count("dram__bytes_read.sum", caches.dram_read_bytes);
+            count("dram__bytes_write.sum", caches.dram_write_bytes);
+            return metrics;
+        }
+        count("gld_transactions", self.global_load.transactions);
+        count("gst_transactions", self.global_store.transactions);
+        if self.model.l1.is_some() {
+            count("l1_global_load_hit", l1_global_load.hits);
+            count("l1_global_load_miss", l1_global_load.sectors - l1_global_load.hits);
+            count("l1_local_load_hit", l1_local_load.hits);
+            count("l1_local_load_miss", l1_local_load.sectors - l1_local_load.hits);
+        }
+        if self.model.l2.is_some() {
+            count("l2_read_transactions", l2_read.sectors);
+            count("l2_write_transactions", caches.l2_write);
+            count("l2_atomic_transactions", l2_atomic.sectors + l2_reduction.sectors);
+        }
+        count("dram_read_bytes", caches.dram_read_bytes);
+        count("dram_write_bytes", caches.dram_write_bytes);
+        let mut ratio = |name, value| metrics.push(Metric { name, value: MetricValue::Ratio(value) });
+        ratio("gld_efficiency", self.global_load.percent_used());
+        ratio("gst_efficiency", self.global_store.percent_used());
+        if self.model.l2.is_some() {
+            ratio("l2_l1_read_hit_rate", l2_read.hit_percent());
+        }
+        metrics
+    }
+}
+
+impl AddAssign for TransactionCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.transactions += other.transactions;
+        self.bytes_moved += other.bytes_moved;
+        self.bytes_asked += other.bytes_asked;
+    }
+}
+
+impl AddAssign for SectorCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.sectors += other.sectors;
+        self.hits += other.hits;
+    }
+}
+
+impl AddAssign for CacheCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.l1_global_load += other.l1_global_load;
+        self.l1_local_load += other.l1_local_load;
+        self.l2_to_l1_sectors += other.l2_to_l1_sectors;
+        self.l1_to_l2_sectors += other.l1_to_l2_sectors;
+        self.l2_read += other.l2_read;
+        self.l2_write += other.l2_write;
+        self.l2_atomic += other.l2_atomic;
+        self.l2_reduction += other.l2_reduction;
+        self.dram_read_bytes += other.dram_read_bytes;
+        self.dram_write_bytes += other.dram_write_bytes;
+    }
+}

@@ -1,0 +1,334 @@
+//! The models, and where each number comes from.
+//!
+//! - Limits of blocks and multiprocessors, register and shared-memory allocation, carveouts: CUDA C++ programming guide, table
+//!   "Technical Specifications per Compute Capability" (1.x: edition 4.2; 2.x to 3.x: 6.5; 5.x and later: 12.x), and the
+//!   allocation units of the CUDA occupancy calculator.
+//! - Multiprocessors, L2 sizes, sizes of L1: NVIDIA's whitepapers of each architecture (G80 and GT200: the technical briefs of
+//!   the GeForce 8800 and GTX 200; Fermi, Kepler GK110, GTX 980, Tesla P100, V100, Turing, A100, Ada, H100) and tuning guides.
+//! - Which loads L1 caches: the tuning guides of Kepler, Maxwell, Pascal and Volta.
+//! - The H200's own numbers: its driver's device attributes, and its counters (`docs/MODELS.md`).
+//!
+//! NVIDIA publishes neither the ways of its caches nor what they replace. Ways are a choice here: 4 for the L1 caches of
+//! Fermi and Kepler (as microbenchmarks of their time found), and many for later ones; L2 has 16. All replace the line
+//! that was used least recently. What DRAM gives for a missing sector is a choice, too, where it was not measured.
+
+use super::{BankRule, L1, L1Size, L2, Limits, Model, RegisterAllocation, Shared, StoreHit, TransactionRule};
+
+const KIB: u32 = 1 << 10;
+
+const LIMITS_1_0: Limits = Limits {
+    threads_per_block: 512,
+    threads: 768,
+    blocks: 8,
+    registers: 8 * KIB,
+    registers_per_thread: 124,
+    register_allocation: RegisterAllocation::Block { unit: 256 },
+};
+
+const LIMITS_1_3: Limits = Limits {
+    threads: 1024,
+    registers: 16 * KIB,
+    register_allocation: RegisterAllocation::Block { unit: 512 },
+    ..LIMITS_1_0
+};
+
+const LIMITS_2_0: Limits = Limits {
+    threads_per_block: 1024,
+    threads: 1536,
+    blocks: 8,
+    registers: 32 * KIB,
+    registers_per_thread: 63,
+    register_allocation: RegisterAllocation::Warp { unit: 64, warps: 2 },
+};
+
+const LIMITS_3_5: Limits = Limits {
+    threads_per_block: 1024,
+    threads: 2048,
+    blocks: 16,
+    registers: 64 * KIB,
+    registers_per_thread: 255,
+    register_allocation: RegisterAllocation::Warp { unit: 256, warps: 4 },
+};
+
+const LIMITS_5_2: Limits = Limits { blocks: 32, ..LIMITS_3_5 };
+
+const SHARED_1_X: Shared = Shared {
+    carveouts: &[16 * KIB],
+    per_block: 16 * KIB,
+    per_block_opt_in: 16 * KIB,
+    reserved: 0,
+    unit: 512,
+    banks: BankRule::HalfWarps,
+};
+
+const SHARED_2_0: Shared = Shared {
+    carveouts: &[16 * KIB, 48 * KIB],
+    per_block: 48 * KIB,
+    per_block_opt_in: 48 * KIB,
+    reserved: 0,
+    unit: 128,
+    banks: BankRule::Fermi,
+};
+
+const SHARED_3_5: Shared =
+    Shared { carveouts: &[16 * KIB, 32 * KIB, 48 * KIB], unit: 256, banks: BankRule::Kepler4, ..SHARED_2_0 };
+
+const SHARED_5_2: Shared = Shared { carveouts: &[96 * KIB], banks: BankRule::Words, ..SHARED_3_5 };
+
+const L1_FERMI: L1 = L1 {
+    size: L1Size::Unified(64 * KIB),
+    line: 128,
+    sector: 128,
+    ways: 4,
+    caches_global_loads: true,
+    can_cache_global_loads: true,
+    store_hit: StoreHit::Evicts,
+    local_write_back: true,
+};
+
+const L1_MAXWELL: L1 = L1 {
+    size: L1Size::Own(24 * KIB),
+    line: 128,
+    sector: 32,
+    ways: 8,
+    caches_global_loads: false,
+    can_cache_global_loads: true,
+    store_hit: StoreHit::Evicts,
+    local_write_back: false,
+};
+
+const L1_VOLTA: L1 = L1 {
+    size: L1Size::Unified(128 * KIB),
+    line: 128,
+    sector: 32,
+    ways: 4,
+    caches_global_loads: true,
+    can_cache_global_loads: true,
+    store_hit: StoreHit::Allocates,
+    local_write_back: false,
+};
+
+const fn l2(kib: u64) -> L2 {
+    let bytes = kib << 10;
+    L2 { bytes, line: 128, ways: 16, fetch: 32, partitions: 1, dirty_bytes: bytes, merges_reads_of: 1 }
+}
+
+pub(super) static MODELS: [Model; 12] = [
+    Model {
+        name: "g80",
+        chip: "GeForce 8800 GTX (G80)",
+        compute_capability: (1, 0),
+        multiprocessors: 16,
+        limits: LIMITS_1_0,
+        shared: SHARED_1_X,
+        global: TransactionRule::Strict,
+        l1: None,
+        l2: None,
+        pitch_alignment: 256,
+        texture_alignment: 256,
+    },
+    Model {
+        name: "tesla",
+        chip: "GeForce GTX 280 (GT200)",
+        compute_capability: (1, 3),
+        multiprocessors: 30,
+        limits: LIMITS_1_3,
+        shared: SHARED_1_X,
+        global: TransactionRule::Segments,
+        l1: None,
+        l2: None,
+        pitch_alignment: 256,
+        texture_alignment: 256,
+    },
+    Model {
+        name: "fermi",
+        chip: "Tesla C2050 (GF100)",
+        compute_capability: (2, 0),
+        multiprocessors: 14,
+        limits: LIMITS_2_0,
+        shared: SHARED_2_0,
+        global: TransactionRule::LinesAndSectors,
+        l1: Some(L1_FERMI),
+        l2: Some(l2(768)),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "kepler",
+        chip: "Tesla K40 (GK110B)",
+        compute_capability: (3, 5),
+        multiprocessors: 15,
+        limits: LIMITS_3_5,
+        shared: SHARED_3_5,
+        global: TransactionRule::LinesAndSectors,
+        // Global loads go through L1 only where the program asks for it: GK110B's and GK210's opt-in.
+        l1: Some(L1 { caches_global_loads: false, ..L1_FERMI }),
+        l2: Some(l2(1536)),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "kepler8",
+        chip: "Tesla K40 (GK110B), shared memory in 8-byte mode",
+        compute_capability: (3, 5),
+        multiprocessors: 15,
+        limits: LIMITS_3_5,
+        shared: Shared { banks: BankRule::Kepler8, ..SHARED_3_5 },
+        global: TransactionRule::LinesAndSectors,
+        l1: Some(L1 { caches_global_loads: false, ..L1_FERMI }),
+        l2: Some(l2(1536)),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "maxwell",
+        chip: "GeForce GTX Titan X (GM200)",
+        compute_capability: (5, 2),
+        multiprocessors: 24,
+        limits: LIMITS_5_2,
+        shared: SHARED_5_2,
+        global: TransactionRule::Sectors,
+        l1: Some(L1_MAXWELL),
+        l2: Some(l2(3 << 10)),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "pascal",
+        chip: "Tesla P100 (GP100)",
+        compute_capability: (6, 0),
+        multiprocessors: 56,
+        limits: Limits { register_allocation: RegisterAllocation::Warp { unit: 256, warps: 2 }, ..LIMITS_5_2 },
+        shared: Shared { carveouts: &[64 * KIB], ..SHARED_5_2 },
+        global: TransactionRule::Sectors,
+        l1: Some(L1 { caches_global_loads: true, ..L1_MAXWELL }),
+        l2: Some(l2(4 << 10)),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "volta",
+        chip: "Tesla V100 (GV100)",
+        compute_capability: (7, 0),
+        multiprocessors: 80,
+        limits: LIMITS_5_2,
+        shared: Shared {
+            carveouts: &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 96 * KIB],
+            per_block_opt_in: 96 * KIB,
+            ..SHARED_5_2
+        },
+        global: TransactionRule::Sectors,
+        l1: Some(L1_VOLTA),
+        l2: Some(l2(6 << 10)),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "turing",
+        chip: "T4 (TU104)",
+        compute_capability: (7, 5),
+        multiprocessors: 40,
+        limits: Limits { threads: 1024, blocks: 16, ..LIMITS_5_2 },
+        shared: Shared { carveouts: &[32 * KIB, 64 * KIB], per_block_opt_in: 64 * KIB, ..SHARED_5_2 },
+        global: TransactionRule::Sectors,
+        l1: Some(L1 { size: L1Size::Unified(96 * KIB), ..L1_VOLTA }),
+        l2: Some(l2(4 << 10)),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "ampere",
+        chip: "A100 (GA100)",
+        compute_capability: (8, 0),
+        multiprocessors: 108,
+        limits: LIMITS_5_2,
+        shared: Shared {
+            carveouts: &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB, 132 * KIB, 164 * KIB],
+            per_block_opt_in: 163 * KIB,
+            reserved: KIB,
+            unit: 128,
+            ..SHARED_5_2
+        },
+        global: TransactionRule::Sectors,
+        l1: Some(L1 { size: L1Size::Unified(192 * KIB), ..L1_VOLTA }),
+        l2: Some(L2 { fetch: 64, partitions: 2, ..l2(40 << 10) }),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "ada",
+        chip: "GeForce RTX 4090 (AD102)",
+        compute_capability: (8, 9),
+        multiprocessors: 128,
+        limits: Limits { threads: 1536, blocks: 24, ..LIMITS_5_2 },
+        shared: Shared {
+            carveouts: &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB],
+            per_block_opt_in: 99 * KIB,
+            reserved: KIB,
+            unit: 128,
+            ..SHARED_5_2
+        },
+        global: TransactionRule::Sectors,
+        l1: Some(L1_VOLTA),
+        l2: Some(l2(72 << 10)),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+    Model {
+        name: "hopper",
+        chip: "H200 (GH100)",
+        compute_capability: (9, 0),
+        multiprocessors: 132,
+        limits: LIMITS_5_2,
+        shared: Shared {
+            carveouts: &[
+                0,
+                8 * KIB,
+                16 * KIB,
+                32 * KIB,
+                64 * KIB,
+                100 * KIB,
+                132 * KIB,
+                164 * KIB,
+                196 * KIB,
+                228 * KIB,
+            ],
+            per_block_opt_in: 227 * KIB,
+            reserved: KIB,
+            unit: 128,
+            ..SHARED_5_2
+        },
+        global: TransactionRule::Sectors,
+        l1: Some(L1 { size: L1Size::Unified(256 * KIB), ..L1_VOLTA }),
+        l2: Some(L2 { fetch: 64, partitions: 2, dirty_bytes: 27_000_000, merges_reads_of: 4, ..l2(60 << 10) }),
+        pitch_alignment: 512,
+        texture_alignment: 512,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart_and_numbers_fit_together() {
+        for (index, model) in MODELS.iter().enumerate() {
+            assert_eq!(Model::named(model.name), Some(model));
+            assert!(MODELS[..index].iter().all(|other| other.compute_capability <= model.compute_capability));
+            let shared = &model.shared;
+            assert!(shared.carveouts.is_sorted() && shared.per_block <= shared.per_block_opt_in);
+            let most = shared.carveouts[shared.carveouts.len() - 1];
+            assert!(shared.per_block_opt_in + shared.reserved <= most, "{}", model.name);
+            if let Some(L1 { size: L1Size::Unified(bytes), .. }) = model.l1 {
+                assert!(most < bytes, "{}: some L1 is always left", model.name);
+            }
+            if let Some(l1) = model.l1 {
+                let bytes = model.l1_bytes(most);
+                assert!(bytes.is_multiple_of(l1.line) && bytes / l1.line >= l1.ways, "{}", model.name);
+                assert!(model.l2.is_some());
+            }
+            assert_eq!(model.limits.threads % 32, 0);
+        }
+        assert_eq!(Model::named("Hopper"), None);
+    }
+}

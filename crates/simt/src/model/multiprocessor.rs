@@ -1,0 +1,325 @@
+//! A multiprocessor's way to memory: transactions, its L1 cache, and what it asks of L2.
+
+use super::cache::Cache;
+use super::transactions::{self, lanes};
+use super::{BankRule, LoadCaching, Model, ModelCounters, SectorCounters, StoreHit, TransactionCounters, banks};
+use crate::coalesce::{self, Wavefronts};
+use crate::counters::AccessKind;
+use crate::memory::Access;
+
+/// Bytes of a line: of every cache here, and of every request to L2.
+pub(super) const LINE_BYTES: u64 = 128;
+
+/// What an instruction says about caches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CacheWish {
+    /// Nothing.
+    #[default]
+    None,
+    /// Through L1: `ca`, `cs`.
+    Through,
+    /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may use L1, but an H200
+    /// finds nothing there that `lu` has loaded.)
+    Past,
+    /// Through the read-only path, `nc`: a cache of its own on Kepler, L1 on all later ones.
+    ReadOnly,
+}
+
+/// Which memory an access goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccessOrigin {
+    /// Global memory.
+    Global,
+    /// Local memory, at the addresses where the hardware keeps it.
+    Local,
+}
+
+/// A multiprocessor's request to L2: sectors of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Upstream {
+    /// The line's address over [`LINE_BYTES`].
+    pub line: u64,
+    /// A bit for each of its sectors.
+    pub sectors: u8,
+    /// What is to be done.
+    pub kind: AccessKind,
+}
+
+/// A multiprocessor's way to memory.
+pub(crate) struct Multiprocessor {
+    model: &'static Model,
+    l1: Option<Cache>,
+    /// Whether loads that say nothing go through L1.
+    caches_global_loads: bool,
+    /// What was counted here.
+    pub counters: ModelCounters,
+    /// Requests to L2 that it has not seen yet, in order.
+    pub upstream: Vec<Upstream>,
+}
+
+/// The part of a request that is in one line.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    line: u64,
+    sectors: u8,
+    /// For each sector, its bytes that are accessed.
+    bytes: [u32; 4],
+}
+
+impl Multiprocessor {
+    /// With the shared memory that it has left of its L1.
+    pub fn new(model: &'static Model, carveout: u32, caching: LoadCaching) -> Self {
+        let l1 = model.l1.map(|l1| Cache::new((model.l1_bytes(carveout) / l1.line) as usize, l1.ways as usize));
+        Self {
+            model,
+            l1,
+            caches_global_loads: model.caches_global_loads(caching),
+            counters: ModelCounters::new(model),
+            upstream: Vec::new(),
+        }
+    }
+
+    /// The passes over the banks that a load from shared memory, or a store, needs; `None` where they are those that are counted
+    /// anyway.
+    pub fn wavefronts(&self, kind: AccessKind, access: &Access) -> Option<Wavefronts> {
+        match self.model.shared.banks {
+            BankRule::Words => None,
+            rule => Some(banks::wavefronts(rule, access, kind == AccessKind::Load)),
+        }
+    }
+
+    /// A warp's access to global or local memory.
+    pub fn access(&mut self, kind: AccessKind, origin: AccessOrigin, wish: CacheWish, access: &Access) {
+        if access.mask == 0 {
+            return;
+        }
+        let through = origin == AccessOrigin::Local || self.goes_through_l1(wish);
+        self.count(kind, origin, through, access);
+        if self.model.l2.is_none() {
+            self.past_caches(kind, access);
+            return;
+        }
+        let lanes_together = self.model.global.lanes_together(access.width);
+        for start in (0..32).step_by(lanes_together) {
+            let group = access.mask & (u32::MAX >> (32 - lanes_together) << start);
+            let (pieces, count) = pieces(access, group);
+            for piece in &pieces[..count] {
+                match kind {
+                    AccessKind::Load => self.load(piece, origin, through),
+                    AccessKind::Store => self.store(piece, origin),
+                    AccessKind::Atomic | AccessKind::Reduction => {
+                        if let Some(l1) = &mut self.l1 {
+                            l1.drop_line(piece.line);
+                        }
+                        self.send(piece.line, piece.sectors, kind);
+                    }
+                }
+            }
+        }
+    }
+
+    fn goes_through_l1(&self, wish: CacheWish) -> bool {
+        self.model.l1.is_some_and(|l1| match wish {
+            CacheWish::None => self.caches_global_loads,
+            CacheWish::Through => l1.caches_global_loads || l1.can_cache_global_loads,
+            CacheWish::Past => false,
+            CacheWish::ReadOnly => self.model.compute_capability >= (5, 0) || self.caches_global_loads,
+        })
+    }
+
+    fn count(&mut self, kind: AccessKind, origin: AccessOrigin, through: bool, access: &Access) {
+        let (found, counters) = match kind {
+            _ if origin == AccessOrigin::Local => return,
+            AccessKind::Load => {
+                (transactions::load(self.model.global, access, through), &mut self.counters.global_load)
+            }
+            AccessKind::Store => (transactions::store(self.model.global, access), &mut self.counters.global_store),
+            AccessKind::Atomic | AccessKind::Reduction => return,
+        };
+        *counters += TransactionCounters {
+            transactions: found.count.into(),
+            bytes_moved: found.bytes.into(),
+            bytes_asked: coalesce::sectors(access).bytes.into(),
+        };
+    }
+
+    /// Without caches, each transaction is one of DRAM. Atomic operations read and write.
+    fn past_caches(&mut self, kind: AccessKind, access: &Access) {
+        let bytes = u64::from(transactions::load(self.model.global, access, false).bytes);
+        let caches = &mut self.counters.caches;
+        if kind != AccessKind::Store {
+            caches.dram_read_bytes += bytes;
+        }
+        if kind != AccessKind::Load {
+            caches.dram_write_bytes += bytes;
+        }
+    }
+
+    fn load(&mut self, piece: &Piece, origin: AccessOrigin, through: bool) {
+        let (Some(l1), Some(rules), true) = (&mut self.l1, &self.model.l1, through) else {
+            self.send(piece.line, piece.sectors, AccessKind::Load);
+            return;
+        };
+        let whole_lines = rules.sector == rules.line;
+        let wanted = if whole_lines { 0b1111 } else { piece.sectors };
+        let found = l1.look_up(piece.line) & wanted;
+        let missing = wanted & !found;
+        let counters = match origin {
+            AccessOrigin::Global => &mut self.counters.caches.l1_global_load,
+            AccessOrigin::Local => &mut self.counters.caches.l1_local_load,
+        };
+        let count = |sectors: u8| if whole_lines { u64::from(sectors == 0b1111) } else { sectors.count_ones().into() };
+        *counters += SectorCounters { sectors: count(wanted), hits: count(found) };
+        if missing != 0 {
+            self.send(piece.line, missing, AccessKind::Load);
+            self.keep(piece.line, missing, 0);
+        }
+    }
+
+    fn store(&mut self, piece: &Piece, origin: AccessOrigin) {
+        let (Some(l1), Some(rules)) = (&mut self.l1, &self.model.l1) else {
+            self.send(piece.line, piece.sectors, AccessKind::Store);
+            return;
+        };
+        if origin == AccessOrigin::Local {
+            let dirty = if rules.local_write_back { piece.sectors } else { 0 };
+            let present = if rules.sector == rules.line { 0b1111 } else { piece.sectors };
+            if dirty == 0 {
+                self.send(piece.line, piece.sectors, AccessKind::Store);
+            }
+            self.keep(piece.line, present, dirty);
+            return;
+        }
+        match rules.store_hit {
+            StoreHit::Evicts => l1.drop_line(piece.line),
+            StoreHit::Allocates => {
+                // A sector that is written in part is not there for those who read the rest.
+                let whole =
+                    (0..4).filter(|&sector| piece.bytes[sector] == u32::MAX).fold(0, |all, sector| all | 1 << sector);
+                if whole != 0 {
+                    self.keep(piece.line, whole, 0);
+                }
+            }
+        }
+        self.send(piece.line, piece.sectors, AccessKind::Store);
+    }
+
+    /// Puts sectors into L1. What is dirty and has to leave goes to L2.
+    fn keep(&mut self, line: u64, sectors: u8, dirty: u8) {
+        let evicted = self.l1.as_mut().and_then(|l1| l1.insert(line, sectors, dirty));
+        if let Some(evicted) = evicted.filter(|evicted| evicted.dirty != 0) {
+            self.send(evicted.line, evicted.dirty, AccessKind::Store);
+        }
+    }
+
+    fn send(&mut self, line: u64, sectors: u8, kind: AccessKind) {
+        let count = u64::from(sectors.count_ones());
+        let caches = &mut self.counters.caches;
+        match kind {
+            AccessKind::Load => caches.l2_to_l1_sectors += count,
+            AccessKind::Store | AccessKind::Reduction => caches.l1_to_l2_sectors += count,
+            AccessKind::Atomic => {
+                caches.l2_to_l1_sectors += count;
+                caches.l1_to_l2_sectors += count;
+            }
+        }
+        self.upstream.push(Upstream { line, sectors, kind });
+    }
+}
+
+/// The lines that the lanes of `group` touch, in the order of the lanes, and how many.
+fn pieces(access: &Access, group: u32) -> ([Piece; 32], usize) {
+    let mut pieces = [Piece::default(); 32];
+    let mut count = 0;
+    for lane in lanes(group) {
+        let address = access.addresses[lane];
+        let line = address / LINE_BYTES;
+        // Neighbours are mostly in the same line.
+        let found = pieces[..count].iter().rposition(|piece| piece.line == line);
+        let index = found.unwrap_or_else(|| {
+            pieces[count].line = line;
+            count += 1;
+            count - 1
+        });
+        let sector = (address % LINE_BYTES / 32) as usize;
+        pieces[index].sectors |= 1 << sector;
+        pieces[index].bytes[sector] |= (u32::MAX >> (32 - access.width.clamp(1, 32))) << (address % 32);
+    }
+    (pieces, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requests(model: &str, caching: LoadCaching, accesses: &[(AccessKind, CacheWish, u64)]) -> Multiprocessor {
+        let model = Model::named(model).unwrap();
+        let mut multiprocessor = Multiprocessor::new(model, model.shared.carveouts[0], caching);
+        for &(kind, wish, start) in accesses {
+            let addresses = std::array::from_fn(|lane| 0x7000_0000_0000 + start + 4 * lane as u64);
+            multiprocessor.access(kind, AccessOrigin::Global, wish, &Access::new(u32::MAX, &addresses, 4));
+        }
+        multiprocessor
+    }
+
+    const LOAD: (AccessKind, CacheWish, u64) = (AccessKind::Load, CacheWish::None, 0);
+
+    #[test]
+    fn a_second_load_hits_where_loads_are_cached() {
+        let hits = |model, caching| {
+            let multiprocessor = requests(model, caching, &[LOAD, LOAD]);
+            let caches = multiprocessor.counters.caches;
+            (caches.l1_global_load.sectors, caches.l1_global_load.hits, caches.l2_to_l1_sectors)
+        };
+        // Fermi counts lines, the others sectors.
+        assert_eq!(hits("fermi", LoadCaching::Default), (2, 1, 4));
+        assert_eq!(hits("fermi", LoadCaching::GlobalLevel), (0, 0, 8));
+        assert_eq!(hits("kepler", LoadCaching::Default), (0, 0, 8));
+        assert_eq!(hits("kepler", LoadCaching::AllLevels), (2, 1, 4));
+        assert_eq!(hits("maxwell", LoadCaching::Default), (0, 0, 8));
+        assert_eq!(hits("pascal", LoadCaching::Default), (8, 4, 4));
+        assert_eq!(hits("hopper", LoadCaching::Default), (8, 4, 4));
+    }
+
+    #[test]
+    fn a_misaligned_warp_fetches_lines_on_fermi_and_sectors_later() {
+        let upstream =
+            |model| requests(model, LoadCaching::Default, &[(AccessKind::Load, CacheWish::None, 4)]).upstream;
+        let sectors = |model| upstream(model).iter().map(|request| request.sectors).collect::<Vec<_>>();
+        assert_eq!(sectors("fermi"), [0b1111, 0b1111]);
+        assert_eq!(sectors("kepler"), [0b1111, 0b0001]);
+        assert_eq!(sectors("hopper"), [0b1111, 0b0001]);
+        assert_eq!(upstream("tesla"), []);
+    }
+
+    #[test]
+    fn what_a_store_leaves_in_l1() {
+        let store = (AccessKind::Store, CacheWish::None, 0);
+        let hits =
+            |model, accesses: &[_]| requests(model, LoadCaching::Default, accesses).counters.caches.l1_global_load.hits;
+        assert_eq!(hits("fermi", &[LOAD, store, LOAD]), 0);
+        assert_eq!(hits("hopper", &[LOAD, store, LOAD]), 4);
+        assert_eq!(hits("hopper", &[store, LOAD]), 4);
+        // Half a sector at each end: only the three whole ones are there.
+        let partial = (AccessKind::Store, CacheWish::None, 16);
+        assert_eq!(hits("hopper", &[partial, LOAD]), 3);
+        let reduction = (AccessKind::Reduction, CacheWish::None, 0);
+        assert_eq!(hits("hopper", &[LOAD, reduction, LOAD]), 0);
+    }
+
+    #[test]
+    fn operators_choose_the_path() {
+        let hits = |wish| {
+            let load = (AccessKind::Load, wish, 0);
+            requests("hopper", LoadCaching::Default, &[load, load]).counters.caches.l1_global_load.hits
+        };
+        assert_eq!([CacheWish::None, CacheWish::Through, CacheWish::ReadOnly, CacheWish::Past].map(hits), [4, 4, 4, 0]);
+    }
+
+    #[test]
+    fn without_caches_all_goes_past_caches() {
+        let multiprocessor = requests("tesla", LoadCaching::Default, &[LOAD, (AccessKind::Store, CacheWish::None, 4)]);
+        let caches = multiprocessor.counters.caches;
+        assert_eq!((caches.dram_read_bytes, caches.dram_write_bytes), (128, 224));
+    }
+}

@@ -1,0 +1,228 @@
+//! Transactions of global memory: what one request of a warp asks the memory system for, by architecture.
+//!
+//! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory" (the guide of CUDA 4.2 has
+//! the rules of 1.x in full). The lectures' table (course row 4) is a test here.
+
+use super::TransactionRule;
+use crate::coalesce;
+use crate::memory::Access;
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Transactions {
+    /// Transactions, each of 32, 64 or 128 bytes.
+    pub count: u32,
+    /// Bytes that they move.
+    pub bytes: u32,
+}
+
+/// Of a load; `cached`: through L1.
+pub(super) fn load(rule: TransactionRule, access: &Access, cached: bool) -> Transactions {
+    match rule {
+        TransactionRule::Strict => halves(access, strict),
+        TransactionRule::Segments => halves(access, segments),
+        TransactionRule::LinesAndSectors if cached => groups(access, 128),
+        TransactionRule::LinesAndSectors => groups(access, 32),
+        TransactionRule::Sectors => sectors(access),
+    }
+}
+
+/// Of a store. Stores of 2.x and 3.x go past L1, in sectors.
+pub(super) fn store(rule: TransactionRule, access: &Access) -> Transactions {
+    load(rule, access, false)
+}
+
+fn sectors(access: &Access) -> Transactions {
+    let count = coalesce::sectors(access).sectors;
+    Transactions { count, bytes: count * 32 }
+}
+
+/// Both half warps, one after the other.
+fn halves(access: &Access, rule: fn(&Access, u32) -> Transactions) -> Transactions {
+    let (low, high) = (rule(access, access.mask & 0xffff), rule(access, access.mask & 0xffff_0000));
+    Transactions { count: low.count + high.count, bytes: low.bytes + high.bytes }
+}
+
+/// Compute capability 1.0 and 1.1: the k-th thread of the half warp must access the k-th word of an aligned segment.
+/// Threads may be inactive; bytes and 16-bit words never coalesce.
+fn strict(access: &Access, half: u32) -> Transactions {
+    if half == 0 {
+        return Transactions::default();
+    }
+    let width = u64::from(access.width);
+    let first_lane = half.trailing_zeros() / 16 * 16;
+    let segment = 16 * width;
+    let start = access.addresses[(half.trailing_zeros() & 31) as usize] / segment * segment;
+    let in_order =
+        lanes(half).all(|lane| access.addresses[lane] == start + (lane as u64 - u64::from(first_lane)) * width);
+    match access.width {
+        4 | 8 if in_order => Transactions { count: 1, bytes: 16 * access.width },
+        16 if in_order => Transactions { count: 2, bytes: 256 },
+        _ => Transactions { count: half.count_ones(), bytes: 32 * half.count_ones() },
+    }
+}
+
+/// Compute capability 1.2 and 1.3: segments of 32 bytes for 1-byte words, 64 for 2-byte words, 128 for all others, from the
+/// lowest active thread on; a segment of which only one half is used is halved, down to 32 bytes.
+fn segments(access: &Access, half: u32) -> Transactions {
+    let mut total = Transactions::default();
+    let mut left = half;
+    while left != 0 {
+        let first = access.addresses[(left.trailing_zeros() & 31) as usize];
+        let mut size: u64 = match access.width {
+            1 => 32,
+            2 => 64,
+            _ => 128,
+        };
+        let segment = first / size;
+        let mut served = 0;
+        let (mut low, mut high) = (u64::MAX, 0);
+        for lane in lanes(left) {
+            let address = access.addresses[lane];
+            if address / size == segment {
+                served |= 1 << lane;
+                low = low.min(address);
+                high = high.max(address + u64::from(access.width) - 1);
+            }
+        }
+        while size > 32 && low / (size / 2) == high / (size / 2) {
+            size /= 2;
+        }
+        total.count += 1;
+        total.bytes += size as u32;
+        left &= !served;
+    }
+    total
+}
+
+/// Compute capability 2.x and 3.x: a request of 8-byte words is two, of half warps, and one of 16-byte words four, of
+/// quarter warps; each asks for the distinct lines or sectors that it touches.
+fn groups(access: &Access, unit: u32) -> Transactions {
+    let lanes_together = TransactionRule::LinesAndSectors.lanes_together(access.width);
+    let mut count = 0;
+    for start in (0..32).step_by(lanes_together) {
+        let group = access.mask & (u32::MAX >> (32 - lanes_together) << start);
+        count += distinct_units(access, group, u64::from(unit));
+    }
+    Transactions { count, bytes: count * unit }
+}
+
+/// Distinct aligned pieces of `unit` bytes that the lanes of `group` touch. No lane touches two, since words are aligned.
+fn distinct_units(access: &Access, group: u32, unit: u64) -> u32 {
+    let mut units = [0u64; 32];
+    let mut count = 0;
+    for lane in lanes(group) {
+        let piece = access.addresses[lane] / unit;
+        if !units[..count].contains(&piece) {
+            units[count] = piece;
+            count += 1;
+        }
+    }
+    count as u32
+}
+
+/// The lanes of a mask, in rising order.
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |lane| mask >> lane & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: u64 = 0x7000_0000_0000;
+
+    fn of(rule: TransactionRule, cached: bool, width: u32, address: impl Fn(u64) -> u64) -> (u32, u32) {
+        let addresses = std::array::from_fn(|lane| BASE + address(lane as u64));
+        let found = load(rule, &Access::new(u32::MAX, &addresses, width), cached);
+        (found.count, found.bytes)
+    }
+
+    /// A warp's pattern of the lectures, for 4-byte words.
+    type Pattern = fn(u64) -> u64;
+    const ALIGNED: Pattern = |lane| 4 * lane;
+    const PERMUTED: Pattern = |lane| 4 * (lane ^ 13);
+    const MISALIGNED: Pattern = |lane| 4 * lane + 4;
+    const SAME_WORD: Pattern = |_| 64;
+    const SCATTERED: Pattern = |lane| 4096 * lane;
+
+    #[test]
+    fn the_table_of_course_row_4() {
+        // (pattern, bytes asked for, Fermi through L1: transactions and bus use, past L1 and on everything later)
+        type Row = (Pattern, f64, (u32, f64), (u32, f64));
+        let rows: [Row; 5] = [
+            (ALIGNED, 128.0, (1, 100.0), (4, 100.0)),
+            (PERMUTED, 128.0, (1, 100.0), (4, 100.0)),
+            (MISALIGNED, 128.0, (2, 50.0), (5, 80.0)),
+            (SAME_WORD, 4.0, (1, 3.125), (1, 12.5)),
+            (SCATTERED, 128.0, (32, 128.0 / (128.0 * 32.0) * 100.0), (32, 128.0 / (32.0 * 32.0) * 100.0)),
+        ];
+        for (pattern, asked, lines, sectors) in rows {
+            let use_of = |(count, bytes): (u32, u32)| (count, asked * 100.0 / f64::from(bytes));
+            assert_eq!(use_of(of(TransactionRule::LinesAndSectors, true, 4, pattern)), lines);
+            assert_eq!(use_of(of(TransactionRule::LinesAndSectors, false, 4, pattern)), sectors);
+            assert_eq!(use_of(of(TransactionRule::Sectors, true, 4, pattern)), sectors);
+        }
+    }
+
+    #[test]
+    fn strict_half_warps_of_g80() {
+        let of = |width, pattern: Pattern| of(TransactionRule::Strict, false, width, pattern);
+        assert_eq!(of(4, ALIGNED), (2, 128));
+        // In order or not at all: a permutation, a shift, one word for all.
+        assert_eq!(of(4, PERMUTED), (32, 1024));
+        assert_eq!(of(4, MISALIGNED), (32, 1024));
+        assert_eq!(of(4, SAME_WORD), (32, 1024));
+        assert_eq!(of(8, |lane| 8 * lane), (2, 256));
+        assert_eq!(of(16, |lane| 16 * lane), (4, 512));
+        assert_eq!(of(1, |lane| lane), (32, 1024));
+        // Aligned to the half warp's 64 bytes is enough.
+        assert_eq!(of(4, |lane| 4 * lane + 64), (2, 128));
+        // Inactive threads do no harm.
+        let addresses = std::array::from_fn(|lane| BASE + 4 * lane as u64);
+        let found = load(TransactionRule::Strict, &Access::new(0x8421_8421, &addresses, 4), false);
+        assert_eq!(found, Transactions { count: 2, bytes: 128 });
+    }
+
+    #[test]
+    fn segments_of_gt200_shrink() {
+        let of = |width, pattern: Pattern| of(TransactionRule::Segments, false, width, pattern);
+        // Two half warps, 64 bytes each.
+        assert_eq!(of(4, ALIGNED), (2, 128));
+        assert_eq!(of(4, PERMUTED), (2, 128));
+        // Words 1..=16: within 128 bytes, but across the middle. Words 17..=32: 60 bytes of one segment, 4 of the next.
+        assert_eq!(of(4, MISALIGNED), (3, 128 + 64 + 32));
+        assert_eq!(of(4, SAME_WORD), (2, 64));
+        assert_eq!(of(4, SCATTERED), (32, 1024));
+        // Stride 2: a half warp spreads over 128 bytes.
+        assert_eq!(of(4, |lane| 8 * lane), (2, 256));
+        assert_eq!(of(8, |lane| 8 * lane), (2, 256));
+        assert_eq!(of(16, |lane| 16 * lane), (4, 512));
+        assert_eq!(of(1, |lane| lane), (2, 64));
+        assert_eq!(of(2, |lane| 2 * lane), (2, 64));
+    }
+
+    #[test]
+    fn wide_words_of_fermi_are_several_requests() {
+        let of = |width, pattern: Pattern| of(TransactionRule::LinesAndSectors, true, width, pattern);
+        assert_eq!(of(8, |lane| 8 * lane), (2, 256));
+        assert_eq!(of(16, |lane| 16 * lane), (4, 512));
+        // The same line for all: once for each part of the request.
+        assert_eq!(of(16, |_| 0), (4, 512));
+    }
+
+    #[test]
+    fn no_lane_no_transaction() {
+        let addresses = [BASE; 32];
+        for rule in [
+            TransactionRule::Strict,
+            TransactionRule::Segments,
+            TransactionRule::LinesAndSectors,
+            TransactionRule::Sectors,
+        ] {
+            for cached in [false, true] {
+                assert_eq!(load(rule, &Access::new(0, &addresses, 4), cached), Transactions::default());
+            }
+        }
+    }
+}
