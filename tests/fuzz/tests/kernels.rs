@@ -9,19 +9,25 @@ use coalesce_fuzz::scalar::{self, Outcome};
 use cuda_std::launch::Arguments;
 use host::device::{self, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 
-/// Kernels that `cargo test` tries.
-const KERNELS: u64 = 300;
+/// Kernels that are tried: those with the seeds below this number, or below `COALESCE_FUZZ_KERNELS`.
+fn kernels() -> u64 {
+    const KERNELS: u64 = 300;
+    let wanted =
+        std::env::var("COALESCE_FUZZ_KERNELS").map(|text| text.parse().expect("COALESCE_FUZZ_KERNELS is a number"));
+    wanted.unwrap_or(KERNELS)
+}
+
 /// Kernels in one module: a driver takes long for each module.
 const IN_A_MODULE: u64 = 20;
 
 #[test]
 fn the_simulator_and_the_second_machine_agree() {
-    (0..KERNELS).for_each(|seed| machine::check(&machine::seeded(seed, false)));
+    (0..kernels()).for_each(|seed| machine::check(&machine::seeded(seed, false)));
 }
 
 #[test]
 fn wild_kernels_end_the_same_way_each_time() {
-    (0..KERNELS).for_each(|seed| machine::check_wild(&machine::seeded(seed, true)));
+    (0..kernels()).for_each(|seed| machine::check_wild(&machine::seeded(seed, true)));
 }
 
 /// The module with the kernels of these seeds, each named after its seed.
@@ -64,8 +70,8 @@ fn devices_agree_with_the_second_machine() {
     let folder = tempfile::tempdir().expect("a folder");
     let gpu = cust_raw::load().is_ok().then_some(DeviceChoice::Gpu(0));
     for choice in [Some(DeviceChoice::Simulator), gpu].into_iter().flatten() {
-        for first in (0..KERNELS).step_by(IN_A_MODULE as usize) {
-            let seeds = first..first + IN_A_MODULE;
+        for first in (0..kernels()).step_by(IN_A_MODULE as usize) {
+            let seeds = first..(first + IN_A_MODULE).min(kernels());
             let device = open(choice, folder.path(), seeds.clone());
             for seed in seeds {
                 let kernel = machine::seeded(seed, false);
