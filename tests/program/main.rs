@@ -7,6 +7,7 @@ mod bad_input;
 mod check;
 mod files;
 mod formats;
+mod hostile;
 mod printing;
 mod results;
 mod run;

@@ -9,6 +9,7 @@
 
 mod mark;
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -111,9 +112,11 @@ fn kernels(module: &Module) -> Vec<Kernel<'_>> {
     // The module's own variables must fit; nothing is allocated before it is needed.
     let mut memory = simt::Memory::new(u64::MAX / 2);
     let program = simt::Program::load(module, &mut memory);
+    let unsupported: HashMap<&str, &simt::LoadError> =
+        program.iter().flat_map(simt::Program::unsupported).map(|(info, error)| (info.name.as_str(), error)).collect();
     let kernel = |name: &str| match &program {
-        Ok(program) => match program.unsupported().find(|(info, _)| info.name == name) {
-            Some((_, error)) => (None, Some(error.to_string())),
+        Ok(program) => match unsupported.get(name) {
+            Some(error) => (None, Some(error.to_string())),
             None => (program.kernel(name).map(|info| (info.static_shared, info.local)), None),
         },
         Err(error) => (None, Some(error.to_string())),

@@ -134,11 +134,16 @@ impl Image {
 /// [`Error::File`] when it cannot be read or is not text.
 pub fn read_ptx(path: &Path) -> Result<String> {
     let cannot_read = |error: std::io::Error| Error::file(path, format!("cannot be read: {error}"));
-    if !std::fs::metadata(path).map_err(cannot_read)?.is_file() {
+    let there = std::fs::metadata(path).map_err(cannot_read)?;
+    if !there.is_file() {
         // Some devices have no end.
         return Err(Error::file(path, "is not PTX: it is a folder, a device or a pipe"));
     }
+    crate::memory::check_host(&format!("reading {}", path.display()), there.len())?;
     let bytes = std::fs::read(path).map_err(cannot_read)?;
+    if [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| bytes.starts_with(mark)) {
+        return Err(Error::file(path, "is not PTX: it begins with a byte order mark; save it as UTF-8 without one"));
+    }
     String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX: it is not a text file"))
 }
 

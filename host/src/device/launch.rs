@@ -73,7 +73,7 @@ impl LaunchConfig {
     pub(crate) fn check(&self, kernel: &str, bounds: Option<LaunchBounds>, device: &Properties) -> Result<()> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let list = |extents: [u32; 3]| format!("{} x {} x {}", extents[0], extents[1], extents[2]);
-        let threads: u64 = self.block.iter().map(|&extent| u64::from(extent)).product();
+        let threads: u64 = self.block.iter().fold(1, |all, &extent| all.saturating_mul(extent.into()));
         let most = bounds
             .map_or(device.max_threads_per_block, |bounds| bounds.max_threads().min(device.max_threads_per_block));
         for (extents, limits, what) in

@@ -26,6 +26,17 @@ fn step_limit(config: &LaunchConfig) -> u64 {
     (1 << 31) + warps.saturating_mul(1 << 16).min(simt::DEFAULT_STEP_LIMIT)
 }
 
+/// A module that the simulator does not load. What it says begins with the module's name and the place.
+fn refused(name: &str, error: &simt::LoadError) -> Error {
+    let text = one_line(&error.to_string());
+    match text.split_once(": ") {
+        Some((place, problem)) if place.starts_with(name) => {
+            Error::Ptx { name: place.to_owned(), problem: problem.to_owned() }
+        }
+        _ => Error::Ptx { name: name.to_owned(), problem: text },
+    }
+}
+
 /// The simulator with the kernels loaded.
 pub(super) struct Simulator {
     program: Program,
@@ -41,8 +52,7 @@ impl Simulator {
     pub fn open(image: &Image, module: &ptx::Module) -> Result<Self> {
         let limit = crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
         let mut memory = Memory::new(limit);
-        let program = Program::load(module, &mut memory)
-            .map_err(|error| Error::Ptx { name: image.name.clone(), problem: one_line(&error.to_string()) })?;
+        let program = Program::load(module, &mut memory).map_err(|error| refused(&image.name, &error))?;
         Ok(Self {
             program,
             memory: RefCell::new(memory),

@@ -126,25 +126,25 @@ pub fn check_wild(kernel: &Kernel) {
 ///
 /// # Panics
 ///
-/// If not, with the first thread and the first byte in which they differ.
-pub fn compare(kernel: &Kernel, found: &Outcome, expected: &Outcome, who: &str) {
+/// If not: see [`difference`].
+fn compare(kernel: &Kernel, found: &Outcome, expected: &Outcome, who: &str) {
+    if let Some(difference) = difference(found, expected) {
+        panic!("{who} differ in {difference}\n{kernel:?}");
+    }
+}
+
+/// The first place in which two outcomes differ: a thread's record, or the common memory.
+pub fn difference(found: &Outcome, expected: &Outcome) -> Option<String> {
     let first =
         |found: &[u8], expected: &[u8]| found.iter().zip(expected).position(|(found, expected)| found != expected);
     if let Some(at) = first(&found.output, &expected.output) {
         let (thread, byte) = (at / RECORD_BYTES as usize, at % RECORD_BYTES as usize);
         let record = |bytes: &[u8]| bytes[at - byte..][..RECORD_BYTES as usize].to_vec();
-        panic!(
-            "{who} differ in byte {byte} of thread {thread}:\n{:02x?}\n{:02x?}\n{kernel:?}",
-            record(&found.output),
-            record(&expected.output)
-        );
+        let [found, expected] = [record(&found.output), record(&expected.output)];
+        return Some(format!("byte {byte} of thread {thread}:\n{found:02x?}\n{expected:02x?}"));
     }
-    if let Some(at) = first(&found.common, &expected.common) {
-        panic!(
-            "{who} differ in byte {at} of the common memory: {:#04x}, {:#04x}\n{kernel:?}",
-            found.common[at], expected.common[at]
-        );
-    }
+    let at = first(&found.common, &expected.common)?;
+    Some(format!("byte {at} of the common memory: {:#04x}, {:#04x}", found.common[at], expected.common[at]))
 }
 
 /// The kernel that a seed decides.

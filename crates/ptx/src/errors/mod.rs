@@ -22,13 +22,23 @@ use std::fmt;
 /// What is wrong at one place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // each is documented at its enum
-#[error(transparent)]
+#[error("{}", shortened(.0))]
 pub enum Problem {
     Syntax(#[from] SyntaxError),
     Declaration(#[from] DeclarationError),
     Name(#[from] NameError),
     Instruction(#[from] InstructionError),
     Operand(#[from] OperandError),
+}
+
+/// A message that somebody can read: names in it may be as long as the text.
+fn shortened(message: &impl fmt::Display) -> String {
+    const LONGEST: usize = 500;
+    let text = message.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
 }
 
 impl Problem {

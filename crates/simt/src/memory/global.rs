@@ -25,6 +25,12 @@ pub enum MemoryError {
         /// Bytes that the device has.
         limit: u64,
     },
+    /// The host has no room left for the device's memory.
+    #[error("the host has no room for {requested} bytes of device memory")]
+    HostOutOfMemory {
+        /// Bytes asked for.
+        requested: u64,
+    },
     /// One allocation larger than the simulator manages.
     #[error("{requested} bytes asked for at once: the simulator's allocations are smaller than 4 GiB")]
     TooLarge {
@@ -62,6 +68,9 @@ struct Allocation {
 }
 
 impl Memory {
+    /// The most bytes that one allocation can have.
+    pub const LARGEST_ALLOCATION: u64 = LARGEST_ALLOCATION;
+
     /// A device with `limit` bytes of memory, none in use.
     pub fn new(limit: u64) -> Self {
         Self {
@@ -107,10 +116,12 @@ impl Memory {
         if bytes > LARGEST_ALLOCATION {
             return Err(MemoryError::TooLarge { requested: bytes });
         }
+        // Zeros come from the operating system, which has them ready and takes no memory for those that nobody touches.
+        let words = bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
+            .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })?;
         let address = self.next;
         self.next += (bytes + SPACING).next_multiple_of(SPACING);
         self.used += bytes;
-        let words = (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(0)).collect();
         self.allocations.push(Allocation { span: AllocationSpan { address, bytes }, words: Some(words), read_only });
         Ok(address)
     }
