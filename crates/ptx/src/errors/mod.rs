@@ -44,13 +44,14 @@ fn shortened(message: &impl fmt::Display) -> String {
 impl Problem {
     /// What to do about it, where that is known.
     pub fn help(&self) -> Option<String> {
-        match self {
+        let help = match self {
             Problem::Syntax(error) => error.help(),
             Problem::Declaration(error) => error.help(),
             Problem::Name(error) => error.help(),
             Problem::Instruction(error) => error.help(),
             Problem::Operand(error) => error.help(),
-        }
+        };
+        help.map(|help| shortened(&help))
     }
 }
 
