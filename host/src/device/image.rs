@@ -141,7 +141,7 @@ pub fn read_ptx(path: &Path) -> Result<String> {
     }
     crate::memory::check_host(&format!("reading {}", path.display()), there.len())?;
     let bytes = std::fs::read(path).map_err(cannot_read)?;
-    if [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| bytes.starts_with(mark)) {
+    if bytes.starts_with(b"\xef\xbb\xbf") {
         return Err(Error::file(path, "is not PTX: it begins with a byte order mark; save it as UTF-8 without one"));
     }
     String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX: it is not a text file"))
