@@ -10,10 +10,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind as ClapError;
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use crate::device::{self, DeviceChoice};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
@@ -32,6 +34,8 @@ struct Global {
     /// Load the kernels from this PTX file instead of the built-in PTX [default: $COALESCE_PTX, if set]
     #[arg(long, global = true, value_name = "FILE")]
     ptx: Option<PathBuf>,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 /// Runs the program with these arguments, the first of which is its name.
@@ -90,16 +94,17 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     if let (Some(_), "check" | "run") = (&global.ptx, name) {
         return Err(Error::flag("--ptx", format!("`host {name}` takes its PTX file without a flag")));
     }
-    let options = match global.ptx {
-        Some(file) => device::Options { ptx: Some(file) },
-        None => device::Options::from_environment(),
-    };
+    if let (Some(ValueSource::CommandLine), "check" | "list") = (matches.value_source("device"), name) {
+        return Err(Error::flag("--device", format!("`host {name}` opens no device")));
+    }
+    let environment = device::Options::from_environment();
+    let options = device::Options { ptx: global.ptx.or(environment.ptx), limits: global.limits };
     let mut out = std::io::stdout().lock();
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         match name {
             "list" => listing::labs(global.format, &mut out)?,
             "check" => check::main(matches, global.format, &mut out)?,
-            "run" => run::main(matches, global.device, global.format, &mut out)?,
+            "run" => run::main(matches, global.device, options.limits, global.format, &mut out)?,
             _ => {
                 let progress = Progress::on_terminal();
                 progress.begin(|| "opening the devices".to_owned());

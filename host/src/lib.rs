@@ -39,6 +39,7 @@ pub mod device;
 pub mod error;
 pub mod faults;
 pub mod labs;
+pub mod limits;
 pub mod lines;
 pub mod listing;
 pub mod memory;

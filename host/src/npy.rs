@@ -10,7 +10,7 @@ use std::path::Path;
 use bytemuck::Pod;
 use npyz::{DType, NpyHeader, Order, WriterBuilder};
 
-use crate::error::{Error, Result, one_line};
+use crate::error::{Error, Result};
 
 /// A type of number that a `.npy` file may hold.
 pub trait Element: Pod + npyz::AutoSerialize {
@@ -157,7 +157,8 @@ fn read_header(file: &mut File) -> std::result::Result<(NpyHeader, u64), String>
     whole.extend_from_slice(&size[..size_bytes]);
     whole.extend_from_slice(&text);
     let header_bytes = whole.len() as u64;
-    let header = NpyHeader::from_reader(Cursor::new(whole)).map_err(|error| damaged(&one_line(&error.to_string())))?;
+    let header =
+        NpyHeader::from_reader(Cursor::new(whole)).map_err(|_| damaged("its header is not as NumPy writes it"))?;
     Ok((header, header_bytes))
 }
 

@@ -45,6 +45,13 @@ pub fn check(path: &Path) -> Result<()> {
     }
 }
 
+/// What tells whether two names are those of one file, which need not be there yet.
+pub fn identity(path: &Path) -> PathBuf {
+    let folder = std::fs::canonicalize(folder_of(path)).unwrap_or_else(|_| folder_of(path).to_owned());
+    let name = folder.join(path.file_name().unwrap_or_default());
+    std::fs::canonicalize(&name).unwrap_or(name)
+}
+
 /// What an output goes to.
 enum Target {
     /// A file that is there or not, with symbolic links followed.
@@ -61,6 +68,9 @@ fn target(path: &Path) -> Result<Target> {
     let folder = folder_of(path);
     if !folder.is_dir() {
         return cannot(format!("there is no folder {}", folder.display()));
+    }
+    if path.is_symlink() && std::fs::metadata(path).is_err() {
+        return cannot("it is a symbolic link that leads nowhere".to_owned());
     }
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => Ok(Target::Stream),
@@ -198,6 +208,34 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["T.npy", "link.npy"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_refused() {
+        let _turn = turn();
+        let folder = tempfile::tempdir().unwrap();
+        for (link, target) in [("lost", "missing.npy"), ("here", "there"), ("there", "here")] {
+            let link = folder.path().join(link);
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            let error = write_whole(&link, |_| Ok(())).unwrap_err().to_string();
+            // The third makes a circle of the second.
+            assert!(error.contains("a symbolic link that leads nowhere"), "{error}");
+        }
+        assert_eq!(names(folder.path()), ["here", "lost", "there"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_has_one_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("T.npy");
+        let link = folder.path().join("link.npy");
+        std::os::unix::fs::symlink("T.npy", &link).unwrap();
+        assert_eq!(identity(&file), identity(&folder.path().join(".").join("T.npy")));
+        assert_ne!(identity(&file), identity(&folder.path().join("U.npy")));
+        std::fs::write(&file, b"").unwrap();
+        assert_eq!(identity(&file), identity(&link));
     }
 
     #[cfg(target_os = "linux")]

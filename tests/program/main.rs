@@ -8,6 +8,7 @@ mod check;
 mod files;
 mod formats;
 mod hostile;
+mod limits;
 mod printing;
 mod results;
 mod run;

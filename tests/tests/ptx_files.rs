@@ -113,7 +113,10 @@ fn devices_agree_on_random_numbers() {
             filetest::parse(&std::fs::read_to_string(&path).expect("the file is read")).expect("it has been run");
         let devices: Vec<_> = choices()
             .into_iter()
-            .map(|choice| device::open(choice, &Options { ptx: Some(path.clone()) }).expect("it has been run"))
+            .map(|choice| {
+                device::open(choice, &Options { ptx: Some(path.clone()), ..Options::default() })
+                    .expect("it has been run")
+            })
             .collect();
         for mut test in tests.into_iter().filter(|test| test.trap.is_none() && !left_out(&test.kernel)) {
             for _ in 0..ROUNDS {
@@ -147,7 +150,7 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
             if tests.is_empty() {
                 continue;
             }
-            let device = match device::open(choice, &Options { ptx: Some(path) }) {
+            let device = match device::open(choice, &Options { ptx: Some(path), ..Options::default() }) {
                 Ok(device) => device,
                 Err(error) => {
                     failures.push(format!("{name}: {error}"));

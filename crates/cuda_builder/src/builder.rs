@@ -263,12 +263,18 @@ fn crate_prefix(workspace: &Workspace) -> String {
     if relative.as_os_str().is_empty() { "src/".to_owned() } else { format!("{}/", relative.display()) }
 }
 
-/// Writes a file whole or not at all: to a temporary file beside it, which then takes its name.
+/// Writes a file whole or not at all: to a temporary file beside it, which then takes its name. A symbolic link stays, and the file
+/// that it leads to is replaced.
 ///
 /// # Errors
 ///
 /// [`CudaBuilderError::Io`] when the folder cannot be made or the file not be written.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), CudaBuilderError> {
+    let followed = match path.is_symlink() {
+        true => fs::canonicalize(path).map_err(CudaBuilderError::io("follow the link", path))?,
+        false => path.to_owned(),
+    };
+    let path = followed.as_path();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(CudaBuilderError::io("create", folder))?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(CudaBuilderError::io("write in", folder))?;

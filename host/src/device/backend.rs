@@ -17,6 +17,11 @@ pub(super) trait Backend {
     /// Bytes that can still be allocated.
     fn available(&self) -> Result<u64>;
 
+    /// The most bytes of one allocation, where there is such a limit besides what is available.
+    fn largest_allocation(&self) -> Option<u64> {
+        None
+    }
+
     /// Allocates `bytes > 0` bytes, whose contents are undefined. Starts on a multiple of at least 256 bytes.
     fn allocate(&self, bytes: u64) -> Result<u64>;
 

@@ -37,8 +37,6 @@ pub struct LaunchConfig {
     pub cache: CacheConfig,
     /// The part of a multiprocessor's memory that should be shared memory, in percent. `None` leaves it to the driver.
     pub carveout: Option<u8>,
-    /// Warp instructions after which the simulator stops the launch with a fault. `None` leaves it to the simulator.
-    pub step_limit: Option<u64>,
     /// What the simulator's sanitizer looks for. A GPU does not check.
     pub checks: Checks,
 }
@@ -46,15 +44,7 @@ pub struct LaunchConfig {
 impl LaunchConfig {
     /// A launch of `grid` blocks of `block` threads, with no dynamic shared memory and no preferences.
     pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        Self {
-            grid,
-            block,
-            dynamic_shared: 0,
-            cache: CacheConfig::None,
-            carveout: None,
-            step_limit: None,
-            checks: Checks::NONE,
-        }
+        Self { grid, block, dynamic_shared: 0, cache: CacheConfig::None, carveout: None, checks: Checks::NONE }
     }
 
     /// A one-dimensional launch with at least `threads` threads, in blocks of `block` threads.

@@ -50,6 +50,7 @@ pub use simt::Counters;
 use backend::Backend;
 
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 use crate::progress::Progress;
 
 /// What else decides how a device is opened.
@@ -57,6 +58,8 @@ use crate::progress::Progress;
 pub struct Options {
     /// Load the kernels from this PTX file instead of the PTX that is built in.
     pub ptx: Option<PathBuf>,
+    /// What a run may take.
+    pub limits: Limits,
 }
 
 /// The environment variable that names a PTX file to load instead of the built-in PTX.
@@ -65,7 +68,8 @@ pub const PTX_VARIABLE: &str = "COALESCE_PTX";
 impl Options {
     /// What the environment asks for: see [`PTX_VARIABLE`].
     pub fn from_environment() -> Self {
-        Self { ptx: std::env::var_os(PTX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from) }
+        let ptx = std::env::var_os(PTX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Self { ptx, ..Self::default() }
     }
 }
 
@@ -98,7 +102,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let simulator = |fallback| {
         let image = images.oldest();
         let module = image.parse()?;
-        Ok(device(Rc::new(simulator::Simulator::open(image, &module)?), &module, fallback))
+        Ok(device(Rc::new(simulator::Simulator::open(image, &module, &options.limits)?), &module, fallback))
     };
     let gpu = |index| {
         let (gpu, image) = gpu::Gpu::open(index, &images)?;
@@ -175,6 +179,28 @@ impl Device {
             });
         }
         Ok(())
+    }
+
+    /// Whether the device has room for one buffer of `needed` bytes, for `what`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] when it has less, or makes no buffers of that size.
+    pub fn check_buffer(&self, what: &str, needed: u64) -> Result<()> {
+        match self.backend.largest_allocation() {
+            Some(largest) if needed > largest => Err(Error::OutOfMemory {
+                what: what.to_owned(),
+                place: format!("one buffer of the {}", self.properties().name),
+                needed,
+                available: largest,
+            }),
+            _ => self.check_room(what, needed),
+        }
+    }
+
+    /// What a run on this device may take.
+    pub fn limits(&self) -> &Limits {
+        &self.options.limits
     }
 
     /// Allocates `length` elements whose contents are undefined.

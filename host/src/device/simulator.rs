@@ -10,6 +10,7 @@ use super::backend::Backend;
 use super::image::Image;
 use super::{Kind, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
+use crate::limits::Limits;
 use crate::progress::Progress;
 
 /// Rows of a pitched allocation start on multiples of this many bytes, as an H200's driver has it.
@@ -45,12 +46,14 @@ pub(super) struct Simulator {
     progress: RefCell<Progress>,
     last_report: RefCell<Option<Rc<Report>>>,
     output: Output,
+    limits: Limits,
 }
 
 impl Simulator {
-    /// Loads the kernels. The device's memory is three quarters of what the host has available.
-    pub fn open(image: &Image, module: &ptx::Module) -> Result<Self> {
-        let limit = crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
+    /// Loads the kernels. The device's memory is what the limits say, or three quarters of what the host has available.
+    pub fn open(image: &Image, module: &ptx::Module, limits: &Limits) -> Result<Self> {
+        let three_quarters = || crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
+        let limit = limits.memory_limit.unwrap_or_else(three_quarters);
         let mut memory = Memory::new(limit);
         let program = Program::load(module, &mut memory).map_err(|error| refused(&image.name, &error))?;
         Ok(Self {
@@ -58,7 +61,8 @@ impl Simulator {
             memory: RefCell::new(memory),
             progress: RefCell::default(),
             last_report: RefCell::default(),
-            output: Output::default(),
+            output: limits.output_limit.map_or_else(Output::default, |bytes| Output::new(bytes as usize)),
+            limits: limits.clone(),
             properties: Properties {
                 kind: Kind::Simulator,
                 index: None,
@@ -112,6 +116,10 @@ impl Backend for Simulator {
         let memory = self.memory.borrow();
         let free = memory.limit() - memory.used();
         Ok(crate::memory::available_on_host().map_or(free, |host| host.min(free)))
+    }
+
+    fn largest_allocation(&self) -> Option<u64> {
+        Some(Memory::LARGEST_ALLOCATION)
     }
 
     fn allocate(&self, bytes: u64) -> Result<u64> {
@@ -181,7 +189,7 @@ impl Backend for Simulator {
                 self.properties.shared_per_block as u32
             },
             arguments: &arguments,
-            step_limit: config.step_limit.unwrap_or_else(|| step_limit(config)),
+            step_limit: self.limits.step_limit.unwrap_or_else(|| step_limit(config)),
             output: Some(&self.output),
             checks: config.checks,
             progress: Some(&|done, whole| progress.part(done, whole)),

@@ -5,6 +5,7 @@
 //! launch is timed. On the simulator the first launch gives the counters.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -172,6 +173,13 @@ pub fn run<L: Lab>(
     // The bar must be gone before the report is written.
     device.watch(&Progress::default());
     Ok((report, lab))
+}
+
+/// Says of a result that was saved that it is wrong: whoever looks for the mistake needs it, and nobody should take it for right.
+pub(super) fn note_wrong(path: &Path, report: &LabReport, settings: &Settings) {
+    if !report.correct() {
+        settings.progress.note(&format!("{} holds a wrong result", path.display()));
+    }
 }
 
 /// What to call the PTX where it does not name its source.

@@ -186,6 +186,9 @@ pub fn run(device: &Device, options: &Options) -> Result<LabReport> {
     }
     let (a, b) = inputs(device, options)?;
     let size = a.len();
+    if options.output.is_some() {
+        device.limits().check_output("the vector of --output", (size * size_of::<f32>()) as u64)?;
+    }
     let variants = Variant::chosen(options, size)?;
 
     let (report, lab) = flow::run(NAME, device, &options.settings, |device| {
@@ -203,6 +206,7 @@ pub fn run(device: &Device, options: &Options) -> Result<LabReport> {
     })?;
     if let (Some(path), Some(result)) = (&options.output, &lab.result) {
         npy::write(path, &[result.len()], result)?;
+        flow::note_wrong(path, &report, &options.settings);
     }
     Ok(report)
 }

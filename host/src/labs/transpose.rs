@@ -218,6 +218,9 @@ pub fn run(device: &Device, options: &Options) -> Result<LabReport> {
         }
     }
     let (rows, columns, data) = input(device, options)?;
+    if options.output.is_some() {
+        device.limits().check_output("the matrix of --output", (data.len() * size_of::<f32>()) as u64)?;
+    }
 
     let (report, lab) = flow::run(NAME, device, &options.settings, |device| {
         let mut lab = Transpose {
@@ -244,6 +247,7 @@ pub fn run(device: &Device, options: &Options) -> Result<LabReport> {
     })?;
     if let (Some(path), Some(result)) = (&options.output, &lab.result) {
         npy::write(path, &[columns, rows], result)?;
+        flow::note_wrong(path, &report, &options.settings);
     }
     Ok(report)
 }

@@ -123,6 +123,14 @@ impl Argument {
         matches!(self.kind, Kind::Buffer { freed: true, .. })
     }
 
+    /// Bytes of the buffer, where it is one and the argument says so: a file may have the last word.
+    pub fn buffer_bytes(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Buffer { shape: Some((ty, length)), .. } => Some((length * ty.bytes()) as u64),
+            _ => None,
+        }
+    }
+
     /// Makes the data, or reads it from its file.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ use crate::check::type_of;
 use crate::device::{self, Buffer, Counters, Device, DeviceChoice, LaunchConfig, OnDevice};
 use crate::error::{Error, Result, one_line};
 use crate::faults::{self, Findings};
+use crate::limits::Limits;
 use crate::lines::{LineFlags, Lines};
 use crate::progress::Progress;
 use crate::report::Format;
@@ -85,9 +86,6 @@ struct Flags {
     /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync; or all, none [default: all]
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
-    /// On the simulator: stop after so many warp instructions
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
-    step_limit: Option<u64>,
 }
 
 /// A buffer to write to a file.
@@ -135,7 +133,13 @@ pub(crate) fn command() -> Command {
 /// # Errors
 ///
 /// All that a device and a file can say; [`Error::Fault`] when the kernel misbehaved, after the report with the fault is written.
-pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn main(
+    matches: &ArgMatches,
+    choice: DeviceChoice,
+    limits: Limits,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<()> {
     let flags = Flags::from_arg_matches(matches).map_err(|error| Error::flag("run", one_line(&error.to_string())))?;
     flags.lines.check_format(format)?;
     let module = device::load_ptx(&flags.file)?;
@@ -143,21 +147,20 @@ pub(crate) fn main(matches: &ArgMatches, choice: DeviceChoice, format: Format, o
     check_arguments(&module, function, &flags)?;
     check_block(function, flags.block)?;
     check_outputs(&flags)?;
-    let prepared: Vec<Prepared> = flags.arguments.iter().map(Argument::prepare).collect::<Result<_>>()?;
 
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
-    let device = device::open(choice, &device::Options { ptx: Some(flags.file.clone()) })?;
+    let device = device::open(choice, &device::Options { ptx: Some(flags.file.clone()), limits })?;
     flags.lines.check_counted(flags.counters || !device.properties().is_gpu())?;
     let config = LaunchConfig {
         dynamic_shared: flags.shared,
-        step_limit: flags.step_limit,
         checks: flags.check.unwrap_or(Checks::ALL),
         ..LaunchConfig::new(flags.grid, flags.block)
     };
     let on_gpu = device.properties().is_gpu() && !flags.counters;
     faults::refuse_on_gpu(on_gpu && flags.check.is_some_and(Checks::any))?;
     config.check(&flags.kernel, None, device.properties())?;
+    let prepared = prepare(&device, &flags)?;
     // Not before: a request that cannot be met is one line.
     if let Some(why) = device.fallback() {
         progress.note(&format!("running on the simulator: {why}"));
@@ -312,13 +315,37 @@ fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
 
 /// Whether what is to be saved can be.
 fn check_outputs(flags: &Flags) -> Result<()> {
-    for (index, Save { file, .. }) in flags.save.iter().enumerate() {
-        if flags.save[..index].iter().any(|other| other.file == *file) {
+    let mut targets = Vec::new();
+    for Save { file, .. } in &flags.save {
+        output_file::check(file)?;
+        let target = output_file::identity(file);
+        if target == output_file::identity(&flags.file) {
+            return Err(Error::flag("--save", format!("{} is the PTX file", file.display())));
+        }
+        if targets.contains(&target) {
             return Err(Error::flag("--save", format!("{} is named twice", file.display())));
         }
-        output_file::check(file)?;
+        targets.push(target);
     }
     Ok(())
+}
+
+/// Makes the arguments' data, once there is room for it. What is to be put out must be allowed.
+fn prepare(device: &Device, flags: &Flags) -> Result<Vec<Prepared>> {
+    for argument in &flags.arguments {
+        if let Some(bytes) = argument.buffer_bytes() {
+            device.check_buffer(&format!("argument {}", argument.text), bytes)?;
+        }
+    }
+    let prepared: Vec<Prepared> = flags.arguments.iter().map(Argument::prepare).collect::<Result<_>>()?;
+    let bytes_of = |argument: usize| match &prepared[argument] {
+        Prepared::Buffer(data) => data.bytes(),
+        Prepared::Value(_) => 0,
+    };
+    let put_out = flags.save.iter().map(|save| save.argument).chain(flags.print.iter().copied());
+    let bytes = put_out.map(bytes_of).fold(0, u64::saturating_add);
+    device.limits().check_output("what is to be saved and printed", bytes)?;
+    Ok(prepared)
 }
 
 /// What a launch left.
@@ -365,7 +392,7 @@ fn launch_on(
             }
             Prepared::Buffer(data) => data,
         };
-        device.check_room(&format!("argument {}", flags.arguments[index].text), data.bytes())?;
+        device.check_buffer(&format!("argument {}", flags.arguments[index].text), data.bytes())?;
         // The length has been checked: it is that of memory that can exist.
         let mut buffer = device.buffer::<u8>(data.bytes() as usize)?;
         match &data.fill {

@@ -41,7 +41,8 @@ fn module(seeds: std::ops::Range<u64>) -> String {
 fn open(choice: DeviceChoice, folder: &Path, seeds: std::ops::Range<u64>) -> Device {
     let file = folder.join(format!("kernels-{}.ptx", seeds.start));
     std::fs::write(&file, module(seeds)).expect("the file is written");
-    device::open(choice, &Options { ptx: Some(file) }).unwrap_or_else(|error| panic!("{choice}: {error}"))
+    device::open(choice, &Options { ptx: Some(file), ..Options::default() })
+        .unwrap_or_else(|error| panic!("{choice}: {error}"))
 }
 
 /// Runs the kernel as a user's would run.

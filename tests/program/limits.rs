@@ -1,0 +1,160 @@
+//! `--memory-limit`, `--output-limit` and `--step-limit`, for `run` and for labs; and outputs that cannot be written.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{fails, files_in, host, output};
+
+/// A kernel that writes and one that never ends.
+const KERNELS: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry one(.param .u64 p) {
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [p];
+	st.global.u32 [%rd1], 1;
+	ret;
+}
+.visible .entry endless(.param .u64 p) {
+L:	bra L;
+}
+";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("it.ptx"), KERNELS).expect("the file is written");
+    folder
+}
+
+fn within(folder: &Path, arguments: &str) -> assert_cmd::Command {
+    let mut command = host(arguments);
+    command.current_dir(folder);
+    command
+}
+
+#[test]
+fn memory_ends_where_the_flag_says() {
+    let folder = folder();
+    let run = |limit: &str, argument: &str| {
+        within(
+            folder.path(),
+            &format!("run it.ptx one --device sim --grid 1 --block 1 --memory-limit {limit} {argument}"),
+        )
+    };
+    run("4K", "u32[1024]").assert().success();
+    fails(run("4K", "u32[1025]"), 2, &["argument u32[1025]", "4.00 KiB"]);
+    fails(run("4095", "u32[1024]=rand:1"), 2, &["argument u32[1024]=rand:1", "memory"]);
+    fails(run("0", "u32[1]"), 2, &["memory"]);
+    // One buffer of the simulator is smaller than 4 GiB, however much memory there is. The random numbers are not made first.
+    fails(run("1T", "u32[2000000000]=rand:1"), 2, &["one buffer of the simulator"]);
+    for wrong in ["4Q", "-1", "1.5G", "17179869184G"] {
+        fails(run(wrong, "u32[1]"), 2, &["--memory-limit"]);
+    }
+    fails(
+        host("transpose --padded --device sim --rows 512 --cols 512 --memory-limit 2047K"),
+        2,
+        &["2.00 MiB", "memory"],
+    );
+    output("transpose --padded --device sim --rows 512 --cols 512 --memory-limit 3M");
+    let devices = output("devices --device sim --memory-limit 512M");
+    assert!(devices.contains("512 MiB"), "{devices}");
+}
+
+#[test]
+fn output_ends_where_the_flag_says() {
+    let folder = folder();
+    let run = |limit: &str, more: &str| {
+        let arguments = "run it.ptx one --device sim --grid 1 --block 1 u32[1024] --save 0=out.npy --print 0";
+        within(folder.path(), &format!("{arguments} --output-limit {limit} {more}"))
+    };
+    fails(run("8191", ""), 2, &["--output-limit", "saved and printed", "8.00 KiB"]);
+    assert_eq!(files_in(folder.path()).len(), 1, "nothing is saved");
+    run("8K", "").assert().success();
+    assert_eq!(files_in(folder.path()).len(), 2);
+    let lab = |limit: &str| {
+        let lab = "transpose --padded --device sim --rows 64 --cols 64 --output t.npy --output-limit";
+        within(folder.path(), &format!("{lab} {limit}"))
+    };
+    fails(lab("16383"), 2, &["--output-limit", "16.0 KiB"]);
+    lab("16K").assert().success();
+}
+
+#[test]
+fn steps_end_where_the_flag_says() {
+    let folder = folder();
+    let run = |steps: &str| {
+        let arguments = "run it.ptx endless --device sim --grid 1 --block 1 u32[1] --step-limit";
+        within(folder.path(), &format!("{arguments} {steps}"))
+    };
+    fails(run("1000"), 1, &["1000 warp instructions"]);
+    fails(run("0"), 2, &["--step-limit"]);
+    fails(host("transpose --padded --device sim --rows 64 --cols 64 --step-limit 100"), 1, &["100 warp instructions"]);
+}
+
+#[test]
+fn what_opens_no_device_says_so() {
+    let folder = folder();
+    fails(host("list --device gpu:3"), 2, &["--device", "`host list` opens no device"]);
+    fails(within(folder.path(), "check it.ptx --device sim"), 2, &["--device", "`host check` opens no device"]);
+}
+
+#[test]
+fn a_file_is_not_written_over_what_it_is_made_of() {
+    let folder = folder();
+    let run =
+        |saves: &str| within(folder.path(), &format!("run it.ptx one --device sim --grid 1 --block 1 u32[4] {saves}"));
+    fails(run("--save 0=./it.ptx"), 2, &["--save", "is the PTX file"]);
+    assert_eq!(fs::read_to_string(folder.path().join("it.ptx")).expect("it is there"), KERNELS);
+    fails(run("--save 0=out.npy --save 0=./out.npy"), 2, &["--save", "named twice"]);
+    assert_eq!(files_in(folder.path()).len(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let folder = folder();
+    let arguments = "run it.ptx one --device sim --grid 1 --block 1 u32[4096]";
+    fails(within(folder.path(), &format!("{arguments} --save 0=/dev/full")), 2, &["/dev/full", "No space left"]);
+    fails(
+        host("transpose --padded --device sim --rows 64 --cols 64 --output /dev/full"),
+        2,
+        &["/dev/full", "No space left"],
+    );
+    for arguments in [
+        &format!("{arguments} --print 0"),
+        &format!("{arguments} --print 0 --format json"),
+        &format!("{arguments} --print 0 --format csv"),
+        "check it.ptx",
+        "list",
+        "devices --device sim",
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_host"));
+        command.args(arguments.split_whitespace()).current_dir(folder.path()).stdout(full);
+        let run = command.output().expect("the program runs");
+        let error = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{arguments}: {error}");
+        assert!(error.starts_with("error: standard output: No space left") && error.lines().count() == 1, "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_or_refused() {
+    let folder = folder();
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, folder.path().join(name)).expect("a link");
+    link("real.npy", "good.npy");
+    link("missing/t.npy", "lost.npy");
+    link("circle.npy", "circle.npy");
+    fs::write(folder.path().join("real.npy"), "old").expect("the file is written");
+    let run = |name: &str| {
+        within(folder.path(), &format!("run it.ptx one --device sim --grid 1 --block 1 u32[4] --save 0={name}"))
+    };
+    run("good.npy").assert().success();
+    assert!(fs::read(folder.path().join("real.npy")).expect("it is there").starts_with(b"\x93NUMPY"));
+    for name in ["lost.npy", "circle.npy"] {
+        fails(run(name), 2, &[name, "leads nowhere"]);
+    }
+    assert_eq!(files_in(folder.path()).len(), 5);
+}
