@@ -1,6 +1,5 @@
 //! Accesses to the wrong kind of place: misaligned, or in memory that was freed.
 
-#[gpu_only]
 use cuda_std::vector::f32x4;
 use cuda_std::{gpu_only, kernel};
 #[gpu_only]
@@ -10,19 +9,19 @@ use cuda_std::{shared, thread};
 use crate::{in_block, in_grid};
 
 /// Sixteen bytes at once, from a pointer that is four bytes into the buffer.
-// run: --grid 1 --block 16 f32[65]+4=ramp f32[16]
+// run: --grid 1 --block 16 f32[65]+4=ramp f32[64]
 #[kernel]
-pub unsafe fn misaligned_vector(input: *const f32, output: *mut f32) {
+pub unsafe fn misaligned_vector(input: *const f32, output: *mut f32x4) {
     let i = in_grid();
-    *output.add(i) = (*input.cast::<f32x4>().add(i)).w(); //~ memory: misaligned
+    *output.add(i) = *input.cast::<f32x4>().add(i); //~ memory: misaligned
 }
 
 /// Four floats, each aligned to its own four bytes.
-// run: --grid 1 --block 16 f32[65]+4=ramp f32[16]
+// run: --grid 1 --block 16 f32[65]+4=ramp f32[64]
 #[kernel]
-pub unsafe fn misaligned_vector_fixed(input: *const f32, output: *mut f32) {
+pub unsafe fn misaligned_vector_fixed(input: *const f32, output: *mut f32x4) {
     let i = in_grid();
-    *output.add(i) = (*input.cast::<[f32; 4]>().add(i))[3];
+    *output.add(i) = f32x4::from_array(*input.cast::<[f32; 4]>().add(i));
 }
 
 /// Records of twelve bytes, with a number of eight bytes in each: every second one lies askew.
