@@ -400,25 +400,34 @@ pub(super) fn pass_barrier(launched: &Launched, warp: &mut Warp, split: &Split, 
     }
 }
 
-/// Executes an instruction that lanes execute together, or waits for those that it names.
+/// Executes an instruction that lanes execute together, or waits for those that it names. Lanes that name different
+/// members (the tiles of a warp) are as many instructions, executed one after the other.
 fn meet_lanes(code: &Code, warp: &mut Warp, split: &mut Split, members: u32, mask: u32) -> Result<Next, Fault> {
+    let named = *warp.registers.word(members);
     let lane = mask.trailing_zeros() & 31;
-    let members = warp.registers.word(members)[lane as usize];
+    let members = named[lane as usize];
+    let group = |members: u32| super::local::lanes(mask).fold(0, |m, lane| m | u32::from(named[lane] == members) << lane);
     // Lanes that have exited, or never were, are not waited for: the hardware does not either.
-    let missing = members & warp.alive & !mask;
-    if missing == 0 {
-        cross_lanes(code, warp, split, mask);
+    let missing = |members: u32| members & warp.alive & !mask;
+    if super::local::lanes(mask).all(|lane| missing(named[lane]) == 0) {
+        let mut left = mask;
+        while left != 0 {
+            let together = group(named[left.trailing_zeros() as usize & 31]);
+            cross_lanes(code, warp, split, together);
+            left &= !together;
+        }
         split.pc += 1;
         return Ok(Next::On);
     }
+    let (missing, together) = (missing(members), group(members));
     if missing & split.mask != 0 {
         let kind = TrapKind::WarpNeverConverges { members, missing, absence: Absence::Diverged };
         return Err(Fault { kind, lane, pc: split.pc });
     }
-    let rest = split.mask & !mask;
+    let (others, rest) = (mask & !together, split.mask & !mask);
     let mut waits = *split;
-    if rest != 0 {
-        waits = warp.part(*split, mask, &[(split.pc + 1, rest)], split.pc + 1);
+    if others | rest != 0 {
+        waits = warp.part(*split, together, &[(split.pc, others), (split.pc + 1, rest)], split.pc + 1);
     }
     warp.waiting.push((waits, Wait::Lanes { members }));
     Ok(Next::Gone)
