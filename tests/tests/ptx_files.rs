@@ -69,6 +69,27 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
+/// The programs of `tests/wild` with the PTX that compilers made of them: comments, then PTX files.
+fn wild() -> Vec<(PathBuf, Vec<PathBuf>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("wild");
+    let list = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("the folder is there");
+        let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("the folder is read").path()).collect();
+        files.sort();
+        files
+    };
+    let stem = |path: &Path| path.file_name().and_then(|name| name.to_str()?.split('.').next().map(str::to_owned));
+    let compiled = list(&folder.join("ptx"));
+    let sources =
+        list(&folder).into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "cu" || kind == "c"));
+    sources
+        .map(|source| {
+            let made = compiled.iter().filter(|path| stem(path) == stem(&source)).cloned().collect();
+            (source, made)
+        })
+        .collect()
+}
+
 /// Bytes to compute with: random ones, and runs that are zeros, extremes, infinities and the like in some type.
 fn numbers(random: &mut Random, length: usize) -> Vec<u8> {
     const SPECIAL: [u64; 10] = [
@@ -166,5 +187,44 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
         }
         assert!(failures.is_empty(), "on {choice}, {} of {count} failed:\n{}", failures.len(), failures.join("\n"));
         assert!(count > 0, "no tests on {choice}");
+    }
+}
+
+#[test]
+fn programs_of_other_compilers_do_what_their_comments_say() {
+    for choice in choices() {
+        let mut failures = Vec::new();
+        for (source, compiled) in wild() {
+            let name = source.file_name().expect("a name").to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&source).expect("the file is read");
+            let tests = filetest::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(!tests.is_empty() && !compiled.is_empty(), "{name} has no tests, or no PTX");
+            let mut ran = vec![false; tests.len()];
+            for path in compiled {
+                let variant = path.file_name().expect("a name").to_string_lossy().into_owned();
+                let text = std::fs::read_to_string(&path).expect("the file is read");
+                let device = match device::open(choice, &Options { ptx: Some(path), ..Options::default() }) {
+                    Ok(device) => device,
+                    Err(error) => {
+                        failures.push(format!("{variant}: {error}"));
+                        continue;
+                    }
+                };
+                // Some kernels are for newer targets alone.
+                for (test, ran) in tests.iter().zip(&mut ran) {
+                    if !text.contains(&format!(".entry {}(", test.kernel)) {
+                        continue;
+                    }
+                    *ran = true;
+                    if let Err(what) = run(&device, test) {
+                        failures.push(format!("{variant}, {name}:{}: {}: {what}", test.line, test.kernel));
+                    }
+                }
+            }
+            for (test, _) in tests.iter().zip(&ran).filter(|(_, ran)| !**ran) {
+                failures.push(format!("{name}:{}: no PTX has the kernel {}", test.line, test.kernel));
+            }
+        }
+        assert!(failures.is_empty(), "on {choice}, {} failed:\n{}", failures.len(), failures.join("\n"));
     }
 }

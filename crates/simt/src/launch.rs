@@ -145,6 +145,10 @@ pub enum InvalidLaunch {
     BeyondMaximumThreads { kernel: String, limit: u64, given: u64 },
     #[error("kernel `{kernel}` is compiled for blocks of {required:?} threads (.reqntid), {given:?} were asked for")]
     NotRequiredThreads { kernel: String, required: [u32; 3], given: [u32; 3] },
+    #[error(
+        "kernel `{kernel}` runs in clusters of {cluster:?} blocks (.reqnctapercluster); the simulator runs clusters of one"
+    )]
+    ClusterSize { kernel: String, cluster: [u32; 3] },
     #[error("kernel `{kernel}` needs {needed} bytes of shared memory a block ({fixed} static), the limit is {limit}")]
     SharedMemory { kernel: String, needed: u64, fixed: u64, limit: u32 },
 }

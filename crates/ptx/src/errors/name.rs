@@ -55,8 +55,6 @@ pub enum NameError {
     NeedsPart(String),
     #[error("`.loc` names file {0}, but no `.file {0}` is there")]
     NoFile(u32),
-    #[error("the special register `{0}` is not supported (yet)")]
-    UnsupportedSpecial(String),
 }
 
 impl NameError {

@@ -38,6 +38,8 @@ pub enum OperandError {
     NoPrototype,
     #[error("no function of this module fits the call")]
     NoCandidate,
+    #[error("`.{selector}` selects nothing here; there are {known}")]
+    Selector { selector: String, known: &'static str },
     #[error("`{0}` cannot be written")]
     ReadOnly(String),
 }

@@ -5,8 +5,8 @@
 
 use super::{
     Address, AtomicOp, BarrierAction, BinaryOp, CacheOperator, CallOperand, Callee, CarryOp, Combine, Comparison,
-    Destination, FloatProperty, Location, Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, Scope,
-    ShuffleMode, Space, Span, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
+    Destination, FloatProperty, Location, Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo,
+    Scope, ShuffleMode, SimdVideo, Space, Span, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
 };
 use crate::Handle;
 
@@ -61,6 +61,15 @@ pub enum Op {
         dst: Destination,
         a: Operand,
         b: Operand,
+    },
+    /// `cvt.pack`: `a` and `b` saturated to so many bits, `a` above `b`, and above both the low bits of `c`.
+    ConvertPack {
+        bits: u32,
+        signed: bool,
+        dst: Destination,
+        a: Operand,
+        b: Operand,
+        c: Option<Operand>,
     },
     /// `cvta` (to generic) or `cvta.to` (from generic).
     ConvertAddress {
@@ -122,8 +131,14 @@ pub enum Op {
         c: Option<Operand>,
     },
 
+    /// `vadd`, `vmad`, `vset`, ...
+    ScalarVideo(Box<ScalarVideo>),
+    /// `vadd2`, `vset4`, ...
+    SimdVideo(Box<SimdVideo>),
+
     // Comparing and selecting.
-    /// `setp`: `dst` gets the result, `dst_not` what it would be with the comparison negated.
+    /// `setp`: `dst` gets the result, `dst_not` what it would be with the comparison negated; of a packed type, `dst` gets
+    /// that of the lower half and `dst_not` that of the upper one.
     SetPredicate {
         comparison: Comparison,
         ty: Type,
@@ -265,13 +280,15 @@ pub enum Op {
         src: Operand,
         lane: Operand,
         clamp: Operand,
-        members: Operand,
+        /// `None`: the lanes that execute it (before sm_70).
+        members: Option<Operand>,
     },
     Vote {
         mode: VoteMode,
         dst: Destination,
         predicate: Operand,
-        members: Operand,
+        /// `None`: the lanes that execute it (before sm_70).
+        members: Option<Operand>,
     },
     /// `match.any`, `match.all`; `ty` is b32 or b64, `dst` a mask.
     Match {
@@ -293,6 +310,12 @@ pub enum Op {
     ActiveMask {
         dst: Destination,
     },
+    /// `elect.sync`: `dst` gets the number of one of the members, whose `leader` is true.
+    Elect {
+        dst: Destination,
+        leader: Destination,
+        members: Operand,
+    },
 
     // Waiting for other threads. `aligned`: all threads of the warp must execute the same barrier together.
     Barrier {
@@ -304,6 +327,26 @@ pub enum Op {
     WarpBarrier {
         members: Operand,
     },
+    /// `barrier.cluster.arrive` and, if it `waits`, `barrier.cluster.wait`.
+    ClusterBarrier {
+        waits: bool,
+        aligned: bool,
+    },
+    /// `mapa`: where in the block `rank` of the cluster that is which is at `src` in this block.
+    MapToBlock {
+        ty: Type,
+        dst: Destination,
+        src: Operand,
+        rank: Operand,
+    },
+    /// `getctarank`: the block of the cluster that an address of shared memory belongs to; `ty` is the address's.
+    RankOfAddress {
+        ty: Type,
+        dst: Destination,
+        src: Operand,
+    },
+    /// `griddepcontrol`, `setmaxnreg`, `pmevent`: nothing that a program can see.
+    NoEffect,
     NanoSleep {
         duration: Operand,
     },

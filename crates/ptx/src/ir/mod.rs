@@ -9,6 +9,7 @@ mod operand;
 mod operation;
 mod texture;
 mod types;
+mod video;
 
 pub use instruction::*;
 pub use layout::*;
@@ -18,3 +19,4 @@ pub use operand::*;
 pub use operation::*;
 pub use texture::*;
 pub use types::*;
+pub use video::*;

@@ -120,6 +120,10 @@ pub struct Function {
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`.
     pub min_blocks_per_multiprocessor: Option<u32>,
+    /// `.reqnctapercluster`: the blocks that a cluster must have.
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`: the kernel must be launched in clusters.
+    pub explicit_cluster: bool,
     /// Registers of the whole body, those of inner scopes included.
     pub registers: Arena<Register>,
     /// Variables declared in the body: `.local`, `.shared`, and the `.param` of calls.

@@ -82,6 +82,35 @@ pub enum Special {
     TotalSharedSize,
     DynamicSharedSize,
     Environment(u8),
+    /// `%clusterid`.
+    ClusterIndex(Axis),
+    /// `%nclusterid`.
+    ClusterCount(Axis),
+    /// `%cluster_ctaid`.
+    BlockIndexInCluster(Axis),
+    /// `%cluster_nctaid`.
+    ClusterSize(Axis),
+    /// `%cluster_ctarank`.
+    BlockRankInCluster,
+    /// `%cluster_nctarank`.
+    ClusterBlocks,
+    /// `%is_explicit_cluster`, a predicate.
+    IsExplicitCluster,
+    /// `%aggr_smem_size`.
+    AggregateSharedSize,
+    /// `%reserved_smem_offset_begin` and the like: shared memory that the system keeps for itself.
+    ReservedShared,
+    /// `%pm0` to `%pm7`, and with `_64`.
+    PerformanceCounter {
+        /// Which.
+        index: u8,
+        /// Whether it has 64 bits.
+        wide: bool,
+    },
+    /// `%current_graph_exec`.
+    CurrentGraph,
+    /// The fourth part of `%tid` and the like.
+    Zero,
 }
 
 /// A dimension of the grid or the block.

@@ -54,6 +54,8 @@ pub struct Mode {
     pub flush_subnormals: bool,
     /// `.sat`: floats to [0, 1] (NaN to 0), integers to the type's range.
     pub saturate: bool,
+    /// `.satfinite`: what is beyond the largest finite number becomes that.
+    pub saturate_finite: bool,
     /// `.NaN` of `min` and `max`: NaN if any input is.
     pub propagate_nan: bool,
     /// `.xorsign.abs` of `min` and `max`.

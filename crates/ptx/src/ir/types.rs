@@ -14,6 +14,9 @@ pub enum Type {
     U16,
     U32,
     U64,
+    /// Two u16 in a word; of instructions only, as the next one.
+    U16x2,
+    S16x2,
     S8,
     S16,
     S32,
@@ -22,6 +25,12 @@ pub enum Type {
     F16x2,
     Bf16,
     Bf16x2,
+    /// An f32 with ten bits of fraction; of instructions only, as the next two.
+    Tf32,
+    /// Two 8-bit floats: 4 bits of exponent, 3 of fraction, no infinity.
+    E4m3x2,
+    /// Two 8-bit floats: 5 bits of exponent, 2 of fraction.
+    E5m2x2,
     F32,
     F64,
     /// `.texref`
@@ -51,7 +60,9 @@ impl Type {
         match self {
             Type::Pred | Type::B8 | Type::U8 | Type::S8 => 1,
             Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 2,
+            Type::E4m3x2 | Type::E5m2x2 => 2,
             Type::B32 | Type::U32 | Type::S32 | Type::F16x2 | Type::Bf16x2 | Type::F32 => 4,
+            Type::U16x2 | Type::S16x2 | Type::Tf32 => 4,
             Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
             Type::TextureReference | Type::SamplerReference | Type::SurfaceReference => 8,
             Type::B128 => 16,
@@ -68,8 +79,10 @@ impl Type {
         match self {
             Type::Pred => Kind::Predicate,
             Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128 => Kind::Bits,
-            Type::U8 | Type::U16 | Type::U32 | Type::U64 => Kind::Unsigned,
-            Type::S8 | Type::S16 | Type::S32 | Type::S64 => Kind::Signed,
+            Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::U16x2 => Kind::Unsigned,
+            Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2 => Kind::Signed,
+            // A register for them is one of bits.
+            Type::Tf32 | Type::E4m3x2 | Type::E5m2x2 => Kind::Bits,
             Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64 => Kind::Float,
             Type::TextureReference | Type::SamplerReference | Type::SurfaceReference => Kind::Opaque,
         }
@@ -96,6 +109,11 @@ impl Type {
             Type::F16x2 => "f16x2",
             Type::Bf16 => "bf16",
             Type::Bf16x2 => "bf16x2",
+            Type::U16x2 => "u16x2",
+            Type::S16x2 => "s16x2",
+            Type::Tf32 => "tf32",
+            Type::E4m3x2 => "e4m3x2",
+            Type::E5m2x2 => "e5m2x2",
             Type::F32 => "f32",
             Type::F64 => "f64",
             Type::TextureReference => "texref",
@@ -122,10 +140,15 @@ impl Type {
             S16,
             S32,
             S64,
+            U16x2,
+            S16x2,
             F16,
             F16x2,
             Bf16,
             Bf16x2,
+            Tf32,
+            E4m3x2,
+            E5m2x2,
             F32,
             F64,
             TextureReference,
@@ -134,6 +157,11 @@ impl Type {
         ]
         .into_iter()
         .find(|candidate| candidate.name() == name)
+    }
+
+    /// Whether instructions have the type, but no register and no variable.
+    pub fn is_of_instructions_only(self) -> bool {
+        matches!(self, Type::U16x2 | Type::S16x2 | Type::Tf32 | Type::E4m3x2 | Type::E5m2x2)
     }
 }
 

@@ -102,7 +102,7 @@ impl<'t> Cursor<'t> {
 
     /// Takes the type that is here, if one is.
     pub fn accept_type(&mut self) -> Option<Type> {
-        let ty = Type::from_name(self.dot()?)?;
+        let ty = Type::from_name(self.dot()?).filter(|ty| !ty.is_of_instructions_only())?;
         self.advance();
         Some(ty)
     }

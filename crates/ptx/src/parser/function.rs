@@ -39,6 +39,8 @@ struct Directives {
     max_threads: Option<[u32; 3]>,
     required_threads: Option<[u32; 3]>,
     min_blocks: Option<u32>,
+    cluster: Option<[u32; 3]>,
+    explicit_cluster: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -72,6 +74,8 @@ impl<'t> Parser<'t> {
             max_threads: directives.max_threads,
             required_threads: directives.required_threads,
             min_blocks_per_multiprocessor: directives.min_blocks,
+            required_cluster: directives.cluster,
+            explicit_cluster: directives.explicit_cluster,
             registers: Default::default(),
             variables: Vec::new(),
             body: None,
@@ -294,7 +298,7 @@ impl<'t> Parser<'t> {
                     self.cursor.advance();
                     directives.min_blocks = Some(self.cursor.integer32()?);
                 }
-                "maxnreg" | "maxnctapersm" | "abi_preserve" | "abi_preserve_control" => {
+                "maxnreg" | "maxnctapersm" | "maxclusterrank" | "abi_preserve" | "abi_preserve_control" => {
                     self.cursor.advance();
                     self.cursor.integer32()?;
                 }
@@ -304,7 +308,12 @@ impl<'t> Parser<'t> {
                 }
                 "pragma" => self.skip_statement()?,
                 "loc" => self.loc()?,
-                "reqnctapercluster" | "explicitcluster" | "maxclusterrank" | "blocksareclusters" => {
+                "reqnctapercluster" => directives.cluster = Some(self.dimensions()?),
+                "explicitcluster" => {
+                    self.cursor.advance();
+                    directives.explicit_cluster = true;
+                }
+                "blocksareclusters" => {
                     let text = self.cursor.text().to_owned();
                     return fault(self.cursor.peek().span, DeclarationError::Unsupported(text));
                 }

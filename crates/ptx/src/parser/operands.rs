@@ -18,6 +18,8 @@ pub(crate) struct RawOperand<'t> {
 pub(crate) enum Raw<'t> {
     /// `name`, `name.x`, `!name`, `name+4`.
     Name(Name<'t>),
+    /// `-name`, of video instructions.
+    Minus(Name<'t>),
     /// `p|q`; `None` is `_`.
     Pair(Option<Name<'t>>, Option<Name<'t>>),
     /// `_`
@@ -53,6 +55,7 @@ impl Raw<'_> {
             Raw::Name(Name { negated: true, .. }) => "a negated predicate",
             Raw::Name(Name { offset: Some(_), .. }) => "an address",
             Raw::Name(_) => "a name",
+            Raw::Minus(_) => "a negated operand",
             Raw::Pair(..) => "a pair `p|q`",
             Raw::Sink => "`_`",
             Raw::Constant(Constant::Integer(_)) => "an integer",
@@ -132,6 +135,10 @@ impl<'t> Cursor<'t> {
 
     /// What is neither a vector nor in brackets.
     fn scalar(&mut self) -> Parsed<Raw<'t>> {
+        if self.kind() == TokenKind::Minus && self.kind_after() == TokenKind::Word {
+            self.advance();
+            return Ok(Raw::Minus(self.name()?));
+        }
         if self.at_constant() {
             return Ok(Raw::Constant(self.constant()?));
         }

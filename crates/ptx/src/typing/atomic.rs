@@ -28,7 +28,12 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
         ("acq_rel", Ordering::AcquireRelease),
     ]);
     let scope = c.choose(&SCOPES).unwrap_or_default();
-    let spaces = [("global", Space::Global), ("shared", Space::Shared), ("shared::cta", Space::Shared)];
+    let spaces = [
+        ("global", Space::Global),
+        ("shared", Space::Shared),
+        ("shared::cta", Space::Shared),
+        ("shared::cluster", Space::Shared),
+    ];
     let space = c.choose(&spaces).unwrap_or(Space::Generic);
     let op = c.require(
         &[
@@ -46,8 +51,7 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "an operation such as `.add`",
     )?;
     if is_reduction && matches!(op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) {
-        c.next -= 1;
-        return c.unknown_modifier();
+        return c.misplaced_modifier();
     }
     let keeps_subnormals = c.accept("noftz");
     let has_policy = c.accept("L2::cache_hint");

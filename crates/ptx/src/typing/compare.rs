@@ -40,16 +40,16 @@ fn compares(name: &str, ty: Type) -> bool {
 }
 
 /// What `setp` and `set` compare.
-const COMPARED: [Type; 13] = [B16, B32, B64, U16, U32, U64, S16, S32, S64, F16, Bf16, F32, F64];
+const COMPARED: [Type; 15] = [B16, B32, B64, U16, U32, U64, S16, S32, S64, F16, F16x2, Bf16, Bf16x2, F32, F64];
 
 /// `setp.lt{.and}{.ftz}.u32 p{|q}, a, b{, c};`
 pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let name = c.modifier().unwrap_or_default();
     let comparison = c.require(&COMPARISONS, "a comparison such as `.lt`")?;
+    let name = c.last_name();
     let boolean = c.choose(&BOOLEANS);
     let flush_subnormals = c.accept("ftz");
     let ty = c.ty_of(&COMPARED)?;
-    if !compares(name, ty) || flush_subnormals && !matches!(ty, F32 | F16) {
+    if !compares(name, ty) || flush_subnormals && !matches!(ty, F32 | F16 | F16x2) {
         return c.wrong_type(ty);
     }
     c.operands(if boolean.is_some() { 4 } else { 3 })?;
@@ -65,13 +65,15 @@ pub(super) fn setp(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 /// `set.lt{.and}{.ftz}.u32.f32 d, a, b{, c};`
 pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let name = c.modifier().unwrap_or_default();
     let comparison = c.require(&COMPARISONS, "a comparison such as `.lt`")?;
+    let name = c.last_name();
     let boolean = c.choose(&BOOLEANS);
     let flush_subnormals = c.accept("ftz");
-    let to = c.ty_of(&[U32, S32, F32, U16, S16, F16, Bf16])?;
+    let to = c.ty_of(&[U32, S32, F32, U16, S16, F16, Bf16, F16x2, Bf16x2])?;
     let ty = c.ty_of(&COMPARED)?;
-    if !compares(name, ty) || flush_subnormals && !matches!(ty, F32 | F16) {
+    let packed = matches!(ty, F16x2 | Bf16x2);
+    let fits = if packed { matches!(to, U32 | S32) || to == ty } else { !matches!(to, F16x2 | Bf16x2) };
+    if !fits || !compares(name, ty) || flush_subnormals && !matches!(ty, F32 | F16 | F16x2) {
         return c.wrong_type(ty);
     }
     c.operands(if boolean.is_some() { 4 } else { 3 })?;

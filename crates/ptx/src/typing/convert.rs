@@ -15,12 +15,8 @@ const CONVERTED: [Type; 12] = [U8, U16, U32, U64, S8, S16, S32, S64, F16, Bf16, 
 pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let given = c.modes()?;
     let to = c.ty()?;
-    if matches!(to, F16x2 | Bf16x2) {
-        let from = c.ty_of(&[F32])?;
-        let allowed = Modes::RN.and(Modes::ROUND).and(Modes::RELU).and(Modes::NEEDED);
-        let mode = c.allow(given, allowed, to)?;
-        c.operands(3)?;
-        return Ok(Op::ConvertPair { to, from, mode, dst: c.dst(0, B32)?, a: c.src(1, from)?, b: c.src(2, from)? });
+    if matches!(to, F16x2 | Bf16x2 | E4m3x2 | E5m2x2 | Tf32) {
+        return packed(c, given, to);
     }
     if !CONVERTED.contains(&to) {
         return c.wrong_type(to);
@@ -35,6 +31,56 @@ pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Convert { to, from, mode, dst, src: c.source(a, from, width(from))? })
 }
 
+/// Conversions to two values in a word, and to `.tf32`.
+fn packed(c: &mut Context<'_, '_>, given: GivenModes, to: Type) -> Parsed<Op> {
+    let from = c.ty_of(match to {
+        F16x2 => &[F32, E4m3x2, E5m2x2],
+        E4m3x2 | E5m2x2 => &[F32, F16x2],
+        _ => &[F32],
+    })?;
+    let rounds = match (to, from) {
+        (Tf32, _) => Modes::RN.and(Modes::RZ).and(Modes::NEAREST_AWAY),
+        (F16x2 | Bf16x2, F32) => Modes::RN.and(Modes::RZ),
+        _ => Modes::RN,
+    };
+    let finite = if matches!(from, E4m3x2 | E5m2x2) { Modes::NONE } else { Modes::SAT_FINITE };
+    let mode = c.allow(given, rounds.and(finite).and(Modes::RELU).and(Modes::NEEDED), to)?;
+    if matches!(to, E4m3x2 | E5m2x2) && !mode.saturate_finite {
+        return c.missing("`.satfinite` to a type of 8 bits");
+    }
+    if from == F32 && to != Tf32 {
+        c.operands(3)?;
+        return Ok(Op::ConvertPair { to, from, mode, dst: c.dst(0, to)?, a: c.src(1, from)?, b: c.src(2, from)? });
+    }
+    c.operands(2)?;
+    Ok(Op::Convert { to, from, mode, dst: c.dst(0, to)?, src: c.src(1, from)? })
+}
+
+/// `cvt.pack.sat.u16.s32 d, a, b;`, `cvt.pack.sat.u8.s32.b32 d, a, b, c;`
+pub(super) fn pack(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    c.accept("pack");
+    c.require(&[("sat", ())], "`.sat`")?;
+    let types = [
+        ("u2", (2, false)),
+        ("s2", (2, true)),
+        ("u4", (4, false)),
+        ("s4", (4, true)),
+        ("u8", (8, false)),
+        ("s8", (8, true)),
+        ("u16", (16, false)),
+        ("s16", (16, true)),
+    ];
+    let (bits, signed) = c.require(&types, "a type such as `.u8`")?;
+    c.ty_of(&[S32])?;
+    let narrow = bits < 16;
+    if narrow {
+        c.ty_of(&[B32])?;
+    }
+    c.operands(if narrow { 4 } else { 3 })?;
+    let (dst, a, b) = (c.dst(0, B32)?, c.src(1, S32)?, c.src(2, S32)?);
+    Ok(Op::ConvertPack { bits, signed, dst, a, b, c: if narrow { Some(c.src32(3)?) } else { None } })
+}
+
 /// The modifiers of a conversion.
 fn allowed(to: Type, from: Type) -> Modes {
     let single = to == F32 || from == F32;
@@ -46,7 +92,8 @@ fn allowed(to: Type, from: Type) -> Modes {
         (Kind::Float, Kind::Float) if to == from => modes.and(Modes::INTEGER_ROUND),
         (Kind::Float, Kind::Float) if to.bits() <= from.bits() => {
             let half = matches!(to, F16 | Bf16);
-            modes.and(Modes::ROUND).and(if half { Modes::RELU } else { Modes::NONE })
+            let finite = if from == F32 { Modes::RELU.and(Modes::SAT_FINITE) } else { Modes::RELU };
+            modes.and(Modes::ROUND).and(if half { finite } else { Modes::NONE })
         }
         (Kind::Float, Kind::Float) => modes,
         (Kind::Float, _) => modes.and(Modes::ROUND),

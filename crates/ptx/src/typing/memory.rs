@@ -13,10 +13,12 @@ pub(super) const SCOPES: [(&str, Scope); 4] =
     [("cta", Scope::Block), ("cluster", Scope::Cluster), ("gpu", Scope::Device), ("sys", Scope::System)];
 
 /// The state spaces that an address can be in, by their modifiers.
-pub(super) const SPACES: [(&str, Space); 8] = [
+pub(super) const SPACES: [(&str, Space); 9] = [
     ("global", Space::Global),
     ("shared", Space::Shared),
     ("shared::cta", Space::Shared),
+    // A cluster is one block here.
+    ("shared::cluster", Space::Shared),
     ("local", Space::Local),
     ("const", Space::Constant),
     ("param", Space::Parameter),
@@ -27,16 +29,18 @@ pub(super) const SPACES: [(&str, Space); 8] = [
 /// Ordering and scope, which loads and stores start with.
 fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
     let loads = c.opcode() == "ld";
-    let ordering = match c.modifier() {
-        Some("weak") => Ordering::Weak,
-        Some("volatile") => Ordering::Volatile,
-        Some("relaxed") => Ordering::Relaxed,
-        Some("acquire") if loads => Ordering::Acquire,
-        Some("release") if !loads => Ordering::Release,
-        Some("mmio") => Ordering::MemoryMapped,
-        _ => return Ok((Ordering::Weak, Scope::default())),
-    };
-    c.next += 1;
+    let ordering = c.take_first(|name| {
+        Some(match name {
+            "weak" => Ordering::Weak,
+            "volatile" => Ordering::Volatile,
+            "mmio" => Ordering::MemoryMapped,
+            "relaxed" => Ordering::Relaxed,
+            "acquire" if loads => Ordering::Acquire,
+            "release" if !loads => Ordering::Release,
+            _ => return None,
+        })
+    });
+    let Some(ordering) = ordering else { return Ok((Ordering::Weak, Scope::default())) };
     let scope = match ordering {
         Ordering::Weak | Ordering::Volatile => Scope::default(),
         Ordering::MemoryMapped => {
@@ -51,24 +55,23 @@ fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
 /// Hints for caches, which change nothing that a program can see: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one
 /// of them is `.L2::cache_hint`, for which a cache policy stands behind the other operands.
 fn hints(c: &mut Context<'_, '_>) -> bool {
+    const HINTS: [&str; 12] = [
+        "L1::evict_normal",
+        "L1::evict_unchanged",
+        "L1::evict_first",
+        "L1::evict_last",
+        "L1::no_allocate",
+        "L2::evict_normal",
+        "L2::evict_first",
+        "L2::evict_last",
+        "L2::cache_hint",
+        "L2::64B",
+        "L2::128B",
+        "L2::256B",
+    ];
     let mut has_policy = false;
-    while let Some(
-        name @ ("L1::evict_normal"
-        | "L1::evict_unchanged"
-        | "L1::evict_first"
-        | "L1::evict_last"
-        | "L1::no_allocate"
-        | "L2::evict_normal"
-        | "L2::evict_first"
-        | "L2::evict_last"
-        | "L2::cache_hint"
-        | "L2::64B"
-        | "L2::128B"
-        | "L2::256B"),
-    ) = c.modifier()
-    {
+    while let Some(name) = c.take_first(|name| HINTS.contains(&name).then_some(name)) {
         has_policy |= name == "L2::cache_hint";
-        c.next += 1;
     }
     has_policy
 }
@@ -104,7 +107,7 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let uniform = c.opcode() == "ldu";
     let (ordering, scope) = if uniform { Default::default() } else { ordering(c)? };
     let space = c.choose(if uniform { &SPACES[..1] } else { &SPACES }).unwrap_or(Space::Generic);
-    let mut has_policy = hints(c);
+    let has_policy = hints(c);
     let operators = [
         ("ca", CacheOperator::AllLevels),
         ("cg", CacheOperator::GlobalLevel),
@@ -115,7 +118,6 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let takes_operator = !uniform && ordering == Ordering::Weak;
     let cache = if takes_operator { c.choose(&operators) } else { None };
     let non_coherent = space == Space::Global && c.accept("nc");
-    has_policy |= hints(c);
     let (lanes, ty) = vector(c, space)?;
     operands_and_policy(c, 2, has_policy)?;
     let parts = c.parts(0, lanes)?;
@@ -128,11 +130,11 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// `st`
 pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (ordering, scope) = ordering(c)?;
-    if c.modifier() == Some("const") {
-        return c.unknown_modifier();
+    if c.accept("const") {
+        return c.misplaced_modifier();
     }
     let space = c.choose(&SPACES).unwrap_or(Space::Generic);
-    let mut has_policy = hints(c);
+    let has_policy = hints(c);
     let operators = [
         ("wb", CacheOperator::WriteBack),
         ("cg", CacheOperator::GlobalLevel),
@@ -140,7 +142,6 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
         ("wt", CacheOperator::WriteThrough),
     ];
     let cache = if ordering == Ordering::Weak { c.choose(&operators) } else { None };
-    has_policy |= hints(c);
     let (lanes, ty) = vector(c, space)?;
     operands_and_policy(c, 2, has_policy)?;
     let address = c.address(0, space)?;
@@ -211,20 +212,46 @@ pub(super) fn create_policy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::CreatePolicy { dst: c.dst(0, ty)? })
 }
 
-/// `fence{.sc}.gpu;`, `membar.gl;`
+/// `fence{.sc}.gpu;`, `membar.gl;`, and those between proxies, which are all one here: `fence.proxy.async;`,
+/// `fence.mbarrier_init.release.cluster;`, `fence.acquire.sync_restrict::shared::cluster.cluster;`
 pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    const RESTRICTED: [(&str, ()); 2] = [("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())];
+    if c.accept("proxy") {
+        return proxy_fence(c);
+    }
     let (ordering, scope) = if c.opcode() == "membar" {
         let levels = [("cta", Scope::Block), ("gl", Scope::Device), ("sys", Scope::System)];
         (Ordering::SequentiallyConsistent, c.require(&levels, "a level such as `.gl`")?)
     } else {
+        c.accept("mbarrier_init");
         let ordering = c.choose(&[
             ("sc", Ordering::SequentiallyConsistent),
             ("acq_rel", Ordering::AcquireRelease),
             ("acquire", Ordering::Acquire),
             ("release", Ordering::Release),
         ]);
+        c.choose(&RESTRICTED);
         (ordering.unwrap_or(Ordering::AcquireRelease), c.require(&SCOPES, "a scope such as `.gpu`")?)
     };
+    c.operands(0)?;
+    Ok(Op::Fence { ordering, scope })
+}
+
+/// `fence.proxy.alias;`, `fence.proxy.async.global;`, `fence.proxy.async::generic.acquire...cluster;`
+fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let one_way = c.require(
+        &[("alias", false), ("async", false), ("async::generic", true)],
+        "`.alias`, `.async` or `.async::generic`",
+    )?;
+    let (mut ordering, mut scope) = (Ordering::AcquireRelease, Scope::Device);
+    if one_way {
+        ordering =
+            c.require(&[("acquire", Ordering::Acquire), ("release", Ordering::Release)], "`.acquire` or `.release`")?;
+        c.choose(&[("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())]);
+        scope = c.require(&SCOPES, "a scope such as `.cluster`")?;
+    } else {
+        c.choose(&SPACES);
+    }
     c.operands(0)?;
     Ok(Op::Fence { ordering, scope })
 }

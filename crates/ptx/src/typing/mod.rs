@@ -1,14 +1,15 @@
 //! Instructions as they are written become typed operations.
 //!
 //! **To add a PTX instruction:** add its arm to [`operation`], which names the family that reads it; then a row in the
-//! tables of that family, or a function of its own. A family takes the modifiers in PTX's order, then calls
-//! [`Context::operands`], which refuses left-over modifiers and a wrong number of operands, then reads the operands,
+//! tables of that family, or a function of its own. A family takes the modifiers that it knows, which may stand in any order
+//! (as `ptxas` has it; only of types the order matters), then calls [`Context::operands`], which refuses left-over modifiers and a wrong number of operands, then reads the operands,
 //! each with the type it must have.
 
 mod arithmetic;
 mod atomic;
 mod barrier;
 mod carry;
+mod cluster;
 mod compare;
 mod control;
 mod convert;
@@ -22,6 +23,7 @@ mod stack;
 mod surface;
 mod texture;
 mod unsupported;
+mod video;
 mod warp;
 
 pub(crate) use unsupported::refuse;
@@ -35,8 +37,10 @@ use crate::{Op, Predicate};
 pub(crate) struct Context<'s, 't> {
     statement: &'s Statement<'t>,
     environment: &'s mut Environment<'t>,
-    /// The next modifier to take.
-    next: usize,
+    /// The modifiers that are taken, a bit for each.
+    taken: u64,
+    /// The one that was taken last.
+    last: usize,
 }
 
 /// The guard and the operation of an instruction.
@@ -44,7 +48,7 @@ pub(crate) fn instruction<'t>(
     statement: &Statement<'t>,
     environment: &mut Environment<'t>,
 ) -> Parsed<(Option<Predicate>, Op)> {
-    let mut context = Context { statement, environment, next: 0 };
+    let mut context = Context { statement, environment, taken: 0, last: 0 };
     let guard = match &statement.guard {
         Some(name) => Some(context.predicate_named(name)?),
         None => None,
@@ -69,6 +73,7 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "atom" | "red" => atomic::atomic(c),
 
         "mov" => movement::mov(c),
+        "cvt" if c.has_modifier("pack") => convert::pack(c),
         "cvt" => convert::cvt(c),
         "cvta" => convert::cvta(c),
         "isspacep" => convert::isspacep(c),
@@ -89,13 +94,22 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "slct" => compare::slct(c),
         "testp" => compare::testp(c),
 
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" => video::scalar(c),
+        "vadd2" | "vsub2" | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4"
+        | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" => video::simd(c),
+
         "shfl" => warp::shuffle(c),
         "vote" => warp::vote(c),
         "match" => warp::matching(c),
         "redux" => warp::reduce(c),
+        "elect" => warp::elect(c),
         "activemask" => warp::active_mask(c),
 
+        "barrier" if c.has_modifier("cluster") => cluster::barrier(c),
         "bar" | "barrier" => barrier::barrier(c),
+        "mapa" => cluster::map(c),
+        "getctarank" => cluster::rank(c),
+        "griddepcontrol" | "setmaxnreg" | "pmevent" => cluster::no_effect(c),
         "nanosleep" => barrier::nanosleep(c),
 
         "bra" => control::branch(c),

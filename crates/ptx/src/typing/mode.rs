@@ -11,6 +11,7 @@ pub(crate) struct Modes(u32);
 impl Modes {
     pub const NONE: Modes = Modes(0);
     pub const RN: Modes = Modes(1);
+    pub const RZ: Modes = Modes(1 << 1);
     pub const ROUND: Modes = Modes(0b1111);
     pub const INTEGER_ROUND: Modes = Modes(0b1111_0000);
     pub const APPROXIMATE: Modes = Modes(1 << 8);
@@ -21,6 +22,7 @@ impl Modes {
     pub const XOR_SIGN: Modes = Modes(1 << 13);
     pub const RELU: Modes = Modes(1 << 14);
     pub const NEAREST_AWAY: Modes = Modes(1 << 15);
+    pub const SAT_FINITE: Modes = Modes(1 << 16);
     /// A rounding or a precision must be named.
     pub const NEEDED: Modes = Modes(1 << 31);
 
@@ -42,8 +44,6 @@ impl Modes {
 pub(crate) struct GivenModes {
     pub mode: Mode,
     bits: u32,
-    /// Index of the first among the instruction's modifiers.
-    first: usize,
 }
 
 impl GivenModes {
@@ -54,61 +54,36 @@ impl GivenModes {
 }
 
 impl Context<'_, '_> {
-    /// Takes the modifiers of arithmetic that come next.
+    /// Takes the modifiers of arithmetic.
     pub fn modes(&mut self) -> Parsed<GivenModes> {
-        let mut given = GivenModes { first: self.next, ..GivenModes::default() };
-        while let Some(name) = self.modifier() {
+        let mut given = GivenModes::default();
+        while let Some(place) = self.take_first(|name| NAMES.iter().position(|&known| known == name)) {
+            let bit = 1 << place;
             let mode = &mut given.mode;
-            let mut round = |rounding, bit| {
-                mode.rounding = rounding;
-                bit
-            };
-            let bit = match name {
-                "rn" => round(Rounding::Nearest, 1),
-                "rz" => round(Rounding::Zero, 1 << 1),
-                "rm" => round(Rounding::Down, 1 << 2),
-                "rp" => round(Rounding::Up, 1 << 3),
-                "rni" => round(Rounding::IntegerNearest, 1 << 4),
-                "rzi" => round(Rounding::IntegerZero, 1 << 5),
-                "rmi" => round(Rounding::IntegerDown, 1 << 6),
-                "rpi" => round(Rounding::IntegerUp, 1 << 7),
-                "rna" => round(Rounding::NearestAway, Modes::NEAREST_AWAY.0),
-                "approx" => {
-                    mode.precision = Precision::Approximate;
-                    Modes::APPROXIMATE.0
-                }
-                "full" => {
-                    mode.precision = Precision::Full;
-                    Modes::FULL.0
-                }
-                "ftz" => {
-                    mode.flush_subnormals = true;
-                    Modes::FTZ.0
-                }
-                "sat" => {
-                    mode.saturate = true;
-                    Modes::SAT.0
-                }
-                "NaN" => {
-                    mode.propagate_nan = true;
-                    Modes::NAN.0
-                }
-                "relu" => {
-                    mode.relu = true;
-                    Modes::RELU.0
-                }
-                "xorsign" => {
-                    mode.xor_sign_abs = true;
-                    Modes::XOR_SIGN.0
-                }
-                _ => break,
-            };
+            match NAMES[place] {
+                "rn" => mode.rounding = Rounding::Nearest,
+                "rz" => mode.rounding = Rounding::Zero,
+                "rm" => mode.rounding = Rounding::Down,
+                "rp" => mode.rounding = Rounding::Up,
+                "rni" => mode.rounding = Rounding::IntegerNearest,
+                "rzi" => mode.rounding = Rounding::IntegerZero,
+                "rmi" => mode.rounding = Rounding::IntegerDown,
+                "rpi" => mode.rounding = Rounding::IntegerUp,
+                "rna" => mode.rounding = Rounding::NearestAway,
+                "approx" => mode.precision = Precision::Approximate,
+                "full" => mode.precision = Precision::Full,
+                "ftz" => mode.flush_subnormals = true,
+                "sat" => mode.saturate = true,
+                "satfinite" => mode.saturate_finite = true,
+                "NaN" => mode.propagate_nan = true,
+                "relu" => mode.relu = true,
+                _ => mode.xor_sign_abs = true,
+            }
             let how = Modes::ROUND.0 | Modes::INTEGER_ROUND.0 | Modes::NEAREST_AWAY.0 | 0b11 << 8;
             if given.bits & bit != 0 || (bit & how != 0 && given.bits & how != 0) {
-                return self.unknown_modifier();
+                return self.misplaced_modifier();
             }
             given.bits |= bit;
-            self.next += 1;
             if bit == Modes::XOR_SIGN.0 && !self.accept("abs") {
                 return self.missing("`.xorsign.abs`");
             }
@@ -123,8 +98,8 @@ impl Context<'_, '_> {
         let extra = if given.bits & both == both { Modes::RELU.0 } else { given.bits & !allowed.0 };
         if extra != 0 {
             let name = modifier_name(extra & extra.wrapping_neg());
-            let found = self.statement.modifiers.iter().skip(given.first).position(|word| word.text == name);
-            let span = self.modifier_span(given.first + found.unwrap_or(0));
+            let found = self.statement.modifiers.iter().position(|word| word.text == name);
+            let span = self.modifier_span(found.unwrap_or(0));
             let (ty, modifier) = (ty.name().to_owned(), name.to_owned());
             return fault(span, InstructionError::ModifierOfType { opcode: opcode(), ty, modifier });
         }
@@ -141,10 +116,27 @@ impl Context<'_, '_> {
     }
 }
 
+/// The modifiers, each at the place of its bit in [`Modes`].
+const NAMES: [&str; 17] = [
+    "rn",
+    "rz",
+    "rm",
+    "rp",
+    "rni",
+    "rzi",
+    "rmi",
+    "rpi",
+    "approx",
+    "full",
+    "ftz",
+    "sat",
+    "NaN",
+    "xorsign",
+    "relu",
+    "rna",
+    "satfinite",
+];
+
 fn modifier_name(bit: u32) -> &'static str {
-    const NAMES: [&str; 16] = [
-        "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "approx", "full", "ftz", "sat", "NaN", "xorsign", "relu",
-        "rna",
-    ];
     NAMES[bit.trailing_zeros() as usize % NAMES.len()]
 }

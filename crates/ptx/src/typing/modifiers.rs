@@ -1,4 +1,4 @@
-//! Taking the modifiers of an instruction, one after the other.
+//! Taking the modifiers of an instruction, in whatever order they stand.
 
 use super::Context;
 use crate::errors::{InstructionError, Parsed, fault};
@@ -15,34 +15,63 @@ impl<'t> Context<'_, 't> {
         self.statement.modifiers.iter().any(|modifier| modifier.text == name)
     }
 
-    /// The next modifier.
+    /// The first modifier that is left.
     pub fn modifier(&self) -> Option<&'t str> {
-        self.statement.modifiers.get(self.next).map(|modifier| modifier.text)
+        self.left().next().map(|(_, name)| name)
     }
 
-    /// Takes the next modifier if it is that one.
-    pub fn accept(&mut self, name: &str) -> bool {
-        let found = self.modifier() == Some(name);
-        self.next += usize::from(found);
-        found
+    /// The modifiers that are left, with their places.
+    fn left(&self) -> impl Iterator<Item = (usize, &'t str)> {
+        let taken = self.taken;
+        let is_left = move |place: usize| place >= 64 || taken >> place & 1 == 0;
+        self.statement
+            .modifiers
+            .iter()
+            .map(|modifier| modifier.text)
+            .enumerate()
+            .filter(move |&(place, _)| is_left(place))
     }
 
-    /// Takes the next modifier if the table has it.
-    pub fn choose<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
-        let name = self.modifier()?;
-        let &(_, value) = table.iter().find(|(candidate, _)| *candidate == name)?;
-        self.next += 1;
+    /// Takes the modifier at a place. (The 65th is never taken, and so refused.)
+    fn take(&mut self, place: usize) {
+        self.taken |= 1u64.checked_shl(place as u32).unwrap_or(0);
+        self.last = place;
+    }
+
+    /// Takes the first modifier that the function knows.
+    pub fn take_first<T>(&mut self, known: impl Fn(&'t str) -> Option<T>) -> Option<T> {
+        let (place, value) = self.left().find_map(|(place, name)| Some((place, known(name)?)))?;
+        // One beyond the 64th stays left, whatever it is.
+        if place >= 64 {
+            return None;
+        }
+        self.take(place);
         Some(value)
     }
 
-    /// Takes the next modifier, which the table must have; `what` says what it is.
+    /// The name of the modifier that was taken last.
+    pub fn last_name(&self) -> &'t str {
+        self.statement.modifiers.get(self.last).map_or("", |modifier| modifier.text)
+    }
+
+    /// Takes that modifier if it is there.
+    pub fn accept(&mut self, name: &str) -> bool {
+        self.take_first(|found| (found == name).then_some(())).is_some()
+    }
+
+    /// Takes the first modifier that the table has.
+    pub fn choose<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
+        self.take_first(|name| table.iter().find(|(candidate, _)| *candidate == name).map(|&(_, value)| value))
+    }
+
+    /// Takes a modifier that the table has, and that must be there; `what` says what it is.
     pub fn require<T: Copy>(&mut self, table: &[(&str, T)], what: &'static str) -> Parsed<T> {
         match self.choose(table) {
             Some(value) => Ok(value),
             None if self.modifier().is_some() => {
                 let modifier = self.modifier().unwrap_or_default().to_owned();
                 let error = InstructionError::OtherModifier { opcode: self.opcode().into(), what, modifier };
-                fault(self.modifier_span(self.next), error)
+                fault(self.next_span(), error)
             }
             None => self.missing(what),
         }
@@ -55,15 +84,10 @@ impl<'t> Context<'_, 't> {
 
     /// Takes a type.
     pub fn ty(&mut self) -> Parsed<Type> {
-        let Some(name) = self.modifier() else {
-            return fault(self.name_span(), InstructionError::MissingType(self.name()));
-        };
-        match Type::from_name(name) {
-            Some(ty) => {
-                self.next += 1;
-                Ok(ty)
-            }
-            None => self.unknown_modifier(),
+        match self.take_first(Type::from_name) {
+            Some(ty) => Ok(ty),
+            None if self.modifier().is_some() => self.unknown_modifier(),
+            None => fault(self.name_span(), InstructionError::MissingType(self.name())),
         }
     }
 
@@ -78,19 +102,32 @@ impl<'t> Context<'_, 't> {
         let others: Vec<&str> = self.statement.modifiers.iter().map(|word| word.text).collect();
         let with = others.iter().filter(|text| **text != ty.name()).map(|text| format!(".{text}")).collect();
         let error = InstructionError::WrongType { opcode: self.opcode().into(), ty: ty.name().into(), with };
-        fault(self.modifier_span(self.next.saturating_sub(1)), error)
+        fault(self.modifier_span(self.last), error)
     }
 
-    /// Fails at the next modifier.
+    /// Fails at the first modifier that is left.
     pub fn unknown_modifier<T>(&self) -> Parsed<T> {
         let modifier = self.modifier().unwrap_or_default().to_owned();
         let error = InstructionError::UnknownModifier { opcode: self.opcode().into(), modifier };
-        fault(self.modifier_span(self.next), error)
+        fault(self.next_span(), error)
     }
 
     /// Refuses modifiers that are left.
     pub fn finish_modifiers(&self) -> Parsed<()> {
         if self.modifier().is_some() { self.unknown_modifier() } else { Ok(()) }
+    }
+
+    /// Where the first modifier that is left stands.
+    fn next_span(&self) -> Span {
+        let place = self.left().next().map_or(usize::MAX, |(place, _)| place);
+        self.modifier_span(place)
+    }
+
+    /// Fails at the modifier that was taken last.
+    pub fn misplaced_modifier<T>(&self) -> Parsed<T> {
+        let error =
+            InstructionError::UnknownModifier { opcode: self.opcode().into(), modifier: self.last_name().to_owned() };
+        fault(self.modifier_span(self.last), error)
     }
 
     pub fn modifier_span(&self, index: usize) -> Span {

@@ -68,7 +68,6 @@ impl<'s, 't> Context<'s, 't> {
             Ok(None) => {
                 return match special(name.text, name.part) {
                     Named::Special(special) => Ok(Resolved::Special(special)),
-                    Named::Unsupported => fault(name.span, NameError::UnsupportedSpecial(name.text.to_owned())),
                     Named::NeedsPart => fault(name.span, NameError::NeedsPart(name.text.to_owned())),
                     Named::NoPart => self.no_part(name, name.part.unwrap_or_default()),
                     Named::Nothing => fault(name.span, NameError::Undeclared(name.text.to_owned())),
@@ -197,8 +196,9 @@ impl<'s, 't> Context<'s, 't> {
             Raw::Name(name) => match self.resolve(name)? {
                 Resolved::Special(special) if name.offset.is_none() && !name.negated => {
                     let found = special_type(special);
-                    let fits = found.bits() == ty.bits() || special == Special::GridId && ty.bits() == 32;
-                    if fits && matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed) {
+                    let low = ty.bits() == 16 && found.bits() == 32 || special == Special::GridId && ty.bits() == 32;
+                    let number = matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed);
+                    if (found.bits() == ty.bits() || low) && (number || found == ty) {
                         return Ok(Operand::Special(special));
                     }
                     fault(name.span, OperandError::Type { name: name.text.to_owned(), found, expected: ty })

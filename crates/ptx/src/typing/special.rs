@@ -5,8 +5,6 @@ use crate::{Axis, Special, Type};
 /// What a name is among the special registers.
 pub(super) enum Named {
     Special(Special),
-    /// PTX has it, this crate does not.
-    Unsupported,
     /// It has parts, and none is named.
     NeedsPart,
     /// It has no such part.
@@ -23,6 +21,10 @@ pub(super) fn special(name: &str, part: Option<&str>) -> Named {
         "ntid" => Some(Special::BlockSize),
         "ctaid" => Some(Special::BlockIndex),
         "nctaid" => Some(Special::GridSize),
+        "clusterid" => Some(Special::ClusterIndex),
+        "nclusterid" => Some(Special::ClusterCount),
+        "cluster_ctaid" => Some(Special::BlockIndexInCluster),
+        "cluster_nctaid" => Some(Special::ClusterSize),
         _ => None,
     };
     if let Some(vector) = vector {
@@ -30,6 +32,7 @@ pub(super) fn special(name: &str, part: Option<&str>) -> Named {
             Some("x") => Named::Special(vector(Axis::X)),
             Some("y") => Named::Special(vector(Axis::Y)),
             Some("z") => Named::Special(vector(Axis::Z)),
+            Some("w") => Named::Special(Special::Zero),
             Some(_) => Named::NoPart,
             None => Named::NeedsPart,
         };
@@ -62,23 +65,22 @@ fn scalar(name: &str) -> Named {
         "globaltimer_hi" => Special::GlobalTimerHigh,
         "total_smem_size" => Special::TotalSharedSize,
         "dynamic_smem_size" => Special::DynamicSharedSize,
-        "clusterid"
-        | "nclusterid"
-        | "cluster_ctaid"
-        | "cluster_nctaid"
-        | "cluster_ctarank"
-        | "cluster_nctarank"
-        | "is_explicit_cluster"
-        | "aggr_smem_size"
-        | "current_graph_exec" => return Named::Unsupported,
+        "cluster_ctarank" => Special::BlockRankInCluster,
+        "cluster_nctarank" => Special::ClusterBlocks,
+        "is_explicit_cluster" => Special::IsExplicitCluster,
+        "aggr_smem_size" => Special::AggregateSharedSize,
+        "current_graph_exec" => Special::CurrentGraph,
+        "reserved_smem_offset_begin"
+        | "reserved_smem_offset_end"
+        | "reserved_smem_offset_cap"
+        | "reserved_smem_offset_0"
+        | "reserved_smem_offset_1" => Special::ReservedShared,
         _ => {
-            let number = |prefix| name.strip_prefix(prefix).and_then(|rest: &str| rest.parse::<u8>().ok());
-            let counter = name.trim_end_matches("_64");
-            let counter =
-                counter.strip_prefix("pm").is_some_and(|rest| rest.parse::<u8>().is_ok_and(|index| index < 8));
-            return match number("envreg") {
-                Some(index @ 0..32) => Named::Special(Special::Environment(index)),
-                _ if counter || name.starts_with("reserved_smem_offset") => Named::Unsupported,
+            let number = |prefix, name: &str| name.strip_prefix(prefix).and_then(|rest| rest.parse::<u8>().ok());
+            let short = name.strip_suffix("_64");
+            return match (number("envreg", name), number("pm", short.unwrap_or(name))) {
+                (Some(index @ 0..32), _) => Named::Special(Special::Environment(index)),
+                (_, Some(index @ 0..8)) => Named::Special(Special::PerformanceCounter { index, wide: short.is_some() }),
                 _ => Named::Nothing,
             };
         }
@@ -88,7 +90,9 @@ fn scalar(name: &str) -> Named {
 /// The type of a special register.
 pub(super) fn special_type(special: Special) -> Type {
     match special {
-        Special::Clock64 | Special::GlobalTimer | Special::GridId => Type::U64,
+        Special::IsExplicitCluster => Type::Pred,
+        Special::Clock64 | Special::GlobalTimer | Special::GridId | Special::CurrentGraph => Type::U64,
+        Special::PerformanceCounter { wide: true, .. } => Type::U64,
         Special::Environment(_) => Type::B32,
         _ => Type::U32,
     }

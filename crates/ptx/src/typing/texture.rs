@@ -50,8 +50,7 @@ pub(super) fn gather(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let component = c.require(&[("r", 0), ("g", 1), ("b", 2), ("a", 3)], "a component such as `.r`")?;
     let geometry = geometry(c)?;
     if !matches!(geometry, Geometry::Plane | Geometry::PlaneArray) {
-        c.next -= 1;
-        return c.unknown_modifier();
+        return c.misplaced_modifier();
     }
     c.require(&[("v4", ())], "`.v4`")?;
     let ty = c.ty_of(&[U32, S32, F32])?;

@@ -7,7 +7,7 @@ use crate::{AtomicOp, Op, ShuffleMode, VoteMode};
 
 /// `shfl.sync.down.b32 d{|p}, a, lane, clamp, members;`
 pub(super) fn shuffle(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    c.require(&[("sync", ())], "`.sync`")?;
+    let sync = synchronizes(c)?;
     let mode = c.require(
         &[
             ("up", ShuffleMode::Up),
@@ -18,22 +18,38 @@ pub(super) fn shuffle(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "a mode such as `.down`",
     )?;
     let ty = c.ty_of(&[B32])?;
-    c.operands(5)?;
+    c.operands(if sync { 5 } else { 4 })?;
     let (dst, in_range) = c.dst_and_predicate(0, ty)?;
-    let (src, lane, clamp, members) = (c.src(1, ty)?, c.src32(2)?, c.src32(3)?, c.src32(4)?);
+    let (src, lane, clamp) = (c.src(1, ty)?, c.src32(2)?, c.src32(3)?);
+    let members = if sync { Some(c.src32(4)?) } else { None };
     Ok(Op::Shuffle { mode, dst, in_range, src, lane, clamp, members })
 }
 
 /// `vote.sync.any.pred d, a, members;`, `vote.sync.ballot.b32 d, a, members;`
 pub(super) fn vote(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    c.require(&[("sync", ())], "`.sync`")?;
+    let sync = synchronizes(c)?;
     let mode = c.require(
         &[("all", VoteMode::All), ("any", VoteMode::Any), ("uni", VoteMode::Uniform), ("ballot", VoteMode::Ballot)],
         "a mode such as `.any`",
     )?;
     let ty = c.ty_of(if mode == VoteMode::Ballot { &[B32] } else { &[Pred] })?;
-    c.operands(3)?;
-    Ok(Op::Vote { mode, dst: c.dst(0, ty)?, predicate: c.src(1, Pred)?, members: c.src32(2)? })
+    c.operands(if sync { 3 } else { 2 })?;
+    let (dst, predicate) = (c.dst(0, ty)?, c.src(1, Pred)?);
+    Ok(Op::Vote { mode, dst, predicate, members: if sync { Some(c.src32(2)?) } else { None } })
+}
+
+/// Whether a shuffle or a vote is `.sync`. Before sm_70 it need not be: then the lanes that execute it take part.
+fn synchronizes(c: &mut Context<'_, '_>) -> Parsed<bool> {
+    let sync = c.accept("sync");
+    if sync || c.environment.module.target < 70 { Ok(sync) } else { c.missing("`.sync` from sm_70 on") }
+}
+
+/// `elect.sync d|p, members;`
+pub(super) fn elect(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    c.require(&[("sync", ())], "`.sync`")?;
+    c.operands(2)?;
+    let (dst, leader) = c.dst_and_predicate(0, B32)?;
+    Ok(Op::Elect { dst, leader, members: c.src32(1)? })
 }
 
 /// `match.any.sync.b32 d, a, members;`, `match.all.sync.b32 d{|p}, a, members;`

@@ -18,6 +18,11 @@ struct Brain(f32);
 value!(cold word Half, |raw| Half(to_single(raw, F16)), |value| value.0.to_bits());
 value!(cold word Brain, |raw| Brain(to_single(raw, BF16)), |value| value.0.to_bits());
 
+/// The same with subnormal numbers read as zeros.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+struct FlushedHalf(f32);
+value!(cold word FlushedHalf, |raw| FlushedHalf(to_single(F16.flush(raw.into()) as u32, F16)), |value| value.0.to_bits());
+
 fn to_single(raw: u32, format: Format) -> f32 {
     f32::from_bits(F32.encode(format.decode((raw & 0xffff).into()), Round::Nearest) as u32)
 }
@@ -134,6 +139,7 @@ pub(crate) fn compare(comparison: Comparison, ty: Type, flush: bool) -> Option<H
         Type::F32 if flush => unordered::<Flushed>(comparison),
         Type::F32 => unordered::<f32>(comparison),
         Type::F64 => unordered::<f64>(comparison),
+        Type::F16 if flush => unordered::<FlushedHalf>(comparison),
         Type::F16 => unordered::<Half>(comparison),
         Type::Bf16 => unordered::<Brain>(comparison),
         _ => None,
@@ -149,11 +155,11 @@ pub(crate) fn set(
     op: Option<BooleanOp>,
 ) -> Option<(Handler, u32)> {
     fn run<T: Value + PartialOrd>(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
-        const TRUE: [u32; 4] = [u32::MAX, 0xffff, 0x3f80_0000, 0x3c00];
+        const TRUE: [u32; 5] = [u32::MAX, 0xffff, 0x3f80_0000, 0x3c00, 0x3f80];
         let comparison = COMPARISONS[(operands.e & 15) as usize % COMPARISONS.len()];
         let compared = registers.test2::<false, T>(operands.a, operands.b, |a, b| holds_any(comparison, a, b));
         let result = combine(operands.e, compared, registers.predicate(operands.c));
-        let yes = TRUE[(operands.e >> 4 & 3) as usize];
+        let yes = TRUE[(operands.e >> 4 & 7) as usize % TRUE.len()];
         registers.set_word(
             operands.d,
             mask,
@@ -170,6 +176,7 @@ pub(crate) fn set(
         Type::F32 if flush => run::<Flushed>,
         Type::F32 => run::<f32>,
         Type::F64 => run::<f64>,
+        Type::F16 if flush => run::<FlushedHalf>,
         Type::F16 => run::<Half>,
         Type::Bf16 => run::<Brain>,
         _ => return None,
@@ -179,10 +186,68 @@ pub(crate) fn set(
         Type::U16 | Type::S16 | Type::B16 => 1,
         Type::F32 => 2,
         Type::F16 => 3,
+        Type::Bf16 => 4,
         _ => return None,
     };
     let index = COMPARISONS.iter().position(|&candidate| candidate == comparison)?;
     Some((handler, combination(op, 0) | yes << 4 | index as u32))
+}
+
+/// The handler of `set` and `setp` on two halves in a word, and the low bits of operand `e` (see [`combination`]): the result
+/// of the lower half and that of the upper one. For `setp`, `to` is a predicate, and `second` the row of the upper result.
+pub(crate) fn set_pair(
+    comparison: Comparison,
+    to: Type,
+    ty: Type,
+    flush: bool,
+    op: Option<BooleanOp>,
+) -> Option<(Handler, u32)> {
+    let bfloat = match ty {
+        Type::F16x2 => false,
+        Type::Bf16x2 => true,
+        _ => return None,
+    };
+    let index = COMPARISONS.iter().position(|&candidate| candidate == comparison)? as u32;
+    let e = combination(op, 0) | index | u32::from(flush) << 4 | u32::from(bfloat) << 5;
+    let (floats, predicates) = (u32::from(to.kind() == ptx::Kind::Float), to == Type::Pred);
+    let handler: Handler = if predicates { set_pair_of_predicates } else { set_pair_of_halves };
+    Some((handler, e | floats << 6))
+}
+
+/// The lanes in which the lower halves compare, and those in which the upper ones do.
+fn compare_halves(registers: &Registers<'_>, operands: &Operands) -> [u32; 2] {
+    let comparison = COMPARISONS[(operands.e & 15) as usize % COMPARISONS.len()];
+    let format = if operands.e >> 5 & 1 == 1 { BF16 } else { F16 };
+    let read = |bits: u32| {
+        let bits = if operands.e >> 4 & 1 == 1 { format.flush((bits & 0xffff).into()) as u32 } else { bits };
+        to_single(bits, format)
+    };
+    let (a, b) = (registers.word(operands.a), registers.word(operands.b));
+    let with = registers.predicate(operands.c);
+    [0, 16].map(|shift| {
+        let compared = (0..32).fold(0, |lanes, lane| {
+            lanes | u32::from(holds_any(comparison, read(a[lane] >> shift), read(b[lane] >> shift))) << lane
+        });
+        combine(operands.e, compared, with)
+    })
+}
+
+fn set_pair_of_halves(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
+    let [low, high] = compare_halves(registers, operands);
+    let yes = match (operands.e >> 6 & 1, operands.e >> 5 & 1) {
+        (0, _) => 0xffff,
+        (_, 0) => 0x3c00,
+        _ => 0x3f80,
+    };
+    let half = |lanes: u32, lane: usize| if lanes >> lane & 1 == 1 { yes } else { 0 };
+    registers.set_word(operands.d, mask, &std::array::from_fn(|lane| half(low, lane) | half(high, lane) << 16));
+}
+
+/// Row `d` is that of two predicates: the results go to it and to the one behind it.
+fn set_pair_of_predicates(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
+    let [low, high] = compare_halves(registers, operands);
+    registers.set_predicate(operands.d, mask, low);
+    registers.set_predicate(operands.d + 1, mask, high);
 }
 
 /// The handler of `slct`: `d = c >= 0 ? a : b`.

@@ -2,11 +2,11 @@
 
 use ptx::{Kind, Mode, Rounding, Type};
 
-use super::soft::{BF16, F16, F32, F64, Format, Number, Round};
+use super::soft::{BF16, E4M3, E5M2, F16, F32, F64, Format, Number, Round, TF32};
 use super::{Handler, Operands, Registers, lanes, pack, unpack};
 
 /// All types that convert, by their number in operand `e`.
-const TYPES: [Type; 12] = [
+const TYPES: [Type; 13] = [
     Type::U8,
     Type::U16,
     Type::U32,
@@ -19,6 +19,7 @@ const TYPES: [Type; 12] = [
     Type::Bf16,
     Type::F32,
     Type::F64,
+    Type::Tf32,
 ];
 
 fn format(ty: Type) -> Option<Format> {
@@ -27,6 +28,7 @@ fn format(ty: Type) -> Option<Format> {
         Type::Bf16 => Some(BF16),
         Type::F32 => Some(F32),
         Type::F64 => Some(F64),
+        Type::Tf32 => Some(TF32),
         _ => None,
     }
 }
@@ -34,6 +36,9 @@ fn format(ty: Type) -> Option<Format> {
 /// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` tell whether the registers have 64 bits: a source may be
 /// wider than its type, and a destination too.
 pub(crate) fn convert(to: Type, from: Type, mode: Mode, to_wide: bool, from_wide: bool) -> Option<(Handler, u32)> {
+    if let Some(handler) = packed(to, from) {
+        return Some((handler, pack(mode)));
+    }
     let index = |ty| TYPES.iter().position(|&candidate| candidate == ty).map(|index| index as u32);
     let e = pack(mode) | index(to)? << 12 | index(from)? << 16;
     let natural = to_wide == (to.bits() == 64) && from_wide == (from.bits() == 64);
@@ -57,7 +62,7 @@ pub(crate) fn convert(to: Type, from: Type, mode: Mode, to_wide: bool, from_wide
 /// The conversions that programs are full of, on the host's arithmetic.
 fn common(to: Type, from: Type, mode: Mode) -> Option<Handler> {
     use Type::*;
-    if mode.saturate || mode.flush_subnormals || mode.relu {
+    if mode.saturate || mode.flush_subnormals || mode.relu || mode.saturate_finite {
         return None;
     }
     let nearest = matches!(mode.rounding, Rounding::Default | Rounding::Nearest);
@@ -164,7 +169,9 @@ fn convert_bits(to: Type, from: Type, mode: Mode, raw: u64) -> u64 {
                 Rounding::IntegerNearest | Rounding::IntegerZero | Rounding::IntegerDown | Rounding::IntegerUp
             );
             let number = if integral { number.integral(round) } else { number };
-            clamp(flushed(to, target.encode(number, round)), target, mode)
+            let result = clamp(flushed(to, target.encode(number, round)), target, mode);
+            // A tf32 is the upper part of an f32.
+            if to == Type::Tf32 { if number == Number::Nan { 0x7fff_ffff } else { result << 13 } } else { result }
         }
     }
 }
@@ -174,6 +181,12 @@ fn clamp(bits: u64, format: Format, mode: Mode) -> u64 {
     let one = format.encode(Number::from_integer(1), Round::Nearest);
     let negative = format.encode(Number::Zero { negative: true }, Round::Nearest);
     let nan = format.decode(bits) == Number::Nan;
+    let magnitude = bits & (negative - 1);
+    let bits = if mode.saturate_finite && !nan && magnitude > format.largest() {
+        bits & negative | format.largest()
+    } else {
+        bits
+    };
     if mode.saturate {
         if nan || bits & negative != 0 { 0 } else { bits.min(one) }
     } else if mode.relu && !nan && bits & negative != 0 {
@@ -210,6 +223,8 @@ pub(crate) fn convert_pair(to: Type, from: Type, mode: Mode) -> Option<(Handler,
     let handler = match to {
         Type::F16x2 => lanes!(mode => |a: u32, b: u32| -> u32 { pair(Type::F16, mode, a, b) }),
         Type::Bf16x2 => lanes!(mode => |a: u32, b: u32| -> u32 { pair(Type::Bf16, mode, a, b) }),
+        Type::E4m3x2 => lanes!(mode => |a: u32, b: u32| -> u32 { narrow(F32, [b, a], E4M3, mode) }),
+        Type::E5m2x2 => lanes!(mode => |a: u32, b: u32| -> u32 { narrow(F32, [b, a], E5M2, mode) }),
         _ => return None,
     };
     Some((handler, pack(mode)))
@@ -218,6 +233,59 @@ pub(crate) fn convert_pair(to: Type, from: Type, mode: Mode) -> Option<(Handler,
 fn pair(to: Type, mode: Mode, a: u32, b: u32) -> u32 {
     let half = |bits: u32| convert_bits(to, Type::F32, mode, bits.into()) as u32;
     half(a) << 16 | half(b)
+}
+
+/// Two values of one format as two of 8 bits each, the first in the lower byte.
+#[inline(never)]
+fn narrow(from: Format, values: [u32; 2], to: Format, mode: Mode) -> u32 {
+    let [low, high] = values.map(|bits| {
+        let number = from.decode(bits.into());
+        let bits = to.encode(number, Round::Nearest) as u32;
+        let (sign, magnitude) = (bits & 0x80, bits & 0x7f);
+        match number {
+            Number::Nan => bits,
+            _ if mode.relu && sign != 0 => 0,
+            // Always `.satfinite`: infinity, and what rounds to more than the largest number.
+            _ => sign | magnitude.min(to.largest() as u32),
+        }
+    });
+    low | high << 8
+}
+
+/// Two values of 8 bits as two f16.
+#[inline(never)]
+fn widen(from: Format, bits: u32, mode: Mode) -> u32 {
+    let [low, high] = [bits & 0xff, bits >> 8 & 0xff]
+        .map(|bits| clamp(F16.encode(from.decode(bits.into()), Round::Nearest), F16, mode) as u32);
+    low | high << 16
+}
+
+/// The conversions of two values in one register. Operand `e` is [`pack`]`(mode)`.
+fn packed(to: Type, from: Type) -> Option<Handler> {
+    Some(match (to, from) {
+        (Type::E4m3x2, Type::F16x2) => {
+            lanes!(mode => |a: u32| -> u32 { narrow(F16, [a & 0xffff, a >> 16], E4M3, mode) })
+        }
+        (Type::E5m2x2, Type::F16x2) => {
+            lanes!(mode => |a: u32| -> u32 { narrow(F16, [a & 0xffff, a >> 16], E5M2, mode) })
+        }
+        (Type::F16x2, Type::E4m3x2) => lanes!(mode => |a: u32| -> u32 { widen(E4M3, a, mode) }),
+        (Type::F16x2, Type::E5m2x2) => lanes!(mode => |a: u32| -> u32 { widen(E5M2, a, mode) }),
+        _ => return None,
+    })
+}
+
+/// The handler of `cvt.pack`: `a` above `b`, and above both the low bits of `c`. Operand `e` is what this returns.
+pub(crate) fn convert_pack(bits: u32, signed: bool) -> (Handler, u32) {
+    let handler: Handler = |registers: &mut Registers<'_>, operands: &Operands, mask| {
+        let (bits, signed) = (operands.e & 31, operands.e >> 5 & 1 == 1);
+        let (low, high) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+        registers.map3::<false, _, _, _, _>(operands, mask, |a: i32, b: i32, c: u32| -> u32 {
+            let cut = |value: i32| value.clamp(low, high) as u32 & ((1 << bits) - 1);
+            c.checked_shl(2 * bits).unwrap_or(0) | cut(a) << bits | cut(b)
+        });
+    };
+    (handler, bits | u32::from(signed) << 5)
 }
 
 /// The bits of a floating-point immediate, given as an f64, in an operand of type `ty`.

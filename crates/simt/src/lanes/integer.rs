@@ -56,7 +56,34 @@ pub(super) fn unary(op: UnaryOp, ty: Type) -> Option<Handler> {
     })
 }
 
+/// Two halves of a word, each computed alone.
+macro_rules! halves {
+    (|$a:ident: $T:ty, $b:ident| $value:expr) => {
+        lanes!(|a: u32, b: u32| -> u32 {
+            let half = |$a: $T, $b: $T| -> u32 { u32::from($value as u16) };
+            half(a as $T, b as $T) | half((a >> 16) as $T, (b >> 16) as $T) << 16
+        })
+    };
+}
+
+/// Operations on two halves of a word.
+fn packed(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
+    Some(match (op, ty, mode.relu) {
+        (BinaryOp::Add, ..) => halves!(|a: u16, b| a.wrapping_add(b)),
+        (BinaryOp::Minimum, Type::U16x2, _) => halves!(|a: u16, b| a.min(b)),
+        (BinaryOp::Maximum, Type::U16x2, _) => halves!(|a: u16, b| a.max(b)),
+        (BinaryOp::Minimum, _, false) => halves!(|a: i16, b| a.min(b)),
+        (BinaryOp::Maximum, _, false) => halves!(|a: i16, b| a.max(b)),
+        (BinaryOp::Minimum, _, true) => halves!(|a: i16, b| a.min(b).max(0)),
+        (BinaryOp::Maximum, _, true) => halves!(|a: i16, b| a.max(b).max(0)),
+        _ => return None,
+    })
+}
+
 pub(super) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
+    if matches!(ty, Type::U16x2 | Type::S16x2) {
+        return packed(op, ty, mode);
+    }
     Some(match op {
         BinaryOp::Add if mode.saturate => match ty {
             Type::S32 => lanes!(|a: i32, b: i32| -> i32 { a.saturating_add(b) }),

@@ -21,12 +21,14 @@ mod half;
 mod integer;
 mod registers;
 mod soft;
+mod video;
 
-pub(crate) use compare::{combination, compare, select_by_sign, set, test_property};
-pub(crate) use convert::{convert, convert_pair, float_immediate};
+pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, test_property};
+pub(crate) use convert::{convert, convert_pack, convert_pair, float_immediate};
 pub(crate) use float::{add_double, add_single};
 pub(crate) use half::add_halves;
 pub(crate) use registers::{Base, Constants, Registers, Value, blend, value};
+pub(crate) use video::{scalar_video, simd_video};
 
 use ptx::{BinaryOp, CarryOp, Mode, Precision, Rounding, TernaryOp, Type, UnaryOp};
 
@@ -117,7 +119,8 @@ pub(crate) fn pack(mode: Mode) -> u32 {
         Precision::Approximate => 1,
         Precision::Full => 2,
     };
-    let flags = [mode.flush_subnormals, mode.saturate, mode.propagate_nan, mode.xor_sign_abs, mode.relu];
+    let flags =
+        [mode.flush_subnormals, mode.saturate, mode.propagate_nan, mode.xor_sign_abs, mode.relu, mode.saturate_finite];
     let flags = flags.iter().enumerate().fold(0, |bits, (bit, &flag)| bits | u32::from(flag) << bit);
     rounding | precision << 4 | flags << 6
 }
@@ -146,6 +149,7 @@ pub(crate) fn unpack(e: u32) -> Mode {
         propagate_nan: flag(8),
         xor_sign_abs: flag(9),
         relu: flag(10),
+        saturate_finite: flag(11),
     }
 }
 

@@ -46,12 +46,20 @@ pub(crate) struct Format {
     fraction: u32,
     exponent: u32,
     nan: u64,
+    /// The first bits that are no finite number: infinity's, where there is one.
+    beyond: u64,
 }
 
-pub(crate) const F16: Format = Format { fraction: 10, exponent: 5, nan: 0x7fff };
-pub(crate) const BF16: Format = Format { fraction: 7, exponent: 8, nan: 0x7fff };
-pub(crate) const F32: Format = Format { fraction: 23, exponent: 8, nan: 0x7fff_ffff };
-pub(crate) const F64: Format = Format { fraction: 52, exponent: 11, nan: 0xfff8_0000_0000_0000 };
+pub(crate) const F16: Format = Format { fraction: 10, exponent: 5, nan: 0x7fff, beyond: 0x7c00 };
+pub(crate) const BF16: Format = Format { fraction: 7, exponent: 8, nan: 0x7fff, beyond: 0x7f80 };
+pub(crate) const F32: Format = Format { fraction: 23, exponent: 8, nan: 0x7fff_ffff, beyond: 0x7f80_0000 };
+pub(crate) const F64: Format =
+    Format { fraction: 52, exponent: 11, nan: 0xfff8_0000_0000_0000, beyond: 0x7ff0_0000_0000_0000 };
+/// The upper 19 bits of an f32.
+pub(crate) const TF32: Format = Format { fraction: 10, exponent: 8, nan: 0x3_ffff, beyond: 0x3_fc00 };
+/// No infinity: what would be its bits are numbers.
+pub(crate) const E4M3: Format = Format { fraction: 3, exponent: 4, nan: 0x7f, beyond: 0x7f };
+pub(crate) const E5M2: Format = Format { fraction: 2, exponent: 5, nan: 0x7f, beyond: 0x7c };
 
 /// A number, exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,8 +89,14 @@ impl Format {
         1 << (self.fraction + self.exponent)
     }
 
-    fn infinity(self) -> u64 {
+    /// All bits of the exponent.
+    fn exponents(self) -> u64 {
         ((1 << self.exponent) - 1) << self.fraction
+    }
+
+    /// The largest finite number.
+    pub fn largest(self) -> u64 {
+        self.beyond - 1
     }
 
     /// The number that the bits stand for.
@@ -91,8 +105,9 @@ impl Format {
         let negative = bits & self.sign_bit() != 0;
         let fraction = bits & ((1 << self.fraction) - 1);
         let biased = (bits >> self.fraction) as i32 & ((1 << self.exponent) - 1);
-        if biased == (1 << self.exponent) - 1 {
-            return if fraction == 0 { Infinite { negative } } else { Nan };
+        let magnitude = bits & (self.sign_bit() - 1);
+        if magnitude >= self.beyond {
+            return if magnitude == self.exponents() { Infinite { negative } } else { Nan };
         }
         let (significand, biased) = if biased == 0 { (fraction, 1) } else { (fraction | 1 << self.fraction, biased) };
         if significand == 0 {
@@ -107,7 +122,7 @@ impl Format {
         let sign = |negative: bool| if negative { self.sign_bit() } else { 0 };
         match number {
             Nan => self.nan,
-            Infinite { negative } => sign(negative) | self.infinity(),
+            Infinite { negative } => sign(negative) | self.beyond,
             Zero { negative } => sign(negative),
             Finite { negative, significand, exponent } => {
                 let top = significand.ilog2() as i32;
@@ -117,7 +132,7 @@ impl Format {
                 let kept = round_at(significand, unit - exponent, negative, round);
                 // The hidden bit adds one to the exponent, and so does a carry out of the rounding.
                 let bits = (((unit + fraction + self.bias() - 1) as u64) << self.fraction).wrapping_add(kept as u64);
-                if bits < self.infinity() {
+                if bits < self.beyond {
                     return sign(negative) | bits;
                 }
                 let finite = match round {
@@ -126,14 +141,14 @@ impl Format {
                     Round::Down => !negative,
                     Round::Up => negative,
                 };
-                sign(negative) | (self.infinity() - u64::from(finite))
+                sign(negative) | (self.beyond - u64::from(finite))
             }
         }
     }
 
     /// Subnormal numbers become zeros of the same sign.
     pub fn flush(self, bits: u64) -> u64 {
-        if bits & self.infinity() == 0 { bits & self.sign_bit() } else { bits }
+        if bits & self.exponents() == 0 { bits & self.sign_bit() } else { bits }
     }
 }
 

@@ -63,6 +63,12 @@ pub(super) fn matching(registers: &mut Registers<'_>, matching: &Match, mask: u3
     }
 }
 
+/// `elect.sync`: the first lane leads.
+pub(super) fn elect(registers: &mut Registers<'_>, d: u32, leader: u32, mask: u32) {
+    registers.set_word(d, mask, &[mask.trailing_zeros(); 32]);
+    registers.set_predicate(leader, mask, mask & mask.wrapping_neg());
+}
+
 /// `redux.sync`.
 pub(super) fn reduce(registers: &mut Registers<'_>, op: AtomicOp, ty: Type, d: u32, source: u32, mask: u32) {
     let values = registers.word(source);

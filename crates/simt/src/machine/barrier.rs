@@ -1,7 +1,9 @@
 //! The barriers of a block.
 
 /// A block has this many.
-const COUNT: u32 = 16;
+pub(super) const COUNT: u32 = 16;
+/// The number of one more: the barrier of the cluster, which is this block.
+pub(super) const CLUSTER: u32 = COUNT;
 
 /// One barrier, between two times that it is complete.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +28,7 @@ pub(super) struct Outcome {
 
 /// The barriers of a block.
 pub(super) struct Barriers {
-    states: [State; COUNT as usize],
+    states: [State; COUNT as usize + 1],
     threads: u32,
     complete: u32,
 }
@@ -91,12 +93,12 @@ impl Barriers {
     }
 
     pub fn outcome(&self, barrier: u32) -> Outcome {
-        self.states[barrier as usize % COUNT as usize].outcome
+        self.states[barrier.min(CLUSTER) as usize].outcome
     }
 
     /// Threads that have arrived, and threads expected; those that a block lacks to full warps left out.
     pub fn state(&self, barrier: u32) -> (u32, u32) {
-        let State { arrived, expected, .. } = self.states[barrier as usize % COUNT as usize];
+        let State { arrived, expected, .. } = self.states[barrier.min(CLUSTER) as usize];
         (arrived.min(self.threads), expected.min(self.threads))
     }
 }

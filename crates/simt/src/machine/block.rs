@@ -252,7 +252,8 @@ impl<'l> Worker<'l> {
     pub fn special(&self, which: Special, warp: &Warp) -> [u64; 32] {
         match which {
             Special::ThreadIndex(axis) => warp.threads[axis as usize].map(u64::from),
-            Special::BlockIndex(axis) => [self.position[axis as usize].into(); 32],
+            // A cluster is one block.
+            Special::BlockIndex(axis) | Special::ClusterIndex(axis) => [self.position[axis as usize].into(); 32],
             Special::WarpId => [warp.index.into(); 32],
             Special::MultiprocessorId => {
                 let modelled = self.modelled.as_ref().map(|modelled| modelled.index.into());

@@ -124,10 +124,11 @@ impl<'l> Launched<'l> {
                     Special::LaneMaskGreater => return lanes(|lane| !(u32::MAX >> (31 - lane))).map(u64::from),
                     Special::LaneMaskGreaterEqual => return lanes(|lane| u32::MAX << lane).map(u64::from),
                     Special::BlockSize(axis) => of(self.block, axis),
-                    Special::GridSize(axis) => of(self.grid, axis),
+                    Special::GridSize(axis) | Special::ClusterCount(axis) => of(self.grid, axis),
                     Special::WarpCount => self.threads.div_ceil(32),
                     Special::MultiprocessorCount => self.multiprocessors,
-                    Special::TotalSharedSize => self.shared_bytes,
+                    Special::ClusterSize(_) | Special::ClusterBlocks => 1,
+                    Special::TotalSharedSize | Special::AggregateSharedSize => self.shared_bytes,
                     Special::DynamicSharedSize => self.shared_bytes - self.code.static_shared as u32,
                     _ => 0,
                 };

@@ -2,7 +2,7 @@
 
 use super::access;
 use super::across;
-use super::barrier::{Arrival, Outcome};
+use super::barrier::{Arrival, CLUSTER, COUNT, Outcome};
 use super::block::{Fault, Worker, absence};
 use super::launched::Launched;
 use super::modelled;
@@ -205,7 +205,10 @@ fn control<'l>(
         Action::Trap => return Err(fault(TrapKind::TrapInstruction, mask)),
         Action::Breakpoint => return Err(fault(TrapKind::Breakpoint, mask)),
         Action::Barrier(barrier) => return wait_at_barrier(worker, warp, split, barrier, mask),
-        Action::WarpBarrier { members } | Action::Vote { members, .. } | Action::WarpReduce { members, .. } => {
+        Action::WarpBarrier { members }
+        | Action::Vote { members, .. }
+        | Action::Elect { members, .. }
+        | Action::WarpReduce { members, .. } => {
             return meet_lanes(worker.launched.code, warp, split, *members, mask);
         }
         Action::Shuffle(shuffle) => return meet_lanes(worker.launched.code, warp, split, shuffle.members, mask),
@@ -351,8 +354,11 @@ fn wait_at_barrier(
 ) -> Result<Next, Fault> {
     let first = mask.trailing_zeros() & 31;
     let fault = |kind| Fault { kind, lane: first, pc: split.pc };
-    let number = warp.registers.word(barrier.number)[first as usize];
+    let number = barrier.number.map_or(CLUSTER, |number| warp.registers.word(number)[first as usize]);
     let threads = barrier.threads.map(|threads| warp.registers.word(threads)[first as usize]);
+    if barrier.number.is_some() && number >= COUNT {
+        return Err(fault(TrapKind::InvalidBarrier { barrier: number, threads }));
+    }
     let missing = warp.alive & !mask;
     if barrier.aligned && missing != 0 {
         let lane = missing.trailing_zeros();
@@ -406,7 +412,8 @@ fn meet_lanes(code: &Code, warp: &mut Warp, split: &mut Split, members: u32, mas
     let named = *warp.registers.word(members);
     let lane = mask.trailing_zeros() & 31;
     let members = named[lane as usize];
-    let group = |members: u32| super::local::lanes(mask).fold(0, |m, lane| m | u32::from(named[lane] == members) << lane);
+    let group =
+        |members: u32| super::local::lanes(mask).fold(0, |m, lane| m | u32::from(named[lane] == members) << lane);
     // Lanes that have exited, or never were, are not waited for: the hardware does not either.
     let missing = |members: u32| members & warp.alive & !mask;
     if super::local::lanes(mask).all(|lane| missing(named[lane]) == 0) {
@@ -452,6 +459,7 @@ pub(super) fn cross_lanes(code: &Code, warp: &mut Warp, split: &Split, mask: u32
         Some(Action::Shuffle(shuffle)) => across::shuffle(registers, shuffle, mask),
         Some(Action::Vote { mode, d, predicate, .. }) => across::vote(registers, *mode, *d, *predicate, mask),
         Some(Action::Match(matching)) => across::matching(registers, matching, mask),
+        Some(Action::Elect { d, leader, .. }) => across::elect(registers, *d, *leader, mask),
         Some(Action::WarpReduce { op, ty, d, source, .. }) => across::reduce(registers, *op, *ty, *d, *source, mask),
         _ => {}
     }

@@ -169,6 +169,11 @@ pub(crate) enum Action {
     ActiveMask {
         d: u32,
     },
+    Elect {
+        d: u32,
+        leader: u32,
+        members: u32,
+    },
 }
 
 /// An address operand.
@@ -329,7 +334,8 @@ pub(crate) enum Callee {
 /// `bar` and `barrier`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Barrier {
-    pub number: u32,
+    /// A row; `None`: the barrier of the cluster, which is one block.
+    pub number: Option<u32>,
     /// `None`: all threads of the block.
     pub threads: Option<u32>,
     pub aligned: bool,

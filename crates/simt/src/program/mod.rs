@@ -61,6 +61,8 @@ pub struct KernelInfo {
     pub max_threads: Option<[u32; 3]>,
     /// `.reqntid`: the threads that a block must have, per dimension.
     pub required_threads: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: the blocks that a cluster must have, per dimension.
+    pub required_cluster: Option<[u32; 3]>,
 }
 
 /// A variable of the module in device memory.
@@ -172,6 +174,11 @@ impl Program {
         {
             return Err(InvalidLaunch::NotRequiredThreads { kernel: name(), required, given: block });
         }
+        if let Some(cluster) = info.required_cluster
+            && cluster != [1; 3]
+        {
+            return Err(InvalidLaunch::ClusterSize { kernel: name(), cluster });
+        }
         let needed = info.static_shared.saturating_add(launch.dynamic_shared.into());
         if needed > launch.shared_limit.into() {
             let (fixed, limit) = (info.static_shared, launch.shared_limit);
@@ -237,6 +244,7 @@ impl Kernel {
             local: code.as_ref().map_or(0, |code| code.functions[0].local),
             max_threads: function.max_threads,
             required_threads: function.required_threads,
+            required_cluster: function.required_cluster,
         };
         Self { info, code, parameters: layout::parameters(module, function) }
     }

@@ -29,6 +29,28 @@ impl FunctionDecoder<'_, '_> {
                 self.lanes(handler, Operands { d, a, b, e, ..Operands::default() });
                 Ok(())
             }
+            Op::ConvertPack { bits, signed, dst, a, b, c } => {
+                let (handler, e) = lanes::convert_pack(*bits, *signed);
+                let (a, b) = (self.value(*a, Type::S32)?, self.value(*b, Type::S32)?);
+                let c = self.value(c.unwrap_or(Operand::Integer(0)), Type::B32)?;
+                let d = self.destination(*dst, Type::B32)?;
+                self.lanes(handler, Operands { d, a, b, c, e });
+                Ok(())
+            }
+            Op::ScalarVideo(video) => {
+                let (handler, form) = lanes::scalar_video(video);
+                let ty = |signed| if signed { Type::S32 } else { Type::U32 };
+                let a = self.value(video.a.operand, ty(video.a.signed))?;
+                let b = self.value(video.b.operand, ty(video.b.signed))?;
+                self.video(handler, form, video.dst, [a, b], video.c.unwrap_or(Operand::Integer(0)))
+            }
+            Op::SimdVideo(video) => {
+                let (handler, form) = lanes::simd_video(video);
+                let (a, b) = (self.value(video.a, Type::B32)?, self.value(video.b, Type::B32)?);
+                self.video(handler, form, video.dst, [a, b], video.c)
+            }
+            Op::MapToBlock { ty, dst, src, .. } => self.copy(*ty, *dst, *src),
+            Op::RankOfAddress { dst, .. } => self.copy(Type::U32, *dst, Operand::Integer(0)),
             Op::ConvertAddress { space, to_generic, ty, dst, src } => {
                 self.convert_address(*space, *to_generic, *ty, *dst, *src)
             }
@@ -54,6 +76,16 @@ impl FunctionDecoder<'_, '_> {
                 self.lanes(handler, Operands { d, a, b, c, e: self.carry });
                 Ok(())
             }
+            Op::SetPredicate {
+                comparison, ty: ty @ (Type::F16x2 | Type::Bf16x2), flush_subnormals, combine, ..
+            } => {
+                let op_of = combine.map(|combine| combine.op);
+                let (handler, e) =
+                    found(lanes::set_pair(*comparison, Type::Pred, *ty, *flush_subnormals, op_of), || {
+                        format!("setp of type .{}", ty.name())
+                    })?;
+                self.set_two_predicates(op, handler, e, *ty, *combine)
+            }
             Op::SetPredicate { comparison, ty, flush_subnormals, combine, dst, dst_not, a, b } => {
                 let handler = found(lanes::compare(*comparison, *ty, *flush_subnormals), || {
                     format!("setp of type .{} with this comparison", ty.name())
@@ -67,9 +99,9 @@ impl FunctionDecoder<'_, '_> {
             }
             Op::Set { comparison, to, ty, flush_subnormals, combine, dst, a, b } => {
                 let op = combine.map(|combine| combine.op);
-                let (handler, e) = found(lanes::set(*comparison, *to, *ty, *flush_subnormals, op), || {
-                    format!("set.{}.{} with this comparison", to.name(), ty.name())
-                })?;
+                let packed = lanes::set_pair(*comparison, *to, *ty, *flush_subnormals, op);
+                let handler = packed.or_else(|| lanes::set(*comparison, *to, *ty, *flush_subnormals, op));
+                let (handler, e) = found(handler, || format!("set.{}.{} with this comparison", to.name(), ty.name()))?;
                 let (a, b, d) = (self.value(*a, *ty)?, self.value(*b, *ty)?, self.destination(*dst, *to)?);
                 let c = self.combined(*combine)?;
                 self.lanes(handler, Operands { d, a, b, c, e });
@@ -98,6 +130,36 @@ impl FunctionDecoder<'_, '_> {
             }
             other => self.memory_or_control(other),
         }
+    }
+
+    /// A video instruction: its form stands in a constant row, which operand `e` names.
+    fn video(&mut self, handler: Handler, form: u64, dst: Destination, [a, b]: [u32; 2], c: Operand) -> Decoded<()> {
+        let (c, e) = (self.value(c, Type::B32)?, self.wide(Operand::Integer(form), Type::B64)?);
+        let d = self.destination(dst, Type::B32)?;
+        self.lanes(handler, Operands { d, a, b, c, e });
+        Ok(())
+    }
+
+    /// `setp` of two halves, whose handler writes two neighbouring predicates.
+    fn set_two_predicates(
+        &mut self,
+        op: &Op,
+        handler: Handler,
+        e: u32,
+        ty: Type,
+        combine: Option<Combine>,
+    ) -> Decoded<()> {
+        let Op::SetPredicate { dst, dst_not, a, b, .. } = op else { return Ok(()) };
+        let (a, b, c) = (self.value(*a, ty)?, self.value(*b, ty)?, self.combined(combine)?);
+        let d = self.temporary_predicate();
+        let upper = self.temporary_predicate();
+        self.lanes(handler, Operands { d, a, b, c, e });
+        let copy = found(lanes::predicate_logic(BinaryOp::And), || "setp".into())?;
+        for (from, to) in [(d, dst), (upper, dst_not)] {
+            let d = self.destination(*to, Type::Pred)?;
+            self.emit(HELPER, Action::Lanes(copy, Operands { d, a: from, b: ALWAYS, ..Operands::default() }));
+        }
+        Ok(())
     }
 
     fn combined(&mut self, combine: Option<Combine>) -> Decoded<u32> {

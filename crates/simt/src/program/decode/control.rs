@@ -4,7 +4,7 @@ use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Oper
 
 use super::super::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
 use super::super::system;
-use super::{COUNTED, Decoded, FunctionDecoder, Place};
+use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;
 
 impl FunctionDecoder<'_, '_> {
@@ -30,7 +30,7 @@ impl FunctionDecoder<'_, '_> {
                     }
                     BarrierAction::Synchronize | BarrierAction::Arrive => None,
                 };
-                let number = self.word(*barrier, Type::U32)?;
+                let number = Some(self.word(*barrier, Type::U32)?);
                 let threads = match *threads {
                     Some(threads) => Some(self.word(threads, Type::U32)?),
                     None => None,
@@ -46,15 +46,27 @@ impl FunctionDecoder<'_, '_> {
                 source: self.word(*src, Type::B32)?,
                 lane: self.word(*lane, Type::U32)?,
                 clamp: self.word(*clamp, Type::U32)?,
-                members: self.word(*members, Type::U32)?,
+                members: self.members(*members)?,
             })),
+            Op::Elect { dst, leader, members } => Action::Elect {
+                d: self.destination(*dst, Type::B32)?,
+                leader: self.destination(*leader, Type::Pred)?,
+                members: self.word(*members, Type::U32)?,
+            },
+            // A cluster is one block, and its barrier one more of the block's. To arrive there and wait later is to wait
+            // later: what a thread does in between, others may not see before.
+            Op::ClusterBarrier { waits: false, .. } => Action::Nothing,
+            Op::ClusterBarrier { waits: true, aligned } => {
+                let barrier = Barrier { number: None, threads: None, aligned: *aligned, waits: true, reduction: None };
+                Action::Barrier(Box::new(barrier))
+            }
             Op::Vote { mode, dst, predicate, members } => {
                 let ty = if *mode == ptx::VoteMode::Ballot { Type::B32 } else { Type::Pred };
                 Action::Vote {
                     mode: *mode,
                     d: self.destination(*dst, ty)?,
                     predicate: self.predicate(*predicate)?,
-                    members: self.word(*members, Type::U32)?,
+                    members: self.members(*members)?,
                 }
             }
             Op::Match { all, ty, dst, all_equal, src, members } => Action::Match(Box::new(Match {
@@ -97,6 +109,16 @@ impl FunctionDecoder<'_, '_> {
         };
         self.emit(COUNTED, action);
         Ok(())
+    }
+
+    /// The row of the lanes that take part; without such an operand, those that execute the instruction.
+    fn members(&mut self, members: Option<Operand>) -> Decoded<u32> {
+        if let Some(members) = members {
+            return self.word(members, Type::U32);
+        }
+        let d = self.temporary_words(1);
+        self.emit(HELPER, Action::ActiveMask { d });
+        Ok(d)
     }
 
     fn call(&mut self, callee: &Callee, results: &[CallOperand], arguments: &[CallOperand]) -> Decoded<()> {

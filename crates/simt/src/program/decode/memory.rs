@@ -34,7 +34,7 @@ impl FunctionDecoder<'_, '_> {
                 self.lanes(lanes::copy(Type::B64), Operands { d, a, ..Operands::default() });
                 Ok(())
             }
-            Op::Prefetch { .. } | Op::Fence { .. } | Op::NanoSleep { .. } => {
+            Op::Prefetch { .. } | Op::Fence { .. } | Op::NanoSleep { .. } | Op::NoEffect => {
                 self.emit(COUNTED, Action::Nothing);
                 Ok(())
             }

@@ -156,7 +156,8 @@ impl FunctionDecoder<'_, '_> {
         match operand {
             Operand::Register(register) => self.predicate_register(Predicate { register, negated: false }),
             Operand::NotRegister(register) => self.predicate_register(Predicate { register, negated: true }),
-            Operand::Integer(0) => Ok(NEVER),
+            Operand::Special(Special::IsExplicitCluster) if self.builder.explicit_cluster => Ok(ALWAYS),
+            Operand::Integer(0) | Operand::Special(Special::IsExplicitCluster) => Ok(NEVER),
             Operand::Integer(_) => Ok(ALWAYS),
             _ => Err(LoadErrorReason::Misplaced { what: "an operand that is no predicate".into() }),
         }
@@ -193,6 +194,8 @@ pub(super) fn is_fixed(special: Special) -> bool {
         special,
         Special::ThreadIndex(_)
             | Special::BlockIndex(_)
+            | Special::ClusterIndex(_)
+            | Special::PerformanceCounter { .. }
             | Special::WarpId
             | Special::MultiprocessorId
             | Special::Clock

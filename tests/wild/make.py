@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Makes the PTX of the programs in this folder again, and the expectations in their comments.
+
+    tests/wild/make.py expect [NAME...]    the `// in:` and `// out:` lines that stand below `//=` lines
+    tests/wild/make.py compile [NAME...]   the `.ptx` files; nvcc and clang-19 must be on the path
+
+In a program's comments, `//#` is Python and `//= out: u32 EXPRESSION` says of what values the next line is made: a second
+program for the same task, which knows nothing of GPUs. `//@ 90` before the code says for which variants it is compiled.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+NVCC = {
+    "sm_75": ["-arch=sm_75", "-O3"],
+    "sm_90": ["-arch=sm_90", "-O3", "-lineinfo"],
+    "debug": ["-arch=sm_80", "-G"],
+    "fast": ["-arch=sm_86", "-O3", "-use_fast_math"],
+}
+CLANG = {"sm_75": ["-march=sm_75", "-O2"], "sm_90": ["-march=sm_90", "-O3", "-gline-tables-only"], "O0": ["-march=sm_70", "-O0"]}
+DEFAULT = "sm_75 sm_90"
+
+
+def programs(names):
+    found = sorted(path for path in FOLDER.iterdir() if path.suffix in (".cu", ".c"))
+    return [path for path in found if not names or path.name.split(".")[0] in names]
+
+
+def text_of(ty, values):
+    return " ".join(repr(float(value)) if ty[0] == "f" else str(int(value)) for value in values)
+
+
+def expect(path):
+    lines, names, block = [], {}, []
+    source = path.read_text().splitlines()
+    after = False
+    for line in source:
+        if line.startswith("//#"):
+            block.append(line[4:])
+        elif block:
+            exec("\n".join(block), names)
+            block = []
+        if after:
+            after = False
+            if re.match(r"// (in|out|inout|bytes): ", line):
+                continue
+        lines.append(line)
+        if line.startswith("//= "):
+            what, ty, expression = line[4:].split(" ", 2)
+            parts = [text_of(ty, eval(part, names)) for part in (expression.split(" -> ") if what == "inout:" else [expression])]
+            lines.append(f"// {what} {ty} {' -> '.join(parts)}")
+            after = True
+    path.write_text("\n".join(lines) + "\n")
+
+
+def compile(path):
+    clang = ".clang." in path.name
+    chosen = re.search(r"^//@ (.*)$", path.read_text(), re.M)
+    for variant in (chosen.group(1) if chosen else DEFAULT).split():
+        out = FOLDER / "ptx" / f"{path.name.split('.')[0]}.{variant}.ptx"
+        if clang:
+            language = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78"]
+            options = CLANG[variant]
+            if path.suffix == ".c":
+                language = ["--target=nvptx64-nvidia-cuda", "-Xclang", "-target-feature", "-Xclang", "+ptx78"]
+            else:
+                options = [option.replace("-march", "--cuda-gpu-arch") for option in options]
+            command = ["clang-19", *language, *options, "-S", path.name, "-o", out]
+        else:
+            command = ["nvcc", *NVCC[variant], "-std=c++17", "-ptx", path.name, "-o", out]
+        subprocess.run(command, check=True, cwd=FOLDER)
+        # Some compilers write the folder that they ran in into the debug data.
+        out.write_text(out.read_text().replace(str(FOLDER.resolve()) + "/", "").replace(str(FOLDER.resolve()), "."))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in ("expect", "compile"):
+        sys.exit(__doc__)
+    (FOLDER / "ptx").mkdir(exist_ok=True)
+    for program in programs(sys.argv[2:]):
+        {"expect": expect, "compile": compile}[sys.argv[1]](program)
