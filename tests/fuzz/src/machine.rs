@@ -2,7 +2,7 @@
 
 use arbitrary::Unstructured;
 use host::random::Random;
-use simt::{Launch, LaunchError, Memory, Program, Report};
+use simt::{Checks, Launch, LaunchError, Memory, Program, Report};
 
 use crate::kernel::{COMMON_BYTES, INPUT_BYTES, Kernel, RECORD_BYTES};
 use crate::scalar::{self, Outcome};
@@ -41,8 +41,8 @@ struct Launched {
     outcome: Outcome,
 }
 
-/// Launches the kernel on this many threads of the host.
-fn launch(kernel: &Kernel, module: &ptx::Module, threads: usize) -> Launched {
+/// Launches the kernel on this many threads of the host, with or without all checks of the sanitizer.
+fn launch(kernel: &Kernel, module: &ptx::Module, threads: usize, checks: Checks) -> Launched {
     let mut memory = Memory::new(1 << 22);
     let program = Program::load(module, &mut memory).unwrap_or_else(|error| panic!("{error}\n{kernel:?}"));
     let mut allocate = |bytes: &[u8]| {
@@ -63,6 +63,7 @@ fn launch(kernel: &Kernel, module: &ptx::Module, threads: usize) -> Launched {
             arguments: &arguments.each_ref().map(|argument| argument.as_slice()),
             step_limit: STEP_LIMIT,
             threads: Some(threads),
+            checks,
             ..Launch::default()
         },
     );
@@ -75,22 +76,30 @@ fn parse(kernel: &Kernel) -> ptx::Module {
     ptx::parse("k.ptx", &kernel.module()).unwrap_or_else(|errors| panic!("{errors}\n{kernel:?}"))
 }
 
-/// Whether the kernel gives what [`scalar::run`] gives, and the same counters on one thread of the host and on several.
+/// Whether the kernel gives what [`scalar::run`] gives; and the same memory and counters on several threads of the host, and under all
+/// checks, which find nothing.
 ///
 /// # Panics
 ///
 /// If not.
 pub fn check(kernel: &Kernel) {
     let module = parse(kernel);
-    let alone = launch(kernel, &module, 1);
+    let alone = launch(kernel, &module, 1, Checks::NONE);
     let report = alone.result.unwrap_or_else(|error| panic!("{error}\n{kernel:?}"));
     check_report(&report, kernel);
     let expected = scalar::run(kernel, &input(kernel), OUTPUT_BYTE, COMMON_BYTE);
     compare(kernel, &alone.outcome, &expected, "the machine and one thread after another");
 
-    let several = launch(kernel, &module, 3);
-    compare(kernel, &several.outcome, &alone.outcome, "three threads of the host and one");
-    assert_eq!(several.result.as_ref(), Ok(&report), "\n{kernel:?}");
+    for (threads, checks, who) in [
+        (3, Checks::NONE, "three threads of the host and one"),
+        (1, Checks::ALL, "all checks and none"),
+        (3, Checks::ALL, "all checks on three threads of the host and none on one"),
+    ] {
+        let other = launch(kernel, &module, threads, checks);
+        compare(kernel, &other.outcome, &alone.outcome, who);
+        // Findings are part of a report: there are none.
+        assert_eq!(other.result.as_ref(), Ok(&report), "{who}\n{kernel:?}");
+    }
 }
 
 /// Whether what is counted adds up.
@@ -107,18 +116,20 @@ fn check_report(report: &Report, kernel: &Kernel) {
     }
 }
 
-/// Whether a wild kernel, too, ends the same way on one thread of the host and on several.
+/// Whether a wild kernel, too, ends the same way on one thread of the host and on several, with checks and without.
 ///
 /// # Panics
 ///
 /// If not.
 pub fn check_wild(kernel: &Kernel) {
     let module = parse(kernel);
-    let [alone, several] = [1, 3].map(|threads| launch(kernel, &module, threads));
-    assert_eq!(alone.result, several.result, "\n{kernel:?}");
-    // After a trap, it is open which of the blocks above had run.
-    if alone.result.is_ok() {
-        compare(kernel, &several.outcome, &alone.outcome, "three threads of the host and one");
+    for checks in [Checks::NONE, Checks::ALL] {
+        let [alone, several] = [1, 3].map(|threads| launch(kernel, &module, threads, checks));
+        assert_eq!(alone.result, several.result, "{checks:?}\n{kernel:?}");
+        // After a trap, it is open which of the blocks above had run.
+        if alone.result.is_ok() {
+            compare(kernel, &several.outcome, &alone.outcome, "three threads of the host and one");
+        }
     }
 }
 

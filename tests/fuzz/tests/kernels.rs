@@ -1,6 +1,7 @@
 //! Random kernels of fixed seeds: on the simulator against a second machine, and on a GPU where there is one.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
 
 use coalesce_fuzz::kernel::{COMMON_BYTES, HEADER, Kernel, RECORD_BYTES};
@@ -9,12 +10,14 @@ use coalesce_fuzz::scalar::{self, Outcome};
 use cuda_std::launch::Arguments;
 use host::device::{self, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 
-/// Kernels that are tried: those with the seeds below this number, or below `COALESCE_FUZZ_KERNELS`.
-fn kernels() -> u64 {
-    const KERNELS: u64 = 300;
-    let wanted =
-        std::env::var("COALESCE_FUZZ_KERNELS").map(|text| text.parse().expect("COALESCE_FUZZ_KERNELS is a number"));
-    wanted.unwrap_or(KERNELS)
+/// The seeds that are tried, or those that `COALESCE_FUZZ_KERNELS` names: `5000` (the first so many), or `5000..6000`.
+fn seeds() -> Range<u64> {
+    let Ok(text) = std::env::var("COALESCE_FUZZ_KERNELS") else { return 0..300 };
+    let number = |text: &str| text.parse::<u64>().expect("COALESCE_FUZZ_KERNELS is a number, or two: 5000..6000");
+    match text.split_once("..") {
+        Some((first, end)) => number(first)..number(end),
+        None => 0..number(&text),
+    }
 }
 
 /// Kernels in one module: a driver takes long for each module.
@@ -22,23 +25,23 @@ const IN_A_MODULE: u64 = 20;
 
 #[test]
 fn the_simulator_and_the_second_machine_agree() {
-    (0..kernels()).for_each(|seed| machine::check(&machine::seeded(seed, false)));
+    seeds().for_each(|seed| machine::check(&machine::seeded(seed, false)));
 }
 
 #[test]
 fn wild_kernels_end_the_same_way_each_time() {
-    (0..kernels()).for_each(|seed| machine::check_wild(&machine::seeded(seed, true)));
+    seeds().for_each(|seed| machine::check_wild(&machine::seeded(seed, true)));
 }
 
 /// The module with the kernels of these seeds, each named after its seed.
-fn module(seeds: std::ops::Range<u64>) -> String {
+fn module(seeds: Range<u64>) -> String {
     seeds.fold(HEADER.to_owned(), |mut text, seed| {
         let _ = writeln!(text, "{}", machine::seeded(seed, false).text(&format!("k{seed}")));
         text
     })
 }
 
-fn open(choice: DeviceChoice, folder: &Path, seeds: std::ops::Range<u64>) -> Device {
+fn open(choice: DeviceChoice, folder: &Path, seeds: Range<u64>) -> Device {
     let file = folder.join(format!("kernels-{}.ptx", seeds.start));
     std::fs::write(&file, module(seeds)).expect("the file is written");
     device::open(choice, &Options { ptx: Some(file), ..Options::default() })
@@ -72,10 +75,10 @@ fn devices_agree_with_the_second_machine() {
     let gpu = cust_raw::load().is_ok().then_some(DeviceChoice::Gpu(0));
     for choice in [Some(DeviceChoice::Simulator), gpu].into_iter().flatten() {
         let mut failures = Vec::new();
-        for first in (0..kernels()).step_by(IN_A_MODULE as usize) {
-            let seeds = first..(first + IN_A_MODULE).min(kernels());
-            let device = open(choice, folder.path(), seeds.clone());
-            for seed in seeds {
+        for first in seeds().step_by(IN_A_MODULE as usize) {
+            let part = first..(first + IN_A_MODULE).min(seeds().end);
+            let device = open(choice, folder.path(), part.clone());
+            for seed in part {
                 let kernel = machine::seeded(seed, false);
                 let found = launch(&device, &format!("k{seed}"), &kernel)
                     .unwrap_or_else(|error| panic!("{choice}, seed {seed}: {error}\n{kernel:?}"));
@@ -91,7 +94,7 @@ fn devices_agree_with_the_second_machine() {
             failures.is_empty(),
             "{choice} and one thread after another differ in {} of {} kernels:\n{}\n{first:?}",
             failures.len(),
-            kernels(),
+            seeds().count(),
             told.join("\n")
         );
     }
