@@ -7,6 +7,8 @@ mod bad_input;
 mod check;
 mod files;
 mod formats;
+#[cfg(target_os = "linux")]
+mod gpu;
 mod hostile;
 mod limits;
 mod printing;

@@ -1,0 +1,161 @@
+//! A stand-in for NVIDIA's driver, so that the host's GPU code runs where there is no GPU: memory is the process's own, and kernels do
+//! nothing. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on; `FAKE_CUDA_DEVICES` says how many GPUs there are.
+//! The tests of `tests/program/gpu.rs` compile it to `libcuda.so.1`.
+#![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
+
+use std::alloc::{Layout, alloc_zeroed};
+use std::collections::HashMap;
+use std::ffi::{c_char, c_void};
+use std::sync::Mutex;
+
+/// What the GPU says that it has.
+const MEMORY: usize = 1 << 30;
+
+static CALLS: Mutex<Option<HashMap<&str, u32>>> = Mutex::new(None);
+
+/// The status of a call: 0, or what the environment says.
+fn status(function: &'static str) -> u32 {
+    let mut calls = CALLS.lock().unwrap();
+    let count = calls.get_or_insert_default().entry(function).or_default();
+    *count += 1;
+    let Ok(wanted) = std::env::var("FAKE_CUDA_FAILS") else { return 0 };
+    let mut parts = wanted.split(':');
+    if parts.next() != Some(function) {
+        return 0;
+    }
+    let status = parts.next().and_then(|text| text.parse().ok()).unwrap_or(999);
+    let from: u32 = parts.next().and_then(|text| text.parse().ok()).unwrap_or(1);
+    if *count >= from { status } else { 0 }
+}
+
+/// Declares functions of the driver: what each does if it does not fail.
+macro_rules! driver {
+    ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
+                $(let _ = &$argument;)*
+                match status(stringify!($name)) {
+                    // SAFETY: the caller keeps the driver's contract.
+                    0 => {
+                        #[allow(unused_unsafe)] // not every function has a pointer
+                        unsafe { $body }
+                        0
+                    }
+                    status => status,
+                }
+            }
+        )*
+    };
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+pub struct Copy2D {
+    from: Side,
+    to: Side,
+    width: usize,
+    height: usize,
+}
+
+#[repr(C)]
+struct Side {
+    x: usize,
+    y: usize,
+    kind: u32,
+    host: *mut u8,
+    device: u64,
+    array: *mut c_void,
+    pitch: usize,
+}
+
+impl Side {
+    fn row(&self, row: usize) -> *mut u8 {
+        let base = if self.kind == 1 { self.host } else { self.device as *mut u8 };
+        base.wrapping_add((self.y + row) * self.pitch + self.x)
+    }
+}
+
+fn allocate(bytes: usize) -> u64 {
+    // Never freed: the process is short.
+    unsafe { alloc_zeroed(Layout::from_size_align(bytes.max(1), 512).unwrap()) as u64 }
+}
+
+/// Any pointer that is not null: nothing stands behind the driver's objects here.
+fn object() -> *mut c_void {
+    8 as *mut c_void
+}
+
+driver! {
+    cuInit(flags: u32) {}
+    cuDriverGetVersion(version: *mut i32) { *version = 13_000; }
+    cuDeviceGetCount(count: *mut i32) {
+        *count = std::env::var("FAKE_CUDA_DEVICES").map_or(1, |text| text.parse().unwrap());
+    }
+    cuDeviceGet(device: *mut i32, index: i32) { *device = index; }
+    cuDeviceGetAttribute(value: *mut i32, attribute: u32, device: i32) {
+        *value = match attribute {
+            // Threads of a block, shared memory of a block, and with an opt-in.
+            1 => 1024,
+            8 => 48 << 10,
+            97 => 227 << 10,
+            // Compute capability.
+            75 => 9,
+            76 => 0,
+            _ => 64,
+        };
+    }
+    cuDeviceGetName(name: *mut c_char, length: i32, device: i32) {
+        std::ptr::copy_nonoverlapping(c"Fake GPU".as_ptr(), name, 9);
+    }
+    cuDeviceTotalMem_v2(bytes: *mut usize, device: i32) { *bytes = MEMORY; }
+    cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: i32) { *context = object(); }
+    cuDevicePrimaryCtxRelease_v2(device: i32) {}
+    cuCtxSetCurrent(context: *mut c_void) {}
+    cuEventCreate(event: *mut *mut c_void, flags: u32) { *event = object(); }
+    cuEventDestroy_v2(event: *mut c_void) {}
+    cuEventElapsedTime(milliseconds: *mut f32, start: *mut c_void, end: *mut c_void) { *milliseconds = 1.5; }
+    cuEventRecord(event: *mut c_void, stream: *mut c_void) {}
+    cuEventSynchronize(event: *mut c_void) {}
+    cuFuncSetAttribute(function: *mut c_void, attribute: u32, value: i32) {}
+    cuFuncSetCacheConfig(function: *mut c_void, config: u32) {}
+    cuLaunchKernel(
+        function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: *mut c_void,
+        parameters: *mut *mut c_void, extra: *mut *mut c_void
+    ) {}
+    cuMemAlloc_v2(address: *mut u64, bytes: usize) { *address = allocate(bytes); }
+    cuMemAllocPitch_v2(address: *mut u64, pitch: *mut usize, width: usize, height: usize, element: u32) {
+        *pitch = width.next_multiple_of(512);
+        *address = allocate(*pitch * height);
+    }
+    cuMemFree_v2(address: u64) {}
+    cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
+        *free = MEMORY / 2;
+        *total = MEMORY;
+    }
+    cuMemcpy2D_v2(copy: *const Copy2D) {
+        let copy = &*copy;
+        for row in 0..copy.height {
+            std::ptr::copy(copy.from.row(row), copy.to.row(row), copy.width);
+        }
+    }
+    cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) {
+        std::ptr::copy(from as *const u8, to as *mut u8, bytes);
+    }
+    cuMemcpyDtoH_v2(to: *mut u8, from: u64, bytes: usize) { std::ptr::copy(from as *const u8, to, bytes); }
+    cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) { std::ptr::copy(from, to as *mut u8, bytes); }
+    cuMemsetD8Async(address: u64, value: u8, bytes: usize, stream: *mut c_void) {
+        std::ptr::write_bytes(address as *mut u8, value, bytes);
+    }
+    cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) { *function = object(); }
+    cuModuleLoadDataEx(
+        module: *mut *mut c_void, image: *const c_void, count: u32, options: *mut u32, values: *mut *mut c_void
+    ) { *module = object(); }
+    cuModuleUnload(module: *mut c_void) {}
+    cuStreamCreateWithPriority(stream: *mut *mut c_void, flags: u32, priority: i32) { *stream = object(); }
+    cuStreamDestroy_v2(stream: *mut c_void) {}
+    cuStreamGetFlags(stream: *mut c_void, flags: *mut u32) { *flags = 0; }
+    cuStreamSynchronize(stream: *mut c_void) {}
+    cuGetErrorName(code: u32, text: *mut *const c_char) { *text = c"CUDA_ERROR_FAKE".as_ptr(); }
+    cuGetErrorString(code: u32, text: *mut *const c_char) { *text = c"it was asked to fail".as_ptr(); }
+}

@@ -1,0 +1,127 @@
+//! The GPU's side of the program, on a driver that is none: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do
+//! nothing, so a lab's results are wrong; everything else must go as on a GPU, whichever of the driver's functions fails.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use crate::{fails, host};
+
+/// The driver's source: it names its functions.
+const DRIVER: &str = include_str!("fake_driver/libcuda.rs");
+
+const KERNEL: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p) {
+	ret;
+}
+";
+
+/// A folder with the driver and the file `it.ptx`, made once.
+fn folder() -> &'static Path {
+    static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = folder.path().join("libcuda.rs");
+        std::fs::write(&source, DRIVER).expect("the source is written");
+        std::fs::write(folder.path().join("it.ptx"), KERNEL).expect("the file is written");
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let compiled = Command::new(rustc)
+            .args(["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", "-Copt-level=1", "-o"])
+            .arg(folder.path().join("libcuda.so.1"))
+            .arg(&source)
+            .output()
+            .expect("rustc runs");
+        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+        folder
+    });
+    FOLDER.path()
+}
+
+/// `host` with these arguments on the stand-in, of which this function fails with this status.
+fn on_fake_gpu(arguments: &str, failing: &str) -> assert_cmd::Command {
+    let mut command = host(arguments);
+    command.current_dir(folder()).env("LD_LIBRARY_PATH", folder()).env("FAKE_CUDA_FAILS", failing);
+    command.timeout(std::time::Duration::from_secs(60));
+    command
+}
+
+const RUN: &str = "run it.ptx k --device gpu --grid 1 --block 32 u32[16]=ramp --print 0 --counters";
+const LAB: &str = "transpose --padded --pitched --rows 64 --cols 64 --device gpu --time-limit 0.01";
+
+fn printed(mut command: assert_cmd::Command, code: i32) -> String {
+    let run = command.assert().code(code);
+    String::from_utf8_lossy(&run.get_output().stdout).into_owned()
+}
+
+#[test]
+fn data_goes_to_a_gpu_and_comes_back() {
+    let text = printed(on_fake_gpu(RUN, ""), 0);
+    assert!(text.contains("on Fake GPU") && text.contains("\n 8: 8 9 10 11 12 13 14 15\n"), "{text}");
+    assert!(text.contains("ptx__inst_executed.sum"), "the counters are the simulator's: {text}");
+    let text = printed(on_fake_gpu("devices", ""), 0);
+    assert!(text.contains("gpu:0") && text.contains("Fake GPU") && text.contains("13.0"), "{text}");
+    // The kernel does nothing: what the lab poisoned is still there.
+    let text = printed(on_fake_gpu(LAB, ""), 1);
+    assert!(text.contains("padded is wrong: 4096 of 4096 elements") && text.contains("1.50 ms"), "{text}");
+}
+
+#[test]
+fn a_driver_without_a_gpu_is_told() {
+    let mut command = on_fake_gpu(RUN, "");
+    command.env("FAKE_CUDA_DEVICES", "0");
+    fails(command, 2, &["no GPU", "the NVIDIA driver sees no GPU", "--device sim"]);
+    fails(on_fake_gpu(RUN, "cuInit:803"), 2, &["no GPU", "does not start", "803"]);
+    fails(on_fake_gpu("transpose --padded --device gpu:7", ""), 2, &["no GPU 7", "number 0"]);
+    // Whoever does not insist gets the simulator, and is told why.
+    let mut command = on_fake_gpu("run it.ptx k --grid 1 --block 32 u32[16]", "cuDevicePrimaryCtxRetain:2");
+    let run = command.assert().success();
+    let note = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(note.starts_with("note: running on the simulator: ") && note.lines().count() == 1, "{note}");
+}
+
+#[test]
+fn errors_of_the_driver_say_what_failed() {
+    for (failing, code, parts) in [
+        ("cuModuleLoadDataEx:218", 2, &["it.ptx", "the driver refuses it", "218"][..]),
+        ("cuMemAlloc_v2:2", 2, &["memory", "Fake GPU", "512 MiB"]),
+        ("cuModuleGetFunction:500", 2, &["kernel k", "not in the PTX"]),
+        ("cuMemcpyHtoD_v2:1", 2, &["(1)"]),
+        ("cuLaunchKernel:701", 2, &["(701)"]),
+        // What a kernel did wrong is told by whatever is called next.
+        ("cuStreamSynchronize:700", 1, &["kernel k", "(700)", "--device sim names the line"]),
+        ("cuMemcpyDtoH_v2:719", 1, &["kernel k", "(719)"]),
+    ] {
+        let mut command = on_fake_gpu(RUN, failing);
+        let run = command.assert().code(code);
+        let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(error.starts_with("error: ") && error.lines().count() == 1, "{failing}: {error}");
+        for part in parts {
+            assert!(error.contains(part), "{failing} does not say '{part}': {error}");
+        }
+    }
+}
+
+#[test]
+fn whatever_fails_is_one_line_and_no_panic() {
+    let functions =
+        DRIVER.lines().filter_map(|line| line.strip_prefix("    cu")?.split_once('(')).map(|(name, _)| name);
+    let functions: Vec<String> = functions.map(|name| format!("cu{name}")).collect();
+    assert!(functions.len() > 30, "{functions:?}");
+    for function in functions {
+        // Out of memory; an illegal address; a status that no header lists; and a failure later on.
+        for failing in ["2", "700", "4242", "999:2", "999:3"].map(|status| format!("{function}:{status}")) {
+            for arguments in [RUN, LAB] {
+                let run = on_fake_gpu(arguments, &failing).output().expect("the program runs");
+                let error = String::from_utf8_lossy(&run.stderr);
+                let code = run.status.code().unwrap_or(-1);
+                // The lab's results are wrong in any case, and what cannot be given back harms nobody.
+                let is_wrong = String::from_utf8_lossy(&run.stdout).contains("padded is wrong");
+                let fine = code == 0 || code == 1 && is_wrong;
+                let refused = (1..=2).contains(&code) && error.starts_with("error: ") && error.lines().count() == 1;
+                assert!(fine || refused, "{failing}, {arguments}: exit {code}: {error}");
+            }
+        }
+    }
+}
