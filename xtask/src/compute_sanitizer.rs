@@ -2,12 +2,15 @@
 //!
 //! What the tools said goes to a file of lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE` with tabs between them, below a
 //! heading that says on what and with which version. The tests make the table in `docs/SANITIZER.md` of it.
+//!
+//! Some of these kernels hang a GPU. So each run has a limit, ends with all its processes, and writes its line at once; those
+//! that may hang come last.
 
 use std::env;
-use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -15,8 +18,11 @@ use std::time::{Duration, Instant};
 use crate::suite::{self, Case};
 use crate::workspace::{self, NotInWorkspace};
 
-/// The tools; the first run is without any, to see what the GPU does by itself.
+/// The tools, and a run without any, to see what the GPU does by itself.
 const TOOLS: [&str; 5] = ["none", "memcheck", "initcheck", "racecheck", "synccheck"];
+
+/// The variable by which the processes of a run are known.
+const MARK: &str = "COALESCE_SANITIZER_RUN";
 
 /// Options of `compute-sanitizer`.
 #[derive(Debug, clap::Args)]
@@ -30,17 +36,14 @@ pub struct Options {
     /// Where the results go.
     #[arg(long, value_name = "FILE", default_value = "tests/planted/h200.tsv")]
     out: PathBuf,
-    /// Where the beginning of all that the tools print goes.
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
     /// Only kernels whose names contain this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// Runs at the same time.
-    #[arg(long, value_name = "NUMBER", default_value_t = 8)]
+    /// Runs at the same time, of those that should not hang.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     jobs: usize,
     /// Seconds after which a run is taken to hang.
-    #[arg(long, value_name = "SECONDS", default_value_t = 25)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     run_limit: u64,
     /// Seconds after which no further run is started.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
@@ -74,6 +77,46 @@ impl Outcome {
     fn without_end(ended: &str, message: &str) -> Self {
         Self { errors: None, warnings: 0, ended: ended.to_owned(), message: message.to_owned() }
     }
+
+    fn line(&self, kernel: &str, tool: &str) -> String {
+        let errors = self.errors.map_or("-".to_owned(), |errors| errors.to_string());
+        let Self { warnings, ended, message, .. } = self;
+        format!("{kernel}\t{tool}\t{errors}\t{warnings}\t{ended}\t{message}\n")
+    }
+}
+
+/// A run that is to be made.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    /// Its place in the results.
+    index: usize,
+    case: &'a Case,
+    tool: &'static str,
+}
+
+impl Job<'_> {
+    /// Whether it may hang: a barrier that not all reach does, on some GPUs.
+    fn may_hang(&self) -> bool {
+        self.case.marks.iter().any(|mark| mark.kind == "sync")
+    }
+
+    /// What comes first, should the time not be enough.
+    fn rank(&self) -> (bool, bool, bool) {
+        (self.may_hang(), !self.case.is_planted(), self.tool == "none")
+    }
+}
+
+/// What the runs have in common.
+struct Bench<'a> {
+    options: &'a Options,
+    tool: PathBuf,
+    host: PathBuf,
+    root: PathBuf,
+    /// For PTX files of one kernel, and for what the runs print.
+    scratch: tempfile::TempDir,
+    start: Instant,
+    /// The results so far, and the file that has them, too.
+    done: Mutex<(Vec<(usize, String)>, File)>,
 }
 
 /// Runs every kernel under every tool.
@@ -87,87 +130,143 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let host = fs::canonicalize(&options.host).map_err(file(&options.host))?;
     let mut cases = suite::cases(&root).map_err(file(&root.join(suite::FOLDER)))?;
     cases.retain(|case| case.kernel.contains(&options.only));
+    let heading = format!("# {}\n# kernel\ttool\terrors\twarnings\tended\tfirst message\n", heading(&tool)?);
 
-    let mut text = format!("# {}\n", heading(&tool)?);
-    text += "# kernel\ttool\terrors\twarnings\tended\tfirst message\n";
-    let mut log = String::new();
-    for (case, tool, outcome, output) in run_all(&cases, &tool, &host, &root, options) {
-        let errors = outcome.errors.map_or("-".to_owned(), |errors| errors.to_string());
-        let Outcome { warnings, ended, message, .. } = &outcome;
-        let _ = writeln!(text, "{}\t{tool}\t{errors}\t{warnings}\t{ended}\t{message}", case.kernel);
-        let beginning: Vec<&str> = output.lines().take(14).collect();
-        let _ = writeln!(log, "== {} {tool}: {ended}\n{}", case.kernel, beginning.join("\n"));
+    let scratch = tempfile::tempdir().map_err(file(Path::new("a folder for what the runs print")))?;
+    for case in &cases {
+        let ptx = fs::read_to_string(root.join(&case.ptx)).map_err(file(&root.join(&case.ptx)))?;
+        let path = scratch.path().join(format!("{}.ptx", case.kernel));
+        fs::write(&path, alone(&ptx, &case.kernel)).map_err(file(&path))?;
     }
+    let mut out = File::create(&options.out).map_err(file(&options.out))?;
+    out.write_all(heading.as_bytes()).map_err(file(&options.out))?;
+    let done = Mutex::new((Vec::new(), out));
+    let bench = Bench { options, tool, host, root, scratch, start: Instant::now(), done };
+
+    // The clean ones need no run without a tool.
+    let all = cases.iter().flat_map(|case| TOOLS.into_iter().map(move |tool| (case, tool)));
+    let all = all.filter(|(case, tool)| case.is_planted() || *tool != "none").enumerate();
+    let mut jobs: Vec<Job> = all.map(|(index, (case, tool))| Job { index, case, tool }).collect();
+    jobs.sort_by_key(Job::rank);
+    let (safe, hanging) = jobs.split_at(jobs.partition_point(|job| !job.may_hang()));
+    bench.run_all(safe, options.jobs);
+    bench.run_all(hanging, 2);
+
+    let (mut lines, _) = bench.done.into_inner().expect("no run panics");
+    lines.sort();
+    let text = lines.into_iter().map(|(_, line)| line).fold(heading, |text, line| text + &line);
     fs::write(&options.out, text).map_err(file(&options.out))?;
-    if let Some(path) = &options.log {
-        fs::write(path, log).map_err(file(path))?;
-    }
-    eprintln!("{}", options.out.display());
+    println!("{}", options.out.display());
     Ok(())
 }
 
-/// Runs them, several at a time; the results in the order of the cases.
-fn run_all<'a>(
-    cases: &'a [Case],
-    tool: &Path,
-    host: &Path,
-    root: &Path,
-    options: &Options,
-) -> Vec<(&'a Case, &'static str, Outcome, String)> {
-    let all = cases.iter().flat_map(|case| TOOLS.into_iter().map(move |tool| (case, tool)));
-    let mut jobs: Vec<(usize, (&Case, &'static str))> = all.enumerate().collect();
-    // Should the time not be enough, then for the clean ones.
-    jobs.sort_by_key(|(_, (case, _))| !case.is_planted());
-    let (next, start) = (AtomicUsize::new(0), Instant::now());
-    let done = Mutex::new(Vec::new());
-    let run_next = || {
-        let &(index, (case, name)) = jobs.get(next.fetch_add(1, Ordering::Relaxed))?;
-        let (outcome, output) = match start.elapsed() > Duration::from_secs(options.time_limit) {
-            true => (Outcome::without_end("skipped", ""), String::new()),
-            false => run_one(case, name, tool, host, root, options.run_limit),
+impl Bench<'_> {
+    /// Runs them, several at a time.
+    fn run_all(&self, jobs: &[Job], at_once: usize) {
+        let next = AtomicUsize::new(0);
+        let run_next = || {
+            let job = jobs.get(next.fetch_add(1, Ordering::Relaxed))?;
+            let late = self.start.elapsed() > Duration::from_secs(self.options.time_limit);
+            let outcome = if late { Outcome::without_end("skipped", "") } else { self.run_one(job) };
+            let line = outcome.line(&job.case.kernel, job.tool);
+            let mut done = self.done.lock().expect("no run panics");
+            // The file is written anew at the end; this is for the case that there is none.
+            let _ = done.1.write_all(line.as_bytes()).and_then(|()| done.1.flush());
+            done.0.push((job.index, line));
+            if done.0.len().is_multiple_of(20) {
+                println!("{} runs, {} s", done.0.len(), self.start.elapsed().as_secs());
+            }
+            Some(())
         };
-        let mut done = done.lock().expect("no run panics");
-        done.push((index, case, name, outcome, output));
-        if done.len() % 50 == 0 {
-            eprintln!("{} of {} runs, {} s", done.len(), jobs.len(), start.elapsed().as_secs());
+        std::thread::scope(|scope| {
+            for _ in 0..at_once.max(1) {
+                scope.spawn(|| while run_next().is_some() {});
+            }
+        });
+    }
+
+    fn run_one(&self, job: &Job) -> Outcome {
+        let failed = |problem: std::io::Error| Outcome::without_end("failed", &format!("does not run: {problem}"));
+        let Job { index, case, tool } = *job;
+        let mut command = Command::new(if tool == "none" { &self.host } else { &self.tool });
+        if tool != "none" {
+            // What the driver says of a launch that failed is not the tool's.
+            command.args(["--tool", tool, "--report-api-errors", "no"]).arg(&self.host);
         }
-        Some(())
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..options.jobs.max(1) {
-            scope.spawn(|| while run_next().is_some() {});
+        let ptx = self.scratch.path().join(format!("{}.ptx", case.kernel));
+        command.arg("run").arg(ptx).arg(&case.kernel).args(&case.arguments).args(["--device", "gpu"]);
+        let mark = format!("{}.{index}", std::process::id());
+        command.current_dir(&self.root).env(MARK, &mark).stdin(Stdio::null());
+        // To a file: processes that outlive the run would keep a pipe open.
+        let path = self.scratch.path().join(format!("{index}.txt"));
+        let code = File::create(&path)
+            .and_then(|out| command.stdout(out.try_clone()?).stderr(out).spawn())
+            .map(|child| wait(child, Duration::from_secs(self.options.run_limit), &mark));
+        match (code, fs::read(&path)) {
+            (Ok(code), Ok(text)) => outcome(tool, code, &String::from_utf8_lossy(&text)),
+            (Err(problem), _) | (_, Err(problem)) => failed(problem),
         }
-    });
-    let mut done = done.into_inner().expect("no run panics");
-    done.sort_by_key(|(index, ..)| *index);
-    done.into_iter().map(|(_, case, name, outcome, output)| (case, name, outcome, output)).collect()
+    }
 }
 
-/// One run: what it came to, and all that it printed.
-fn run_one(case: &Case, name: &str, tool: &Path, host: &Path, root: &Path, limit: u64) -> (Outcome, String) {
-    // `timeout` ends the whole group of processes: the tool, and the program that it runs.
-    let mut command = Command::new("timeout");
-    command.args(["--kill-after=3", &limit.to_string()]).current_dir(root).stdin(Stdio::null());
-    if name != "none" {
-        // What the driver says of a launch that failed is not the tool's.
-        command.arg(tool).args(["--tool", name, "--report-api-errors", "no"]);
+/// Waits for a run and returns its exit code; `None` if it hangs: then all its processes are ended.
+fn wait(mut child: Child, limit: Duration, mark: &str) -> Option<i32> {
+    let start = Instant::now();
+    let mut killed = false;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return if killed { None } else { status.code() },
+            // A process that the driver does not let go is left to itself.
+            _ if start.elapsed() > limit + Duration::from_secs(3) => return None,
+            _ => {}
+        }
+        if start.elapsed() > limit && !killed {
+            killed = true;
+            end_marked(mark);
+            let _ = child.kill();
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
-    command.arg(host).args(case.command()).args(["--device", "gpu"]);
-    match command.output() {
-        Err(problem) => (Outcome::without_end("failed", &format!("does not run: {problem}")), String::new()),
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-            (outcome(name, output.status.code(), &text), text.into_owned())
+}
+
+/// Ends all processes of a run, wherever the tool has put them.
+fn end_marked(mark: &str) {
+    let wanted = format!("{MARK}={mark}");
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(process) = name.to_str().filter(|name| name.bytes().all(|digit| digit.is_ascii_digit())) else {
+            continue;
+        };
+        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+        if environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes()) {
+            let _ = Command::new("kill").args(["-9", process]).status();
         }
     }
+}
+
+/// The PTX with this kernel alone, and without lines of the source: what the tools have to look through.
+fn alone(ptx: &str, kernel: &str) -> String {
+    let mut text = String::with_capacity(ptx.len() / 8);
+    let (mut left_out, mut depth) = (false, 0);
+    for line in ptx.lines() {
+        if let Some((_, rest)) = line.split_once(".visible .entry ") {
+            left_out = rest.split('(').next() != Some(kernel);
+        }
+        let of_source = matches!(line.split_whitespace().next(), Some(".loc" | ".file"));
+        if !left_out && !of_source {
+            text.push_str(line);
+            text.push('\n');
+        }
+        depth += line.matches('{').count();
+        depth -= line.matches('}').count().min(depth);
+        left_out &= depth > 0 || !line.contains('}');
+    }
+    text
 }
 
 /// What a run's exit code and text come to.
 fn outcome(tool: &str, code: Option<i32>, text: &str) -> Outcome {
-    let ended = match code {
-        Some(124 | 137) | None => "hang".to_owned(),
-        Some(code) => code.to_string(),
-    };
+    let ended = code.map_or("hang".to_owned(), |code| code.to_string());
     let said = text.lines().filter_map(|line| line.strip_prefix("========= ")).map(str::trim);
     let message = if tool == "none" {
         text.lines().find(|line| line.starts_with("error: ")).map(str::to_owned)
@@ -247,9 +346,60 @@ mod tests {
         assert_eq!((found.errors, found.warnings), (Some(1), 1));
         let clean = outcome("synccheck", Some(0), "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n");
         assert_eq!((clean.errors, clean.message.as_str()), (Some(0), ""));
-        let hung = outcome("synccheck", Some(124), "========= COMPUTE-SANITIZER\n");
+        let hung = outcome("synccheck", None, "========= COMPUTE-SANITIZER\n");
         assert_eq!((hung.errors, hung.ended.as_str()), (None, "hang"));
         let plain = outcome("none", Some(1), "error: kernel k: an illegal address\n");
         assert_eq!((plain.errors, plain.message.as_str()), (None, "error: kernel k: an illegal address"));
+    }
+
+    #[test]
+    fn a_kernel_alone_keeps_what_it_needs() {
+        let ptx = "\
+.version 7.8
+.const .b32 table;
+.visible .entry first()
+{
+    .loc 1 2 3
+    .local .b8 stack[4];
+    ret;
+}
+.visible .entry second()
+{
+    {
+    mov.v2.b32 %pair, {%r1, %r2};
+}
+    ret;
+}
+.extern .shared .b8 dynamic[];
+.file 1 \"k.rs\"
+";
+        let expected = "\
+.version 7.8
+.const .b32 table;
+.visible .entry first()
+{
+    .local .b8 stack[4];
+    ret;
+}
+.extern .shared .b8 dynamic[];
+";
+        assert_eq!(alone(ptx, "first"), expected);
+    }
+
+    #[test]
+    fn a_run_that_hangs_ends_with_all_its_processes() {
+        let mark = format!("test.{}", std::process::id());
+        // The second process is in a session of its own, as the tools have it.
+        let script = "setsid sleep 50 & wait";
+        let child = Command::new("sh").args(["-c", script]).env(MARK, &mark).spawn().unwrap();
+        let start = Instant::now();
+        assert_eq!(wait(child, Duration::from_millis(300), &mark), None);
+        assert!(start.elapsed() < Duration::from_secs(3));
+        let wanted = format!("{MARK}={mark}");
+        let alive = fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
+        });
+        assert!(!alive);
     }
 }
