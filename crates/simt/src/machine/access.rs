@@ -164,14 +164,18 @@ impl WithSimd for Work<'_, '_, Load> {
         // Words go straight to their register.
         let is_word = load.element == 4 && load.count == 1 && !load.wide;
         let found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
-        let done = found.is_some_and(|(shape, space, lowest)| {
-            let rows = match is_word {
-                true => std::slice::from_mut(warp.registers.word_mut(load.rows[0])),
-                false => &mut worker.rows,
-            };
-            let counters = &mut worker.counters[counter as usize];
-            load_together(worker.launched.memory, &worker.shared, counters, (shape, space, lowest), rows)
-        });
+        // No closure here: it would be compiled apart, without the instruction set.
+        let done = match found {
+            None => false,
+            Some(found) => {
+                let rows = match is_word {
+                    true => std::slice::from_mut(warp.registers.word_mut(load.rows[0])),
+                    false => &mut worker.rows,
+                };
+                let counters = &mut worker.counters[counter as usize];
+                load_together(worker.launched.memory, &worker.shared, counters, found, rows)
+            }
+        };
         if done && is_word {
             return Ok(());
         }
@@ -323,14 +327,17 @@ impl WithSimd for Work<'_, '_, Store> {
             collect(&warp.registers, store, &mut worker.rows);
         }
         let found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
-        let done = found.is_some_and(|(shape, space, lowest)| {
-            let rows = match is_word {
-                true => std::slice::from_ref(warp.registers.word(store.rows[0])),
-                false => &worker.rows,
-            };
-            let counters = &mut worker.counters[counter as usize];
-            store_together(worker.launched.memory, &worker.shared, counters, (shape, space, lowest), rows)
-        });
+        let done = match found {
+            None => false,
+            Some(found) => {
+                let rows = match is_word {
+                    true => std::slice::from_ref(warp.registers.word(store.rows[0])),
+                    false => &worker.rows,
+                };
+                let counters = &mut worker.counters[counter as usize];
+                store_together(worker.launched.memory, &worker.shared, counters, found, rows)
+            }
+        };
         if done {
             return Ok(());
         }

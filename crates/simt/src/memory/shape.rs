@@ -100,7 +100,7 @@ impl Shape {
     #[inline(always)]
     pub fn follow<T: Copy + Into<u64>>(&mut self, mask: u32, row: &[T; 32], width: u32) -> u64 {
         if mask != self.mask || width != self.width || !self.has(row) {
-            self.learn(mask, &row.map(Into::into), width);
+            self.learn(mask, row, width);
         }
         row[(self.first & 31) as usize].into().wrapping_add(self.lowest)
     }
@@ -123,15 +123,16 @@ impl Shape {
         difference == 0
     }
 
-    #[inline(never)]
-    fn learn(&mut self, mask: u32, row: &[u64; 32], width: u32) {
+    // Into the caller, whose instruction set it is to be compiled for.
+    #[inline(always)]
+    fn learn<T: Copy + Into<u64>>(&mut self, mask: u32, row: &[T; 32], width: u32) {
         (self.mask, self.width, self.first) = (mask, width, mask.trailing_zeros() & 31);
         (self.sectors.known, self.wavefronts.known) = (0, 0);
-        let first = row[self.first as usize];
+        let first = row[(self.first & 31) as usize].into();
         let (mut low, mut high) = (0i64, 0i64);
         for (lane, (relative, &address)) in self.relative.iter_mut().zip(row).enumerate() {
             let active = 0u64.wrapping_sub(u64::from(mask >> lane & 1));
-            *relative = address.wrapping_sub(first) & active;
+            *relative = address.into().wrapping_sub(first) & active;
             low = low.min(*relative as i64);
             high = high.max(*relative as i64);
         }
