@@ -56,7 +56,18 @@ fn listing(module: &Module, name: &str) -> String {
 fn instructions_become_what_they_mean() {
     let module =
         ptx::parse("instructions.ptx", include_str!("data/instructions.ptx")).unwrap_or_else(|e| panic!("{e}"));
-    for family in ["integers", "reals", "compares", "converts", "memory", "lanes", "controls", "plain"] {
+    for family in [
+        "integers",
+        "reals",
+        "compares",
+        "converts",
+        "memory",
+        "lanes",
+        "controls",
+        "plain",
+        "matrices",
+        "asynchronous",
+    ] {
         insta::assert_snapshot!(family, listing(&module, family));
     }
 }

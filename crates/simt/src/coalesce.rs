@@ -5,6 +5,10 @@
 //! as many lanes as ask for it. Both rules were read off an H200's counters (`tests/data/h200.json` and, for the banks,
 //! `tests/data/h200_banks.txt`), and tests hold them to it.
 
+mod copies;
+
+pub(crate) use copies::Copy;
+
 use crate::memory::Access;
 
 /// Bytes of a sector.

@@ -15,6 +15,8 @@ pub enum AccessKind {
     Atomic,
     /// `red`: returns nothing.
     Reduction,
+    /// `cp.async`: from global to shared memory. In global memory it counts as a load, as on the hardware.
+    Copy,
 }
 
 /// Accesses to global or local memory.
@@ -69,6 +71,8 @@ pub struct ByKind<T> {
     pub atomic: T,
     /// Atomic operations that return nothing.
     pub reduction: T,
+    /// What asynchronous copies write to shared memory; nothing in other memories.
+    pub copy: T,
 }
 
 impl<T> ByKind<T> {
@@ -78,6 +82,7 @@ impl<T> ByKind<T> {
             AccessKind::Store => &mut self.store,
             AccessKind::Atomic => &mut self.atomic,
             AccessKind::Reduction => &mut self.reduction,
+            AccessKind::Copy => &mut self.copy,
         }
     }
 }
@@ -115,7 +120,8 @@ impl Counters {
         self.instructions_executed += counted.executed;
         self.thread_instructions_executed += counted.active_lanes;
         if let Some(kind) = kind {
-            *self.global.of(kind) += counted.global;
+            let from = if kind == AccessKind::Copy { AccessKind::Load } else { kind };
+            *self.global.of(from) += counted.global;
             *self.local.of(kind) += counted.local;
             *self.shared.of(kind) += counted.shared;
         }
@@ -150,6 +156,12 @@ impl Counters {
         count("l1tex__t_sectors_pipe_tex_mem_surface_op_ld.sum", self.surface.load.sectors);
         count("l1tex__t_sectors_pipe_tex_mem_surface_op_st.sum", self.surface.store.sectors);
         count("l1tex__t_sectors_pipe_tex_mem_surface_op_red.sum", self.surface.reduction.sectors);
+        count("smsp__sass_inst_executed_op_ldgsts.sum", self.shared.copy.requests);
+        count("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum", self.shared.copy.wavefronts);
+        count(
+            "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum",
+            self.shared.copy.bank_conflicts,
+        );
         count("ptx__inst_executed.sum", self.instructions_executed);
         count("ptx__thread_inst_executed.sum", self.thread_instructions_executed);
         count("ptx__inst_executed_op_branch.sum", self.branches);

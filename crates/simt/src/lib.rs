@@ -90,4 +90,4 @@ pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,
 };
-pub use trap::{Absence, AccessAction, SourcePosition, Trap, TrapKind};
+pub use trap::{Absence, AccessAction, MbarrierFault, SourcePosition, Trap, TrapKind};

@@ -68,8 +68,38 @@ pub enum Absence {
     AtBarrier(u32),
     /// They wait for other lanes of their warp.
     InWarp,
+    /// They wait for a phase of a barrier in shared memory.
+    AtPhase,
+    /// The block has no such threads.
+    NoThread,
     /// They are on another path of the program.
     Diverged,
+}
+
+/// Why an `mbarrier` operation cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MbarrierFault {
+    /// There is no barrier.
+    NotInitialized,
+    /// A barrier cannot wait for so many arrivals.
+    Count {
+        /// That many.
+        count: u32,
+    },
+    /// More arrivals than the phase waits for, or none.
+    Arrivals {
+        /// That many.
+        arrivals: u32,
+        /// As many as it waits for.
+        pending: u32,
+    },
+    /// A barrier cannot wait for so many bytes.
+    Bytes {
+        /// That many.
+        bytes: i64,
+    },
+    /// An arrival that is not to complete a phase does.
+    Completes,
 }
 
 /// What stopped a launch.
@@ -147,6 +177,29 @@ pub enum TrapKind {
         /// That many.
         limit: u64,
     },
+    /// An instruction on a matrix that only some lanes of a warp execute.
+    IncompleteWarp {
+        /// The lanes that do not.
+        missing: u32,
+        /// What the first of them does instead.
+        absence: Absence,
+    },
+    /// An operation on a barrier in shared memory that cannot be.
+    InvalidMbarrier {
+        /// The address in shared memory.
+        address: u64,
+        /// What is wrong.
+        fault: MbarrierFault,
+    },
+    /// A phase of a barrier in shared memory for which all threads of the block wait that can do anything.
+    PhaseNeverComplete {
+        /// The address in shared memory.
+        address: u64,
+        /// Arrivals that it waits for.
+        arrivals: u32,
+        /// Bytes that it waits for.
+        bytes: i32,
+    },
     /// Calls nested too deeply.
     CallDepth {
         /// The most that there may be.
@@ -187,6 +240,8 @@ impl fmt::Display for Absence {
         match self {
             Absence::Exited => write!(formatter, "has exited"),
             Absence::AtBarrier(barrier) => write!(formatter, "waits at barrier {barrier}"),
+            Absence::AtPhase => write!(formatter, "waits for a phase of an mbarrier"),
+            Absence::NoThread => write!(formatter, "is no thread of the block"),
             Absence::InWarp => write!(formatter, "waits for other lanes of its warp"),
             Absence::Diverged => write!(formatter, "is on another path"),
         }
@@ -222,6 +277,25 @@ impl fmt::Display for SourcePosition {
         match self.column {
             0 => Ok(()),
             column => write!(formatter, ":{column}"),
+        }
+    }
+}
+
+impl fmt::Display for MbarrierFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MbarrierFault::NotInitialized => write!(formatter, "there is none, `mbarrier.init` makes one"),
+            MbarrierFault::Count { count } => {
+                write!(formatter, "it cannot wait for {count} arrivals: 1 to 1048575 are possible")
+            }
+            MbarrierFault::Arrivals { arrivals: 0, .. } => write!(formatter, "an arrival of no thread"),
+            MbarrierFault::Arrivals { arrivals, pending } => {
+                write!(formatter, "arrivals: {arrivals}, but the phase waits for {pending} more only")
+            }
+            MbarrierFault::Bytes { bytes } => {
+                write!(formatter, "it cannot wait for {bytes} bytes: -1048575 to 1048575 are possible")
+            }
+            MbarrierFault::Completes => write!(formatter, "an arrival with `.noComplete` completes the phase"),
         }
     }
 }
@@ -306,6 +380,19 @@ impl fmt::Display for TrapKind {
             TrapKind::StepLimit { limit } => {
                 write!(formatter, "the launch did not end within {limit} warp instructions")
             }
+            TrapKind::IncompleteWarp { missing, absence } => write!(
+                formatter,
+                "only a part of the warp executes an instruction of all its 32 lanes: lane {} {absence}",
+                missing.trailing_zeros()
+            ),
+            TrapKind::InvalidMbarrier { address, fault } => {
+                write!(formatter, "mbarrier at shared address {address:#x}: {fault}")
+            }
+            TrapKind::PhaseNeverComplete { address, arrivals, bytes } => write!(
+                formatter,
+                "the phase of the mbarrier at shared address {address:#x} is never complete: it waits for {arrivals} more \
+                 arrivals and {bytes} more bytes"
+            ),
             TrapKind::CallDepth { limit } => write!(formatter, "calls nested more than {limit} deep"),
             TrapKind::LocalMemory { needed, limit } => {
                 write!(formatter, "{needed} bytes of local memory a thread, there are {limit}")

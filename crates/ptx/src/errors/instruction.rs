@@ -20,6 +20,12 @@ pub enum InstructionError {
     MissingModifier { opcode: String, what: &'static str },
     #[error("`{opcode}` of type `.{ty}` does not take the modifier `.{modifier}`")]
     ModifierOfType { opcode: String, ty: String, modifier: String },
+    #[error("there is no product of matrices `{0}`: its types, shape and modifiers do not go together")]
+    NoSuchProduct(String),
+    #[error("there is no fragment of a matrix `{0}`: its type, shape and layout do not go together")]
+    NoSuchFragment(String),
+    #[error("`{instruction}` needs `.target sm_{target}`, which is not supported (yet)")]
+    NeedsTarget { instruction: String, target: u32 },
     #[error("a vector of {lanes} x `.{ty}` is wider than one access can be")]
     VectorTooWide { lanes: u32, ty: String },
 }

@@ -26,6 +26,8 @@ pub enum OperandError {
     VectorLength { expected: usize, found: usize },
     #[error("the parts of the vector have {found} bits together, the type has {expected}")]
     PackedWidth { expected: u32, found: u32 },
+    #[error("the size of a copy must be 4, 8 or 16")]
+    CopySize,
     #[error("the constant must be from {low} to {high}")]
     OutOfRange { low: u64, high: u64 },
     #[error("`{name}` has {}, not {found}", counted(*.expected, .what))]

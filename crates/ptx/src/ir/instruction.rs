@@ -4,9 +4,10 @@
 //! arithmetic stand in one [`Mode`].
 
 use super::{
-    Address, AtomicOp, BarrierAction, BinaryOp, CacheOperator, CallOperand, Callee, CarryOp, Combine, Comparison,
-    Destination, FloatProperty, Location, Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo,
-    Scope, ShuffleMode, SimdVideo, Space, Span, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
+    Address, AsyncCopy, AtomicOp, BarrierAction, BinaryOp, CacheOperator, CallOperand, Callee, CarryOp, Combine,
+    Comparison, Destination, FloatProperty, Location, MatrixMultiply, MatrixTile, MbarrierAction, Mode, Opaque,
+    Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo, Space, Span,
+    TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
 };
 use crate::Handle;
 
@@ -270,6 +271,64 @@ pub enum Op {
         surface: Opaque,
         place: Place,
         outside: OutOfRange,
+    },
+
+    // Copies that go on while the thread does.
+    CopyAsync(Box<AsyncCopy>),
+    /// `cp.async.commit_group`: the thread's copies since the last one are a group.
+    CommitCopies,
+    /// `cp.async.wait_group`: until at most so many groups are left; `None` is `wait_all`, also of copies in no group.
+    WaitForCopies {
+        groups_left: Option<u32>,
+    },
+    /// `cp.async.mbarrier.arrive`: once the thread's copies so far are complete. `.noinc`: the barrier's count has it.
+    ArriveAfterCopies {
+        space: Space,
+        counted_before: bool,
+        address: Address,
+    },
+    Mbarrier {
+        action: MbarrierAction,
+        space: Space,
+        address: Address,
+    },
+    /// `mbarrier.pending_count`: out of a state.
+    PendingCount {
+        dst: Destination,
+        state: Operand,
+    },
+
+    // Matrices, which the lanes of a warp hold together.
+    /// `ldmatrix`: a matrix of 8 x 8 elements of 16 bits for each destination.
+    LoadMatrix {
+        space: Space,
+        transposed: bool,
+        dsts: Vec<Destination>,
+        address: Address,
+    },
+    /// `stmatrix`.
+    StoreMatrix {
+        space: Space,
+        transposed: bool,
+        address: Address,
+        srcs: Vec<Operand>,
+    },
+    /// `movmatrix`.
+    TransposeMatrix {
+        dst: Destination,
+        src: Operand,
+    },
+    /// `mma` and `wmma.mma`.
+    MatrixMultiply(Box<MatrixMultiply>),
+    /// `wmma.load`.
+    LoadFragment {
+        tile: Box<MatrixTile>,
+        dsts: Vec<Destination>,
+    },
+    /// `wmma.store`.
+    StoreFragment {
+        tile: Box<MatrixTile>,
+        srcs: Vec<Operand>,
     },
 
     // Across lanes.

@@ -1,9 +1,11 @@
 //! The representation of a module.
 
+mod asynchronous;
 mod instruction;
 mod layout;
 mod lines;
 mod location;
+mod matrix;
 mod module;
 mod operand;
 mod operation;
@@ -11,9 +13,11 @@ mod texture;
 mod types;
 mod video;
 
+pub use asynchronous::*;
 pub use instruction::*;
 pub use layout::*;
 pub(crate) use lines::LineTable;
+pub use matrix::*;
 pub use module::*;
 pub use operand::*;
 pub use operation::*;

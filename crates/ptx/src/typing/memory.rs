@@ -54,7 +54,7 @@ fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
 
 /// Hints for caches, which change nothing that a program can see: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one
 /// of them is `.L2::cache_hint`, for which a cache policy stands behind the other operands.
-fn hints(c: &mut Context<'_, '_>) -> bool {
+pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     const HINTS: [&str; 12] = [
         "L1::evict_normal",
         "L1::evict_unchanged",

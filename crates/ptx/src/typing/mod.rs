@@ -6,6 +6,7 @@
 //! each with the type it must have.
 
 mod arithmetic;
+mod asynchronous;
 mod atomic;
 mod barrier;
 mod carry;
@@ -13,10 +14,12 @@ mod cluster;
 mod compare;
 mod control;
 mod convert;
+mod matrix;
 mod memory;
 mod mode;
 mod modifiers;
 mod movement;
+mod multiply;
 mod operands;
 mod special;
 mod stack;
@@ -25,6 +28,7 @@ mod texture;
 mod unsupported;
 mod video;
 mod warp;
+mod wmma;
 
 pub(crate) use unsupported::refuse;
 
@@ -71,6 +75,14 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "sust" => surface::store(c),
         "sured" => surface::reduce(c),
         "atom" | "red" => atomic::atomic(c),
+
+        "cp" => asynchronous::copy(c),
+        "mbarrier" => asynchronous::mbarrier(c),
+        "ldmatrix" => matrix::load(c),
+        "stmatrix" => matrix::store(c),
+        "movmatrix" => matrix::transpose(c),
+        "mma" => multiply::multiply(c),
+        "wmma" => wmma::wmma(c),
 
         "mov" => movement::mov(c),
         "cvt" if c.has_modifier("pack") => convert::pack(c),

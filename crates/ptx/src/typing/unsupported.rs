@@ -4,24 +4,15 @@ use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
 /// Opcodes that are PTX, but have no operation here.
-const OPCODES: &[&str] = &[
-    "clusterlaunchcontrol",
-    "cp",
-    "istypep",
-    "ldmatrix",
-    "mbarrier",
-    "mma",
-    "movmatrix",
-    "multimem",
-    "stmatrix",
-    "tcgen05",
-    "tensormap",
-    "wgmma",
-    "wmma",
-];
+const OPCODES: &[&str] = &["clusterlaunchcontrol", "istypep", "multimem", "tcgen05", "tensormap", "wgmma"];
 
 /// Opcodes with a modifier that makes them another instruction, one that has no operation here.
 const FORMS: &[(&str, &str)] = &[
+    ("cp", "bulk"),
+    ("cp", "reduce"),
+    ("mma", "block_scale"),
+    ("mma", "kind::f8f6f4"),
+    ("mma", "kind::mxf8f6f4"),
     // Which NaN it is about, no manual says.
     ("fma", "oob"),
     ("red", "async"),
@@ -39,7 +30,7 @@ pub(crate) fn refuse(opcode: &str, modifiers: &[Word<'_>]) -> Option<Instruction
     let has = |name: &str| modifiers.iter().any(|modifier| modifier.text == name);
     let refused = OPCODES.contains(&opcode)
         || FORMS.iter().any(|&(of, form)| of == opcode && has(form))
-        || modifiers.iter().any(|modifier| TYPES.contains(&modifier.text))
+        || modifiers.iter().any(|modifier| TYPES.contains(&modifier.text)) && !matches!(opcode, "mma" | "wmma")
         || opcode == "cvt" && has("rs")
         || opcode == "fence" && modifiers.iter().any(|modifier| modifier.text.starts_with("tensormap"));
     refused.then(|| {

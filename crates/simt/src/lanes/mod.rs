@@ -21,6 +21,7 @@ mod half;
 mod integer;
 mod registers;
 mod soft;
+pub(crate) mod tensor;
 mod video;
 
 pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, test_property};

@@ -34,7 +34,7 @@ impl Refused {
 }
 
 /// Boxed, since it is rare.
-type Attempt = Result<(), Box<Refused>>;
+pub(super) type Attempt = Result<(), Box<Refused>>;
 
 /// The address of each lane.
 #[inline(always)]
@@ -111,14 +111,14 @@ pub(super) fn by_space(
 }
 
 #[inline(always)]
-fn count_global(counters: &mut MemoryCounters, found: Sectors) {
+pub(super) fn count_global(counters: &mut MemoryCounters, found: Sectors) {
     counters.requests += 1;
     counters.sectors += u64::from(found.sectors);
     counters.bytes += u64::from(found.bytes);
 }
 
 #[inline(always)]
-fn count_shared(counters: &mut InstructionCounters, found: Wavefronts) {
+pub(super) fn count_shared(counters: &mut InstructionCounters, found: Wavefronts) {
     counters.shared.requests += 1;
     counters.shared.wavefronts += u64::from(found.wavefronts);
     counters.shared.bank_conflicts += u64::from(found.conflicts);
@@ -248,7 +248,7 @@ fn load_together(
 
 /// Any other load.
 #[cold]
-fn load_apart(
+pub(super) fn load_apart(
     worker: &mut Worker,
     warp: &Warp,
     space: Space,
@@ -405,7 +405,7 @@ fn store_together(
 
 /// Any other store.
 #[cold]
-fn store_apart(
+pub(super) fn store_apart(
     worker: &mut Worker,
     warp: &mut Warp,
     space: Space,

@@ -2,7 +2,9 @@
 
 use ptx::Special;
 
+use super::asynchronous::{self, PATIENCE};
 use super::barrier::Barriers;
+use super::copies::Copies;
 use super::launched::{Launched, Stop};
 use super::local::lanes;
 use super::modelled::Modelled;
@@ -25,6 +27,10 @@ pub(super) struct Worker<'l> {
     pub counters: Vec<InstructionCounters>,
     pub shared: SharedMemory,
     pub barriers: Barriers,
+    /// What each warp of the block copies.
+    pub copies: Vec<Copies>,
+    /// How often threads that wait for phases were told that these are not complete, since one last was.
+    pub fruitless_waits: u32,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
     pub block: u64,
@@ -56,6 +62,8 @@ impl<'l> Worker<'l> {
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             shared: SharedMemory::new(launched.shared_bytes),
             barriers: Barriers::new(launched.threads),
+            copies: (0..launched.threads.div_ceil(32)).map(|_| Copies::default()).collect(),
+            fruitless_waits: 0,
             checker: launched.checks.any().then(|| Box::new(Checker::new(launched.checks, launched.memory))),
             block: 0,
             position: [0; 3],
@@ -93,6 +101,8 @@ impl<'l> Worker<'l> {
         self.position = self.launched.block_position(block);
         self.shared.reset(self.launched.shared_bytes);
         self.barriers.reset();
+        self.copies.iter_mut().for_each(Copies::clear);
+        self.fruitless_waits = 0;
         if let Some(checker) = &mut self.checker {
             checker.start(block);
         }
@@ -113,6 +123,7 @@ impl<'l> Worker<'l> {
     fn turn_of_each(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
         let (mut progress, mut done) = (false, true);
         for index in 0..warps.len() {
+            self.release_phases(&mut warps[index], false)?;
             let warp = &mut warps[index];
             if warp.ready.is_empty() && !self.release_lanes(warp) {
                 done &= warp.waiting.is_empty();
@@ -130,7 +141,7 @@ impl<'l> Worker<'l> {
             }
         }
         if !progress && !done {
-            return Err(self.deadlock(warps));
+            self.wake_or_stop(warps)?;
         }
         Ok(done)
     }
@@ -215,13 +226,49 @@ impl<'l> Worker<'l> {
         false
     }
 
+    /// No split can go on: those that wait for phases are told that these are not complete, up to some times.
+    fn wake_or_stop(&mut self, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
+        if self.fruitless_waits >= PATIENCE || !warps.iter().any(waits_for_phase) {
+            return Err(self.deadlock(warps));
+        }
+        self.fruitless_waits += 1;
+        warps.iter_mut().try_for_each(|warp| self.release_phases(warp, true))
+    }
+
+    /// Lets splits go on that waited for a phase which is complete now; all of them, if it is the `last` time to ask.
+    fn release_phases(&mut self, warp: &mut Warp<'l>, last: bool) -> Result<(), Stop> {
+        if !waits_for_phase(warp) {
+            return Ok(());
+        }
+        let all = std::mem::take(&mut warp.waiting);
+        for (mut split, wait) in all {
+            if !matches!(wait, Wait::Phase) {
+                warp.waiting.push((split, wait));
+                continue;
+            }
+            match asynchronous::test(self, warp, &split, split.mask, last) {
+                Ok(true) => {
+                    split.pc += 1;
+                    warp.ready.push(split);
+                }
+                Ok(false) => {}
+                Err(fault) => return Err(self.stop(fault, warp)),
+            }
+        }
+        Ok(())
+    }
+
     /// Nothing can go on: finds the threads that others wait for.
     fn deadlock(&self, warps: &[Warp<'l>]) -> Stop {
         let waiting = || warps.iter().flat_map(|warp| warp.waiting.iter().map(move |entry| (warp, entry)));
         let at_barrier = waiting().find_map(|(warp, (split, wait))| match wait {
             Wait::Barrier(barrier) => Some((warp, split, *barrier)),
-            Wait::Lanes { .. } => None,
+            Wait::Lanes { .. } | Wait::Phase => None,
         });
+        if let Some((warp, (split, _))) = waiting().find(|(_, (_, wait))| matches!(wait, Wait::Phase)) {
+            let kind = asynchronous::never_complete(self, warp, split);
+            return self.stop(Fault { kind, lane: split.mask.trailing_zeros(), pc: split.pc }, warp);
+        }
         if let Some((warp, split, barrier)) = at_barrier {
             let absent = warps.iter().find_map(|warp| {
                 lanes(warp.exists).find_map(|lane| {
@@ -235,7 +282,7 @@ impl<'l> Worker<'l> {
         }
         let in_warp = waiting().find_map(|(warp, (split, wait))| match wait {
             Wait::Lanes { members } => Some((warp, split, *members)),
-            Wait::Barrier(_) => None,
+            Wait::Barrier(_) | Wait::Phase => None,
         });
         match in_warp {
             Some((warp, split, members)) => {
@@ -265,14 +312,22 @@ impl<'l> Worker<'l> {
     }
 }
 
+fn waits_for_phase(warp: &Warp) -> bool {
+    warp.waiting.iter().any(|(_, wait)| matches!(wait, Wait::Phase))
+}
+
 /// What a lane does that others wait for.
 pub(super) fn absence(warp: &Warp, lane: u32) -> Absence {
+    if warp.exists >> (lane & 31) & 1 == 0 {
+        return Absence::NoThread;
+    }
     if warp.alive >> (lane & 31) & 1 == 0 {
         return Absence::Exited;
     }
     match warp.waits_for(lane & 31) {
         Some(Wait::Barrier(number)) => Absence::AtBarrier(number),
         Some(Wait::Lanes { .. }) => Absence::InWarp,
+        Some(Wait::Phase) => Absence::AtPhase,
         None => Absence::Diverged,
     }
 }

@@ -6,12 +6,17 @@
 
 mod access;
 mod across;
+mod asynchronous;
 mod atomic;
 mod barrier;
 mod block;
+mod copies;
 mod launched;
 mod local;
+mod matrix;
+mod mbarrier;
 mod modelled;
+mod multiply;
 mod observe;
 mod resident;
 mod step;
@@ -21,6 +26,7 @@ mod warp;
 
 pub(crate) use atomic::has_atomic;
 pub(crate) use launched::Launched;
+pub(crate) use mbarrier::pending_count;
 pub(crate) use resident::Placement;
 pub(crate) use warp::LOCAL_LIMIT;
 

@@ -9,6 +9,7 @@ use super::local;
 use super::warp::{Split, Warp};
 use crate::coalesce;
 use crate::counters::AccessKind;
+use crate::lanes::WideRow;
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
@@ -68,12 +69,31 @@ pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, split: &
     }
 }
 
+/// An access of any other instruction is about to be made, at addresses that are known.
+pub(super) fn touch(
+    worker: &mut Worker,
+    warp: &Warp,
+    reach: &Reach,
+    (kind, width, wish): (AccessKind, u32, CacheWish),
+    mask: u32,
+    addresses: &WideRow,
+    counter: u32,
+) {
+    if worker.modelled.is_some() && mask != 0 {
+        tell_at(worker, warp, mask, addresses, &Coming { reach, kind, width, wish, counter });
+    }
+}
+
 /// Tells the multiprocessor, for each state space that the lanes reach.
 #[inline(never)]
 fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Coming) {
     let addresses = access::addresses(warp, coming.reach, split);
+    tell_at(worker, warp, mask, &addresses, coming);
+}
+
+fn tell_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, coming: &Coming) {
     // Nothing here is refused.
-    let _ = access::by_space(coming.reach.space, mask, &addresses, &mut |space, mask, addresses| {
+    let _ = access::by_space(coming.reach.space, mask, addresses, &mut |space, mask, addresses| {
         tell_of_space(worker, warp, coming, space, &Access::new(mask, addresses, coming.width));
         Ok(())
     });

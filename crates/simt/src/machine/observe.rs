@@ -84,14 +84,59 @@ pub(super) fn atomic(
     possible
 }
 
+/// An access of any other instruction. Returns the lanes that can make it.
+pub(super) fn touch(
+    worker: &mut Worker,
+    warp: &Warp,
+    reach: &Reach,
+    what: (AccessAction, u32),
+    split: &Split,
+    mask: u32,
+    counter: u32,
+) -> u32 {
+    if worker.checker.is_none() || mask == 0 {
+        return mask;
+    }
+    watch(worker, warp, split, mask, &Coming { reach, action: what.0, width: what.1, counter })
+}
+
+/// The same, with addresses that are known.
+pub(super) fn touch_at(
+    worker: &mut Worker,
+    warp: &Warp,
+    space: Space,
+    what: (AccessAction, u32),
+    mask: u32,
+    addresses: &WideRow,
+    counter: u32,
+) -> u32 {
+    if worker.checker.is_none() || mask == 0 {
+        return mask;
+    }
+    watch_at(worker, warp, space, what, mask, addresses, counter)
+}
+
 /// Tells the sanitizer of an access, for each state space that its lanes reach.
 #[inline(never)]
 fn watch(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Coming) -> u32 {
     let addresses = access::addresses(warp, coming.reach, split);
-    let mut possible = 0;
-    if coming.reach.space != Space::Generic {
-        return tell(worker, warp, coming, coming.reach.space, mask, &addresses);
+    watch_at(worker, warp, coming.reach.space, (coming.action, coming.width), mask, &addresses, coming.counter)
+}
+
+fn watch_at(
+    worker: &mut Worker,
+    warp: &Warp,
+    space: Space,
+    what: (AccessAction, u32),
+    mask: u32,
+    addresses: &WideRow,
+    counter: u32,
+) -> u32 {
+    let coming = (what.0, what.1, counter);
+    if space != Space::Generic {
+        return tell(worker, warp, coming, space, mask, addresses);
     }
+    let mut possible = 0;
     let mut rest = mask;
     while rest != 0 {
         let space = space_of(addresses[rest.trailing_zeros() as usize & 31]);
@@ -105,8 +150,14 @@ fn watch(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Co
 }
 
 #[inline(always)]
-fn tell(worker: &mut Worker, warp: &Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
-    let &Coming { action, width, counter, .. } = coming;
+fn tell(
+    worker: &mut Worker,
+    warp: &Warp,
+    (action, width, counter): (AccessAction, u32, u32),
+    space: Space,
+    mask: u32,
+    addresses: &WideRow,
+) -> u32 {
     let (shared, parameters) = (&worker.shared, worker.launched.parameters.len() as u64);
     let refuse = |address: u64| match space {
         Space::Shared => shared.check(address, width).err(),

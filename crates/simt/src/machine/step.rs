@@ -2,9 +2,11 @@
 
 use super::access;
 use super::across;
+use super::asynchronous;
 use super::barrier::{Arrival, CLUSTER, COUNT, Outcome};
 use super::block::{Fault, Worker, absence};
 use super::launched::Launched;
+use super::matrix;
 use super::modelled;
 use super::observe;
 use super::warp::{Frame, Split, Wait, Warp};
@@ -180,6 +182,15 @@ fn control<'l>(
             }
         }
         Action::Nothing => {}
+        Action::Matrix(operation) => {
+            let place = matrix::Place { split, counter };
+            matrix::execute(worker, warp, operation, &place, mask)?;
+        }
+        Action::Asynchronous(operation) => {
+            if !asynchronous::execute(worker, warp, operation, split, mask, counter)? {
+                return Ok(Next::Gone);
+            }
+        }
         Action::BranchIndexed(branch) => return branch_indexed(worker, warp, split, branch, mask, counter),
         Action::CallSystem(call) => system::call(worker, warp, call, mask).map_err(|fault| fault.at(pc))?,
         Action::Allocate { d, wide, size, align } => {

@@ -63,6 +63,8 @@ pub(super) enum Wait {
     Barrier(u32),
     /// Other lanes of the warp.
     Lanes { members: u32 },
+    /// A phase of a barrier in shared memory.
+    Phase,
 }
 
 /// A warp of a block.

@@ -72,7 +72,7 @@ impl Chip {
         let near = from * self.partitions.len() / multiprocessors.max(1);
         let count = u64::from(request.sectors.count_ones());
         match request.kind {
-            AccessKind::Load => {
+            AccessKind::Load | AccessKind::Copy => {
                 let sectors = self.not_asked_for(l2, request, from);
                 if sectors != 0 {
                     let hits = self.read(l2, Upstream { sectors, ..request }, near);

@@ -105,7 +105,7 @@ impl Multiprocessor {
             let (pieces, count) = pieces(access, group);
             for piece in &pieces[..count] {
                 match kind {
-                    AccessKind::Load => self.load(piece, origin, through),
+                    AccessKind::Load | AccessKind::Copy => self.load(piece, origin, through),
                     AccessKind::Store => self.store(piece, origin),
                     AccessKind::Atomic | AccessKind::Reduction => {
                         if let Some(l1) = &mut self.l1 {
@@ -130,7 +130,7 @@ impl Multiprocessor {
     fn count(&mut self, kind: AccessKind, origin: AccessOrigin, through: bool, access: &Access) {
         let (found, counters) = match kind {
             _ if origin == AccessOrigin::Local => return,
-            AccessKind::Load => {
+            AccessKind::Load | AccessKind::Copy => {
                 (transactions::load(self.model.global, access, through), &mut self.counters.global_load)
             }
             AccessKind::Store => (transactions::store(self.model.global, access), &mut self.counters.global_store),
@@ -216,7 +216,7 @@ impl Multiprocessor {
         let count = u64::from(sectors.count_ones());
         let caches = &mut self.counters.caches;
         match kind {
-            AccessKind::Load => caches.l2_to_l1_sectors += count,
+            AccessKind::Load | AccessKind::Copy => caches.l2_to_l1_sectors += count,
             AccessKind::Store | AccessKind::Reduction => caches.l1_to_l2_sectors += count,
             AccessKind::Atomic => {
                 caches.l2_to_l1_sectors += count;

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ptx::{
-    AtomicOp, BarrierReduction, Function, Geometry, Handle, OutOfRange, ShuffleMode, Space, Special, TextureQuery,
-    Type, VoteMode,
+    AtomicOp, BarrierReduction, BitProduct, Function, Geometry, Handle, OutOfRange, Rounding, ShuffleMode, Space,
+    Special, TextureQuery, Type, VoteMode,
 };
 
 use super::SystemFunction;
+use super::fragment::Fragment;
 use crate::InstructionInfo;
 use crate::lanes::{Handler, Operands};
 use crate::model::CacheWish;
@@ -114,6 +115,8 @@ pub(crate) enum Action {
     Fetch(Box<Fetch>),
     Query(Box<Query>),
     Surface(Box<SurfaceAccess>),
+    Matrix(Box<Matrix>),
+    Asynchronous(Box<Asynchronous>),
     /// Does nothing to registers and memory: fences, prefetches, sleep.
     Nothing,
     Branch {
@@ -294,6 +297,102 @@ pub(crate) struct SurfaceAccess {
     pub surface: u32,
     pub place: Place,
     pub outside: OutOfRange,
+}
+
+/// Instructions that the lanes of a warp execute together on a matrix.
+#[derive(Clone, Debug)]
+pub(crate) enum Matrix {
+    /// `ldmatrix`: a row of words for each matrix of 8 x 8.
+    Load { reach: Reach, transposed: bool, rows: Vec<u32> },
+    /// `stmatrix`.
+    Store { reach: Reach, transposed: bool, rows: Vec<u32> },
+    /// `movmatrix`.
+    Transpose { d: u32, source: u32 },
+    /// `wmma.load`.
+    LoadFragment(Tile),
+    /// `wmma.store`.
+    StoreFragment(Tile),
+    /// `mma` and `wmma.mma`.
+    Multiply(Product),
+}
+
+/// A matrix in memory, and its fragment in registers.
+#[derive(Clone, Debug)]
+pub(crate) struct Tile {
+    pub reach: Reach,
+    pub fragment: Fragment,
+    /// Whether the elements of a row are neighbours.
+    pub in_rows: bool,
+    /// A row that holds the elements from one row (or column) to the next.
+    pub stride: u32,
+}
+
+/// `D = A * B + C`.
+#[derive(Clone, Debug)]
+pub(crate) struct Product {
+    /// Rows of D, of all products together; columns of D; elements in each sum.
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    /// Whether these are four products, each of 8 rows of A with 8 columns of B.
+    pub quads: bool,
+    pub d: Fragment,
+    pub a: Fragment,
+    pub b: Fragment,
+    pub c: Fragment,
+    pub sparse: Option<Sparse>,
+    pub saturate: bool,
+    pub rounding: Rounding,
+    pub bit_product: Option<BitProduct>,
+}
+
+/// Where the elements of a sparse A stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sparse {
+    pub metadata: u32,
+    /// The first of each four lanes that gives metadata.
+    pub first_lane: u32,
+}
+
+/// Copies that go on while the thread does, and barriers in shared memory.
+#[derive(Clone, Debug)]
+pub(crate) enum Asynchronous {
+    /// `cp.async`.
+    Copy(AsyncCopy),
+    /// `cp.async.commit_group`.
+    Commit,
+    /// `cp.async.wait_group` and `wait_all`.
+    Wait { groups_left: Option<u32> },
+    /// `cp.async.mbarrier.arrive`.
+    ArriveAfterCopies { reach: Reach, counted_before: bool },
+    /// `mbarrier` on the barrier at an address.
+    Mbarrier { reach: Reach, action: MbarrierAction },
+}
+
+/// `cp.async`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsyncCopy {
+    pub from: Reach,
+    pub to: Reach,
+    pub bytes: u32,
+    /// Whether it goes past L1 (`.cg`).
+    pub at_l2_only: bool,
+    /// A row that holds the bytes that are read.
+    pub source_bytes: u32,
+    /// The lanes that read nothing, as a predicate operand.
+    pub ignore_source: u32,
+}
+
+/// What is done to a barrier in shared memory; the operands are rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MbarrierAction {
+    Initialize { count: u32 },
+    Invalidate,
+    Expect { bytes: u32 },
+    Complete { bytes: u32 },
+    Arrive { state: Option<u32>, count: u32, expect: Option<u32>, drops: bool, never_completes: bool },
+    TestState { d: u32, state: u32 },
+    TestParity { d: u32, parity: u32 },
 }
 
 /// `brx.idx`.

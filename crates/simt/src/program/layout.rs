@@ -111,7 +111,16 @@ fn variables_of(op: &Op) -> Vec<Handle<Variable>> {
             srcs.iter().for_each(operand);
             found.extend(base_of(address.base));
         }
-        Op::Load { address, .. } | Op::Prefetch { address, .. } => found.extend(base_of(address.base)),
+        Op::Load { address, .. }
+        | Op::Prefetch { address, .. }
+        | Op::LoadMatrix { address, .. }
+        | Op::StoreMatrix { address, .. }
+        | Op::ArriveAfterCopies { address, .. }
+        | Op::Mbarrier { address, .. } => found.extend(base_of(address.base)),
+        Op::LoadFragment { tile, .. } | Op::StoreFragment { tile, .. } => found.extend(base_of(tile.address.base)),
+        Op::CopyAsync(copy) => {
+            found.extend([copy.dst, copy.src].into_iter().filter_map(|address| base_of(address.base)))
+        }
         Op::Atomic { address, a, b, .. } => {
             operand(a);
             b.iter().for_each(operand);

@@ -53,6 +53,9 @@ fn class(op: &Op, guarded: bool) -> InstructionClass {
     match op {
         Op::Load { .. } => InstructionClass::Access(AccessKind::Load),
         Op::Store { .. } => InstructionClass::Access(AccessKind::Store),
+        Op::CopyAsync(_) => InstructionClass::Access(AccessKind::Copy),
+        Op::LoadMatrix { .. } | Op::LoadFragment { .. } => InstructionClass::Access(AccessKind::Load),
+        Op::StoreMatrix { .. } | Op::StoreFragment { .. } => InstructionClass::Access(AccessKind::Store),
         Op::Atomic { is_reduction: true, .. } => InstructionClass::Access(AccessKind::Reduction),
         Op::Atomic { .. } => InstructionClass::Access(AccessKind::Atomic),
         Op::TextureFetch(_) => InstructionClass::Texture,

@@ -3,6 +3,7 @@
 mod code;
 mod control_flow;
 mod decode;
+mod fragment;
 mod layout;
 mod listing;
 mod order;
@@ -10,6 +11,7 @@ mod system;
 mod variables;
 
 pub(crate) use code::*;
+pub(crate) use fragment::Fragment;
 pub(crate) use listing::source;
 pub(crate) use system::SystemFunction;
 pub(crate) use variables::{function_at, window};

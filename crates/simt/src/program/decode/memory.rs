@@ -43,7 +43,27 @@ impl FunctionDecoder<'_, '_> {
             | Op::SurfaceLoad { .. }
             | Op::SurfaceStore { .. }
             | Op::SurfaceReduce { .. } => self.texture(op),
+            Op::CopyAsync(..)
+            | Op::CommitCopies
+            | Op::WaitForCopies { .. }
+            | Op::ArriveAfterCopies { .. }
+            | Op::Mbarrier { .. }
+            | Op::PendingCount { .. } => self.asynchronous(op),
+            Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::TransposeMatrix { .. }
+            | Op::MatrixMultiply(_)
+            | Op::LoadFragment { .. }
+            | Op::StoreFragment { .. } => self.matrix(op),
             other => self.control(other),
+        }
+    }
+
+    /// An address that is in memory, and not among the parameters.
+    pub(super) fn reach(&mut self, space: Space, address: Address) -> Decoded<Reach> {
+        match self.target(space, address)? {
+            Target::Memory(reach) => Ok(reach),
+            _ => Err(LoadErrorReason::Misplaced { what: "a parameter's address".into() }),
         }
     }
 

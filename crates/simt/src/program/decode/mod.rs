@@ -1,7 +1,9 @@
 //! From a kernel's PTX to [`Code`].
 
 mod arithmetic;
+mod asynchronous;
 mod control;
+mod matrix;
 mod memory;
 mod operands;
 mod texture;

@@ -1,0 +1,81 @@
+//! Copies that go on while the thread does, and the barriers that count them: `cp.async`, `mbarrier` (PTX ISA, "Data
+//! Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization and Communication Instructions:
+//! mbarrier").
+
+use super::{Address, Destination, Operand, Predicate};
+
+/// `cp.async`: from global to shared memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AsyncCopy {
+    /// In shared memory.
+    pub dst: Address,
+    /// In global memory.
+    pub src: Address,
+    /// Bytes that are written: 4, 8 or 16.
+    pub bytes: u32,
+    /// `.cg`: kept in L2 and not in L1.
+    pub at_l2_only: bool,
+    /// Bytes that are read; the rest is zeros. `None`: all.
+    pub source_bytes: Option<Operand>,
+    /// Where true, nothing is read and all is zeros.
+    pub ignore_source: Option<Predicate>,
+}
+
+/// What an `mbarrier` instruction does to the barrier at an address of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MbarrierAction {
+    /// `init`: makes one that waits for `count` arrivals in each phase.
+    Initialize {
+        /// 1 to 2^20 - 1.
+        count: Operand,
+    },
+    /// `inval`: it is none any more.
+    Invalidate,
+    /// `expect_tx`: the phase waits for so many bytes more.
+    Expect {
+        /// Bytes.
+        bytes: Operand,
+    },
+    /// `complete_tx`: so many bytes have come.
+    Complete {
+        /// Bytes.
+        bytes: Operand,
+    },
+    /// `arrive`, `arrive_drop`.
+    Arrive(MbarrierArrival),
+    /// `test_wait`, `try_wait`: whether a phase is complete.
+    Test(MbarrierTest),
+}
+
+/// `mbarrier.arrive`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MbarrierArrival {
+    /// The state of the barrier before.
+    pub state: Destination,
+    /// How many arrive; `None`: one.
+    pub count: Option<Operand>,
+    /// `.expect_tx`: bytes that the phase waits for besides.
+    pub expect: Option<Operand>,
+    /// `arrive_drop`: later phases wait for that many fewer.
+    pub drops: bool,
+    /// `.noComplete`: the phase must not be complete by this.
+    pub never_completes: bool,
+}
+
+/// `mbarrier.test_wait` and `try_wait`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MbarrierTest {
+    /// Whether the phase is complete.
+    pub dst: Destination,
+    /// Which phase.
+    pub phase: MbarrierPhase,
+}
+
+/// How a phase is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MbarrierPhase {
+    /// By the state that an arrival returned.
+    State(Operand),
+    /// By its parity: the first phase has 0.
+    Parity(Operand),
+}

@@ -1,0 +1,140 @@
+//! Fragments of matrices: `ldmatrix`, `stmatrix`, `movmatrix`, and what `mma` and `wmma` share.
+
+use super::Context;
+use super::operands::Width;
+use crate::Type::{B16, B32, F32, F64, S32};
+use crate::errors::{InstructionError, OperandError, Parsed, fault};
+use crate::parser::operands::{Raw, RawOperand};
+use crate::{Destination, MatrixLayout, MatrixRole, MatrixShape, MatrixType, Op, Operand, Space, Type};
+
+/// The spaces that matrices are loaded from and stored to.
+const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", Space::Shared)];
+
+/// `.sync.aligned`, which all of them have: the warp executes them together.
+pub(super) fn aligned(c: &mut Context<'_, '_>) -> Parsed<()> {
+    c.require(&[("sync", ())], "`.sync`")?;
+    c.require(&[("aligned", ())], "`.aligned`")
+}
+
+pub(super) const LAYOUTS: [(&str, MatrixLayout); 2] = [("row", MatrixLayout::Row), ("col", MatrixLayout::Column)];
+
+/// A shape, which must be one of these; `what` says so, with an example.
+pub(super) fn shape(c: &mut Context<'_, '_>, allowed: &[[u32; 3]], what: &'static str) -> Parsed<MatrixShape> {
+    let found = c.take_first(|text| {
+        let (m, rest) = text.strip_prefix('m')?.split_once('n')?;
+        let (n, k) = rest.split_once('k')?;
+        Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?]).filter(|shape| allowed.contains(shape))
+    });
+    match found {
+        Some([m, n, k]) => Ok(MatrixShape { m, n, k }),
+        None => c.require::<MatrixShape>(&[], what),
+    }
+}
+
+/// The type of a matrix's elements.
+pub(super) fn element(c: &mut Context<'_, '_>) -> Parsed<MatrixType> {
+    c.require(&MatrixType::ALL.map(|ty| (ty.name(), ty)), "a type of elements such as `.f16`")
+}
+
+/// The number of registers that a fragment has in each lane, and what type they have.
+pub(super) fn registers(shape: MatrixShape, role: MatrixRole, ty: MatrixType, is_wmma: bool) -> (usize, Type) {
+    let MatrixShape { m, n, k } = shape;
+    let elements = match role {
+        MatrixRole::A => m * k,
+        MatrixRole::B => k * n,
+        MatrixRole::Accumulator => m * n,
+    };
+    let (bits, register) = match ty {
+        MatrixType::F64 => (64, F64),
+        MatrixType::F32 => (32, F32),
+        MatrixType::S32 => (32, S32),
+        _ => (32, B32),
+    };
+    let count = elements * ty.bits() / 32 / bits;
+    let four_quads = !is_wmma && [m, n, k] == [8, 8, 4] && matches!(ty, MatrixType::F16 | MatrixType::F32);
+    let count = match (role, ty) {
+        // `wmma` repeats elements where there are fewer.
+        (MatrixRole::A | MatrixRole::B, MatrixType::F16) if is_wmma => 8,
+        // `m8n8k4` of f16 is four products, one for each pair of quads; 4 of an operand's elements a lane.
+        (MatrixRole::A | MatrixRole::B, _) if four_quads => 2,
+        _ if four_quads => 4 * count,
+        _ => count,
+    };
+    (count as usize, register)
+}
+
+/// The registers of a fragment as they are written: a vector, be it of one register.
+fn fragment<'t>(c: &mut Context<'_, 't>, index: usize, count: usize) -> Parsed<Vec<RawOperand<'t>>> {
+    let operand = c.raw(index);
+    match &operand.raw {
+        Raw::Vector(parts) if parts.len() == count => Ok(parts.clone()),
+        Raw::Vector(parts) => fault(operand.span, OperandError::VectorLength { expected: count, found: parts.len() }),
+        _ if count > 1 => c.parts(index, count),
+        other => {
+            fault(operand.span, OperandError::Kind { expected: "a vector of one register", found: other.describe() })
+        }
+    }
+}
+
+/// A fragment to write.
+pub(super) fn written(c: &mut Context<'_, '_>, index: usize, (count, ty): (usize, Type)) -> Parsed<Vec<Destination>> {
+    let parts = fragment(c, index, count)?;
+    parts.iter().map(|part| c.destination(part, ty, Width::Exact)).collect()
+}
+
+/// A fragment to read.
+pub(super) fn read(c: &mut Context<'_, '_>, index: usize, (count, ty): (usize, Type)) -> Parsed<Vec<Operand>> {
+    let parts = fragment(c, index, count)?;
+    parts.iter().map(|part| c.source(part, ty, Width::Exact)).collect()
+}
+
+/// `.m8n8`, the shape of the matrices that `ldmatrix`, `stmatrix` and `movmatrix` move; the others need sm_100.
+fn eight_by_eight(c: &mut Context<'_, '_>) -> Parsed<()> {
+    if ["m16n16", "m8n16", "m16n8"].into_iter().any(|shape| c.has_modifier(shape)) {
+        return fault(c.name_span(), InstructionError::NeedsTarget { instruction: c.name(), target: 100 });
+    }
+    c.require(&[("m8n8", ())], "the shape `.m8n8`")
+}
+
+/// `.m8n8.x4`, in either order.
+fn shape_and_count(c: &mut Context<'_, '_>) -> Parsed<usize> {
+    const COUNTS: [(&str, usize); 3] = [("x1", 1), ("x2", 2), ("x4", 4)];
+    if let Some(count) = c.choose(&COUNTS) {
+        eight_by_eight(c)?;
+        return Ok(count);
+    }
+    eight_by_eight(c)?;
+    c.require(&COUNTS, "`.x1`, `.x2` or `.x4`")
+}
+
+/// `ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 {d0, d1, d2, d3}, [a];`
+pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    aligned(c)?;
+    let count = shape_and_count(c)?;
+    let transposed = c.accept("trans");
+    let space = c.choose(&SHARED).unwrap_or(Space::Generic);
+    c.ty_of(&[B16])?;
+    c.operands(2)?;
+    Ok(Op::LoadMatrix { space, transposed, dsts: written(c, 0, (count, B32))?, address: c.address(1, space)? })
+}
+
+/// `stmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 [a], {s0, s1, s2, s3};`
+pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    aligned(c)?;
+    let count = shape_and_count(c)?;
+    let transposed = c.accept("trans");
+    let space = c.choose(&SHARED).unwrap_or(Space::Generic);
+    c.ty_of(&[B16])?;
+    c.operands(2)?;
+    Ok(Op::StoreMatrix { space, transposed, address: c.address(0, space)?, srcs: read(c, 1, (count, B32))? })
+}
+
+/// `movmatrix.sync.aligned.m8n8.trans.b16 d, a;`
+pub(super) fn transpose(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    aligned(c)?;
+    eight_by_eight(c)?;
+    c.require(&[("trans", ())], "`.trans`")?;
+    c.ty_of(&[B16])?;
+    c.operands(2)?;
+    Ok(Op::TransposeMatrix { dst: c.dst(0, B32)?, src: c.src(1, B32)? })
+}

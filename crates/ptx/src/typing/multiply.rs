@@ -1,0 +1,156 @@
+//! Products of matrices: `mma` (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
+
+use super::Context;
+use super::matrix::{LAYOUTS, aligned, element, read, registers, shape, written};
+use crate::Type::B32;
+use crate::errors::{InstructionError, Parsed, fault};
+use crate::{BitProduct, MatrixLayout, MatrixMultiply, MatrixRole, MatrixShape, MatrixType, Op, Rounding, Sparsity};
+use MatrixType::*;
+
+/// The types that `D = A * B + C` goes together with: of A and B, then of D and C.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Half,
+    BrainFloat,
+    TensorFloat,
+    Double,
+    EightBitFloat,
+    Bytes,
+    Nibbles,
+    Bits,
+}
+
+impl Family {
+    /// The family of an element of A or B.
+    fn of(ty: MatrixType) -> Option<Family> {
+        Some(match ty {
+            F16 => Family::Half,
+            Bf16 => Family::BrainFloat,
+            Tf32 => Family::TensorFloat,
+            F64 => Family::Double,
+            E4m3 | E5m2 => Family::EightBitFloat,
+            U8 | S8 => Family::Bytes,
+            U4 | S4 => Family::Nibbles,
+            B1 => Family::Bits,
+            S32 | F32 => return None,
+        })
+    }
+
+    /// Whether D and C may have these types.
+    fn sums_in(self, d: MatrixType, c: MatrixType, is_quads: bool) -> bool {
+        match self {
+            Family::Half => d == c && matches!(d, F16 | F32) || is_quads && (d, c) == (F32, F16),
+            Family::BrainFloat | Family::TensorFloat | Family::EightBitFloat => (d, c) == (F32, F32),
+            Family::Double => (d, c) == (F64, F64),
+            Family::Bytes | Family::Nibbles | Family::Bits => (d, c) == (S32, S32),
+        }
+    }
+
+    /// The shapes of `mma`, or of `mma.sp`.
+    fn shapes(self, is_sparse: bool) -> &'static [[u32; 3]] {
+        match (self, is_sparse) {
+            (Family::Half, false) => &[[8, 8, 4], [16, 8, 8], [16, 8, 16]],
+            (Family::BrainFloat, false) => &[[16, 8, 8], [16, 8, 16]],
+            (Family::TensorFloat, false) => &[[16, 8, 4], [16, 8, 8]],
+            (Family::Double, false) => &[[8, 8, 4], [16, 8, 4], [16, 8, 8], [16, 8, 16]],
+            (Family::EightBitFloat, false) => &[[16, 8, 32]],
+            (Family::Bytes, false) => &[[8, 8, 16], [16, 8, 16], [16, 8, 32]],
+            (Family::Nibbles, false) => &[[8, 8, 32], [16, 8, 32], [16, 8, 64]],
+            (Family::Bits, false) => &[[8, 8, 128], [16, 8, 128], [16, 8, 256]],
+            (Family::Half | Family::BrainFloat, true) => &[[16, 8, 16], [16, 8, 32]],
+            (Family::TensorFloat, true) => &[[16, 8, 8], [16, 8, 16]],
+            (Family::EightBitFloat, true) => &[[16, 8, 64]],
+            (Family::Bytes, true) => &[[16, 8, 32], [16, 8, 64]],
+            (Family::Nibbles, true) => &[[16, 8, 64], [16, 8, 128]],
+            (Family::Double | Family::Bits, true) => &[],
+        }
+    }
+}
+
+/// All shapes of `mma`.
+const SHAPES: [[u32; 3]; 11] = [
+    [8, 8, 4],
+    [8, 8, 16],
+    [8, 8, 32],
+    [8, 8, 128],
+    [16, 8, 4],
+    [16, 8, 8],
+    [16, 8, 16],
+    [16, 8, 32],
+    [16, 8, 64],
+    [16, 8, 128],
+    [16, 8, 256],
+];
+
+/// How sums of f64 round.
+pub(super) const ROUNDINGS: [(&str, Rounding); 4] =
+    [("rn", Rounding::Nearest), ("rz", Rounding::Zero), ("rm", Rounding::Down), ("rp", Rounding::Up)];
+
+/// The layouts of A and B.
+pub(super) fn layouts(c: &mut Context<'_, '_>) -> Parsed<(MatrixLayout, MatrixLayout)> {
+    Ok((c.require(&LAYOUTS, "`.row` or `.col` for A")?, c.require(&LAYOUTS, "`.row` or `.col` for B")?))
+}
+
+/// Says that these types, or this shape of them, are no product.
+pub(super) fn no_such_product<T>(c: &Context<'_, '_>) -> Parsed<T> {
+    fault(c.name_span(), InstructionError::NoSuchProduct(c.name()))
+}
+
+/// `mma{.sp}.sync.aligned.shape.row.col{.satfinite}{.rn}.d.a.b.c{.xor.popc} D, A, B, C{, metadata, selector};`
+pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let is_sparse = c.accept("sp") || c.accept("sp::ordered_metadata");
+    aligned(c)?;
+    let shape = shape(c, &SHAPES, "a shape such as `.m16n8k16`")?;
+    let quads = [shape.m, shape.n, shape.k] == [8, 8, 4] && !c.has_modifier("f64");
+    let (a_layout, b_layout) = layouts(c)?;
+    let saturate = c.accept("satfinite");
+    let rounding = c.choose(&ROUNDINGS);
+    let (d_ty, a_ty, b_ty, c_ty) = (element(c)?, element(c)?, element(c)?, element(c)?);
+    let family = Family::of(a_ty).filter(|_| Family::of(a_ty) == Family::of(b_ty));
+    let fits = family.is_some_and(|family| {
+        family.sums_in(d_ty, c_ty, quads)
+            && family.shapes(is_sparse).contains(&[shape.m, shape.n, shape.k])
+            && (!saturate || matches!(family, Family::Bytes | Family::Nibbles))
+            && (quads || (a_layout, b_layout) == (MatrixLayout::Row, MatrixLayout::Column))
+            && (rounding.is_none() || family == Family::Double)
+    });
+    if !fits {
+        return no_such_product(c);
+    }
+    let bit_product = if a_ty == B1 { Some(bit_product(c)?) } else { None };
+    c.operands(if is_sparse { 6 } else { 4 })?;
+    let stored = MatrixShape { k: if is_sparse { shape.k / 2 } else { shape.k }, ..shape };
+    let sum = |ty| registers(shape, MatrixRole::Accumulator, ty, false);
+    let product = MatrixMultiply {
+        is_wmma: false,
+        shape,
+        a_layout,
+        b_layout,
+        d_ty,
+        a_ty,
+        b_ty,
+        c_ty,
+        saturate,
+        rounding: rounding.unwrap_or_default(),
+        bit_product,
+        d: written(c, 0, sum(d_ty))?,
+        a: read(c, 1, registers(stored, MatrixRole::A, a_ty, false))?,
+        b: read(c, 2, registers(shape, MatrixRole::B, b_ty, false))?,
+        c: read(c, 3, sum(c_ty))?,
+        sparsity: if is_sparse { Some(sparsity(c, shape, a_ty)?) } else { None },
+    };
+    Ok(Op::MatrixMultiply(Box::new(product)))
+}
+
+/// `.xor.popc` or `.and.popc`
+pub(super) fn bit_product(c: &mut Context<'_, '_>) -> Parsed<BitProduct> {
+    let product = c.require(&[("xor", BitProduct::Xor), ("and", BitProduct::And)], "`.xor` or `.and`")?;
+    c.require(&[("popc", ())], "`.popc`")?;
+    Ok(product)
+}
+
+/// The metadata of a sparse A, and which of its threads give them: one or two of four, or all.
+fn sparsity(c: &mut Context<'_, '_>, shape: MatrixShape, a_ty: MatrixType) -> Parsed<Sparsity> {
+    let selector = c.immediate(5, u64::from(4 / shape.metadata_lanes(a_ty) - 1))? as u32;
+    Ok(Sparsity { metadata: c.src(4, B32)?, selector })
+}

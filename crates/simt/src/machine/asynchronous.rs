@@ -1,0 +1,313 @@
+//! Executes `cp.async` and `mbarrier`.
+//!
+//! A thread that asks whether a phase of a barrier is complete, and it is not, lets all others of its block go first: it
+//! gets its answer when the phase is complete, or when no other thread can do anything. A block in which nothing happens
+//! but such answers, [`PATIENCE`] times, waits for ever.
+
+use ptx::Space;
+
+use super::access::{self, Attempt, Refused};
+use super::block::{Fault, Worker};
+use super::local::lanes;
+use super::mbarrier::{Mbarrier, parity_of};
+use super::warp::{Split, Wait, Warp};
+use super::{modelled, observe};
+use crate::coalesce::Copy;
+use crate::counters::AccessKind;
+use crate::lanes::{Row, WideRow};
+use crate::memory::{Access, AccessFault, AccessFaultKind};
+use crate::model::CacheWish;
+use crate::program::{self, Action, AsyncCopy, Asynchronous, MbarrierAction, Reach};
+use crate::trap::{AccessAction, MbarrierFault, TrapKind};
+
+/// How often all threads of a block that wait for phases are told that these are not complete, before the launch is stopped.
+pub(super) const PATIENCE: u32 = 1 << 14;
+
+/// Executes one. Returns whether the split goes on; if not, it waits.
+pub(super) fn execute<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    action: &Asynchronous,
+    split: &Split,
+    mask: u32,
+    counter: u32,
+) -> Result<bool, Fault> {
+    let at = |refused: Box<Refused>| refused.at(split.pc);
+    match action {
+        Asynchronous::Copy(copy) => begin(worker, warp, copy, split, mask, counter).map_err(at)?,
+        Asynchronous::Commit => worker.copies[warp.index as usize].commit(mask),
+        Asynchronous::Wait { groups_left } => {
+            let ends = worker.copies[warp.index as usize].awaited(mask, *groups_left);
+            complete(worker, warp.index, &ends).map_err(at)?;
+        }
+        Asynchronous::ArriveAfterCopies { reach, counted_before } => {
+            let addresses = barrier_addresses(warp, reach, split, mask).map_err(at)?;
+            for lane in lanes(mask) {
+                let change = |barrier: &mut Mbarrier| match counted_before {
+                    true => Ok(()),
+                    false => barrier.expect_arrival(),
+                };
+                update(worker, addresses[lane], lane, change).map_err(at)?;
+            }
+            worker.copies[warp.index as usize].arrive_after(mask, &addresses);
+        }
+        Asynchronous::Mbarrier { reach, action } => {
+            if matches!(action, MbarrierAction::TestState { .. } | MbarrierAction::TestParity { .. }) {
+                return test(worker, warp, split, mask, false);
+            }
+            let mask = observe::touch(worker, warp, reach, (AccessAction::Atomic, 8), split, mask, counter);
+            let addresses = barrier_addresses(warp, reach, split, mask).map_err(at)?;
+            for lane in lanes(mask) {
+                change_barrier(worker, warp, action, addresses[lane], lane).map_err(at)?;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// `cp.async`.
+fn begin<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    copy: &AsyncCopy,
+    split: &Split,
+    mask: u32,
+    counter: u32,
+) -> Attempt {
+    let bytes = copy.bytes;
+    let from = access::addresses(warp, &copy.from, split);
+    let to = access::addresses(warp, &copy.to, split);
+    let ignored = warp.registers.predicate(copy.ignore_source);
+    let read = warp.registers.word(copy.source_bytes).map(|read| read.min(bytes));
+    let reading = lanes(mask & !ignored).filter(|&lane| read[lane] > 0).fold(0, |mask, lane| mask | 1u32 << lane);
+    let whole = lanes(reading).filter(|&lane| read[lane] == bytes).fold(0, |mask, lane| mask | 1u32 << lane);
+    let mask = observe::touch_at(worker, warp, Space::Shared, (AccessAction::Write, bytes), mask, &to, counter);
+    let whole =
+        observe::touch_at(worker, warp, Space::Global, (AccessAction::Read, bytes), mask & whole, &from, counter);
+    let to_access = Access::new(mask, &to, bytes);
+    let shared = &worker.shared;
+    to_access
+        .check(|address| shared.check(address, bytes))
+        .map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, bytes, fault))?;
+    let mut words: [Row; 4] = [[0; 32]; 4];
+    let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
+    worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
+    for lane in lanes(mask & reading & !whole).filter(|&lane| read[lane] < bytes) {
+        load_part(worker, from[lane], lane, (read[lane], bytes), &mut words).map_err(refused)?;
+    }
+    let counted = Copy {
+        from: Access::new(mask & reading, &from, bytes),
+        to: Access::new(mask, &to, bytes),
+        fills: lanes(mask).any(|lane| reading >> lane & 1 == 0 || read[lane] < bytes),
+        at_l2_only: copy.at_l2_only,
+    };
+    let (sectors, wavefronts) = (counted.sectors(), counted.wavefronts());
+    let counters = &mut worker.counters[counter as usize];
+    if mask & reading != 0 {
+        access::count_global(&mut counters.global, sectors);
+    }
+    access::count_shared(counters, wavefronts);
+    let wish = if copy.at_l2_only { CacheWish::Past } else { CacheWish::None };
+    modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
+    let copies = &mut worker.copies[warp.index as usize];
+    copies.begin(&to_access, &words);
+    let surplus = copies.surplus();
+    complete(worker, warp.index, &surplus)
+}
+
+/// Reads the first bytes of what a lane copies; the rest stays zero.
+fn load_part(
+    worker: &Worker,
+    address: u64,
+    lane: usize,
+    (read, bytes): (u32, u32),
+    words: &mut [Row; 4],
+) -> Result<(), AccessFault> {
+    if !address.is_multiple_of(bytes.into()) {
+        let kind = AccessFaultKind::Misaligned { width: bytes };
+        return Err(AccessFault { lane: lane as u32, address, kind });
+    }
+    let mut byte = [[0; 32]; 4];
+    for index in 0..read {
+        let addresses: WideRow = [address.wrapping_add(index.into()); 32];
+        worker.launched.memory.load_each(&Access::new(1 << lane, &addresses, 1), &mut byte)?;
+        words[index as usize / 4][lane] |= (byte[0][lane] & 0xff) << (8 * (index % 4));
+    }
+    Ok(())
+}
+
+/// Completes what a warp has begun, and arrives at the barriers that wait for it.
+fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32]) -> Attempt {
+    if ends == &[0; 32] {
+        return Ok(());
+    }
+    let completed = worker.copies[warp as usize].complete(ends, &worker.shared);
+    let arrivals = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, fault_width(), fault))?;
+    for address in arrivals {
+        update(worker, address, 0, |barrier| barrier.arrive(1, false))?;
+    }
+    Ok(())
+}
+
+/// What was copied has been checked before; no width is to blame.
+fn fault_width() -> u32 {
+    4
+}
+
+/// The addresses of barriers, which are in shared memory.
+fn barrier_addresses(warp: &Warp, reach: &Reach, split: &Split, mask: u32) -> Result<WideRow, Box<Refused>> {
+    let mut addresses = access::addresses(warp, reach, split);
+    if reach.space == Space::Generic {
+        for lane in lanes(mask) {
+            let address = addresses[lane];
+            if super::space_of(address) != Space::Shared {
+                let fault =
+                    AccessFault { lane: lane as u32, address, kind: AccessFaultKind::OutOfBounds { nearest: None } };
+                return Err(Refused::new(AccessAction::Atomic, Space::Shared, 8, fault));
+            }
+            addresses[lane] = address.wrapping_sub(program::window(Space::Shared));
+        }
+    }
+    Ok(addresses)
+}
+
+/// Reads the bits at a barrier's address, and replaces them.
+fn exchange(worker: &Worker, address: u64, lane: usize, change: impl Fn(u64) -> u64) -> Result<u64, Box<Refused>> {
+    worker.shared.atomic64(address, change).map_err(|kind| {
+        let fault = AccessFault { lane: lane as u32, address, kind };
+        Refused::new(AccessAction::Atomic, Space::Shared, 8, fault)
+    })
+}
+
+fn invalid(address: u64, lane: usize, fault: MbarrierFault) -> Box<Refused> {
+    Refused::because(TrapKind::InvalidMbarrier { address, fault }, lane as u32)
+}
+
+/// Changes a barrier. Returns its bits from before.
+fn update(
+    worker: &mut Worker,
+    address: u64,
+    lane: usize,
+    change: impl FnOnce(&mut Mbarrier) -> Result<(), MbarrierFault>,
+) -> Result<u64, Box<Refused>> {
+    let before = exchange(worker, address, lane, |bits| bits)?;
+    let mut barrier = Mbarrier::from_bits(before).map_err(|fault| invalid(address, lane, fault))?;
+    change(&mut barrier).map_err(|fault| invalid(address, lane, fault))?;
+    exchange(worker, address, lane, |_| barrier.to_bits())?;
+    Ok(before)
+}
+
+/// What one lane does to a barrier.
+fn change_barrier(worker: &mut Worker, warp: &mut Warp, action: &MbarrierAction, address: u64, lane: usize) -> Attempt {
+    let value = |row: u32| warp.registers.word(row)[lane];
+    match *action {
+        MbarrierAction::Initialize { count } => {
+            let barrier = Mbarrier::new(value(count)).map_err(|fault| invalid(address, lane, fault))?;
+            exchange(worker, address, lane, |_| barrier.to_bits())?;
+        }
+        MbarrierAction::Invalidate => {
+            update(worker, address, lane, |_| Ok(()))?;
+            exchange(worker, address, lane, |_| 0)?;
+        }
+        MbarrierAction::Expect { bytes } => {
+            let bytes = value(bytes);
+            update(worker, address, lane, |barrier| barrier.expect(bytes.into()))?;
+        }
+        MbarrierAction::Complete { bytes } => {
+            let bytes = value(bytes);
+            update(worker, address, lane, |barrier| barrier.complete(bytes))?;
+        }
+        MbarrierAction::Arrive { state, count, expect, drops, never_completes } => {
+            let (count, expect) = (value(count), expect.map(value));
+            let before = update(worker, address, lane, |barrier| {
+                if let Some(bytes) = expect {
+                    barrier.expect(bytes.into())?;
+                }
+                let parity = barrier.parity;
+                barrier.arrive(count, drops)?;
+                if never_completes && barrier.parity != parity {
+                    return Err(MbarrierFault::Completes);
+                }
+                Ok(())
+            })?;
+            if let Some(state) = state {
+                warp.registers.set_wide(state, 1 << lane, &[before; 32]);
+            }
+        }
+        MbarrierAction::TestState { .. } | MbarrierAction::TestParity { .. } => {}
+    }
+    Ok(())
+}
+
+/// `mbarrier.test_wait` and `try_wait` of some lanes: whether the phases are complete. If not, and unless it is the `last`
+/// time to ask, the lanes wait. Returns whether they go on.
+pub(super) fn test<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    split: &Split,
+    mask: u32,
+    last: bool,
+) -> Result<bool, Fault> {
+    let code = worker.launched.code;
+    let action = code.instructions.get(split.pc as usize).map(|instruction| &instruction.action);
+    let Some(Action::Asynchronous(action)) = action else { return Ok(true) };
+    let Asynchronous::Mbarrier { reach, action } = &**action else { return Ok(true) };
+    warp.enter(split);
+    let at = |refused: Box<Refused>| refused.at(split.pc);
+    let addresses = barrier_addresses(warp, reach, split, mask).map_err(at)?;
+    let (mut complete, mut seen) = (0, None);
+    for lane in lanes(mask) {
+        let address = addresses[lane];
+        if seen != Some(address) {
+            arrive_after_copies(worker, address).map_err(at)?;
+            seen = Some(address);
+        }
+        let bits = exchange(worker, address, lane, |bits| bits).map_err(at)?;
+        let barrier = Mbarrier::from_bits(bits).map_err(|fault| invalid(address, lane, fault)).map_err(at)?;
+        let parity = match *action {
+            MbarrierAction::TestState { state, .. } => parity_of(warp.registers.wide(state)[lane]),
+            MbarrierAction::TestParity { parity, .. } => warp.registers.word(parity)[lane] & 1,
+            _ => barrier.parity,
+        };
+        complete |= u32::from(barrier.parity != parity) << lane;
+    }
+    if complete == mask {
+        worker.fruitless_waits = 0;
+    } else if !last {
+        let rest = split.mask & !mask;
+        let waits = if rest == 0 { *split } else { warp.part(*split, mask, &[(split.pc + 1, rest)], split.pc + 1) };
+        warp.waiting.push((waits, Wait::Phase));
+        return Ok(false);
+    }
+    if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {
+        warp.registers.set_predicate(d, mask, complete);
+    }
+    Ok(true)
+}
+
+/// The copies that a barrier waits for are complete by the time that anyone looks at it.
+fn arrive_after_copies(worker: &mut Worker, address: u64) -> Attempt {
+    for warp in 0..worker.copies.len() {
+        let ends = worker.copies[warp].before_arrivals_at(address);
+        complete(worker, warp as u32, &ends)?;
+    }
+    Ok(())
+}
+
+/// What a split waits for, whose phase is never complete.
+pub(super) fn never_complete(worker: &Worker, warp: &Warp, split: &Split) -> TrapKind {
+    let action = worker.launched.code.instructions.get(split.pc as usize).map(|instruction| &instruction.action);
+    let lane = split.mask.trailing_zeros() as usize & 31;
+    let address = match action {
+        Some(Action::Asynchronous(action)) => match &**action {
+            Asynchronous::Mbarrier { reach, .. } => {
+                barrier_addresses(warp, reach, split, 1 << lane).map_or(0, |addresses| addresses[lane])
+            }
+            _ => 0,
+        },
+        _ => 0,
+    };
+    let barrier = exchange(worker, address, lane, |bits| bits).ok().and_then(|bits| Mbarrier::from_bits(bits).ok());
+    let (arrivals, bytes) = barrier.map_or((0, 0), |barrier| (barrier.pending, barrier.bytes));
+    TrapKind::PhaseNeverComplete { address, arrivals, bytes }
+}

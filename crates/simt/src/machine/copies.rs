@@ -1,0 +1,133 @@
+//! Asynchronous copies on their way: what each thread has begun and not waited for.
+//!
+//! A copy reads when it begins, and writes when its thread waits for it, or when a thread looks at a barrier that waits
+//! for it: as late as PTX allows, so that a wait that is missing shows. (A warp that has begun [`LIMIT`] copies without waiting
+//! gets the oldest.)
+
+use std::collections::VecDeque;
+
+use super::local::lanes;
+use crate::lanes::{Row, WideRow};
+use crate::memory::{Access, AccessFault, SharedMemory};
+
+/// The most that a warp has on its way.
+const LIMIT: usize = 1 << 10;
+
+/// Something on its way, of the lanes in its mask.
+enum Pending {
+    Copy {
+        mask: u32,
+        addresses: Box<WideRow>,
+        bytes: u32,
+        words: Box<[Row; 4]>,
+    },
+    /// Ends a group of copies.
+    Commit {
+        mask: u32,
+    },
+    /// Arrives at a barrier, once the copies before it are complete.
+    Arrival {
+        mask: u32,
+        addresses: Box<WideRow>,
+    },
+}
+
+impl Pending {
+    fn mask(&mut self) -> &mut u32 {
+        match self {
+            Pending::Copy { mask, .. } | Pending::Commit { mask } | Pending::Arrival { mask, .. } => mask,
+        }
+    }
+}
+
+/// What a warp has begun, oldest first.
+#[derive(Default)]
+pub(super) struct Copies {
+    pending: VecDeque<Pending>,
+}
+
+/// Barriers, by address, at which arrivals have become due.
+pub(super) type Arrivals = Vec<u64>;
+
+impl Copies {
+    pub fn clear(&mut self) {
+        self.pending.clear();
+    }
+
+    /// A copy begins: the words that it will write, `bytes` bytes in each lane. The addresses have been checked.
+    pub fn begin(&mut self, access: &Access, words: &[Row; 4]) {
+        let (mask, addresses) = (access.mask, Box::new(*access.addresses));
+        self.pending.push_back(Pending::Copy { mask, addresses, bytes: access.width, words: Box::new(*words) });
+    }
+
+    /// Copies and commits that are too many: the oldest are to be completed.
+    pub fn surplus(&self) -> [usize; 32] {
+        [self.pending.len().saturating_sub(LIMIT); 32]
+    }
+
+    /// `commit_group`.
+    pub fn commit(&mut self, mask: u32) {
+        if !self.pending.is_empty() {
+            self.pending.push_back(Pending::Commit { mask });
+        }
+    }
+
+    /// `mbarrier.arrive` behind the copies so far.
+    pub fn arrive_after(&mut self, mask: u32, addresses: &WideRow) {
+        self.pending.push_back(Pending::Arrival { mask, addresses: Box::new(*addresses) });
+    }
+
+    /// For each lane, how many of the oldest entries `wait_group` waits for. `None`: `wait_all`.
+    pub fn awaited(&self, mask: u32, groups_left: Option<u32>) -> [usize; 32] {
+        let mut ends = [0; 32];
+        let Some(groups_left) = groups_left else {
+            lanes(mask).for_each(|lane| ends[lane] = self.pending.len());
+            return ends;
+        };
+        let mut seen = [0; 32];
+        for (index, entry) in self.pending.iter().enumerate().rev() {
+            let Pending::Commit { mask: committed } = entry else { continue };
+            for lane in lanes(mask & committed) {
+                if seen[lane] == groups_left && ends[lane] == 0 {
+                    ends[lane] = index + 1;
+                }
+                seen[lane] = seen[lane].saturating_add(1);
+            }
+        }
+        ends
+    }
+
+    /// For each lane, how many of the oldest entries there are up to its last arrival at a barrier.
+    pub fn before_arrivals_at(&self, address: u64) -> [usize; 32] {
+        let mut ends = [0; 32];
+        for (index, entry) in self.pending.iter().enumerate() {
+            if let Pending::Arrival { mask, addresses } = entry {
+                lanes(*mask).filter(|&lane| addresses[lane] == address).for_each(|lane| ends[lane] = index + 1);
+            }
+        }
+        ends
+    }
+
+    /// Completes, for each lane, so many of the oldest entries. Returns the arrivals among them.
+    pub fn complete(&mut self, ends: &[usize; 32], memory: &SharedMemory) -> Result<Arrivals, AccessFault> {
+        let mut arrivals = Arrivals::new();
+        let last = ends.iter().copied().max().unwrap_or(0);
+        for (index, entry) in self.pending.iter_mut().enumerate().take(last) {
+            let due = (0..32).filter(|&lane| ends[lane] > index).fold(0, |mask, lane| mask | 1u32 << lane);
+            match entry {
+                Pending::Copy { mask, addresses, bytes, words } if *mask & due != 0 => {
+                    memory.store_each(&Access::new(*mask & due, addresses, *bytes), &words[..])?;
+                }
+                Pending::Arrival { mask, addresses } => arrivals.extend(lanes(*mask & due).map(|lane| addresses[lane])),
+                _ => continue,
+            }
+            *entry.mask() &= !due;
+        }
+        // Groups are counted from the last: those that nothing stands before count no more.
+        self.pending.retain_mut(|entry| matches!(entry, Pending::Commit { .. }) || *entry.mask() != 0);
+        while let Some(Pending::Commit { .. }) = self.pending.front() {
+            self.pending.pop_front();
+        }
+        Ok(arrivals)
+    }
+}

@@ -1,0 +1,87 @@
+//! Asynchronous copies, and barriers in shared memory.
+
+use ptx::{MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, Type};
+
+use super::super::code::{Action, AsyncCopy, Asynchronous, MbarrierAction};
+use super::{COUNTED, Decoded, FunctionDecoder};
+use crate::LoadErrorReason;
+use crate::lanes::{NEVER, Operands, lanes};
+use crate::machine::pending_count;
+
+impl FunctionDecoder<'_, '_> {
+    pub(super) fn asynchronous(&mut self, op: &Op) -> Decoded<()> {
+        let action = match op {
+            Op::CopyAsync(copy) => {
+                let source_bytes = copy.source_bytes.unwrap_or(Operand::Integer(copy.bytes.into()));
+                Asynchronous::Copy(AsyncCopy {
+                    from: self.reach(Space::Global, copy.src)?,
+                    to: self.reach(Space::Shared, copy.dst)?,
+                    bytes: copy.bytes,
+                    at_l2_only: copy.at_l2_only,
+                    source_bytes: self.word(source_bytes, Type::U32)?,
+                    ignore_source: match copy.ignore_source {
+                        Some(predicate) => self.predicate_register(predicate)?,
+                        None => NEVER,
+                    },
+                })
+            }
+            Op::CommitCopies => Asynchronous::Commit,
+            Op::WaitForCopies { groups_left } => Asynchronous::Wait { groups_left: *groups_left },
+            Op::ArriveAfterCopies { space, counted_before, address } => Asynchronous::ArriveAfterCopies {
+                reach: self.reach(*space, *address)?,
+                counted_before: *counted_before,
+            },
+            Op::Mbarrier { action, space, address } => {
+                let reach = self.reach(*space, *address)?;
+                Asynchronous::Mbarrier { reach, action: self.mbarrier(action)? }
+            }
+            Op::PendingCount { dst, state } => {
+                let operands = Operands {
+                    d: self.destination(*dst, Type::U32)?,
+                    a: self.wide(*state, Type::B64)?,
+                    ..Operands::default()
+                };
+                self.lanes(lanes!(|state: u64| -> u32 { pending_count(state) }), operands);
+                return Ok(());
+            }
+            _ => return Err(LoadErrorReason::Unsupported { what: "this asynchronous instruction".into() }),
+        };
+        self.emit(COUNTED, Action::Asynchronous(Box::new(action)));
+        Ok(())
+    }
+
+    fn mbarrier(&mut self, action: &ptx::MbarrierAction) -> Decoded<MbarrierAction> {
+        Ok(match *action {
+            ptx::MbarrierAction::Initialize { count } => {
+                MbarrierAction::Initialize { count: self.word(count, Type::U32)? }
+            }
+            ptx::MbarrierAction::Invalidate => MbarrierAction::Invalidate,
+            ptx::MbarrierAction::Expect { bytes } => MbarrierAction::Expect { bytes: self.word(bytes, Type::U32)? },
+            ptx::MbarrierAction::Complete { bytes } => MbarrierAction::Complete { bytes: self.word(bytes, Type::U32)? },
+            ptx::MbarrierAction::Arrive(MbarrierArrival { state, count, expect, drops, never_completes }) => {
+                MbarrierAction::Arrive {
+                    state: match state {
+                        Some(_) => Some(self.destination(state, Type::B64)?),
+                        None => None,
+                    },
+                    count: self.word(count.unwrap_or(Operand::Integer(1)), Type::U32)?,
+                    expect: match expect {
+                        Some(bytes) => Some(self.word(bytes, Type::U32)?),
+                        None => None,
+                    },
+                    drops,
+                    never_completes,
+                }
+            }
+            ptx::MbarrierAction::Test(MbarrierTest { dst, phase }) => {
+                let d = self.destination(dst, Type::Pred)?;
+                match phase {
+                    MbarrierPhase::State(state) => MbarrierAction::TestState { d, state: self.wide(state, Type::B64)? },
+                    MbarrierPhase::Parity(parity) => {
+                        MbarrierAction::TestParity { d, parity: self.word(parity, Type::U32)? }
+                    }
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! Instructions on matrices.
+
+use ptx::{Destination, MatrixMultiply, MatrixRole, MatrixTile, MatrixType, Op, Operand, Type};
+
+use super::super::code::{Action, Matrix, Product, Sparse, Tile};
+use super::super::fragment::Fragment;
+use super::{COUNTED, Decoded, FunctionDecoder};
+use crate::LoadErrorReason;
+
+/// The type of a register of a fragment.
+fn register_type(ty: MatrixType) -> Type {
+    if ty == MatrixType::F64 { Type::B64 } else { Type::B32 }
+}
+
+impl FunctionDecoder<'_, '_> {
+    pub(super) fn matrix(&mut self, op: &Op) -> Decoded<()> {
+        let matrix = match op {
+            Op::LoadMatrix { space, transposed, dsts, address } => Matrix::Load {
+                reach: self.reach(*space, *address)?,
+                transposed: *transposed,
+                rows: self.destinations(dsts, Type::B32)?,
+            },
+            Op::StoreMatrix { space, transposed, address, srcs } => Matrix::Store {
+                reach: self.reach(*space, *address)?,
+                transposed: *transposed,
+                rows: self.sources(srcs, Type::B32)?,
+            },
+            Op::TransposeMatrix { dst, src } => {
+                Matrix::Transpose { d: self.destination(*dst, Type::B32)?, source: self.word(*src, Type::B32)? }
+            }
+            Op::LoadFragment { tile, dsts } => {
+                let registers = self.destinations(dsts, register_type(tile.ty))?;
+                Matrix::LoadFragment(self.tile(tile, registers)?)
+            }
+            Op::StoreFragment { tile, srcs } => {
+                let registers = self.sources(srcs, register_type(tile.ty))?;
+                Matrix::StoreFragment(self.tile(tile, registers)?)
+            }
+            Op::MatrixMultiply(multiply) => Matrix::Multiply(self.product(multiply)?),
+            _ => return Err(LoadErrorReason::Unsupported { what: "this instruction on matrices".into() }),
+        };
+        self.emit(COUNTED, Action::Matrix(Box::new(matrix)));
+        Ok(())
+    }
+
+    fn destinations(&mut self, dsts: &[Destination], ty: Type) -> Decoded<Vec<u32>> {
+        dsts.iter().map(|&dst| self.destination(dst, ty)).collect()
+    }
+
+    fn sources(&mut self, srcs: &[Operand], ty: Type) -> Decoded<Vec<u32>> {
+        srcs.iter().map(|&src| self.value(src, ty)).collect()
+    }
+
+    fn tile(&mut self, tile: &MatrixTile, registers: Vec<u32>) -> Decoded<Tile> {
+        let &MatrixTile { role, shape, layout, ty, space, address, stride } = tile;
+        let (rows, columns) = match role {
+            MatrixRole::A => (shape.m, shape.k),
+            MatrixRole::B => (shape.k, shape.n),
+            MatrixRole::Accumulator => (shape.m, shape.n),
+        };
+        let in_rows = layout == ptx::MatrixLayout::Row;
+        let stride = match stride {
+            Some(stride) => stride,
+            None => Operand::Integer(if in_rows { columns } else { rows }.into()),
+        };
+        Ok(Tile {
+            reach: self.reach(space, address)?,
+            fragment: Fragment::new(role, ty, shape, registers).for_wmma(),
+            in_rows,
+            stride: self.word(stride, Type::U32)?,
+        })
+    }
+
+    fn product(&mut self, multiply: &MatrixMultiply) -> Decoded<Product> {
+        let &MatrixMultiply { shape, a_ty, b_ty, c_ty, d_ty, .. } = multiply;
+        let quads = [shape.m, shape.n, shape.k] == [8, 8, 4] && a_ty == MatrixType::F16;
+        let fragment = |role, ty, registers, layout| {
+            let fragment = Fragment::new(role, ty, shape, registers);
+            if multiply.is_wmma {
+                fragment.for_wmma()
+            } else if quads {
+                fragment.for_quads(layout)
+            } else {
+                fragment
+            }
+        };
+        let d = self.destinations(&multiply.d, register_type(d_ty))?;
+        let a = self.sources(&multiply.a, register_type(a_ty))?;
+        let b = self.sources(&multiply.b, register_type(b_ty))?;
+        let c = self.sources(&multiply.c, register_type(c_ty))?;
+        let sparse = match multiply.sparsity {
+            Some(sparsity) => Some(Sparse {
+                metadata: self.word(sparsity.metadata, Type::B32)?,
+                first_lane: sparsity.selector * shape.metadata_lanes(a_ty),
+            }),
+            None => None,
+        };
+        let copies = if quads { 4 } else { 1 };
+        Ok(Product {
+            m: (shape.m * copies) as usize,
+            n: shape.n as usize,
+            k: shape.k as usize,
+            quads,
+            d: fragment(MatrixRole::Accumulator, d_ty, d, multiply.a_layout),
+            a: match sparse {
+                // What is stored is half as wide.
+                Some(_) => Fragment::new(MatrixRole::A, a_ty, ptx::MatrixShape { k: shape.k / 2, ..shape }, a),
+                None => fragment(MatrixRole::A, a_ty, a, multiply.a_layout),
+            },
+            b: fragment(MatrixRole::B, b_ty, b, multiply.b_layout),
+            c: fragment(MatrixRole::Accumulator, c_ty, c, multiply.a_layout),
+            sparse,
+            saturate: multiply.saturate,
+            rounding: multiply.rounding,
+            bit_product: multiply.bit_product,
+        })
+    }
+}
