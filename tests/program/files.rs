@@ -136,3 +136,31 @@ fn ending_the_program_leaves_no_unfinished_file() {
         assert!(files_in(folder.path()).is_empty());
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ending_a_run_leaves_no_unfinished_file() {
+    // At any moment: while the arguments are made, while the kernel runs, while the file is written.
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptx = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) { ret; }\n";
+    fs::write(folder.path().join("it.ptx"), ptx).expect("the file is written");
+    for (signal, wait) in [("INT", 40), ("TERM", 160), ("HUP", 320), ("INT", 640), ("TERM", 1280)] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_host"))
+            .args(
+                "run it.ptx k --device sim --grid 1000000 --block 1024 u32[30000000]=ramp --save 0=out.npy".split(' '),
+            )
+            .current_dir(folder.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        let kill = std::process::Command::new("sh").arg("-c").arg(format!("kill -{signal} {}", child.id())).status();
+        assert!(kill.expect("a shell").success());
+        let start = std::time::Instant::now();
+        let status = child.wait().expect("the program ends");
+        assert!(start.elapsed() < std::time::Duration::from_secs(10), "SIG{signal} took {:?}", start.elapsed());
+        // Before the handler stands, the signal itself ends the program.
+        assert!(matches!(status.code(), None | Some(130)), "SIG{signal} after {wait} ms: {status}");
+        assert_eq!(files_in(folder.path()).len(), 1, "SIG{signal} after {wait} ms");
+    }
+}
