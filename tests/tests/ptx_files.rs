@@ -126,7 +126,16 @@ fn left_out(kernel: &str) -> bool {
 
 #[test]
 fn devices_agree_on_random_numbers() {
-    let arithmetic = ["bits.ptx", "compare.ptx", "convert.ptx", "float.ptx", "integer.ptx"];
+    let arithmetic = [
+        "bits.ptx",
+        "compare.ptx",
+        "convert.ptx",
+        "float.ptx",
+        "integer.ptx",
+        "packed.ptx",
+        "simd_video.ptx",
+        "video.ptx",
+    ];
     let mut random = Random::new(20_261_120);
     let mut failures = Vec::new();
     for path in files().into_iter().filter(|path| arithmetic.iter().any(|name| path.ends_with(name))) {

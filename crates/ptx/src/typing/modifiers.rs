@@ -66,15 +66,14 @@ impl<'t> Context<'_, 't> {
 
     /// Takes a modifier that the table has, and that must be there; `what` says what it is.
     pub fn require<T: Copy>(&mut self, table: &[(&str, T)], what: &'static str) -> Parsed<T> {
-        match self.choose(table) {
-            Some(value) => Ok(value),
-            None if self.modifier().is_some() => {
-                let modifier = self.modifier().unwrap_or_default().to_owned();
-                let error = InstructionError::OtherModifier { opcode: self.opcode().into(), what, modifier };
-                fault(self.next_span(), error)
-            }
-            None => self.missing(what),
+        if let Some(value) = self.choose(table) {
+            return Ok(value);
         }
+        // What stands in its place is no type, if there is anything else.
+        let no_type = self.left().find(|(_, name)| Type::from_name(name).is_none());
+        let Some((place, modifier)) = no_type.or_else(|| self.left().next()) else { return self.missing(what) };
+        let error = InstructionError::OtherModifier { opcode: self.opcode().into(), what, modifier: modifier.into() };
+        fault(self.modifier_span(place), error)
     }
 
     /// Fails because `what` is not there.
