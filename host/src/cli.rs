@@ -25,7 +25,8 @@ use crate::{check, labs, listing, output_file, run};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Common to all commands")]
 struct Global {
-    /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N, or sim
+    /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N, sim, or sim:MODEL (`host
+    /// devices` lists the models; :ca or :cg behind it sends loads through L1 or past it)
     #[arg(long, global = true, value_name = "DEVICE", default_value_t)]
     device: DeviceChoice,
     /// How to write the result
@@ -108,18 +109,18 @@ fn run(matches: &ArgMatches) -> Result<bool> {
             _ => {
                 let progress = Progress::on_terminal();
                 progress.begin(|| "opening the devices".to_owned());
-                let devices = match global.device {
+                let (devices, models) = match global.device {
                     DeviceChoice::Auto => {
                         let (devices, errors) = device::all(&options)?;
                         for error in errors {
                             progress.note(&error.to_string());
                         }
-                        devices
+                        (devices, device::models(&options)?)
                     }
-                    choice => vec![device::open(choice, &options)?],
+                    choice => (vec![device::open(choice, &options)?], vec![]),
                 };
                 drop(progress);
-                listing::devices(&devices, global.format, &mut out)?;
+                listing::devices(&devices, &models, global.format, &mut out)?;
             }
         }
         return Ok(true);
@@ -208,8 +209,10 @@ mod tests {
         );
         assert_eq!(
             complaint(&["transpose", "--device", "tpu"]),
-            "invalid value 'tpu' for '--device <DEVICE>': there is no device 'tpu'; give auto, gpu, gpu:N (N from 0) or sim; \
-             --help lists what there is"
+            "invalid value 'tpu' for '--device <DEVICE>': there is no device 'tpu'; give auto, gpu, gpu:N (N from 0), \
+             sim or sim:MODEL, where MODEL is one of g80, tesla, fermi, kepler, kepler8, maxwell, pascal, volta, turing, \
+             ampere, ada, hopper, with :ca or :cg behind it for loads that go through L1 or past it; --help lists what \
+             there is"
         );
         for arguments in [
             vec![],

@@ -23,37 +23,78 @@ pub fn labs(format: Format, out: &mut dyn Write) -> Result<()> {
     write(format, &titles, rows, json, out)
 }
 
-/// Lists the devices, one column each.
+/// Lists the devices, one column each; `models` of the simulator in a table of their own, one row each.
 ///
 /// # Errors
 ///
 /// [`crate::Error::Output`] when `out` does not take it.
-pub fn devices(devices: &[Device], format: Format, out: &mut dyn Write) -> Result<()> {
-    let all: Vec<_> = devices.iter().map(|device| described(device.properties())).collect();
-    let mut titles = vec![""];
-    let names: Vec<String> = devices
-        .iter()
-        .map(|device| match device.properties().index {
-            Some(index) => format!("gpu:{index}"),
-            None => "sim".to_owned(),
-        })
-        .collect();
-    titles.extend(names.iter().map(String::as_str));
-    let rows = PROPERTIES
-        .iter()
-        .enumerate()
-        .map(|(index, name)| {
-            let mut row = vec![(*name).to_owned()];
-            row.extend(all.iter().map(|device| device[index].clone()));
-            row
-        })
-        .collect();
-    let json = devices.iter().map(|device| json!(device.properties())).collect();
-    write(format, &titles, rows, json, out)
+pub fn devices(devices: &[Device], models: &[Properties], format: Format, out: &mut dyn Write) -> Result<()> {
+    let all: Vec<&Properties> = devices.iter().map(Device::properties).chain(models).collect();
+    let json = all.iter().map(|device| json!(device)).collect();
+    if format != Format::Table || models.is_empty() {
+        let (titles, rows) = by_columns(&all);
+        return write(format, &titles.iter().map(String::as_str).collect::<Vec<_>>(), rows, json, out);
+    }
+    let (titles, rows) = by_columns(&all[..devices.len()]);
+    write(format, &titles.iter().map(String::as_str).collect::<Vec<_>>(), rows, Value::Null, out)?;
+    writeln!(
+        out,
+        "\nModels of the simulator, for --device sim:MODEL; threads, L1 and shared memory are those of an SM:"
+    )?;
+    let rows = models.iter().map(|model| model_row(model).to_vec()).collect();
+    write(format, &MODEL_TITLES, rows, Value::Null, out)
+}
+
+/// Titles, and a row for each property.
+fn by_columns(devices: &[&Properties]) -> (Vec<String>, Vec<Vec<String>>) {
+    let name = |device: &&Properties| match (device.index, device.simulates) {
+        (Some(index), _) => format!("gpu:{index}"),
+        (None, Some(model)) => format!("sim:{model}"),
+        (None, None) => "sim".to_owned(),
+    };
+    let titles = std::iter::once(String::new()).chain(devices.iter().map(name)).collect();
+    let all: Vec<_> = devices.iter().map(|device| described(device)).collect();
+    let row = |(index, name): (usize, &&str)| {
+        std::iter::once((*name).to_owned()).chain(all.iter().map(|device| device[index].clone())).collect()
+    };
+    (titles, PROPERTIES.iter().enumerate().map(row).collect())
+}
+
+/// The columns of the table of models.
+const MODEL_TITLES: [&str; 8] =
+    ["MODEL", "chip", "CC", "SMs", "threads", "L1, KiB", "L2, KiB", "shared memory of an SM, KiB"];
+
+/// A model in the table of models.
+fn model_row(model: &Properties) -> [String; 8] {
+    let or_dash = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+    let chip = model.name.trim_start_matches("simulator of ");
+    [
+        model.simulates.unwrap_or_default().to_owned(),
+        chip.split(" (").next().unwrap_or_default().to_owned(),
+        model.compute_capability.to_string(),
+        or_dash(model.multiprocessors.map(u64::from)),
+        or_dash(model.max_threads_per_multiprocessor.map(u64::from)),
+        or_dash(model.l1_bytes.map(|bytes| bytes >> 10)),
+        or_dash(model.l2_bytes.map(|bytes| bytes >> 10)),
+        kibibytes(&model.shared_sizes),
+    ]
+}
+
+/// Sizes in KiB.
+fn kibibytes(bytes: &[u32]) -> String {
+    bytes.iter().map(|size| (size >> 10).to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// Sizes of shared memory.
+fn sizes(bytes: &[u32]) -> String {
+    match bytes {
+        [] => "-".to_owned(),
+        sizes => format!("{} KiB", kibibytes(sizes)),
+    }
 }
 
 /// The properties that are listed, in the order of [`described`].
-const PROPERTIES: [&str; 19] = [
+const PROPERTIES: [&str; 23] = [
     "name",
     "compute capability",
     "multiprocessors",
@@ -63,11 +104,15 @@ const PROPERTIES: [&str; 19] = [
     "memory clock",
     "peak bandwidth",
     "level-2 cache",
+    "level-1 cache of a multiprocessor",
     "shared memory of a block",
     "  when the kernel opts in",
     "shared memory of a multiprocessor",
+    "  sizes it can have (carveouts)",
     "threads of a block",
     "threads of a multiprocessor",
+    "blocks of a multiprocessor",
+    "registers of a multiprocessor",
     "alignment of pitched rows",
     "alignment of textures",
     "alignment of texture rows",
@@ -76,7 +121,7 @@ const PROPERTIES: [&str; 19] = [
 ];
 
 /// A device's properties in words; a dash for what it has no such thing of.
-fn described(device: &Properties) -> [String; 19] {
+fn described(device: &Properties) -> [String; 23] {
     fn or_dash<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
         value.map_or("-".to_owned(), show)
     }
@@ -91,11 +136,15 @@ fn described(device: &Properties) -> [String; 19] {
         or_dash(device.memory_clock_mhz, megahertz),
         or_dash(device.peak_gbps, |gbps| format!("{gbps:.0} GB/s")),
         or_dash(device.l2_bytes, units::bytes),
+        or_dash(device.l1_bytes, units::bytes),
         units::bytes(device.shared_per_block),
         units::bytes(device.shared_per_block_opt_in),
         or_dash(device.shared_per_multiprocessor, units::bytes),
+        sizes(&device.shared_sizes),
         device.max_threads_per_block.to_string(),
         or_dash(device.max_threads_per_multiprocessor, |count| count.to_string()),
+        or_dash(device.max_blocks_per_multiprocessor, |count| count.to_string()),
+        or_dash(device.registers_per_multiprocessor, |count| count.to_string()),
         units::bytes(device.pitch_alignment),
         units::bytes(device.texture_alignment),
         units::bytes(device.texture_pitch_alignment),

@@ -11,6 +11,7 @@ mod formats;
 mod gpu;
 mod hostile;
 mod limits;
+mod models;
 mod printing;
 mod results;
 mod run;

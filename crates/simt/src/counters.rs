@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use crate::model::ModelCounters;
+use crate::model::{ModelCounters, Occupancy};
 
 /// Which kind of access an instruction makes: the counters of a launch are split by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +112,8 @@ pub struct Counters {
     pub surface: ByKind<MemoryCounters>,
     /// What the launch's model counted; `None` without one.
     pub model: Option<ModelCounters>,
+    /// What a multiprocessor of the launch's model holds of it; `None` without one.
+    pub occupancy: Option<Occupancy>,
 }
 
 impl Counters {
@@ -186,6 +188,7 @@ impl Counters {
         );
         ratio("ptx__thread_inst_executed_per_inst_executed.ratio", self.active_lanes_per_instruction());
         metrics.extend(self.model.iter().flat_map(ModelCounters::metrics));
+        metrics.extend(self.occupancy.iter().flat_map(Occupancy::metrics));
         metrics
     }
 

@@ -72,7 +72,8 @@ pub struct Report {
 impl Report {
     /// The counters of the whole launch.
     pub fn counters(&self) -> Counters {
-        let mut total = Counters { model: self.modelled.map(|(_, counters)| counters), ..Counters::default() };
+        let (occupancy, model) = self.modelled.unzip();
+        let mut total = Counters { model, occupancy, ..Counters::default() };
         for InstructionReport { info, counters } in self.instructions() {
             let kind = match info.class {
                 InstructionClass::Access(kind) => Some(kind),

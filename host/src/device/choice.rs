@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use simt::{LoadCaching, Model};
+
 /// The value of `--device`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
@@ -13,6 +15,9 @@ pub enum DeviceChoice {
     Gpu(u32),
     /// `sim`: the simulator.
     Simulator,
+    /// `sim:MODEL`: the simulator as that GPU, with its caches. `sim:MODEL:ca` and `sim:MODEL:cg` say whether loads that do
+    /// not say go through L1, as the lectures' `-dlcm` does.
+    Model(&'static Model, LoadCaching),
 }
 
 impl FromStr for DeviceChoice {
@@ -23,13 +28,33 @@ impl FromStr for DeviceChoice {
             "auto" => Ok(Self::Auto),
             "gpu" => Ok(Self::Gpu(0)),
             "sim" => Ok(Self::Simulator),
-            _ => text
-                .strip_prefix("gpu:")
-                .and_then(|number| number.parse().ok())
-                .map(Self::Gpu)
-                .ok_or_else(|| format!("there is no device '{text}'; give auto, gpu, gpu:N (N from 0) or sim")),
+            _ => match (text.strip_prefix("gpu:"), text.strip_prefix("sim:")) {
+                (Some(number), _) => number.parse().ok().map(Self::Gpu),
+                (_, Some(model)) => modelled(model),
+                _ => None,
+            }
+            .ok_or_else(|| {
+                let models: Vec<_> = Model::all().iter().map(|model| model.name).collect();
+                format!(
+                    "there is no device '{text}'; give auto, gpu, gpu:N (N from 0), sim or sim:MODEL, where MODEL is one of {}, \
+                     with :ca or :cg behind it for loads that go through L1 or past it",
+                    models.join(", ")
+                )
+            }),
         }
     }
+}
+
+/// What comes behind `sim:`.
+fn modelled(text: &str) -> Option<DeviceChoice> {
+    let (name, caching) = text.split_once(':').unwrap_or((text, ""));
+    let caching = match caching {
+        "ca" => LoadCaching::AllLevels,
+        "cg" => LoadCaching::GlobalLevel,
+        "" if name == text => LoadCaching::Default,
+        _ => return None,
+    };
+    Some(DeviceChoice::Model(Model::named(name)?, caching))
 }
 
 impl fmt::Display for DeviceChoice {
@@ -38,6 +63,9 @@ impl fmt::Display for DeviceChoice {
             Self::Auto => f.write_str("auto"),
             Self::Gpu(index) => write!(f, "gpu:{index}"),
             Self::Simulator => f.write_str("sim"),
+            Self::Model(model, LoadCaching::Default) => write!(f, "sim:{}", model.name),
+            Self::Model(model, LoadCaching::AllLevels) => write!(f, "sim:{}:ca", model.name),
+            Self::Model(model, LoadCaching::GlobalLevel) => write!(f, "sim:{}:cg", model.name),
         }
     }
 }
@@ -48,11 +76,15 @@ mod tests {
 
     #[test]
     fn every_choice_is_read_and_shown() {
+        let fermi = Model::named("fermi").unwrap();
         let cases = [
             ("auto", DeviceChoice::Auto, "auto"),
             ("gpu", DeviceChoice::Gpu(0), "gpu:0"),
             ("gpu:3", DeviceChoice::Gpu(3), "gpu:3"),
             ("sim", DeviceChoice::Simulator, "sim"),
+            ("sim:fermi", DeviceChoice::Model(fermi, LoadCaching::Default), "sim:fermi"),
+            ("sim:fermi:ca", DeviceChoice::Model(fermi, LoadCaching::AllLevels), "sim:fermi:ca"),
+            ("sim:fermi:cg", DeviceChoice::Model(fermi, LoadCaching::GlobalLevel), "sim:fermi:cg"),
         ];
         for (text, choice, shown) in cases {
             assert_eq!(text.parse(), Ok(choice));
@@ -62,7 +94,19 @@ mod tests {
 
     #[test]
     fn what_is_no_device_is_refused() {
-        for text in ["", "GPU", "gpu:", "gpu:-1", "gpu:x", "cuda", "sim:", "gpu:99999999999"] {
+        for text in [
+            "",
+            "GPU",
+            "gpu:",
+            "gpu:-1",
+            "gpu:x",
+            "cuda",
+            "sim:",
+            "sim:x",
+            "sim:fermi:",
+            "sim:fermi:cv",
+            "gpu:99999999999",
+        ] {
             let error = text.parse::<DeviceChoice>().unwrap_err();
             assert!(error.starts_with("there is no device"), "{error}");
         }

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 /// Which of the two that share a multiprocessor's memory a kernel prefers to be large: the L1 cache or shared memory.
 ///
-/// A wish; today's GPUs choose the split from the kernel's shared memory and [`LaunchConfig::carveout`]. The simulator has no
-/// L1 cache whose size could matter.
+/// A wish; today's GPUs choose the split from the kernel's shared memory and [`LaunchConfig::carveout`]. The simulator has an L1
+/// cache only with a model; there the wishes stand for a carveout of 100, 0 and 50 percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheConfig {
@@ -39,12 +39,22 @@ pub struct LaunchConfig {
     pub carveout: Option<u8>,
     /// What the simulator's sanitizer looks for. A GPU does not check.
     pub checks: Checks,
+    /// Registers of a thread, for the occupancy on a model of the simulator. `None`: not known, and no limit.
+    pub registers: Option<u32>,
 }
 
 impl LaunchConfig {
     /// A launch of `grid` blocks of `block` threads, with no dynamic shared memory and no preferences.
     pub fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
-        Self { grid, block, dynamic_shared: 0, cache: CacheConfig::None, carveout: None, checks: Checks::NONE }
+        Self {
+            grid,
+            block,
+            dynamic_shared: 0,
+            cache: CacheConfig::None,
+            carveout: None,
+            checks: Checks::NONE,
+            registers: None,
+        }
     }
 
     /// A one-dimensional launch with at least `threads` threads, in blocks of `block` threads.
@@ -88,6 +98,11 @@ impl LaunchConfig {
                 self.dynamic_shared, device.shared_per_block_opt_in
             ));
         }
+        if let Some(model) = device.simulates.filter(|_| self.checks.any()) {
+            return refuse(format!(
+                "checks and a model do not go together: --device sim checks, sim:{model} has caches"
+            ));
+        }
         if let Some(percent) = self.carveout
             && percent > 100
         {
@@ -126,6 +141,11 @@ mod tests {
             texture_pitch_alignment: 32,
             cuda_version: None,
             driver: None,
+            shared_sizes: vec![],
+            max_blocks_per_multiprocessor: None,
+            registers_per_multiprocessor: None,
+            l1_bytes: None,
+            simulates: None,
             model: None,
         }
     }

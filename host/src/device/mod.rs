@@ -46,6 +46,7 @@ pub use launch::{CacheConfig, LaunchConfig};
 pub use matrix::Matrix;
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use simt::Counters;
+use simt::{LoadCaching, Model};
 
 use backend::Backend;
 
@@ -99,17 +100,18 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
         fallback: fallback.map(|why| why.to_string().into()),
         options: options.clone(),
     };
-    let simulator = |fallback| {
+    let simulator = |placed, fallback| {
         let image = images.oldest();
         let module = image.parse()?;
-        Ok(device(Rc::new(simulator::Simulator::open(image, &module, &options.limits)?), &module, fallback))
+        Ok(device(Rc::new(simulator::Simulator::open(image, &module, &options.limits, placed)?), &module, fallback))
     };
     let gpu = |index| {
         let (gpu, image) = gpu::Gpu::open(index, &images)?;
         Ok(device(Rc::new(gpu), &image.parse()?, None))
     };
     match choice {
-        DeviceChoice::Simulator => simulator(None),
+        DeviceChoice::Simulator => simulator(None, None),
+        DeviceChoice::Model(model, caching) => simulator(Some((model, caching)), None),
         DeviceChoice::Gpu(index) => gpu(index).map_err(|error| match error {
             Error::NoGpu(why) => Error::NoGpu(format!("{why}; --device sim runs without one")),
             other => other,
@@ -122,7 +124,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
                     Err(error) => first_failure = first_failure.or(Some(error)),
                 }
             }
-            simulator(first_failure)
+            simulator(None, first_failure)
         }
     }
 }
@@ -145,6 +147,17 @@ pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
     }
     devices.push(open(DeviceChoice::Simulator, options)?);
     Ok((devices, errors))
+}
+
+/// What the simulator is with each of its models.
+///
+/// # Errors
+///
+/// [`Error::File`] when the file of [`Options::ptx`] cannot be read.
+pub fn models(options: &Options) -> Result<Vec<Properties>> {
+    let images = image::Images::new(options.ptx.as_deref())?;
+    let placed = |model| simulator::properties(images.oldest(), &options.limits, Some((model, LoadCaching::Default)));
+    Ok(Model::all().iter().map(placed).collect())
 }
 
 impl Device {

@@ -89,6 +89,17 @@ pub struct Properties {
     pub cuda_version: Option<String>,
     /// The driver's own version, such as `580.95.05`, where the system tells it.
     pub driver: Option<String>,
+    /// The sizes that shared memory can have on a multiprocessor, in bytes: what is left is L1 cache, from compute capability 7.0 on
+    /// and on 2.x and 3.x.
+    pub shared_sizes: Vec<u32>,
+    /// Blocks resident on a multiprocessor, at most.
+    pub max_blocks_per_multiprocessor: Option<u32>,
+    /// 32-bit registers of a multiprocessor.
+    pub registers_per_multiprocessor: Option<u32>,
+    /// Level-1 cache of a multiprocessor when shared memory is as small as it can be, in bytes.
+    pub l1_bytes: Option<u64>,
+    /// For the simulator with a model: the model's name.
+    pub simulates: Option<&'static str>,
     /// For the simulator: what it counts and how.
     pub model: Option<String>,
 }

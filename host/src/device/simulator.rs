@@ -4,17 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use simt::{Counters, Launch, LaunchError, Memory, MemoryError, Output, Printed, Program, Report};
+use simt::{Counters, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed, Program, Report};
 
 use super::backend::Backend;
 use super::image::Image;
-use super::{Kind, LaunchConfig, Properties};
+use super::{CacheConfig, ComputeCapability, Kind, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::Limits;
 use crate::progress::Progress;
-
-/// Rows of a pitched allocation start on multiples of this many bytes, as an H200's driver has it.
-const PITCH_ALIGNMENT: u64 = 512;
 
 /// What the simulator has when the host's memory is unknown.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -38,22 +35,103 @@ fn refused(name: &str, error: &simt::LoadError) -> Error {
     }
 }
 
+/// The part of the memory shared with L1 that a preference asks for, in percent.
+fn wish(cache: CacheConfig) -> Option<u8> {
+    match cache {
+        CacheConfig::None => None,
+        CacheConfig::Shared => Some(100),
+        CacheConfig::L1 => Some(0),
+        CacheConfig::Equal => Some(50),
+    }
+}
+
 /// The simulator with the kernels loaded.
 pub(super) struct Simulator {
     program: Program,
     memory: RefCell<Memory>,
     properties: Properties,
+    /// The GPU that it runs as, if any.
+    placed: Option<Placed>,
     progress: RefCell<Progress>,
     last_report: RefCell<Option<Rc<Report>>>,
     output: Output,
     limits: Limits,
 }
 
+/// The GPU that the simulator runs as, and how loads that do not say are cached.
+pub(super) type Placed = (&'static Model, LoadCaching);
+
+/// What the simulator is. The device's memory is what the limits say, or three quarters of what the host has available.
+pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<Placed>) -> Properties {
+    let three_quarters = || crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
+    let plain = Properties {
+        kind: Kind::Simulator,
+        index: None,
+        name: "simulator".to_owned(),
+        compute_capability: image.capability,
+        ptx_target: image.target.clone(),
+        multiprocessors: None,
+        memory_bytes: limits.memory_limit.unwrap_or_else(three_quarters),
+        memory_bus_bits: None,
+        clock_mhz: None,
+        memory_clock_mhz: None,
+        peak_gbps: None,
+        l2_bytes: None,
+        shared_per_block: 48 << 10,
+        shared_per_block_opt_in: 227 << 10,
+        shared_per_multiprocessor: None,
+        max_threads_per_block: 1024,
+        max_threads_per_multiprocessor: None,
+        // As an H200's driver has it.
+        pitch_alignment: 512,
+        texture_alignment: 512,
+        texture_pitch_alignment: 32,
+        cuda_version: None,
+        driver: None,
+        shared_sizes: vec![],
+        max_blocks_per_multiprocessor: None,
+        registers_per_multiprocessor: None,
+        l1_bytes: None,
+        simulates: None,
+        model: Some(
+            "counts like Volta and later: 32-byte sectors, 32 banks of 4 bytes; no caches, no clock".to_owned(),
+        ),
+    };
+    let Some((model, caching)) = placed else { return plain };
+    let (major, minor) = model.compute_capability;
+    let sizes = model.shared.carveouts;
+    let l1 = sizes.first().map(|&least| model.l1_bytes(least)).filter(|&bytes| bytes > 0);
+    let loads = if model.caches_global_loads(caching) { "through L1" } else { "past L1" };
+    Properties {
+        name: format!("simulator of {}", model.chip),
+        compute_capability: ComputeCapability { major, minor },
+        multiprocessors: Some(model.multiprocessors),
+        l2_bytes: model.l2.map(|l2| l2.bytes),
+        shared_per_block: model.shared.per_block.into(),
+        shared_per_block_opt_in: model.shared.per_block_opt_in.into(),
+        shared_per_multiprocessor: sizes.last().map(|&most| most.into()),
+        max_threads_per_block: model.limits.threads_per_block,
+        max_threads_per_multiprocessor: Some(model.limits.threads),
+        pitch_alignment: model.pitch_alignment.into(),
+        texture_alignment: model.texture_alignment.into(),
+        shared_sizes: sizes.to_vec(),
+        max_blocks_per_multiprocessor: Some(model.limits.blocks),
+        registers_per_multiprocessor: Some(model.limits.registers),
+        l1_bytes: l1.map(u64::from),
+        simulates: Some(model.name),
+        model: Some(match (model.l1.is_some(), model.l2.is_some()) {
+            (true, _) => format!("the model {}: L1, L2 and DRAM; loads go {loads}; no clock", model.name),
+            (false, _) => format!("the model {}: transactions, no caches, no clock", model.name),
+        }),
+        ..plain
+    }
+}
+
 impl Simulator {
-    /// Loads the kernels. The device's memory is what the limits say, or three quarters of what the host has available.
-    pub fn open(image: &Image, module: &ptx::Module, limits: &Limits) -> Result<Self> {
-        let three_quarters = || crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
-        let limit = limits.memory_limit.unwrap_or_else(three_quarters);
+    /// Loads the kernels.
+    pub fn open(image: &Image, module: &ptx::Module, limits: &Limits, placed: Option<Placed>) -> Result<Self> {
+        let properties = properties(image, limits, placed);
+        let limit = properties.memory_bytes;
         let mut memory = Memory::new(limit);
         let program = Program::load(module, &mut memory).map_err(|error| refused(&image.name, &error))?;
         Ok(Self {
@@ -63,33 +141,8 @@ impl Simulator {
             last_report: RefCell::default(),
             output: limits.output_limit.map_or_else(Output::default, |bytes| Output::new(bytes as usize)),
             limits: limits.clone(),
-            properties: Properties {
-                kind: Kind::Simulator,
-                index: None,
-                name: "simulator".to_owned(),
-                compute_capability: image.capability,
-                ptx_target: image.target.clone(),
-                multiprocessors: None,
-                memory_bytes: limit,
-                memory_bus_bits: None,
-                clock_mhz: None,
-                memory_clock_mhz: None,
-                peak_gbps: None,
-                l2_bytes: None,
-                shared_per_block: 48 << 10,
-                shared_per_block_opt_in: 227 << 10,
-                shared_per_multiprocessor: None,
-                max_threads_per_block: 1024,
-                max_threads_per_multiprocessor: None,
-                pitch_alignment: PITCH_ALIGNMENT,
-                texture_alignment: 512,
-                texture_pitch_alignment: 32,
-                cuda_version: None,
-                driver: None,
-                model: Some(
-                    "counts like Volta and later: 32-byte sectors, 32 banks of 4 bytes; no caches, no clock".to_owned(),
-                ),
-            },
+            placed,
+            properties,
         })
     }
 
@@ -128,7 +181,7 @@ impl Backend for Simulator {
     }
 
     fn allocate_pitched(&self, row_bytes: u64, rows: u64, _element_bytes: u32) -> Result<(u64, u64)> {
-        let pitch = row_bytes.next_multiple_of(PITCH_ALIGNMENT);
+        let pitch = row_bytes.next_multiple_of(self.properties.pitch_alignment);
         let address = self.allocate(pitch.saturating_mul(rows))?;
         Ok((address, pitch))
     }
@@ -193,6 +246,10 @@ impl Backend for Simulator {
             output: Some(&self.output),
             checks: config.checks,
             progress: Some(&|done, whole| progress.part(done, whole)),
+            model: self.placed.map(|(model, _)| model),
+            load_caching: self.placed.map_or(LoadCaching::Default, |(_, caching)| caching),
+            carveout: config.carveout.or(wish(config.cache)),
+            registers: config.registers,
             ..Launch::default()
         };
         let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {

@@ -15,6 +15,8 @@ pub(super) enum Subject {
     Time,
     /// What was counted.
     Counter,
+    /// What the caches did.
+    Cache,
 }
 
 /// A column.
@@ -41,7 +43,7 @@ pub(super) fn of(report: &LabReport, subjects: &[Subject]) -> Vec<&'static Colum
     COLUMNS.iter().filter(|column| subjects.contains(&column.subject)).filter(known).collect()
 }
 
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 22] = [
     Column { subject: Subject::Name, title: &["variant"], cell: |variant| Some(variant.name.clone()) },
     Column {
         subject: Subject::Check,
@@ -109,7 +111,51 @@ const COLUMNS: [Column; 15] = [
         title: &["active", "lanes"],
         cell: |variant| variant.counters?.active_lanes_per_instruction().map(units::three_digits),
     },
+    Column {
+        subject: Subject::Cache,
+        title: &["loads:", "transactions"],
+        cell: |variant| transactions(&variant.counters?.model?.global_load),
+    },
+    Column {
+        subject: Subject::Cache,
+        title: &["stores:", "transactions"],
+        cell: |variant| transactions(&variant.counters?.model?.global_store),
+    },
+    Column {
+        subject: Subject::Cache,
+        title: &["L1 hits", "%"],
+        cell: |variant| variant.counters?.model?.caches.l1_global_load.hit_percent().map(units::three_digits),
+    },
+    Column {
+        subject: Subject::Cache,
+        title: &["L2 read", "hits %"],
+        cell: |variant| variant.counters?.model?.caches.l2_read.hit_percent().map(units::three_digits),
+    },
+    Column {
+        subject: Subject::Cache,
+        title: &["DRAM", "read"],
+        cell: |variant| Some(units::bytes(variant.counters?.model?.caches.dram_read_bytes)),
+    },
+    Column {
+        subject: Subject::Cache,
+        title: &["DRAM", "written"],
+        cell: |variant| Some(units::bytes(variant.counters?.model?.caches.dram_write_bytes)),
+    },
+    Column {
+        subject: Subject::Cache,
+        title: &["occupancy %,", "limited by"],
+        cell: |variant| {
+            let occupancy = variant.counters?.occupancy?;
+            let limiters: Vec<_> = occupancy.limiters().map(simt::Limiter::name).collect();
+            Some(format!("{} {}", units::three_digits(occupancy.percent()), limiters.join(", ")))
+        },
+    },
 ];
+
+/// Transactions and the part of their bytes that was asked for.
+fn transactions(counters: &simt::TransactionCounters) -> Option<String> {
+    Some(format!("{} {:>4}%", counters.transactions, units::three_digits(counters.percent_used()?)))
+}
 
 /// An error in few characters.
 fn error(value: f64) -> String {

@@ -5,7 +5,8 @@ use super::{LabReport, table};
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
-    let columns = columns::of(report, &[Subject::Name, Subject::Check, Subject::Time, Subject::Counter]);
+    let columns =
+        columns::of(report, &[Subject::Name, Subject::Check, Subject::Time, Subject::Counter, Subject::Cache]);
     let mut text = table::heading(report).join("  \n") + "\n\n";
     let mut line = |cells: Vec<String>| {
         text.push_str("| ");

@@ -18,17 +18,28 @@ const SHARED_LEGEND: &str = "\
 Wavefronts are passes over the banks of shared memory: 1 without bank conflicts.
 ";
 
+/// The same for a model's caches.
+const CACHE_LEGEND: &str = "\
+Transactions are as this GPU makes them, with the part of their bytes that was asked for. Both caches are
+empty at the start; what waits in L2 at the end is not written.
+";
+
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
-    use Subject::{Check, Counter, Name, Time};
+    use Subject::{Cache, Check, Counter, Name, Time};
     let mut text = heading(report).join("\n") + "\n";
     let timed = report.variants.iter().any(|variant| variant.timing.is_some());
     let counted = report.variants.iter().any(|variant| variant.counters.is_some());
-    let tables: &[&[Subject]] = match (timed, counted) {
-        (true, true) => &[&[Name, Check, Time], &[Name, Counter]],
-        _ => &[&[Name, Check, Time, Counter]],
+    let modelled =
+        report.variants.iter().any(|variant| variant.counters.is_some_and(|counters| counters.model.is_some()));
+    let mut tables: Vec<&[Subject]> = match (timed, counted) {
+        (true, true) => vec![&[Name, Check, Time], &[Name, Counter]],
+        _ => vec![&[Name, Check, Time, Counter]],
     };
-    for subjects in tables {
+    if modelled {
+        tables.push(&[Name, Cache]);
+    }
+    for subjects in &tables {
         text.push('\n');
         push_table(&mut text, &report.variants, &columns::of(report, subjects));
     }
@@ -43,6 +54,9 @@ pub(super) fn render(report: &LabReport) -> String {
         };
         if report.variants.iter().any(shared) {
             text.push_str(SHARED_LEGEND);
+        }
+        if modelled {
+            text.push_str(CACHE_LEGEND);
         }
     }
     for variant in &report.variants {

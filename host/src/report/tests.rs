@@ -31,6 +31,11 @@ fn simulator() -> Properties {
         texture_pitch_alignment: 32,
         cuda_version: None,
         driver: None,
+        shared_sizes: vec![],
+        max_blocks_per_multiprocessor: None,
+        registers_per_multiprocessor: None,
+        l1_bytes: None,
+        simulates: None,
         model: Some("counts".into()),
     }
 }

@@ -75,6 +75,12 @@ struct Flags {
     /// Write the buffer of argument I (from 0) to this file when the kernel is done
     #[arg(long, value_name = "I=FILE.npy")]
     save: Vec<Save>,
+    /// The part of a multiprocessor's memory that should be shared memory, in percent (0 to 100)
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    carveout: Option<u8>,
+    /// On a model of the simulator: registers of a thread, which limit how many blocks are resident
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=255))]
+    registers: Option<u32>,
     /// Print the elements of the buffer of argument I (from 0)
     #[arg(long, value_name = "I", value_delimiter = ',')]
     print: Vec<usize>,
@@ -154,7 +160,10 @@ pub(crate) fn main(
     flags.lines.check_counted(flags.counters || !device.properties().is_gpu())?;
     let config = LaunchConfig {
         dynamic_shared: flags.shared,
-        checks: flags.check.unwrap_or(Checks::ALL),
+        // A model has caches, and no sanitizer.
+        checks: flags.check.unwrap_or(if device.properties().simulates.is_some() { Checks::NONE } else { Checks::ALL }),
+        carveout: flags.carveout,
+        registers: flags.registers,
         ..LaunchConfig::new(flags.grid, flags.block)
     };
     let on_gpu = device.properties().is_gpu() && !flags.counters;

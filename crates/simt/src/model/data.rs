@@ -75,6 +75,9 @@ const SHARED_3_5: Shared =
 
 const SHARED_5_2: Shared = Shared { carveouts: &[96 * KIB], banks: BankRule::Words, ..SHARED_3_5 };
 
+const CARVEOUTS_9_0: &[u32] =
+    &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB, 132 * KIB, 164 * KIB, 196 * KIB, 228 * KIB];
+
 const L1_FERMI: L1 = L1 {
     size: L1Size::Unified(64 * KIB),
     line: 128,
@@ -169,7 +172,7 @@ pub(super) static MODELS: [Model; 12] = [
     },
     Model {
         name: "kepler8",
-        chip: "Tesla K40 (GK110B), shared memory in 8-byte mode",
+        chip: "Tesla K40, 8-byte banks (GK110B)",
         compute_capability: (3, 5),
         multiprocessors: 15,
         limits: LIMITS_3_5,
@@ -281,18 +284,7 @@ pub(super) static MODELS: [Model; 12] = [
         multiprocessors: 132,
         limits: LIMITS_5_2,
         shared: Shared {
-            carveouts: &[
-                0,
-                8 * KIB,
-                16 * KIB,
-                32 * KIB,
-                64 * KIB,
-                100 * KIB,
-                132 * KIB,
-                164 * KIB,
-                196 * KIB,
-                228 * KIB,
-            ],
+            carveouts: CARVEOUTS_9_0,
             per_block_opt_in: 227 * KIB,
             reserved: KIB,
             unit: 128,
@@ -306,6 +298,24 @@ pub(super) static MODELS: [Model; 12] = [
     },
 ];
 
+/// The sizes that shared memory can have on a multiprocessor, by compute capability.
+pub(super) fn shared_sizes(capability: (u32, u32)) -> &'static [u32] {
+    match capability {
+        (1, _) => &[16 * KIB],
+        (2, _) => &[16 * KIB, 48 * KIB],
+        (3, 7) => &[80 * KIB, 96 * KIB, 112 * KIB],
+        (3, _) => &[16 * KIB, 32 * KIB, 48 * KIB],
+        (5, 2) | (6, 1) => &[96 * KIB],
+        (5 | 6, _) => &[64 * KIB],
+        (7, 5) => &[32 * KIB, 64 * KIB],
+        (7, _) => &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 96 * KIB],
+        (8, 0 | 7) => &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB, 132 * KIB, 164 * KIB],
+        (8 | 12, _) => &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB],
+        (9..=11, _) => CARVEOUTS_9_0,
+        _ => &[],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,6 +324,7 @@ mod tests {
     fn names_are_told_apart_and_numbers_fit_together() {
         for (index, model) in MODELS.iter().enumerate() {
             assert_eq!(Model::named(model.name), Some(model));
+            assert_eq!(shared_sizes(model.compute_capability), model.shared.carveouts);
             assert!(MODELS[..index].iter().all(|other| other.compute_capability <= model.compute_capability));
             let shared = &model.shared;
             assert!(shared.carveouts.is_sorted() && shared.per_block <= shared.per_block_opt_in);

@@ -229,6 +229,11 @@ impl Model {
         data::MODELS.iter().find(|model| model.name == name)
     }
 
+    /// The sizes that a multiprocessor's shared memory can have by its compute capability, in bytes; none where it is not known.
+    pub fn shared_sizes(capability: (u32, u32)) -> &'static [u32] {
+        data::shared_sizes(capability)
+    }
+
     /// Whether loads that do not say go through L1.
     pub fn caches_global_loads(&self, caching: LoadCaching) -> bool {
         self.l1.is_some_and(|l1| match caching {

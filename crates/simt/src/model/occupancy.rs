@@ -3,6 +3,7 @@
 //! The rules are those of the CUDA occupancy calculator.
 
 use super::{Model, RegisterAllocation};
+use crate::counters::{Metric, MetricValue};
 
 /// What a block of a launch takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,20 @@ impl Occupancy {
     pub fn limiters(&self) -> impl Iterator<Item = Limiter> {
         let blocks = self.blocks();
         self.limits().filter(move |&(_, allowed)| allowed == blocks).map(|(limiter, _)| limiter)
+    }
+
+    /// These numbers under Nsight Compute's names.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let limit = |name, blocks: u32| Metric { name, value: MetricValue::Count(blocks.into()) };
+        let mut metrics = vec![
+            limit("launch__occupancy_limit_warps", self.by_warps),
+            limit("launch__occupancy_limit_blocks", self.by_blocks),
+        ];
+        metrics.extend(self.by_shared.map(|blocks| limit("launch__occupancy_limit_shared_mem", blocks)));
+        metrics.extend(self.by_registers.map(|blocks| limit("launch__occupancy_limit_registers", blocks)));
+        let name = "sm__maximum_warps_per_active_cycle_pct";
+        metrics.push(Metric { name, value: MetricValue::Ratio(Some(self.percent())) });
+        metrics
     }
 
     fn limits(&self) -> impl Iterator<Item = (Limiter, u32)> {

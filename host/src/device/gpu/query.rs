@@ -3,6 +3,7 @@
 use cust::CudaApiVersion;
 use cust::device::Device as CudaDevice;
 use cust::sys::{self, CUdevice_attribute as Attribute};
+use simt::Model;
 
 use super::super::{ComputeCapability, Kind, Properties};
 use super::{error_of, status_of};
@@ -16,14 +17,16 @@ pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
     let memory_clock_khz = ask(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
     let bus_bits = ask(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
     let version = CudaApiVersion::get().map_err(failed)?;
+    let compute_capability = ComputeCapability {
+        major: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+        minor: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+    };
+    let capability = (compute_capability.major, compute_capability.minor);
     Ok(Properties {
         kind: Kind::Gpu,
         index: Some(index),
         name: device.name().map_err(failed)?,
-        compute_capability: ComputeCapability {
-            major: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-            minor: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-        },
+        compute_capability,
         ptx_target: String::new(),
         multiprocessors: Some(ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
         memory_bytes: device.total_memory().map_err(failed)? as u64,
@@ -46,6 +49,11 @@ pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
         driver: std::fs::read_to_string("/proc/driver/nvidia/version")
             .ok()
             .and_then(|text| kernel_module_version(&text)),
+        shared_sizes: Model::shared_sizes(capability).to_vec(),
+        max_blocks_per_multiprocessor: known(ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)?),
+        registers_per_multiprocessor: known(ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?),
+        l1_bytes: None,
+        simulates: None,
         model: None,
     })
 }

@@ -1,0 +1,72 @@
+//! `--device sim:MODEL`: the simulator as one GPU, with its caches.
+
+use serde_json::Value;
+
+use crate::{fails, host, json, output};
+
+fn counters(arguments: &str) -> Value {
+    json(arguments)["variants"][0]["counters"].clone()
+}
+
+#[test]
+fn each_model_makes_its_own_transactions_of_a_misaligned_read() {
+    let counted =
+        |model: &str| counters(&format!("offset --read --offset 1 --size 4096 --block 32 --device sim:{model}"));
+    // Two arrays, 128 warps: the last lane of all has nothing to read. Lines of 128 bytes, and sectors of 32.
+    assert_eq!(counted("fermi")["gld_transactions"], 2 * (2 * 128 - 1));
+    assert_eq!(counted("fermi:cg")["gld_transactions"], 2 * (5 * 128 - 1));
+    assert_eq!(counted("kepler")["gld_transactions"], 2 * (5 * 128 - 1));
+    assert_eq!(counted("kepler:ca")["gld_transactions"], 2 * (2 * 128 - 1));
+    assert_eq!(counted("maxwell")["gld_transactions"], 2 * (5 * 128 - 1));
+    // One a thread where half warps must be in order.
+    assert_eq!(counted("g80")["gld_transactions"], 2 * (4096 - 1));
+    let hopper = counted("hopper");
+    assert!(hopper["gld_transactions"].is_null(), "{hopper}");
+    assert_eq!(hopper["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"], 2 * (5 * 128 - 1));
+    assert!(hopper["dram__bytes_read.sum"].as_u64().is_some_and(|bytes| bytes >= 2 * 4095 * 4), "{hopper}");
+    // Without a model there is nothing of the kind.
+    let plain = counters("offset --read --offset 1 --size 4096 --block 32 --device sim");
+    assert!(plain["gld_transactions"].is_null() && plain["dram__bytes_read.sum"].is_null(), "{plain}");
+}
+
+#[test]
+fn the_banks_are_the_models() {
+    let wavefronts = |model: &str| {
+        let counters = counters(&format!("transpose --tiled --rows 32 --cols 32 --device sim{model}"));
+        counters["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"].as_u64().expect("a number")
+    };
+    // 32 warps read a column of 32 x 32 floats: 32 banks, 16 banks in two halves, 8-byte banks.
+    assert_eq!([wavefronts(""), wavefronts(":tesla"), wavefronts(":kepler8")], [32 * 32, 32 * 32, 32 * 16]);
+}
+
+#[test]
+fn a_table_shows_caches_and_occupancy_within_a_hundred_columns() {
+    for model in ["g80", "fermi", "hopper"] {
+        let text = output(&format!("transpose --rows 100 --cols 100 --device sim:{model}"));
+        assert!(text.contains("occupancy") && text.contains("DRAM"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}
+
+#[test]
+fn models_are_listed_in_every_format() {
+    let table = output("devices");
+    for model in ["g80", "tesla", "fermi", "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper"]
+    {
+        assert!(table.contains(&format!("\n {model} ")), "{table}");
+    }
+    assert!(table.contains("0 8 16 32 64 100 132 164 196 228"), "{table}");
+    let devices = json("devices");
+    let hopper = devices.as_array().expect("a list").iter().find(|device| device["simulates"] == "hopper");
+    let hopper = hopper.expect("it is listed");
+    assert_eq!((&hopper["multiprocessors"], &hopper["shared_sizes"][9]), (&132.into(), &233_472.into()));
+    assert!(output("devices --format csv").lines().next().is_some_and(|head| head.ends_with("sim:hopper")));
+    assert!(output("devices --device sim:turing").contains("32 64 KiB"));
+}
+
+#[test]
+fn what_a_model_cannot_do_is_one_line() {
+    fails(host("transpose --device sim:cuda"), 2, &["sim:cuda", "hopper"]);
+    fails(host("transpose --device sim:fermi:cv"), 2, &["sim:fermi:cv", ":ca or :cg"]);
+    fails(host("offset --block 1024 --device sim:g80"), 2, &["1024", "512"]);
+}
