@@ -67,7 +67,9 @@ const MODEL_TITLES: [&str; 8] =
 /// A model in the table of models.
 fn model_row(model: &Properties) -> [String; 8] {
     let or_dash = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
-    let chip = model.name.trim_start_matches("simulator of ");
+    let chip = ["simulator of ", "GeForce ", "Tesla "]
+        .into_iter()
+        .fold(model.name.as_str(), |name, maker| name.strip_prefix(maker).unwrap_or(name));
     [
         model.simulates.unwrap_or_default().to_owned(),
         chip.split(" (").next().unwrap_or_default().to_owned(),

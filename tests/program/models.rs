@@ -2,7 +2,12 @@
 
 use serde_json::Value;
 
-use crate::{fails, host, json, output};
+use crate::{fails, host, output};
+
+fn json(arguments: &str) -> Value {
+    let text = output(&format!("{arguments} --format json"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments}: {error}\n{text}"))
+}
 
 fn counters(arguments: &str) -> Value {
     json(arguments)["variants"][0]["counters"].clone()
@@ -12,7 +17,7 @@ fn counters(arguments: &str) -> Value {
 fn each_model_makes_its_own_transactions_of_a_misaligned_read() {
     let counted =
         |model: &str| counters(&format!("offset --read --offset 1 --size 4096 --block 32 --device sim:{model}"));
-    // Two arrays, 128 warps: the last lane of all has nothing to read. Lines of 128 bytes, and sectors of 32.
+    // Two arrays, 128 warps; the last lane of all has nothing to read. Lines of 128 bytes, and sectors of 32.
     assert_eq!(counted("fermi")["gld_transactions"], 2 * (2 * 128 - 1));
     assert_eq!(counted("fermi:cg")["gld_transactions"], 2 * (5 * 128 - 1));
     assert_eq!(counted("kepler")["gld_transactions"], 2 * (5 * 128 - 1));

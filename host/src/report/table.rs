@@ -20,8 +20,8 @@ Wavefronts are passes over the banks of shared memory: 1 without bank conflicts.
 
 /// The same for a model's caches.
 const CACHE_LEGEND: &str = "\
-Transactions are as this GPU makes them, with the part of their bytes that was asked for. Both caches are
-empty at the start; what waits in L2 at the end is not written.
+Transactions are as this GPU makes them, with the part of their bytes that was asked for. Both
+caches are empty at the start; what waits in L2 at the end is not written.
 ";
 
 /// The report as text.

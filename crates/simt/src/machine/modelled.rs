@@ -8,7 +8,7 @@ use super::block::Worker;
 use super::local;
 use super::warp::{Split, Warp};
 use crate::coalesce;
-use crate::counters::AccessKind;
+use crate::counters::{AccessKind, SharedCounters};
 use crate::lanes::WideRow;
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
@@ -27,6 +27,23 @@ pub(super) struct Modelled {
     pub local_of_a_warp: u64,
     /// The number of the block's first warp among all that are resident on the chip.
     pub first_warp: u64,
+    /// For each instruction, what the model's banks need beyond what is counted anyway.
+    pub more_wavefronts: Vec<MoreWavefronts>,
+}
+
+/// Wavefronts and bank conflicts beyond others; or fewer, where they are negative.
+#[derive(Clone, Copy, Default)]
+pub(super) struct MoreWavefronts {
+    wavefronts: i64,
+    conflicts: i64,
+}
+
+impl MoreWavefronts {
+    /// Adds them to what was counted.
+    pub fn add_to(self, counters: &mut SharedCounters) {
+        counters.wavefronts = counters.wavefronts.saturating_add_signed(self.wavefronts);
+        counters.bank_conflicts = counters.bank_conflicts.saturating_add_signed(self.conflicts);
+    }
 }
 
 /// An access of a warp.
@@ -119,13 +136,10 @@ fn tell_of_space(worker: &mut Worker, warp: &Warp, coming: &Coming, space: Space
                     AccessKind::Load => coalesce::load_wavefronts(access),
                     _ => coalesce::store_wavefronts(access),
                 };
-                // The access itself adds the plain numbers; together they make the model's.
-                let counters = &mut worker.counters[coming.counter as usize].shared;
-                let add = |sum: &mut u64, found: u32, plain: u32| {
-                    *sum = sum.wrapping_add(u64::from(found)).wrapping_sub(u64::from(plain));
-                };
-                add(&mut counters.wavefronts, found.wavefronts, plain.wavefronts);
-                add(&mut counters.bank_conflicts, found.conflicts, plain.conflicts);
+                // The access itself counts the plain numbers.
+                let more = &mut modelled.more_wavefronts[coming.counter as usize];
+                more.wavefronts += i64::from(found.wavefronts) - i64::from(plain.wavefronts);
+                more.conflicts += i64::from(found.conflicts) - i64::from(plain.conflicts);
             }
         }
         _ => {}

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::block::Worker;
 use super::launched::{Launched, Stop};
-use super::modelled::Modelled;
+use super::modelled::{Modelled, MoreWavefronts};
 use super::warp::Warp;
 use crate::counters::InstructionCounters;
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Occupancy};
@@ -70,11 +70,12 @@ pub(super) fn run(launched: &Launched, placement: &Placement) -> (Vec<Instructio
     let mut counted = vec![InstructionCounters::default(); launched.code.places.len()];
     let mut total = *chip.counters();
     for mut resident in residents {
-        if let Some(modelled) = &resident.modelled {
-            total.add(&modelled.multiprocessor.counters);
-        }
-        for (sum, part) in counted.iter_mut().zip(std::mem::take(&mut resident.counters)) {
-            *sum += part;
+        let Some(modelled) = resident.modelled.take() else { continue };
+        total.add(&modelled.multiprocessor.counters);
+        let parts = resident.counters.iter_mut().zip(modelled.more_wavefronts);
+        for (sum, (part, more)) in counted.iter_mut().zip(parts) {
+            more.add_to(&mut part.shared);
+            *sum += *part;
         }
         for slot in resident.slots {
             slot.worker.finish();
@@ -97,6 +98,7 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
             index: index as u32,
             local_of_a_warp: local * 32,
             first_warp: 0,
+            more_wavefronts: vec![MoreWavefronts::default(); launched.code.places.len() + 1],
         })),
         slots: (0..slots)
             .map(|slot| {
