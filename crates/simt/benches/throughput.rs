@@ -19,6 +19,8 @@ struct Subject {
     buffers: &'static [u64],
     /// The last parameter, where there is one.
     size: Option<u32>,
+    /// Warp instructions of a launch.
+    instructions: u64,
     runs: &'static [Run],
 }
 
@@ -42,6 +44,7 @@ const SUBJECTS: [Subject; 4] = [
         block: [32, 8, 1],
         buffers: &[1024 * 1024 * 4, 1024 * 1024 * 4],
         size: Some(1024),
+        instructions: 434_176,
         runs: &[ONE, TWO, CHECKED],
     },
     Subject {
@@ -52,6 +55,7 @@ const SUBJECTS: [Subject; 4] = [
         block: [16, 16, 1],
         buffers: &[128 * 128 * 4, 128 * 128 * 4, 128 * 128 * 4],
         size: Some(128),
+        instructions: 800_768,
         runs: &[ONE, TWO, CHECKED],
     },
     Subject {
@@ -62,6 +66,7 @@ const SUBJECTS: [Subject; 4] = [
         block: [256, 1, 1],
         buffers: &[1024 * 1024, 1024 * 4],
         size: None,
+        instructions: 634_880,
         runs: &[ONE, TWO, CHECKED],
     },
     Subject {
@@ -72,7 +77,8 @@ const SUBJECTS: [Subject; 4] = [
         block: [16, 16, 1],
         buffers: &[1000 * 1000 * 4, 1000 * 1000 * 4, 1000 * 1000 * 4],
         size: Some(1000),
-        runs: &[TWO],
+        instructions: 378_887_040,
+        runs: &[ONE, TWO],
     },
 ];
 
@@ -105,15 +111,15 @@ fn throughput(criterion: &mut Criterion) {
                 checks: run.checks,
                 ..Launch::default()
             };
-            let report = program.launch(&memory, &launch).expect("the fixture runs");
-            group.throughput(Throughput::Elements(report.counters().instructions_executed));
-            group.sample_size(if report.counters().instructions_executed > 100_000_000 { 10 } else { 20 });
+            group.throughput(Throughput::Elements(subject.instructions));
+            group.sample_size(if subject.instructions > 100_000_000 { 10 } else { 20 });
             group.bench_function(run.name, |bencher| {
                 bencher.iter_custom(|times| {
                     let clock = || if run.threads == 1 { time_run() } else { None };
                     let (start, ran) = (Instant::now(), clock());
                     for _ in 0..times {
-                        program.launch(&memory, &launch).expect("the fixture runs");
+                        let report = program.launch(&memory, &launch).expect("the fixture runs");
+                        assert_eq!(report.counters().instructions_executed, subject.instructions);
                     }
                     clock().zip(ran).map_or(start.elapsed(), |(now, before)| now - before)
                 });
