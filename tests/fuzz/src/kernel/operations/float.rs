@@ -64,8 +64,8 @@ const SINGLE: &[Operation] = &[
     operation!("div.rn.f32 $d, $a, $b;", |a: f32, b: f32| f32: a / b),
     operation!("rcp.rn.f32 $d, $a;", |a: f32| f32: 1.0 / a),
     operation!("sqrt.rn.f32 $d, $a;", |a: f32| f32: a.sqrt()),
-    operation!("min.f32 $d, $a, $b;", |a: f32, b: f32| f32: smaller!(a, b)),
-    operation!("max.f32 $d, $a, $b;", |a: f32, b: f32| f32: larger!(a, b)),
+    operation!(canonical!(f32 "min.f32 %tr0, $a, $b;"), |a: f32, b: f32| f32: smaller!(a, b)),
+    operation!(canonical!(f32 "max.f32 %tr0, $a, $b;"), |a: f32, b: f32| f32: larger!(a, b)),
     operation!("min.NaN.f32 $d, $a, $b;", |a: f32, b: f32| f32: {
         if a.is_nan() || b.is_nan() { f32::NAN } else { smaller!(a, b) }
     }),

@@ -121,7 +121,10 @@ macro_rules! dots {
 
 const OTHERS: &[Operation] = &[
     operation!("add.sat.s32 $d, $a, $b;", |a: i32, b: i32| i32: a.saturating_add(b)),
-    operation!("sub.sat.s32 $d, $a, $b;", |a: i32, b: i32| i32: a.saturating_sub(b)),
+    // Not of two registers: NVIDIA's compiler cancels what they have in common, and forgets to saturate.
+    operation!("mul.lo.s32 %tr0, $b, $b; sub.sat.s32 $d, $a, %tr0;", |a: i32, b: i32| i32: {
+        a.saturating_sub(b.wrapping_mul(b))
+    }),
     operation!("mad.hi.sat.s32 $d, $a, $b, $c;", |a: i32, b: i32, c: i32| i32: {
         (((i64::from(a) * i64::from(b)) >> 32) as i32).saturating_add(c)
     }),
