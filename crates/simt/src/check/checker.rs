@@ -1,9 +1,11 @@
-//! What the machine tells the sanitizer, and what it keeps of it.
+//! What the machine tells the sanitizer, and what it makes of it.
 
 use ptx::Space;
 
-use super::{Checks, FindingKind, Findings, Party};
-use crate::memory::{Access, AccessFaultKind, AllocationSpan, Memory};
+use super::race::{Conflict, Races, Reached};
+use super::{Checks, FindingKind, Findings, Party, RaceScope};
+use crate::memory::{Access, AccessFaultKind, AllocationSpan, Memory, Written};
+use crate::program::{Action, Code, Order};
 use crate::trap::AccessAction;
 
 /// An access, as the machine is about to make it.
@@ -11,10 +13,21 @@ pub(crate) struct Touch<'a> {
     pub space: Space,
     pub action: AccessAction,
     pub access: Access<'a>,
+    pub order: Order,
+    /// Bytes of an element, of which the access may have several.
+    pub element: u32,
+    /// The elements that are read only to be stored elsewhere, or not used at all: one bit each.
+    pub copied: u32,
+    /// Whether the value that is there before does not matter, though it is read.
+    pub overwrites: bool,
     /// Index of the instruction in `Code::places`.
     pub place: u32,
     /// The warp in its block.
     pub warp: u32,
+    /// What a lane is about to store.
+    pub new: &'a dyn Fn(usize) -> u128,
+    /// What is in memory at an address.
+    pub old: &'a dyn Fn(u64) -> u128,
 }
 
 /// The sanitizer of one worker.
@@ -24,35 +37,71 @@ pub(crate) struct Checker<'l> {
     findings: Findings,
     /// The block that runs.
     block: u64,
+    shared: AllocationSpan,
+    /// What the block has written to its shared memory.
+    shared_written: Written,
+    races: Option<Races>,
 }
 
 impl<'l> Checker<'l> {
-    pub fn new(checks: Checks, memory: &'l Memory) -> Self {
-        Self { checks, memory, findings: Findings::default(), block: 0 }
+    pub fn new(checks: Checks, memory: &'l Memory, code: &Code, threads: u32, shared_bytes: u32) -> Self {
+        Self {
+            checks,
+            memory,
+            findings: Findings::new(&code.places),
+            block: 0,
+            shared: AllocationSpan { address: 0, bytes: shared_bytes.into() },
+            shared_written: Written::new(shared_bytes.into()),
+            races: checks.race.then(|| Races::new(threads, narrowest(code))),
+        }
     }
 
     /// A block starts.
     pub fn start(&mut self, block: u64) {
         self.block = block;
+        self.shared_written.clear();
+        if let Some(races) = &mut self.races {
+            races.begin(block);
+        }
+    }
+
+    /// What is looked for.
+    pub fn checks(&self) -> Checks {
+        self.checks
+    }
+
+    /// The race detector, which is told of barriers and fences.
+    pub fn races(&mut self) -> Option<&mut Races> {
+        self.races.as_mut()
+    }
+
+    /// Tells of something that a thread did.
+    pub fn tell(&mut self, kind: FindingKind, place: u32, warp: u32, lane: u32, action: Option<AccessAction>) {
+        let party = Party { place, block: self.block, thread: warp * 32 + lane, action };
+        self.findings.add(kind, party, None);
     }
 
     /// An access that is about to be made. `refuse` says why an address of a space that is not device memory cannot be
     /// accessed. Returns the lanes that can make it.
     pub fn access(&mut self, touch: &Touch, refuse: &dyn Fn(u64) -> Option<AccessFaultKind>) -> u32 {
-        if self.checks.memory { self.possible(touch, refuse) } else { touch.access.mask }
-    }
-
-    /// Tells of the lanes whose access is not possible, and returns the others.
-    fn possible(&mut self, touch: &Touch, refuse: &dyn Fn(u64) -> Option<AccessFaultKind>) -> u32 {
-        let Touch { space, action, ref access, place, warp } = *touch;
+        let Touch { space, action, ref access, .. } = *touch;
         let write = action != AccessAction::Read;
-        if matches!(space, Space::Global | Space::Constant) {
-            let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
-            if self.memory.locate(first, write).is_some_and(|(_, span)| fits(access, span)) {
-                return access.mask;
+        // Shared memory, or the one allocation that all lanes reach, as is usual.
+        let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
+        let one = match space {
+            Space::Shared => Some((None, self.shared)),
+            Space::Global | Space::Constant => {
+                self.memory.locate(first, write).map(|(index, span)| (Some(index), span))
             }
+            _ => None,
+        };
+        if let Some((index, span)) = one
+            && fits(access, span)
+        {
+            self.reach(touch, access.mask, index, span);
+            return access.mask;
         }
-        let mut mask = access.mask;
+        let mut possible = access.mask;
         for lane in (0..32).filter(|lane| access.mask >> lane & 1 == 1) {
             let (address, width) = (access.addresses[lane], access.width);
             let fault = match space {
@@ -60,18 +109,165 @@ impl<'l> Checker<'l> {
                 _ => refuse(address),
             };
             if let Some(fault) = fault {
-                mask &= !(1 << lane);
-                let party = Party { place, block: self.block, thread: warp * 32 + lane as u32, action: Some(action) };
-                self.findings.add(FindingKind::Access { action, space, address, width, fault }, party, None);
+                if self.checks.memory {
+                    possible &= !(1 << lane);
+                    let kind = FindingKind::Access { action, space, address, width, fault };
+                    self.tell(kind, touch.place, touch.warp, lane as u32, Some(action));
+                }
+                continue;
+            }
+            let there = match space {
+                Space::Shared => Some((None, self.shared)),
+                Space::Global | Space::Constant => {
+                    self.memory.locate(address, write).map(|(index, span)| (Some(index), span))
+                }
+                _ => None,
+            };
+            if let Some((index, span)) = there {
+                self.reach(touch, 1 << lane, index, span);
             }
         }
-        mask
+        possible
+    }
+
+    /// Lanes that can access an allocation, or shared memory, do.
+    #[inline(always)]
+    fn reach(&mut self, touch: &Touch, mask: u32, allocation: Option<usize>, span: AllocationSpan) {
+        if touch.space == Space::Constant {
+            return;
+        }
+        let offsets = touch.access.addresses.map(|address| address.wrapping_sub(span.address));
+        if self.checks.init {
+            self.written(touch, mask, &offsets, allocation, span);
+        }
+        if let Some(races) = &mut self.races {
+            let Touch { action, order, place, warp, .. } = *touch;
+            let width = touch.access.width;
+            let reached = Reached { allocation, action, order, mask, offsets: &offsets, width, place, warp };
+            let (findings, block) = (&mut self.findings, self.block);
+            races.access(&reached, &mut |races, conflict| {
+                report_race(findings, races, block, touch, span, &conflict);
+            });
+        }
+    }
+
+    /// Looks for reads of what nothing wrote, and remembers writes.
+    #[inline(always)]
+    fn written(
+        &mut self,
+        touch: &Touch,
+        mask: u32,
+        offsets: &[u64; 32],
+        allocation: Option<usize>,
+        span: AllocationSpan,
+    ) {
+        let memory = self.memory;
+        let written = match allocation {
+            Some(index) => match memory.written(index) {
+                Some(written) => written,
+                None => return,
+            },
+            None => &self.shared_written,
+        };
+        let width = u64::from(touch.access.width);
+        // In a row: one range instead of 32.
+        let apart = (0..32).fold(0, |apart, lane| apart | offsets[lane] ^ offsets[0].wrapping_add(lane as u64 * width));
+        if mask == u32::MAX && apart == 0 {
+            match touch.action {
+                AccessAction::Read if written.has(offsets[0], 32 * width) => return,
+                AccessAction::Write => return written.mark(offsets[0], 32 * width),
+                _ => {}
+            }
+        }
+        let mut unwritten = Vec::new();
+        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+            let offset = offsets[lane];
+            if touch.action != AccessAction::Write && !written.has(offset, width) {
+                if !touch.overwrites && !is_tolerable(touch, written, offset) {
+                    unwritten.push(lane);
+                }
+                // Once is enough.
+                written.mark(offset, width);
+            }
+            if touch.action != AccessAction::Read {
+                written.mark(offset, width);
+            }
+        }
+        for lane in unwritten {
+            let (space, address, width) = (touch.space, touch.access.addresses[lane], touch.access.width);
+            let kind = FindingKind::Unwritten { space, address, width, allocation: Some(span) };
+            self.tell(kind, touch.place, touch.warp, lane as u32, Some(touch.action));
+        }
     }
 
     /// What was found.
     pub fn finish(self) -> Findings {
         self.findings
     }
+}
+
+/// Whether a read of partly written bytes only moves them: padding is copied with what it pads.
+pub(crate) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> bool {
+    let (element, width) = (u64::from(touch.element), u64::from(touch.access.width));
+    written.has_any(offset, width)
+        && (0..width / element)
+            .all(|index| touch.copied >> index & 1 == 1 || written.has(offset + index * element, element))
+}
+
+/// Bytes of the narrowest access to memory that threads share.
+fn narrowest(code: &Code) -> u32 {
+    let widths = code.instructions.iter().map(|instruction| match &instruction.action {
+        Action::Load(load) if load.reach.space != Space::Local => load.element * load.count,
+        Action::Store(store) if store.reach.space != Space::Local => store.element * store.count,
+        Action::Atomic(atomic) => atomic.ty.bytes(),
+        _ => 4,
+    });
+    widths.min().unwrap_or(4)
+}
+
+/// Tells of a race, unless both write the same value.
+#[cold]
+fn report_race(
+    findings: &mut Findings,
+    races: &Races,
+    block: u64,
+    touch: &Touch,
+    span: AllocationSpan,
+    conflict: &Conflict,
+) {
+    let &Conflict { lane, cell, before, was_write } = conflict;
+    let (start, other_block) = races.block_of(before);
+    let same_block = start == races.clocks.start;
+    let (address, width) = (touch.access.addresses[lane], touch.access.width);
+    if was_write && touch.action == AccessAction::Write && (!before.is_strong() || before.is_volatile()) {
+        let new = (touch.new)(lane);
+        let same_instruction = same_block
+            && before.place() == touch.place
+            && before.thread() / 32 == touch.warp
+            && before.time() == races.clocks.interval(touch.warp);
+        let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
+        if by_lane || (touch.old)(address) == new {
+            return;
+        }
+    }
+    let scope = match same_block {
+        false => RaceScope::Grid,
+        true if before.thread() / 32 == touch.warp => RaceScope::Warp,
+        true => RaceScope::Block,
+    };
+    let action = match was_write {
+        true if before.is_strong() && !before.is_volatile() => AccessAction::Atomic,
+        true => AccessAction::Write,
+        false => AccessAction::Read,
+    };
+    let place = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
+    let first = place(touch.place, block, touch.warp * 32 + lane as u32, touch.action);
+    let second = place(before.place(), other_block, before.thread(), action);
+    let actions = [touch.action, action];
+    let space = touch.space;
+    // The cell that both access: the accesses may begin at other addresses.
+    let address = address.max(span.address + ((cell as u64) << races.cell_shift));
+    findings.add(FindingKind::Race { scope, space, address, width, actions, allocation: span }, first, Some(second));
 }
 
 /// Whether all active lanes access aligned bytes of one allocation.

@@ -114,6 +114,13 @@ pub enum FindingKind {
         /// The lane.
         lane: u32,
     },
+    /// A `.sync` instruction at which two lanes name each other, or one the other, with different masks.
+    DifferentMasks {
+        /// Two such lanes.
+        lanes: [u32; 2],
+        /// The lanes that each names.
+        members: [u32; 2],
+    },
     /// A shuffle that reads from a lane that does not take part.
     InactiveSource {
         /// The lane that reads.
@@ -135,7 +142,10 @@ impl FindingKind {
             Self::Access { .. } | Self::Leak { .. } => Checks::NAMES[0],
             Self::Unwritten { .. } => Checks::NAMES[1],
             Self::Race { .. } => Checks::NAMES[2],
-            Self::ExitedLanes { .. } | Self::NotMember { .. } | Self::InactiveSource { .. } => Checks::NAMES[3],
+            Self::ExitedLanes { .. }
+            | Self::NotMember { .. }
+            | Self::DifferentMasks { .. }
+            | Self::InactiveSource { .. } => Checks::NAMES[3],
         }
     }
 
@@ -149,6 +159,7 @@ impl FindingKind {
             Self::Race { scope: RaceScope::Grid, .. } => "race_between_blocks",
             Self::ExitedLanes { .. } => "exited_lanes",
             Self::NotMember { .. } => "not_member",
+            Self::DifferentMasks { .. } => "different_masks",
             Self::InactiveSource { .. } => "inactive_source",
             Self::Leak { .. } => "leak",
         }
@@ -228,8 +239,12 @@ impl fmt::Display for FindingKind {
                 write!(formatter, "the mask {members:#010x} leaves out lane {lane}, which executes the instruction")
             }
             Self::InactiveSource { lane, source } => {
-                write!(formatter, "lane {lane} reads from lane {source}, which does not take part")
+                write!(formatter, "lanes read from others that do not take part: lane {lane} from lane {source}")
             }
+            Self::DifferentMasks { lanes: [a, b], members: [of_a, of_b] } => write!(
+                formatter,
+                "lanes that wait for each other name different masks: lane {a} {of_a:#010x}, lane {b} {of_b:#010x}"
+            ),
             Self::Leak { allocation } => {
                 let AllocationSpan { address, bytes } = allocation;
                 write!(formatter, "an allocation of {bytes} bytes at {address:#x} was never freed")

@@ -1,10 +1,9 @@
 //! Findings on their way: grouped, so that one bug is one of them.
 
-use std::collections::HashMap;
-use std::mem::{Discriminant, discriminant};
+use std::collections::{HashMap, HashSet};
 
-use super::finding::FindingKind;
-use crate::AccessAction;
+use super::finding::{FindingKind, RaceScope};
+use crate::{AccessAction, InstructionInfo};
 
 /// Groups that are kept. What is found beyond them is only counted.
 const LIMIT: usize = 100;
@@ -31,35 +30,60 @@ pub(crate) struct Found {
     pub count: u64,
 }
 
-/// What makes two the same bug.
+/// What makes two the same bug: the kind, the line, the allocation.
+///
+/// Of a race it is the line of the write: what reads too early, or too late, is missing the same barrier. Between an atomic operation
+/// and a plain access, it is that of the plain one.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
-    kind: Discriminant<FindingKind>,
     name: &'static str,
-    places: [Option<u32>; 2],
+    line: u32,
     allocation: Option<u64>,
 }
 
 /// All groups of a launch, in the order in which they were found.
 #[derive(Default)]
 pub(crate) struct Findings {
+    /// For each place, the number of its line.
+    lines: Vec<u32>,
     list: Vec<Found>,
     index: HashMap<Key, usize>,
     beyond: u64,
 }
 
 impl Findings {
+    /// None yet. Places of one line of the source, or of the PTX where that names no source, are one.
+    pub fn new(places: &[InstructionInfo]) -> Self {
+        let mut numbers = HashMap::new();
+        let lines = places.iter().map(|place| {
+            let next = numbers.len() as u32;
+            let ptx_line = if place.source.is_some() { 0 } else { place.ptx_line };
+            *numbers.entry((place.source.as_ref(), ptx_line)).or_insert(next)
+        });
+        Self { lines: lines.collect(), ..Self::default() }
+    }
+
+    fn line(&self, party: &Party) -> u32 {
+        self.lines.get(party.place as usize).copied().unwrap_or(u32::MAX)
+    }
+
     /// Adds one occurrence.
     #[cold]
     pub fn add(&mut self, kind: FindingKind, first: Party, second: Option<Party>) {
-        let key = Key {
-            kind: discriminant(&kind),
-            name: kind.name(),
-            places: [Some(first.place), second.map(|second| second.place)],
-            allocation: kind.allocation().map(|allocation| allocation.address),
+        let (name, party) = match (&kind, &second) {
+            (FindingKind::Race { actions, .. }, Some(second)) => ("race", writer(&first, second, *actions)),
+            _ => (kind.name(), first),
         };
+        let line = self.line(&party);
+        let allocation = kind.allocation().map(|allocation| allocation.address);
+        let key = Key { name, line, allocation };
         if let Some(&at) = self.index.get(&key) {
-            self.list[at].count += 1;
+            let found = &mut self.list[at];
+            found.count += 1;
+            // Whoever orders the blocks, orders the warps.
+            if scope(&kind) > scope(&found.kind) {
+                *found = Found { kind, first, second, count: found.count };
+            }
         } else if self.list.len() < LIMIT {
             self.index.insert(key, self.list.len());
             self.list.push(Found { kind, first, second, count: 1 });
@@ -68,8 +92,39 @@ impl Findings {
         }
     }
 
-    /// The groups, and how many occurrences belong to none of them.
-    pub fn into_parts(self) -> (Vec<Found>, u64) {
-        (self.list, self.beyond)
+    /// The groups, and how many occurrences belong to none of them. What is read before it is written because of a race is told
+    /// as the race.
+    pub fn into_parts(mut self) -> (Vec<Found>, u64) {
+        let races: HashSet<(u32, Option<u64>)> = self
+            .list
+            .iter()
+            .filter(|found| scope(&found.kind).is_some())
+            .flat_map(|found| [Some(found.first), found.second].into_iter().flatten().map(move |party| (found, party)))
+            .map(|(found, party)| (self.line(&party), found.kind.allocation().map(|allocation| allocation.address)))
+            .collect();
+        let mut list = std::mem::take(&mut self.list);
+        list.retain(|found| {
+            let allocation = found.kind.allocation().map(|allocation| allocation.address);
+            !matches!(found.kind, FindingKind::Unwritten { .. })
+                || !races.contains(&(self.line(&found.first), allocation))
+        });
+        (list, self.beyond)
+    }
+}
+
+fn scope(kind: &FindingKind) -> Option<RaceScope> {
+    match *kind {
+        FindingKind::Race { scope, .. } => Some(scope),
+        _ => None,
+    }
+}
+
+/// The party of a race that is to blame.
+fn writer(first: &Party, second: &Party, actions: [AccessAction; 2]) -> Party {
+    use AccessAction::{Atomic, Read, Write};
+    match actions {
+        [Read, Write] | [Atomic, Write | Read] => *second,
+        [Write, Write] if second.place < first.place => *second,
+        _ => *first,
     }
 }

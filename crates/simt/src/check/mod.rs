@@ -8,12 +8,17 @@
 //! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else.
 
 mod checker;
+mod clocks;
 mod finding;
 mod findings;
+mod race;
+mod releases;
+mod shadow;
 
 pub(crate) use checker::{Checker, Touch};
 pub use finding::{Finding, FindingKind, RaceScope, Site};
 pub(crate) use findings::{Findings, Found, Party};
+pub(crate) use race::Races;
 
 use std::str::FromStr;
 

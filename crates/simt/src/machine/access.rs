@@ -450,7 +450,7 @@ pub(super) fn atomic(
     mask: u32,
     counter: u32,
 ) -> Attempt {
-    let &Atomic { reach, op, ty, flush, d, a, b } = operation;
+    let &Atomic { reach, op, ty, flush, d, a, b, .. } = operation;
     let width = ty.bytes();
     let addresses = addresses(warp, &reach, split);
     let wide = ty.bits() >= 64;

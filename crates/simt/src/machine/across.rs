@@ -11,25 +11,32 @@ use crate::program::{Match, Shuffle};
 /// register holds.
 pub(super) fn shuffle(registers: &mut Registers<'_>, shuffle: &Shuffle, mask: u32) {
     let source = *registers.word(shuffle.source);
-    let (amounts, clamps) = (registers.word(shuffle.lane), registers.word(shuffle.clamp));
     let mut values: Row = [0; 32];
     let mut in_range = 0;
-    for lane in 0..32 {
-        let (amount, clamp) = (amounts[lane as usize] & 31, clamps[lane as usize] & 31);
-        let segment = clamps[lane as usize] >> 8 & 31;
-        let first = lane & segment;
-        let last = first | clamp & !segment;
-        let from = match shuffle.mode {
-            ShuffleMode::Up => lane.checked_sub(amount).filter(|&from| from >= last),
-            ShuffleMode::Down => Some(lane + amount).filter(|&from| from <= last),
-            ShuffleMode::Butterfly => Some(lane ^ amount).filter(|&from| from <= last),
-            ShuffleMode::Index => Some(first | amount & !segment).filter(|&from| from <= last),
-        };
+    for (lane, from) in (0..).zip(shuffle_sources(registers, shuffle)) {
         in_range |= u32::from(from.is_some()) << lane;
         values[lane as usize] = source[from.unwrap_or(lane) as usize & 31];
     }
     registers.set_word(shuffle.d, mask, &values);
     registers.set_predicate(shuffle.in_range, mask, in_range);
+}
+
+/// The lane that each lane reads from, if it is in range.
+pub(super) fn shuffle_sources(registers: &Registers<'_>, shuffle: &Shuffle) -> [Option<u32>; 32] {
+    let (amounts, clamps) = (registers.word(shuffle.lane), registers.word(shuffle.clamp));
+    std::array::from_fn(|lane| {
+        let lane = lane as u32;
+        let (amount, clamp) = (amounts[lane as usize] & 31, clamps[lane as usize] & 31);
+        let segment = clamps[lane as usize] >> 8 & 31;
+        let first = lane & segment;
+        let last = first | clamp & !segment;
+        match shuffle.mode {
+            ShuffleMode::Up => lane.checked_sub(amount).filter(|&from| from >= last),
+            ShuffleMode::Down => Some(lane + amount).filter(|&from| from <= last),
+            ShuffleMode::Butterfly => Some(lane ^ amount).filter(|&from| from <= last),
+            ShuffleMode::Index => Some(first | amount & !segment).filter(|&from| from <= last),
+        }
+    })
 }
 
 /// `vote.sync`.

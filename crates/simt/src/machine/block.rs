@@ -64,7 +64,7 @@ impl<'l> Worker<'l> {
             barriers: Barriers::new(launched.threads),
             copies: (0..launched.threads.div_ceil(32)).map(|_| Copies::default()).collect(),
             fruitless_waits: 0,
-            checker: launched.checks.any().then(|| Box::new(Checker::new(launched.checks, launched.memory))),
+            checker: launched.checks.any().then(|| Box::new(launched.checker())),
             block: 0,
             position: [0; 3],
             rows: [[0; 32]; 4],
@@ -137,6 +137,9 @@ impl<'l> Worker<'l> {
             result.map_err(|fault| self.stop(fault, &warps[index]))?;
             self.check(&warps[index])?;
             for barrier in self.barriers.take_complete() {
+                if let Some(races) = self.checker.as_mut().and_then(|checker| checker.races()) {
+                    races.complete(barrier);
+                }
                 self.release(warps, barrier);
             }
         }
@@ -216,6 +219,7 @@ impl<'l> Worker<'l> {
             }
             let (met, rest) = std::mem::take(&mut warp.waiting).into_iter().partition::<Vec<_>, _>(meets);
             warp.waiting = rest;
+            super::observe::lanes_met(self, warp, &split, there);
             super::step::cross_lanes(code, warp, &split, there);
             for (mut split, _) in met {
                 split.pc += 1;

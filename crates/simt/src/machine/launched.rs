@@ -8,7 +8,7 @@ use ptx::{Axis, Module, Special};
 use super::block::{Fault, Worker};
 use super::resident::{self, Placement};
 use super::warp::Warp;
-use crate::check::{Checks, Finding, Findings, Found, Party, Site};
+use crate::check::{Checker, Checks, Finding, Findings, Found, Party, Site};
 use crate::counters::InstructionCounters;
 use crate::lanes::{Constants, Row};
 use crate::output::{BlockOutput, LaunchOutput, Output};
@@ -181,6 +181,9 @@ impl<'l> Launched<'l> {
             }
         };
         let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if !self.checks.init {
+            self.memory.assume_written();
+        }
         let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         let (findings, findings_beyond) = self.told(found);
         if let Some(output) = self.output {
@@ -250,6 +253,11 @@ impl<'l> Launched<'l> {
             }
         }
         worker.finish()
+    }
+
+    /// The sanitizer of a worker.
+    pub fn checker(&self) -> Checker<'l> {
+        Checker::new(self.checks, self.memory, self.code, self.threads, self.shared_bytes)
     }
 
     /// Keeps what a worker's sanitizer found.

@@ -12,12 +12,15 @@ use crate::memory::{Access, AccessFault, AccessFaultKind};
 pub(super) struct LocalMemory {
     rows: Vec<Row>,
     bytes: u64,
+    /// For each word and each of its bytes, the lanes that have written it; empty while nobody asks.
+    written: Vec<[u32; 4]>,
 }
 
 impl LocalMemory {
     /// Zeroed, with `bytes` a thread.
     pub fn reset(&mut self, bytes: u64) {
         self.rows.clear();
+        self.written.clear();
         self.bytes = 0;
         self.grow(bytes);
     }
@@ -98,6 +101,25 @@ impl LocalMemory {
     pub fn set_word(&mut self, address: u64, mask: u32, values: &Row) {
         if let Some(row) = self.rows.get_mut(address as usize / 4) {
             blend(row, mask, values);
+        }
+    }
+
+    /// Whether a lane has written these bytes.
+    pub fn has(&self, lane: usize, address: u64, bytes: u32) -> bool {
+        (address..address + u64::from(bytes)).all(|at| {
+            let word = self.written.get(at as usize / 4);
+            word.is_some_and(|word| word[at as usize % 4] >> lane & 1 == 1)
+        })
+    }
+
+    /// Lanes write these bytes, which are there.
+    pub fn mark(&mut self, mask: u32, address: u64, bytes: u32) {
+        let end = (address + u64::from(bytes)).div_ceil(4) as usize;
+        if self.written.len() < end {
+            self.written.resize(end, [0; 4]);
+        }
+        for at in address..address + u64::from(bytes) {
+            self.written[at as usize / 4][at as usize % 4] |= mask;
         }
     }
 

@@ -1,24 +1,40 @@
-//! Who watches accesses: the one place where they are told of them, before they are made.
+//! What the sanitizer is told: each access before it is made, barriers, fences, and instructions that lanes execute together.
 //!
-//! Nobody watches unless a launch asks for it; then there is one branch here for each access, and nothing else.
+//! Where no check is on, there is one branch here for each of them, and nothing else.
 
 use ptx::Space;
 
 use super::block::Worker;
+use super::local::lanes;
 use super::warp::{Split, Warp};
-use super::{access, space_of};
-use crate::check::Touch;
-use crate::lanes::WideRow;
+use super::{access, across, space_of};
+use crate::FindingKind;
+use crate::check::{Checker, Races, Touch};
+use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{Access, AccessFaultKind, AllocationSpan};
-use crate::program::{self, Atomic, Load, Reach, Store};
+use crate::program::{self, Action, Atomic, Load, Order, Reach, Store};
 use crate::trap::AccessAction;
 
 /// An access of a warp that is about to be made.
 struct Coming<'a> {
-    reach: &'a Reach,
     action: AccessAction,
     width: u32,
+    element: u32,
     counter: u32,
+    order: Order,
+    copied: u32,
+    overwrites: bool,
+    /// The rows that are stored.
+    rows: &'a [u32],
+}
+
+impl Coming<'_> {
+    /// Of an instruction that is no plain load or store. An operation on an mbarrier releases and acquires.
+    fn other((action, width): (AccessAction, u32), counter: u32) -> Self {
+        let strong = action == AccessAction::Atomic;
+        let order = Order { strong, releases: strong.then_some(true), ..Order::default() };
+        Self { action, width, element: width, counter, order, copied: 0, overwrites: strong, rows: &[] }
+    }
 }
 
 /// A load. Returns the lanes that can make it; the others have got zeros.
@@ -27,9 +43,10 @@ pub(super) fn load(worker: &mut Worker, warp: &mut Warp, load: &Load, split: &Sp
     if worker.checker.is_none() {
         return mask;
     }
-    let width = load.element * load.count;
-    let possible =
-        watch(worker, warp, split, mask, &Coming { reach: &load.reach, action: AccessAction::Read, width, counter });
+    let &Load { ref reach, element, count, order, copied, .. } = load;
+    let (action, width) = (AccessAction::Read, element * count);
+    let coming = Coming { action, width, element, counter, order, copied, overwrites: false, rows: &[] };
+    let possible = watch(worker, warp, reach, split, mask, &coming);
     let refused = mask & !possible;
     if refused != 0 {
         for &d in &load.rows[..load.count as usize & 7] {
@@ -55,8 +72,10 @@ pub(super) fn store(
     if worker.checker.is_none() {
         return mask;
     }
-    let width = store.element * store.count;
-    watch(worker, warp, split, mask, &Coming { reach: &store.reach, action: AccessAction::Write, width, counter })
+    let &Store { ref reach, element, count, order, .. } = store;
+    let (action, width, rows) = (AccessAction::Write, element * count, &store.rows[..count as usize & 7]);
+    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites: true, rows };
+    watch(worker, warp, reach, split, mask, &coming)
 }
 
 /// An atomic operation. Returns the lanes that can make it; the others have got zeros.
@@ -72,9 +91,10 @@ pub(super) fn atomic(
     if worker.checker.is_none() {
         return mask;
     }
-    let width = atomic.ty.bytes();
-    let coming = Coming { reach: &atomic.reach, action: AccessAction::Atomic, width, counter };
-    let possible = watch(worker, warp, split, mask, &coming);
+    let &Atomic { ref reach, ty, order, overwrites, .. } = atomic;
+    let (action, width, element) = (AccessAction::Atomic, ty.bytes(), ty.bytes());
+    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites, rows: &[] };
+    let possible = watch(worker, warp, reach, split, mask, &coming);
     if let Some(d) = atomic.d.filter(|_| mask != possible) {
         match width {
             8.. => (0..width / 8).for_each(|row| warp.registers.set_wide(d + row, mask & !possible, &[0; 32])),
@@ -87,7 +107,7 @@ pub(super) fn atomic(
 /// An access of any other instruction. Returns the lanes that can make it.
 pub(super) fn touch(
     worker: &mut Worker,
-    warp: &Warp,
+    warp: &mut Warp,
     reach: &Reach,
     what: (AccessAction, u32),
     split: &Split,
@@ -97,13 +117,13 @@ pub(super) fn touch(
     if worker.checker.is_none() || mask == 0 {
         return mask;
     }
-    watch(worker, warp, split, mask, &Coming { reach, action: what.0, width: what.1, counter })
+    watch(worker, warp, reach, split, mask, &Coming::other(what, counter))
 }
 
 /// The same, with addresses that are known.
 pub(super) fn touch_at(
     worker: &mut Worker,
-    warp: &Warp,
+    warp: &mut Warp,
     space: Space,
     what: (AccessAction, u32),
     mask: u32,
@@ -113,26 +133,24 @@ pub(super) fn touch_at(
     if worker.checker.is_none() || mask == 0 {
         return mask;
     }
-    watch_at(worker, warp, space, what, mask, addresses, counter)
+    watch_at(worker, warp, space, mask, addresses, &Coming::other(what, counter))
 }
 
 /// Tells the sanitizer of an access, for each state space that its lanes reach.
 #[inline(never)]
-fn watch(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Coming) -> u32 {
-    let addresses = access::addresses(warp, coming.reach, split);
-    watch_at(worker, warp, coming.reach.space, (coming.action, coming.width), mask, &addresses, coming.counter)
+fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mask: u32, coming: &Coming) -> u32 {
+    let addresses = access::addresses(warp, reach, split);
+    watch_at(worker, warp, reach.space, mask, &addresses, coming)
 }
 
 fn watch_at(
     worker: &mut Worker,
-    warp: &Warp,
+    warp: &mut Warp,
     space: Space,
-    what: (AccessAction, u32),
     mask: u32,
     addresses: &WideRow,
-    counter: u32,
+    coming: &Coming,
 ) -> u32 {
-    let coming = (what.0, what.1, counter);
     if space != Space::Generic {
         return tell(worker, warp, coming, space, mask, addresses);
     }
@@ -150,15 +168,11 @@ fn watch_at(
 }
 
 #[inline(always)]
-fn tell(
-    worker: &mut Worker,
-    warp: &Warp,
-    (action, width, counter): (AccessAction, u32, u32),
-    space: Space,
-    mask: u32,
-    addresses: &WideRow,
-) -> u32 {
-    let (shared, parameters) = (&worker.shared, worker.launched.parameters.len() as u64);
+fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
+    let &Coming { action, width, element, counter, order, copied, overwrites, .. } = coming;
+    let Some(checker) = &mut worker.checker else { return mask };
+    let (memory, shared, parameters) =
+        (worker.launched.memory, &worker.shared, worker.launched.parameters.len() as u64);
     let refuse = |address: u64| match space {
         Space::Shared => shared.check(address, width).err(),
         Space::Local if action == AccessAction::Atomic => Some(AccessFaultKind::OutOfBounds { nearest: None }),
@@ -168,7 +182,132 @@ fn tell(
         }
         _ => access::check_parameter(address, width, parameters),
     };
-    let Some(checker) = &mut worker.checker else { return mask };
-    let touch = Touch { space, action, access: Access::new(mask, addresses, width), place: counter, warp: warp.index };
-    checker.access(&touch, &refuse)
+    let new = |lane: usize| stored(&warp.registers, coming, lane);
+    let old = |address: u64| match space {
+        Space::Shared => shared.value(address, width),
+        _ => memory.value(address, width),
+    };
+    let touch = Touch {
+        space,
+        action,
+        access: Access::new(mask, addresses, width),
+        order,
+        element,
+        copied,
+        overwrites,
+        place: counter,
+        warp: warp.index,
+        new: &new,
+        old: &old,
+    };
+    let possible = checker.access(&touch, &refuse);
+    if space == Space::Local && checker.checks().init {
+        local(checker, warp, coming, possible, addresses);
+    }
+    possible
+}
+
+/// What a lane is about to store.
+fn stored(registers: &Registers<'_>, coming: &Coming, lane: usize) -> u128 {
+    let bits = coming.element * 8;
+    coming.rows.iter().rev().fold(0, |value, &row| match coming.element {
+        8 => value.unbounded_shl(bits) | u128::from(registers.wide(row)[lane]),
+        _ => value.unbounded_shl(bits) | u128::from(registers.word(row)[lane] & (u32::MAX >> (32 - bits))),
+    })
+}
+
+/// Local memory: reads of what the thread has not written.
+fn local(checker: &mut Checker, warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
+    let &Coming { action, width, element, copied, counter, .. } = coming;
+    for lane in lanes(mask) {
+        let address = addresses[lane];
+        if action == AccessAction::Read {
+            let has = |from: u32, bytes: u32| warp.local.has(lane, address + u64::from(from), bytes);
+            let any = || (0..width).any(|at| has(at, 1));
+            let tolerable =
+                || (0..width / element).all(|index| copied >> index & 1 == 1 || has(index * element, element));
+            if !(has(0, width) || any() && tolerable()) {
+                let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
+                checker.tell(kind, counter, warp.index, lane as u32, Some(action));
+            }
+        }
+        warp.local.mark(1 << lane, address, width);
+    }
+}
+
+/// Lanes have spilled values to local memory.
+pub(super) fn spill(worker: &Worker, warp: &mut Warp, mask: u32, address: u64, bytes: u32) {
+    if worker.checker.as_ref().is_some_and(|checker| checker.checks().init) {
+        warp.local.mark(mask, address, bytes);
+    }
+}
+
+/// Some lanes execute a fence.
+pub(super) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, for_block: bool) {
+    if let Some(races) = races(worker) {
+        races.fence(warp.index, mask, for_block);
+    }
+}
+
+/// Some lanes have come to a barrier.
+pub(super) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, waits: bool) {
+    if let Some(races) = races(worker) {
+        races.arrive(barrier, warp.index, mask, waits);
+    }
+}
+
+fn races<'w>(worker: &'w mut Worker) -> Option<&'w mut Races> {
+    worker.checker.as_mut()?.races()
+}
+
+/// Some lanes execute a `.sync` instruction; `members` has the lanes that each names.
+pub(super) fn lanes_named(worker: &mut Worker, warp: &Warp, split: &Split, members: &Row, mask: u32, counter: u32) {
+    let code = worker.launched.code;
+    let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
+    let mut tell = |kind, lane: usize| checker.tell(kind, counter, warp.index, lane as u32, None);
+    for lane in lanes(mask) {
+        let named = members[lane];
+        if named >> lane & 1 == 0 {
+            tell(FindingKind::NotMember { members: named, lane: lane as u32 }, lane);
+        } else if let Some(other) = lanes(mask & named).find(|&other| members[other] != named) {
+            let lanes = [lane as u32, other as u32];
+            tell(FindingKind::DifferentMasks { lanes, members: [named, members[other]] }, lane);
+        }
+    }
+    let waits_only = matches!(
+        code.instructions.get(split.pc as usize).map(|instruction| &instruction.action),
+        Some(Action::WarpBarrier { .. })
+    );
+    let first = mask.trailing_zeros() as usize & 31;
+    let exited = members[first] & warp.exists & !warp.alive;
+    if exited != 0 && !waits_only {
+        tell(FindingKind::ExitedLanes { members: members[first], exited }, first);
+    }
+}
+
+/// Lanes are about to execute such an instruction together.
+pub(super) fn lanes_met(worker: &mut Worker, warp: &mut Warp, split: &Split, mask: u32) {
+    let Some(checker) = &mut worker.checker else { return };
+    let Some(instruction) = worker.launched.code.instructions.get(split.pc as usize) else { return };
+    match &instruction.action {
+        Action::WarpBarrier { .. } => {
+            if let Some(races) = checker.races() {
+                races.meet_lanes(warp.index, mask);
+            }
+        }
+        Action::Shuffle(shuffle) if checker.checks().sync => {
+            warp.enter(split);
+            let sources = across::shuffle_sources(&warp.registers, shuffle);
+            for lane in lanes(mask) {
+                // Lanes that have exited have been told of: see `lanes_named`.
+                let Some(source) = sources[lane].filter(|source| (mask | warp.exists & !warp.alive) >> source & 1 == 0)
+                else {
+                    continue;
+                };
+                let lane = lane as u32;
+                checker.tell(FindingKind::InactiveSource { lane, source }, instruction.counter, warp.index, lane, None);
+            }
+        }
+        _ => {}
+    }
 }

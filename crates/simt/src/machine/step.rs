@@ -180,6 +180,7 @@ fn control<'l>(
                 let values = *warp.registers.word(rows.first + row);
                 warp.local.set_word(start + u64::from(row) * 4, mask, &values);
             }
+            observe::spill(worker, warp, mask, start, rows.count * 4);
         }
         Action::Nothing => {}
         Action::Matrix(operation) => {
@@ -191,6 +192,7 @@ fn control<'l>(
                 return Ok(Next::Gone);
             }
         }
+        Action::Fence { for_block } => observe::fence(worker, warp, mask, *for_block),
         Action::BranchIndexed(branch) => return branch_indexed(worker, warp, split, branch, mask, counter),
         Action::CallSystem(call) => system::call(worker, warp, call, mask).map_err(|fault| fault.at(pc))?,
         Action::Allocate { d, wide, size, align } => {
@@ -220,10 +222,10 @@ fn control<'l>(
         | Action::Vote { members, .. }
         | Action::Elect { members, .. }
         | Action::WarpReduce { members, .. } => {
-            return meet_lanes(worker.launched.code, warp, split, *members, mask);
+            return meet_lanes(worker, warp, split, *members, mask, counter);
         }
-        Action::Shuffle(shuffle) => return meet_lanes(worker.launched.code, warp, split, shuffle.members, mask),
-        Action::Match(matching) => return meet_lanes(worker.launched.code, warp, split, matching.members, mask),
+        Action::Shuffle(shuffle) => return meet_lanes(worker, warp, split, shuffle.members, mask, counter),
+        Action::Match(matching) => return meet_lanes(worker, warp, split, matching.members, mask, counter),
         Action::ActiveMask { d } => warp.registers.set_word(*d, mask, &[mask; 32]),
     }
     split.pc += 1;
@@ -386,6 +388,7 @@ fn wait_at_barrier(
     let arrival = Arrival { barrier: number, threads, mask, exists: warp.exists, predicate };
     let arrived = worker.barriers.arrive(&arrival);
     arrived.map_err(|()| fault(TrapKind::InvalidBarrier { barrier: number, threads }))?;
+    observe::arrive(worker, warp, number, mask, barrier.waits);
     if barrier.waits {
         warp.waiting.push((*split, Wait::Barrier(number)));
     } else {
@@ -419,8 +422,17 @@ pub(super) fn pass_barrier(launched: &Launched, warp: &mut Warp, split: &Split, 
 
 /// Executes an instruction that lanes execute together, or waits for those that it names. Lanes that name different
 /// members (the tiles of a warp) are as many instructions, executed one after the other.
-fn meet_lanes(code: &Code, warp: &mut Warp, split: &mut Split, members: u32, mask: u32) -> Result<Next, Fault> {
+fn meet_lanes(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    split: &mut Split,
+    members: u32,
+    mask: u32,
+    counter: u32,
+) -> Result<Next, Fault> {
+    let code = worker.launched.code;
     let named = *warp.registers.word(members);
+    observe::lanes_named(worker, warp, split, &named, mask, counter);
     let lane = mask.trailing_zeros() & 31;
     let members = named[lane as usize];
     let group =
@@ -431,6 +443,7 @@ fn meet_lanes(code: &Code, warp: &mut Warp, split: &mut Split, members: u32, mas
         let mut left = mask;
         while left != 0 {
             let together = group(named[left.trailing_zeros() as usize & 31]);
+            observe::lanes_met(worker, warp, split, together);
             cross_lanes(code, warp, split, together);
             left &= !together;
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use super::words::{self, Word};
-use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Shape};
+use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Shape, Written};
 use crate::texture::Objects;
 
 /// Allocations start at multiples of this and leave at least as much room behind them.
@@ -65,6 +65,8 @@ struct Allocation {
     /// `None` once freed.
     words: Option<Box<[AtomicU32]>>,
     read_only: bool,
+    /// The bytes that have been written, by the host or by kernels.
+    written: Written,
 }
 
 impl Memory {
@@ -122,7 +124,12 @@ impl Memory {
         let address = self.next;
         self.next += (bytes + SPACING).next_multiple_of(SPACING);
         self.used += bytes;
-        self.allocations.push(Allocation { span: AllocationSpan { address, bytes }, words: Some(words), read_only });
+        self.allocations.push(Allocation {
+            span: AllocationSpan { address, bytes },
+            words: Some(words),
+            read_only,
+            written: Written::new(bytes),
+        });
         Ok(address)
     }
 
@@ -141,8 +148,7 @@ impl Memory {
 
     /// Copies `bytes` to the device.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
-        let (words, offset) = self.host_range(address, bytes.len() as u64)?;
-        let mut offset = offset;
+        let (words, mut offset) = self.host_range(address, bytes.len() as u64)?;
         let mut rest = bytes;
         while !rest.is_empty() {
             let start = offset % 4;
@@ -200,6 +206,8 @@ impl Memory {
             return Err(missing);
         }
         let words = allocation.words.as_deref_mut().ok_or(missing)?;
+        // Whoever asks, writes all of it.
+        allocation.written.mark(offset, bytes);
         Ok((words, offset as usize))
     }
 
@@ -268,8 +276,26 @@ impl Memory {
     /// The live allocation that an address is in, and its number; `None` if it may not be written and is to be.
     pub(crate) fn locate(&self, address: u64, write: bool) -> Option<(usize, AllocationSpan)> {
         let index = self.find_index(address)?;
-        let Allocation { span, words, read_only } = &self.allocations[index];
+        let Allocation { span, words, read_only, .. } = &self.allocations[index];
         (words.is_some() && !(write && *read_only)).then_some((index, *span))
+    }
+
+    /// The value of `width` bytes; 0 where there is none.
+    pub(crate) fn value(&self, address: u64, width: u32) -> u128 {
+        let mut bytes = [0; 16];
+        let read = bytes.get_mut(..width as usize).map(|bytes| self.read(address, bytes));
+        if read.is_some_and(|read| read.is_ok()) { u128::from_le_bytes(bytes) } else { 0 }
+    }
+
+    /// Which bytes of an allocation have been written; `None` where all are, as those of constants.
+    pub(crate) fn written(&self, index: usize) -> Option<&Written> {
+        let allocation = self.allocations.get(index)?;
+        (!allocation.read_only).then_some(&allocation.written)
+    }
+
+    /// A kernel has run that nobody watched: it may have written anything.
+    pub(crate) fn assume_written(&self) {
+        self.allocations.iter().for_each(|allocation| allocation.written.mark_all());
     }
 
     /// Whether a thread may access `width` bytes at `address`.

@@ -13,12 +13,14 @@ mod global;
 mod shape;
 mod shared;
 mod words;
+mod written;
 
 pub(crate) use access::{Access, AccessFault};
 pub use access::{AccessFaultKind, AllocationSpan};
 pub use global::{Memory, MemoryError};
 pub(crate) use shape::Shape;
 pub(crate) use shared::SharedMemory;
+pub(crate) use written::Written;
 
 /// Where allocations start.
 pub const GLOBAL_BASE: u64 = 0x7000_0000_0000;

@@ -81,6 +81,15 @@ impl SharedMemory {
         Ok(words::modify_four(&self.words[address as usize / 4..], update))
     }
 
+    /// The value of `width` bytes; 0 where there is none.
+    pub fn value(&self, address: u64, width: u32) -> u128 {
+        let byte = |at: u64| {
+            let word = self.words.get((address + at) as usize / 4).map_or(0, Cell::get);
+            u128::from(word.to_le_bytes()[(address + at) as usize % 4])
+        };
+        (0..u64::from(width)).rev().fold(0, |value, at| value << 8 | byte(at))
+    }
+
     /// Whether a thread may access `width` bytes at `address`.
     pub fn check(&self, address: u64, width: u32) -> Result<(), AccessFaultKind> {
         if address.checked_add(u64::from(width)).is_none_or(|end| end > self.bytes) {

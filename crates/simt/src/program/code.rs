@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ptx::{
-    AtomicOp, BarrierReduction, BitProduct, Function, Geometry, Handle, OutOfRange, Rounding, ShuffleMode, Space,
-    Special, TextureQuery, Type, VoteMode,
+    AtomicOp, BarrierReduction, BitProduct, Function, Geometry, Handle, Ordering, OutOfRange, Rounding, Scope,
+    ShuffleMode, Space, Special, TextureQuery, Type, VoteMode,
 };
 
 use super::SystemFunction;
@@ -117,8 +117,12 @@ pub(crate) enum Action {
     Surface(Box<SurfaceAccess>),
     Matrix(Box<Matrix>),
     Asynchronous(Box<Asynchronous>),
-    /// Does nothing to registers and memory: fences, prefetches, sleep.
+    /// Does nothing to registers and memory: prefetches, sleep.
     Nothing,
+    /// Orders memory accesses, which the machine makes in order anyway: for the block, or for all.
+    Fence {
+        for_block: bool,
+    },
     Branch {
         target: u32,
         meet: u32,
@@ -194,6 +198,32 @@ pub(crate) struct Reach {
     pub slot: u32,
 }
 
+/// How an access is ordered with others, for the sanitizer: the machine makes all in the order of the program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Order {
+    /// Made to be concurrent with others: anything but a plain load or store.
+    pub strong: bool,
+    /// Volatile.
+    pub volatile: bool,
+    /// Strong for the threads of the block alone.
+    pub in_block: bool,
+    /// Releases what came before it, to the block (`true`) or to all.
+    pub releases: Option<bool>,
+}
+
+impl Order {
+    pub fn new(ordering: Ordering, scope: Scope) -> Self {
+        let releases =
+            matches!(ordering, Ordering::Release | Ordering::AcquireRelease | Ordering::SequentiallyConsistent);
+        Self {
+            strong: ordering != Ordering::Weak,
+            volatile: ordering == Ordering::Volatile,
+            in_block: scope == Scope::Block && !matches!(ordering, Ordering::Weak | Ordering::Volatile),
+            releases: releases.then_some(scope == Scope::Block),
+        }
+    }
+}
+
 /// A load: `count` elements of `element` bytes each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
@@ -207,6 +237,9 @@ pub(crate) struct Load {
     pub signed: bool,
     /// Which caches it goes through, where a model has any.
     pub wish: CacheWish,
+    pub order: Order,
+    /// The elements that are read only to be stored elsewhere, or not used at all: one bit each.
+    pub copied: u32,
 }
 
 /// A store.
@@ -216,6 +249,7 @@ pub(crate) struct Store {
     pub element: u32,
     pub count: u32,
     pub rows: [u32; 4],
+    pub order: Order,
 }
 
 /// `atom` and `red`.
@@ -228,6 +262,9 @@ pub(crate) struct Atomic {
     pub d: Option<u32>,
     pub a: u32,
     pub b: u32,
+    pub order: Order,
+    /// Whether it replaces a value that nobody looks at.
+    pub overwrites: bool,
 }
 
 /// Where in a texture or surface.

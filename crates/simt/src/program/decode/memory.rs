@@ -1,8 +1,10 @@
 //! Loads, stores, atomic operations.
 
-use ptx::{Address, AddressBase, AtomicOp, CacheOperator, Destination, Kind, Mode, Op, Operand, Ordering, Space, Type};
+use ptx::{
+    Address, AddressBase, AtomicOp, CacheOperator, Destination, Kind, Mode, Op, Operand, Ordering, Scope, Space, Type,
+};
 
-use super::super::code::{Action, Atomic, Constant, Load, Reach, Rows, Store};
+use super::super::code::{Action, Atomic, Constant, Load, Order, Reach, Rows, Store};
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;
 use crate::lanes::{self, FIXED, Handler, Operands, lanes};
@@ -20,12 +22,21 @@ enum Target {
 impl FunctionDecoder<'_, '_> {
     pub(super) fn memory_or_control(&mut self, op: &Op) -> Decoded<()> {
         match op {
-            Op::Load { space, ordering, cache, non_coherent, ty, dsts, address, .. } => {
-                self.load(*space, *ty, dsts, *address, wish(*ordering, *cache, *non_coherent))
+            Op::Load { space, ordering, scope, cache, non_coherent, ty, dsts, address, .. } => {
+                let volatile = *ordering == Ordering::Weak && *cache == CacheOperator::Volatile;
+                let order = Order::new(if volatile { Ordering::Volatile } else { *ordering }, *scope);
+                self.load(*space, *ty, dsts, *address, (order, wish(*ordering, *cache, *non_coherent)))
             }
-            Op::Store { space, ty, srcs, address, .. } => self.store(*space, *ty, srcs, *address),
-            Op::Atomic { space, op, ty, flush_subnormals, dst, address, a, b, .. } => {
-                self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b)
+            Op::Store { space, ordering, scope, ty, srcs, address, .. } => {
+                self.store(*space, *ty, srcs, *address, Order::new(*ordering, *scope))
+            }
+            Op::Atomic { space, op, ordering, scope, ty, flush_subnormals, dst, address, a, b, .. } => {
+                let order = Order { strong: true, in_block: *scope == Scope::Block, ..Order::new(*ordering, *scope) };
+                self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b, order)
+            }
+            Op::Fence { scope, .. } => {
+                self.emit(COUNTED, Action::Fence { for_block: *scope == Scope::Block });
+                Ok(())
             }
             Op::CreatePolicy { dst } => {
                 // The hardware's encoding is its own affair; zero is as good a policy as any.
@@ -34,7 +45,7 @@ impl FunctionDecoder<'_, '_> {
                 self.lanes(lanes::copy(Type::B64), Operands { d, a, ..Operands::default() });
                 Ok(())
             }
-            Op::Prefetch { .. } | Op::Fence { .. } | Op::NanoSleep { .. } | Op::NoEffect => {
+            Op::Prefetch { .. } | Op::NanoSleep { .. } | Op::NoEffect => {
                 self.emit(COUNTED, Action::Nothing);
                 Ok(())
             }
@@ -109,7 +120,14 @@ impl FunctionDecoder<'_, '_> {
         register.map_or(ty.bits(), |register| self.type_of(register).bits()) >= 64
     }
 
-    fn load(&mut self, space: Space, ty: Type, dsts: &[Destination], address: Address, wish: CacheWish) -> Decoded<()> {
+    fn load(
+        &mut self,
+        space: Space,
+        ty: Type,
+        dsts: &[Destination],
+        address: Address,
+        (order, wish): (Order, CacheWish),
+    ) -> Decoded<()> {
         let vector = || LoadErrorReason::Unsupported { what: format!("loads of {} times .{}", dsts.len(), ty.name()) };
         let wide = self.has_wide(dsts.iter().copied(), ty);
         let signed = ty.kind() == Kind::Signed;
@@ -133,7 +151,14 @@ impl FunctionDecoder<'_, '_> {
         match target {
             Target::Memory(reach) => {
                 let rows = std::array::from_fn(|index| destinations.get(index).copied().unwrap_or(0));
-                self.emit(COUNTED, Action::Load(Box::new(Load { reach, element, count, rows, wide, signed, wish })));
+                // Elements of 128 bits are two of 64.
+                let of_elements =
+                    dsts.iter().flat_map(|&dst| [dst, dst].into_iter().take(destinations.len() / dsts.len()));
+                self.uses.load(self.builder.instructions.len(), &of_elements.collect::<Vec<_>>());
+                self.emit(
+                    COUNTED,
+                    Action::Load(Box::new(Load { reach, element, count, rows, wide, signed, order, copied: 0, wish })),
+                );
             }
             Target::Kernel(start) => {
                 for (index, d) in destinations.into_iter().enumerate() {
@@ -181,15 +206,17 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    fn store(&mut self, space: Space, ty: Type, srcs: &[Operand], address: Address) -> Decoded<()> {
+    fn store(&mut self, space: Space, ty: Type, srcs: &[Operand], address: Address, order: Order) -> Decoded<()> {
         let target = self.target(space, address)?;
         let mut sources = Vec::new();
+        self.uses.moving = true;
         for &src in srcs {
             match ty.bits() {
                 128 => sources.extend(self.pair(src)?),
                 _ => sources.push(self.value(src, ty)?),
             }
         }
+        self.uses.moving = false;
         let element = ty.bytes().min(8);
         let count = sources.len() as u32;
         if !matches!(count, 1 | 2 | 4) || element * count > 16 {
@@ -199,7 +226,7 @@ impl FunctionDecoder<'_, '_> {
         match target {
             Target::Memory(reach) => {
                 let rows = std::array::from_fn(|index| sources.get(index).copied().unwrap_or(0));
-                self.emit(COUNTED, Action::Store(Box::new(Store { reach, element, count, rows })));
+                self.emit(COUNTED, Action::Store(Box::new(Store { reach, element, count, rows, order })));
             }
             Target::Kernel(_) => {
                 return Err(LoadErrorReason::Misplaced { what: "a store to a kernel's parameter".into() });
@@ -246,6 +273,7 @@ impl FunctionDecoder<'_, '_> {
         address: Address,
         a: Operand,
         b: Option<Operand>,
+        order: Order,
     ) -> Decoded<()> {
         let what = || format!("atomic operation {op:?} of type .{}", ty.name());
         if !crate::machine::has_atomic(op, ty) {
@@ -269,7 +297,8 @@ impl FunctionDecoder<'_, '_> {
             Some(_) => Some(self.destination(dst, ty)?),
             None => None,
         };
-        self.emit(COUNTED, Action::Atomic(Box::new(Atomic { reach, op, ty, flush, d, a, b })));
+        let overwrites = op == AtomicOp::Exchange && d.is_none();
+        self.emit(COUNTED, Action::Atomic(Box::new(Atomic { reach, op, ty, flush, d, a, b, order, overwrites })));
         Ok(())
     }
 

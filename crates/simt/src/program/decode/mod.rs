@@ -7,6 +7,7 @@ mod matrix;
 mod memory;
 mod operands;
 mod texture;
+mod uses;
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,6 +20,7 @@ use super::{control_flow, layout, listing, order};
 use crate::lanes::{ALWAYS, Handler, Operands};
 use crate::machine::LOCAL_LIMIT;
 use crate::{LoadError, LoadErrorReason};
+use uses::Uses;
 
 /// A failure: the machine cannot run the instruction.
 type Decoded<T> = Result<T, LoadErrorReason>;
@@ -146,6 +148,8 @@ struct FunctionDecoder<'b, 'm> {
     meet: u32,
     /// The predicate that stands for the carry flag.
     carry: u32,
+    /// What registers are read for.
+    uses: Uses,
 }
 
 /// Rows of a frame.
@@ -172,6 +176,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             guard: ALWAYS,
             meet: NEVER_MEET,
             carry: 0,
+            uses: Uses::default(),
         }
     }
 
@@ -201,6 +206,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             guard
                 .and_then(|guard| {
                     self.guard = guard;
+                    self.uses.next(&instruction.op);
                     self.instruction(&instruction.op)
                 })
                 .map_err(|reason| fail(instruction.span, reason))?;
@@ -231,6 +237,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                 _ => {}
             }
         }
+        self.uses.mark_copies(&mut self.builder.instructions);
         self.builder.functions.push(self.frame);
         Ok(())
     }

@@ -21,6 +21,7 @@ impl FunctionDecoder<'_, '_> {
     /// The row of a register that is read, and its width in bits.
     fn read(&mut self, register: Handle<Register>) -> (u32, u32) {
         self.builder.read.insert((self.handle, register));
+        self.uses.read(register);
         (self.rows[register.index()], self.type_of(register).bits())
     }
 

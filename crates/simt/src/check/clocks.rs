@@ -1,0 +1,147 @@
+//! What each thread of a block knows to have happened: vector clocks, told apart only where they differ.
+//!
+//! Time is one counter of a worker; it goes on from block to block. A warp's accesses are stamped with the time at which the
+//! warp's present *interval* began. Whenever a thread releases what it did (at a barrier, at a fence), its warp begins a
+//! new interval. A thread knows of another thread's accesses up to some time: to the last barrier of all threads
+//! (`floor`); to later ones that whole warps made together (`warps`); to later ones that some lanes made (`threads`, there
+//! only in blocks where that happens).
+
+/// The clocks of a block.
+pub(super) struct Clocks {
+    threads: usize,
+    /// When the block began.
+    pub start: u32,
+    /// All accesses up to then are known to all threads.
+    pub floor: u32,
+    now: u32,
+    /// When the present interval of each warp began.
+    intervals: Vec<u32>,
+    /// Row: a warp that knows; column: a warp known of.
+    warps: Vec<u32>,
+    /// The same for threads. Empty if never needed.
+    lanes: Vec<u32>,
+}
+
+impl Clocks {
+    pub fn new(threads: u32) -> Self {
+        let warps = threads.div_ceil(32) as usize;
+        Self {
+            threads: threads as usize,
+            start: 0,
+            floor: 0,
+            now: 0,
+            intervals: vec![0; warps],
+            warps: vec![0; warps * warps],
+            lanes: Vec::new(),
+        }
+    }
+
+    /// A block starts.
+    pub fn begin(&mut self) {
+        self.floor = self.now;
+        self.now = self.now.saturating_add(1);
+        self.start = self.now;
+        self.intervals.fill(self.now);
+        self.lanes.clear();
+    }
+
+    /// When the present interval of a warp began.
+    #[inline(always)]
+    pub fn interval(&self, warp: u32) -> u32 {
+        self.intervals[warp as usize]
+    }
+
+    /// Begins a new interval of a warp; returns the one that ends.
+    pub fn advance(&mut self, warp: u32) -> u32 {
+        self.now = self.now.saturating_add(1);
+        std::mem::replace(&mut self.intervals[warp as usize], self.now)
+    }
+
+    /// The time up to which a thread knows of another's accesses, in this block.
+    pub fn known(&self, by: u32, of: u32) -> u32 {
+        let (by, of) = (by as usize, of as usize);
+        let all = self.intervals.len();
+        let warp = self.warps[by / 32 * all + of / 32];
+        let lane = self.lanes.get(by * self.threads + of).copied().unwrap_or(0);
+        self.floor.max(warp).max(lane)
+    }
+
+    /// All threads have met.
+    pub fn meet_all(&mut self) {
+        self.floor = self.now;
+        self.now = self.now.saturating_add(1);
+        self.intervals.fill(self.now);
+    }
+
+    /// Some have met: of each warp, the lanes, when the interval ended in which they came, and whether they wait for the
+    /// others. Those that wait then know of all.
+    pub fn meet(&mut self, parties: &[Meeting]) {
+        let all = self.intervals.len();
+        let exists = |warp: usize| u32::MAX >> (32 - (self.threads - warp * 32).min(32));
+        if self.lanes.is_empty() && parties.iter().all(|party| party.mask == exists(party.warp as usize)) {
+            let mut joined = vec![0; all];
+            for party in parties {
+                let known = &self.warps[party.warp as usize * all..][..all];
+                joined.iter_mut().zip(known).for_each(|(joined, known)| *joined = (*joined).max(*known));
+            }
+            for party in parties {
+                let of = &mut joined[party.warp as usize];
+                *of = (*of).max(party.time);
+            }
+            for party in parties.iter().filter(|party| party.waits) {
+                self.warps[party.warp as usize * all..][..all].copy_from_slice(&joined);
+            }
+            return;
+        }
+        let mut joined = vec![0; self.threads];
+        for (thread, _) in parties.iter().flat_map(Meeting::threads) {
+            self.join_row(&mut joined, thread);
+        }
+        for (thread, time) in parties.iter().flat_map(Meeting::threads) {
+            joined[thread as usize] = joined[thread as usize].max(time);
+        }
+        for (thread, _) in parties.iter().filter(|party| party.waits).flat_map(Meeting::threads) {
+            self.learn(thread, &joined);
+        }
+    }
+
+    /// All that a thread knows of each thread, its own accesses of ended intervals included.
+    pub fn row(&self, thread: u32) -> Vec<u32> {
+        let mut row = vec![0; self.threads];
+        self.join_row(&mut row, thread);
+        row
+    }
+
+    fn join_row(&self, joined: &mut [u32], thread: u32) {
+        for (of, joined) in joined.iter_mut().enumerate() {
+            *joined = (*joined).max(self.known(thread, of as u32));
+        }
+    }
+
+    /// A thread gets to know what a row tells.
+    pub fn learn(&mut self, thread: u32, row: &[u32]) {
+        if self.lanes.is_empty() {
+            self.lanes.resize(self.threads * self.threads, 0);
+        }
+        let known = &mut self.lanes[thread as usize * self.threads..][..self.threads];
+        known.iter_mut().zip(row).for_each(|(known, told)| *known = (*known).max(*told));
+    }
+}
+
+/// Lanes of a warp that have come to a barrier.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meeting {
+    pub warp: u32,
+    pub mask: u32,
+    /// The interval that ended when they came.
+    pub time: u32,
+    pub waits: bool,
+}
+
+impl Meeting {
+    /// Each thread, with the time.
+    pub fn threads(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let Self { warp, mask, time, .. } = *self;
+        (0..32).filter(move |lane| mask >> lane & 1 == 1).map(move |lane| (warp * 32 + lane, time))
+    }
+}

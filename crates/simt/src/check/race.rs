@@ -1,0 +1,321 @@
+//! Races: two accesses of a cell, at least one of them a write, that nothing orders.
+//!
+//! The method is FastTrack's (Flanagan and Freund, 2009): the shadow of a cell has its last write and up to two reads; an
+//! access is held against these by the clocks of its thread. Blocks run one after the other, so what an earlier block did is
+//! still in the shadow: it is ordered only if it was released and acquired.
+//!
+//! Atomic operations do not race with each other, nor do volatile, relaxed, acquire and release accesses; they race with plain ones.
+//! What is strong for a block alone races with other blocks. Two volatile writes race, and so do volatile accesses of lanes of one warp,
+//! which have no order without a warp barrier. Writes of the value that is there already are no race.
+
+use super::clocks::{Clocks, Meeting};
+use super::releases::{Location, Releases};
+use super::shadow::{IN_BLOCK, STRONG, Shadow, Stamp, VOLATILE};
+use crate::program::Order;
+use crate::trap::AccessAction;
+
+/// What was found: the earlier access, and whether it was a write.
+pub(super) struct Conflict {
+    pub lane: usize,
+    /// The cell.
+    pub cell: usize,
+    pub before: Stamp,
+    pub was_write: bool,
+}
+
+/// An access of a warp to one allocation, or to shared memory.
+pub(super) struct Reached<'a> {
+    /// `None`: shared memory.
+    pub allocation: Option<usize>,
+    pub action: AccessAction,
+    pub order: Order,
+    pub mask: u32,
+    /// Of each lane, from the start of the allocation.
+    pub offsets: &'a [u64; 32],
+    pub width: u32,
+    pub place: u32,
+    pub warp: u32,
+}
+
+/// The race detector of a worker.
+pub(crate) struct Races {
+    threads: u32,
+    pub(super) clocks: Clocks,
+    releases: Releases,
+    shared: Shadow,
+    /// One for each allocation.
+    global: Vec<Shadow>,
+    /// A cell has 2 to the power of this many bytes.
+    pub cell_shift: u32,
+    /// Who has come to each barrier.
+    barriers: Vec<Vec<Meeting>>,
+    /// When each block began, and its number.
+    blocks: Vec<(u32, u64)>,
+}
+
+impl Races {
+    /// For blocks of so many threads, of a kernel whose narrowest access has so many bytes.
+    pub fn new(threads: u32, narrowest: u32) -> Self {
+        Self {
+            threads,
+            clocks: Clocks::new(threads),
+            releases: Releases::default(),
+            shared: Shadow::default(),
+            global: Vec::new(),
+            cell_shift: narrowest.clamp(1, 4).trailing_zeros(),
+            barriers: vec![Vec::new(); 16],
+            blocks: Vec::new(),
+        }
+    }
+
+    /// A block starts.
+    pub fn begin(&mut self, block: u64) {
+        self.clocks.begin();
+        self.releases.begin(self.threads);
+        self.barriers.iter_mut().for_each(Vec::clear);
+        self.blocks.push((self.clocks.start, block));
+    }
+
+    /// The block that an access belongs to, and when it began.
+    pub(super) fn block_of(&self, stamp: Stamp) -> (u32, u64) {
+        let after = self.blocks.partition_point(|&(start, _)| start <= stamp.time());
+        self.blocks[after.saturating_sub(1)]
+    }
+
+    /// Some lanes come to a barrier.
+    pub fn arrive(&mut self, barrier: u32, warp: u32, mask: u32, waits: bool) {
+        let time = self.clocks.advance(warp);
+        if let Some(parties) = self.barriers.get_mut(barrier as usize) {
+            parties.push(Meeting { warp, mask, time, waits });
+        }
+    }
+
+    /// A barrier is complete.
+    pub fn complete(&mut self, barrier: u32) {
+        let Some(parties) = self.barriers.get_mut(barrier as usize) else { return };
+        let parties = std::mem::take(parties);
+        let waiting = parties.iter().filter(|party| party.waits).map(|party| party.mask.count_ones()).sum::<u32>();
+        if waiting == self.threads {
+            self.clocks.meet_all();
+            self.releases.meet_all();
+        } else {
+            self.clocks.meet(&parties);
+            self.releases.meet(&parties);
+        }
+    }
+
+    /// Lanes of a warp have met at a warp barrier.
+    pub fn meet_lanes(&mut self, warp: u32, mask: u32) {
+        let time = self.clocks.advance(warp);
+        let party = [Meeting { warp, mask, time, waits: true }];
+        self.clocks.meet(&party);
+        self.releases.meet(&party);
+    }
+
+    /// Some lanes execute a fence.
+    pub fn fence(&mut self, warp: u32, mask: u32, for_block: bool) {
+        self.releases.fence(&mut self.clocks, warp, mask, for_block);
+    }
+
+    /// An access: tells `found` of what it races with.
+    #[inline]
+    pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
+        if reached.order.strong {
+            return self.strong(reached, found);
+        }
+        if !self.neighbours(reached) {
+            self.lanes(reached, reached.mask, found);
+        }
+    }
+
+    /// A synchronising access: each lane acquires, accesses, releases.
+    #[inline(never)]
+    fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
+        let Order { releases, .. } = reached.order;
+        for lane in (0..32).filter(|lane| reached.mask >> lane & 1 == 1) {
+            let thread = reached.warp * 32 + lane;
+            let cell = (reached.offsets[lane as usize] >> self.cell_shift) as usize;
+            let location: Location = (reached.allocation, cell);
+            if reached.action != AccessAction::Write {
+                self.releases.acquire(&mut self.clocks, thread, self.threads, location);
+            }
+            self.lanes(reached, 1 << lane, found);
+            if reached.action != AccessAction::Read {
+                let reads_too = reached.action == AccessAction::Atomic;
+                self.releases.publish(&mut self.clocks, thread, location, reads_too, releases);
+            }
+        }
+    }
+
+    fn shadow(&mut self, allocation: Option<usize>) -> &mut Shadow {
+        let Some(index) = allocation else { return &mut self.shared };
+        if self.global.len() <= index {
+            self.global.resize_with(index + 1, Shadow::default);
+        }
+        &mut self.global[index]
+    }
+
+    /// The usual case: 32 lanes, each with the cell beside its neighbour's, that nobody else has touched since all threads
+    /// met. Returns whether it was that, and is done.
+    #[inline(always)]
+    fn neighbours(&mut self, reached: &Reached) -> bool {
+        let shift = self.cell_shift;
+        let first = reached.offsets[0];
+        if reached.mask != u32::MAX || reached.width >> shift != 1 {
+            return false;
+        }
+        let apart = (0..32)
+            .fold(0, |apart, lane| apart | reached.offsets[lane] ^ first.wrapping_add((lane as u64) << (shift & 3)));
+        if apart != 0 {
+            return false;
+        }
+        let cell = (first >> shift) as usize;
+        let stamp = Stamp::new(self.clocks.interval(reached.warp), 0, reached.place, reached.warp * 32).0;
+        let (from, ordered) = self.ordered(reached.allocation);
+        let shadow = self.shadow(reached.allocation);
+        let fine = |row: Result<Option<&[u64; 32]>, ()>| match row {
+            Ok(None) => true,
+            Ok(Some(row)) => {
+                let mut bad = 0;
+                for (lane, &entry) in row.iter().enumerate() {
+                    let own = (entry ^ (stamp + lane as u64)) & 1023 == 0 && entry >= from;
+                    let fine = entry == 0 || entry.wrapping_sub(from) < ordered || own;
+                    bad |= u32::from(!fine);
+                }
+                bad == 0
+            }
+            Err(()) => false,
+        };
+        if reached.action == AccessAction::Read {
+            if !fine(shadow.write.row(cell)) || !fine(shadow.reads[0].row(cell)) {
+                return false;
+            }
+            stamp_row(shadow.reads[0].row_mut(cell), stamp);
+        } else {
+            let all = [&shadow.write, &shadow.reads[0], &shadow.reads[1]];
+            if !all.into_iter().all(|layer| fine(layer.row(cell))) {
+                return false;
+            }
+            stamp_row(shadow.write.row_mut(cell), stamp);
+        }
+        true
+    }
+
+    /// Stamps from the first to less than the sum are of this block, and known to all its threads. Shared memory has none of
+    /// other blocks: older stamps mean nothing there.
+    #[inline(always)]
+    fn ordered(&self, allocation: Option<usize>) -> (u64, u64) {
+        let Clocks { start, floor, .. } = self.clocks;
+        let start = if allocation.is_some() { start } else { 0 };
+        (u64::from(start) << 32, u64::from((floor + 1).saturating_sub(start)) << 32)
+    }
+
+    /// Lane by lane, cell by cell.
+    fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, Conflict)) {
+        let shift = self.cell_shift;
+        let flags = match reached.order {
+            Order { volatile: true, .. } => STRONG | VOLATILE,
+            Order { in_block: true, .. } => STRONG | IN_BLOCK,
+            Order { strong: true, .. } => STRONG,
+            _ => 0,
+        };
+        let first = Stamp::new(self.clocks.interval(reached.warp), flags, reached.place, reached.warp * 32);
+        let (from, ordered) = self.ordered(reached.allocation);
+        let cells = (reached.width >> shift).max(1) as usize;
+        let mut rest = mask;
+        while rest != 0 {
+            let lane = (rest.trailing_zeros() & 31) as usize;
+            rest &= rest - 1;
+            let stamp = Stamp(first.0 + lane as u64);
+            let start = (reached.offsets[lane] >> shift) as usize;
+            for cell in start..start + cells {
+                // Nothing, known to all, or the thread's own.
+                let fine = |entry: Stamp| {
+                    entry.0 == 0
+                        || entry.0.wrapping_sub(from) < ordered
+                        || (entry.0 ^ stamp.0) & 1023 == 0 && entry.0 >= from
+                };
+                let shadow = self.shadow(reached.allocation);
+                let (write, reads) = (shadow.write.get(cell), [0, 1].map(|index| shadow.reads[index].get(cell)));
+                let writes = reached.action != AccessAction::Read;
+                if !fine(write) && !self.is_ordered(write, stamp, writes) {
+                    found(self, Conflict { lane, cell, before: write, was_write: true });
+                }
+                if reached.action == AccessAction::Read {
+                    self.keep_read(reached.allocation, cell, stamp, reads, &fine);
+                    continue;
+                }
+                if let Some(before) =
+                    reads.into_iter().find(|&read| !fine(read) && !self.is_ordered(read, stamp, false))
+                {
+                    found(self, Conflict { lane, cell, before, was_write: false });
+                }
+                // A plain write that not all know of still races with others' strong operations.
+                let hides = stamp.is_strong() && write.0 != 0 && !write.is_strong() && write.time() > self.clocks.floor;
+                if !hides {
+                    self.shadow(reached.allocation).write.set(cell, stamp);
+                }
+            }
+        }
+    }
+
+    /// Keeps a read, if there is not another that will do as well.
+    #[inline(always)]
+    fn keep_read(
+        &mut self,
+        allocation: Option<usize>,
+        cell: usize,
+        stamp: Stamp,
+        [first, second]: [Stamp; 2],
+        fine: &dyn Fn(Stamp) -> bool,
+    ) {
+        let layer = if fine(first) {
+            0
+        } else if fine(second) {
+            1
+        } else if first.time() < self.clocks.start {
+            // Of another block: this one may write later, and its own read would hide that.
+            self.shadow(allocation).reads[1].set(cell, first);
+            0
+        } else if self.happened_before(first, stamp) {
+            0
+        } else if second.time() >= self.clocks.start && self.happened_before(second, stamp) {
+            1
+        } else {
+            return;
+        };
+        self.shadow(allocation).reads[layer].set(cell, stamp);
+    }
+
+    /// Whether an earlier access need not be ordered with one of now, or is. `both_write`: if they do.
+    #[inline(never)]
+    fn is_ordered(&mut self, before: Stamp, now: Stamp, both_write: bool) -> bool {
+        let same_block = before.time() >= self.clocks.start;
+        let same_warp = same_block && before.thread() / 32 == now.thread() / 32;
+        let volatile = [before.is_volatile(), now.is_volatile()];
+        let excused = before.is_strong()
+            && now.is_strong()
+            && !(same_warp && volatile.contains(&true))
+            && !(both_write && volatile == [true, true])
+            && (same_block || !before.is_in_block() && !now.is_in_block());
+        excused || self.happened_before(before, now)
+    }
+
+    fn happened_before(&mut self, before: Stamp, now: Stamp) -> bool {
+        let (by, of, time) = (now.thread(), before.thread(), before.time());
+        if time < self.clocks.start {
+            let (start, _) = self.block_of(before);
+            return self.releases.knows(by, start, of, time);
+        }
+        by == of || time <= self.clocks.known(by, of)
+    }
+}
+
+#[inline(always)]
+fn stamp_row(row: Option<&mut [u64; 32]>, stamp: u64) {
+    if let Some(row) = row {
+        for (lane, entry) in row.iter_mut().enumerate() {
+            *entry = stamp + lane as u64;
+        }
+    }
+}

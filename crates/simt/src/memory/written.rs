@@ -1,0 +1,107 @@
+//! Which bytes of an allocation have been written.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+/// A bit for each byte, once it matters: most memory is written as a whole or not at all.
+#[derive(Default)]
+pub(crate) struct Written {
+    bytes: u64,
+    whole: AtomicBool,
+    bits: OnceLock<Box<[AtomicU32]>>,
+}
+
+impl Written {
+    /// Nothing of `bytes` bytes is written.
+    pub fn new(bytes: u64) -> Self {
+        Self { bytes, ..Self::default() }
+    }
+
+    /// Nothing is written any more.
+    pub fn clear(&mut self) {
+        *self.whole.get_mut() = false;
+        if let Some(bits) = self.bits.get_mut() {
+            bits.iter_mut().for_each(|word| *word.get_mut() = 0);
+        }
+    }
+
+    /// All is written, as far as anybody can tell.
+    pub fn mark_all(&self) {
+        self.whole.store(true, Relaxed);
+    }
+
+    /// Some bytes are written.
+    #[inline]
+    pub fn mark(&self, offset: u64, length: u64) {
+        if self.whole.load(Relaxed) {
+            return;
+        }
+        if offset == 0 && length >= self.bytes {
+            return self.mark_all();
+        }
+        let bits = self.bits.get_or_init(|| (0..self.bytes.div_ceil(32)).map(|_| AtomicU32::new(0)).collect());
+        each_word(offset, length, |index, ones| {
+            if let Some(word) = bits.get(index) {
+                word.fetch_or(ones, Relaxed);
+            }
+            true
+        });
+    }
+
+    /// Whether all of some bytes are written.
+    #[inline]
+    pub fn has(&self, offset: u64, length: u64) -> bool {
+        if self.whole.load(Relaxed) {
+            return true;
+        }
+        let Some(bits) = self.bits.get() else { return length == 0 };
+        each_word(offset, length, |index, ones| bits.get(index).is_some_and(|word| word.load(Relaxed) & ones == ones))
+    }
+
+    /// Whether any of them is.
+    pub fn has_any(&self, offset: u64, length: u64) -> bool {
+        (offset..offset + length).any(|at| self.has(at, 1))
+    }
+}
+
+/// Calls `each` with each word of bits of a range, until it says no. Returns whether it never did.
+#[inline(always)]
+fn each_word(offset: u64, length: u64, mut each: impl FnMut(usize, u32) -> bool) -> bool {
+    let end = offset + length;
+    let mut at = offset;
+    while at < end {
+        let count = (32 - at % 32).min(end - at);
+        let ones = u32::MAX >> (32 - count) << (at % 32);
+        if !each((at / 32) as usize, ones) {
+            return false;
+        }
+        at += count;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_byte_is_kept(bytes in 1u64..200, marks in prop::collection::vec((0u64..200, 0u64..80), 0..8)) {
+            let written = Written::new(bytes);
+            let mut model = vec![false; bytes as usize];
+            for (offset, length) in marks {
+                let (offset, length) = (offset.min(bytes), length.min(bytes - offset.min(bytes)));
+                written.mark(offset, length);
+                model[offset as usize..(offset + length) as usize].fill(true);
+            }
+            for start in 0..bytes {
+                for length in [1, 2, 4, 16, 40].into_iter().filter(|length| start + length <= bytes) {
+                    let part = &model[start as usize..(start + length) as usize];
+                    prop_assert_eq!(written.has(start, length), part.iter().all(|&byte| byte));
+                    prop_assert_eq!(written.has_any(start, length), part.contains(&true));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What registers are read for: values that are only moved, and those that are computed with.
+//!
+//! Padding between the fields of a struct is copied with them. The sanitizer may not take that for a use.
+
+use std::collections::HashSet;
+
+use ptx::{Destination, Handle, Op, Operand, Register};
+
+use crate::program::Action;
+use crate::program::code::Instruction;
+
+/// The uses of a function's registers.
+#[derive(Default)]
+pub(super) struct Uses {
+    /// Registers that something is computed of.
+    computed: HashSet<Handle<Register>>,
+    /// Registers that are moved: from, to.
+    moves: Vec<(Handle<Register>, Handle<Register>)>,
+    /// The destinations of each load, with the load's position.
+    loads: Vec<(usize, Vec<Destination>)>,
+    /// Whether the present operand is only moved.
+    pub moving: bool,
+}
+
+impl Uses {
+    /// The next instruction.
+    pub fn next(&mut self, op: &Op) {
+        let (sources, destinations): (&[Operand], &[Destination]) = match op {
+            Op::Move { dst, src, .. } => (std::slice::from_ref(src), std::slice::from_ref(dst)),
+            Op::Pack { dst, parts, .. } => (parts, std::slice::from_ref(dst)),
+            Op::Unpack { dsts, src, .. } => (std::slice::from_ref(src), dsts),
+            _ => (&[], &[]),
+        };
+        self.moving = !sources.is_empty();
+        for source in sources {
+            let Operand::Register(from) = *source else { continue };
+            self.moves.extend(destinations.iter().flatten().map(|&to| (from, to)));
+        }
+    }
+
+    /// A register is read.
+    pub fn read(&mut self, register: Handle<Register>) {
+        if !self.moving {
+            self.computed.insert(register);
+        }
+    }
+
+    /// The load at this position writes these registers.
+    pub fn load(&mut self, at: usize, destinations: &[Destination]) {
+        self.loads.push((at, destinations.to_vec()));
+    }
+
+    /// Tells the loads which of their elements are only copied.
+    pub fn mark_copies(mut self, instructions: &mut [Instruction]) {
+        loop {
+            let before = self.computed.len();
+            for &(from, to) in &self.moves {
+                if self.computed.contains(&to) {
+                    self.computed.insert(from);
+                }
+            }
+            if self.computed.len() == before {
+                break;
+            }
+        }
+        for (at, destinations) in self.loads {
+            let Some(Action::Load(load)) = instructions.get_mut(at).map(|instruction| &mut instruction.action) else {
+                continue;
+            };
+            for (index, destination) in destinations.iter().enumerate() {
+                let computed = destination.is_some_and(|register| self.computed.contains(&register));
+                load.copied |= u32::from(!computed) << index;
+            }
+        }
+    }
+}
