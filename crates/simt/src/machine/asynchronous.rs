@@ -142,16 +142,12 @@ fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32]) -> Attempt {
         return Ok(());
     }
     let completed = worker.copies[warp as usize].complete(ends, &worker.shared);
-    let arrivals = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, fault_width(), fault))?;
+    // Where copies go was checked when they began.
+    let arrivals = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, 4, fault))?;
     for address in arrivals {
         update(worker, address, 0, |barrier| barrier.arrive(1, false))?;
     }
     Ok(())
-}
-
-/// What was copied has been checked before; no width is to blame.
-fn fault_width() -> u32 {
-    4
 }
 
 /// The addresses of barriers, which are in shared memory.

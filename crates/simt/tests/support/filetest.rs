@@ -10,6 +10,7 @@
 //! ```
 //!
 //! - `run: KERNEL` starts a test; `grid=X,Y,Z`, `block=X,Y,Z`, `shared=BYTES` (dynamic) and `steps=N` follow it.
+//!   `simulator` is for what PTX leaves open and the simulator does not: not for GPUs.
 //! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer whose contents are to be these
 //!   in the end (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
 //!   `bytes: TYPE VALUES` an aggregate passed by value.
@@ -29,6 +30,7 @@ pub struct Test {
     pub block: [u32; 3],
     pub shared: u32,
     pub steps: Option<u64>,
+    pub simulator_only: bool,
     pub parameters: Vec<Parameter>,
     pub trap: Option<String>,
     pub error: Option<String>,
@@ -96,6 +98,10 @@ fn run(line: usize, text: &str) -> Result<Test, String> {
     let kernel = words.next().ok_or("no kernel")?.to_string();
     let mut test = Test { line, kernel, grid: [1; 3], block: [1; 3], ..Test::default() };
     for word in words {
+        if word == "simulator" {
+            test.simulator_only = true;
+            continue;
+        }
         let (key, value) = word.split_once('=').ok_or("not `key=value`")?;
         let number = |value: &str| value.parse::<u32>().map_err(|_| "not a number".to_string());
         let triple = || -> Result<[u32; 3], String> {
