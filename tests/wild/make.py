@@ -15,6 +15,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 NVCC = {
     "sm_75": ["-arch=sm_75", "-O3"],
+    "sm_80": ["-arch=sm_80", "-O3"],
     "sm_90": ["-arch=sm_90", "-O3", "-lineinfo"],
     "debug": ["-arch=sm_80", "-G"],
     "fast": ["-arch=sm_86", "-O3", "-use_fast_math"],
