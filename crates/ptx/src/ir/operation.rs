@@ -56,6 +56,8 @@ pub struct Mode {
     pub saturate: bool,
     /// `.satfinite`: what is beyond the largest finite number becomes that.
     pub saturate_finite: bool,
+    /// `.oob` of `fma`: zero if a factor is the NaN that stands for "out of bounds".
+    pub out_of_bounds_zero: bool,
     /// `.NaN` of `min` and `max`: NaN if any input is.
     pub propagate_nan: bool,
     /// `.xorsign.abs` of `min` and `max`.

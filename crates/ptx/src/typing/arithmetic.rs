@@ -198,8 +198,9 @@ fn fused(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let allowed = match ty {
         F32 => ROUND.and(FTZ).and(SAT),
         F64 => ROUND,
+        F16 | F16x2 if given.mode.out_of_bounds_zero => Modes::RN.and(SAT).and(Modes::RELU).and(Modes::OUT_OF_BOUNDS),
         F16 | F16x2 => Modes::RN.and(FTZ).and(SAT).and(Modes::RELU),
-        Bf16 | Bf16x2 => Modes::RN.and(Modes::RELU),
+        Bf16 | Bf16x2 => Modes::RN.and(Modes::RELU).and(Modes::OUT_OF_BOUNDS),
         _ => return c.wrong_type(ty),
     };
     let mode = c.allow(given, allowed.and(Modes::NEEDED), ty)?;

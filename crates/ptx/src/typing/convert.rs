@@ -22,7 +22,9 @@ pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
         return c.wrong_type(to);
     }
     let from = c.ty_of(&CONVERTED)?;
-    let mode = c.allow(given, allowed(to, from), to)?;
+    let saturates = to.kind() == Kind::Float || from.kind() == Kind::Float || !holds_all(to, from);
+    let fits = if saturates { allowed(to, from) } else { Modes::NONE };
+    let mode = c.allow(given, fits, to)?;
     check_rounding(c, given, to, from)?;
     c.operands(2)?;
     let (d, a) = (c.raw(0), c.raw(1));
@@ -99,6 +101,15 @@ fn allowed(to: Type, from: Type) -> Modes {
         (Kind::Float, _) => modes.and(Modes::ROUND),
         (_, Kind::Float) => modes.and(Modes::INTEGER_ROUND),
         _ => Modes::SAT,
+    }
+}
+
+/// Whether an integer type has all values of another: then there is nothing to saturate.
+fn holds_all(to: Type, from: Type) -> bool {
+    match (to.kind(), from.kind()) {
+        (Kind::Signed, Kind::Unsigned) => to.bits() > from.bits(),
+        (Kind::Unsigned, Kind::Signed) => false,
+        _ => to.bits() >= from.bits(),
     }
 }
 

@@ -23,6 +23,7 @@ impl Modes {
     pub const RELU: Modes = Modes(1 << 14);
     pub const NEAREST_AWAY: Modes = Modes(1 << 15);
     pub const SAT_FINITE: Modes = Modes(1 << 16);
+    pub const OUT_OF_BOUNDS: Modes = Modes(1 << 17);
     /// A rounding or a precision must be named.
     pub const NEEDED: Modes = Modes(1 << 31);
 
@@ -77,6 +78,7 @@ impl Context<'_, '_> {
                 "satfinite" => mode.saturate_finite = true,
                 "NaN" => mode.propagate_nan = true,
                 "relu" => mode.relu = true,
+                "oob" => mode.out_of_bounds_zero = true,
                 _ => mode.xor_sign_abs = true,
             }
             let how = Modes::ROUND.0 | Modes::INTEGER_ROUND.0 | Modes::NEAREST_AWAY.0 | 0b11 << 8;
@@ -117,7 +119,7 @@ impl Context<'_, '_> {
 }
 
 /// The modifiers, each at the place of its bit in [`Modes`].
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "rn",
     "rz",
     "rm",
@@ -135,6 +137,7 @@ const NAMES: [&str; 17] = [
     "relu",
     "rna",
     "satfinite",
+    "oob",
 ];
 
 fn modifier_name(bit: u32) -> &'static str {

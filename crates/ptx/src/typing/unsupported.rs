@@ -13,8 +13,6 @@ const FORMS: &[(&str, &str)] = &[
     ("mma", "block_scale"),
     ("mma", "kind::f8f6f4"),
     ("mma", "kind::mxf8f6f4"),
-    // Which NaN it is about, no manual says.
-    ("fma", "oob"),
     ("red", "async"),
     ("st", "async"),
     ("st", "bulk"),

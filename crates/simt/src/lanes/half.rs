@@ -9,6 +9,8 @@ use super::{Handler, lanes};
 type Compute = fn([u16; 3], Format, Mode) -> u16;
 
 const SIGN: u16 = 0x8000;
+/// The NaN that `fma.oob` takes for "out of bounds", of either sign and in both formats: what an H200 does.
+const OUT_OF_BOUNDS: u16 = 0x7ff7;
 
 fn is_nan(bits: u16, format: Format) -> bool {
     format.decode(bits.into()) == Number::Nan
@@ -143,6 +145,9 @@ pub(super) fn binary(op: BinaryOp, ty: Type) -> Option<Handler> {
 pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<Handler> {
     Some(match op {
         TernaryOp::FusedMultiplyAdd => halves!(ty, |a, b, c| |inputs, format, mode| {
+            if mode.out_of_bounds_zero && inputs[..2].iter().any(|&factor| factor & !SIGN == OUT_OF_BOUNDS) {
+                return 0;
+            }
             arithmetic(inputs, format, mode, |[a, b, c], round| a.multiply(b).add(c, round))
         }),
         _ => return None,

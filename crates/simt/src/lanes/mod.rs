@@ -120,8 +120,14 @@ pub(crate) fn pack(mode: Mode) -> u32 {
         Precision::Approximate => 1,
         Precision::Full => 2,
     };
-    let flags =
-        [mode.flush_subnormals, mode.saturate, mode.propagate_nan, mode.xor_sign_abs, mode.relu, mode.saturate_finite];
+    let flags = [
+        mode.flush_subnormals,
+        mode.saturate,
+        mode.propagate_nan,
+        mode.xor_sign_abs,
+        mode.relu,
+        mode.saturate_finite || mode.out_of_bounds_zero,
+    ];
     let flags = flags.iter().enumerate().fold(0, |bits, (bit, &flag)| bits | u32::from(flag) << bit);
     rounding | precision << 4 | flags << 6
 }
@@ -150,7 +156,9 @@ pub(crate) fn unpack(e: u32) -> Mode {
         propagate_nan: flag(8),
         xor_sign_abs: flag(9),
         relu: flag(10),
+        // No instruction takes both.
         saturate_finite: flag(11),
+        out_of_bounds_zero: flag(11),
     }
 }
 
