@@ -126,6 +126,9 @@ pub enum Error {
         /// The simulator's own words.
         problem: String,
     },
+    /// An array, texture or surface that a device does not have.
+    #[error("texture: {0}")]
+    Texture(#[from] simt::TextureError),
     /// The report cannot be written to the standard output.
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),

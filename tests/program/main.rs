@@ -15,6 +15,7 @@ mod models;
 mod printing;
 mod results;
 mod run;
+mod textures;
 
 use std::path::{Path, PathBuf};
 

@@ -24,7 +24,9 @@ pub const OLDEST_DRIVER: i32 = 11_000;
 
 /// The functions that `cust` 0.3.2 and the host call once the driver is loaded, and that [`load()`] looks for: a call of one
 /// that is missing would panic.
-const NEEDED: [&str; 31] = [
+const NEEDED: [&str; 41] = [
+    "cuArray3DCreate_v2",
+    "cuArrayDestroy",
     "cuCtxSetCurrent",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
@@ -45,10 +47,14 @@ const NEEDED: [&str; 31] = [
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
     "cuMemcpy2D_v2",
+    "cuMemcpy3D_v2",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpyDtoH_v2",
     "cuMemcpyHtoD_v2",
     "cuMemsetD8Async",
+    "cuMipmappedArrayCreate",
+    "cuMipmappedArrayDestroy",
+    "cuMipmappedArrayGetLevel",
     "cuModuleGetFunction",
     "cuModuleLoadDataEx",
     "cuModuleUnload",
@@ -56,6 +62,10 @@ const NEEDED: [&str; 31] = [
     "cuStreamDestroy_v2",
     "cuStreamGetFlags",
     "cuStreamSynchronize",
+    "cuSurfObjectCreate",
+    "cuSurfObjectDestroy",
+    "cuTexObjectCreate",
+    "cuTexObjectDestroy",
 ];
 
 /// Why there is no usable CUDA driver.

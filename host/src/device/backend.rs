@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use simt::{Counters, Printed, Report};
+use simt::{ArrayShape, Counters, Printed, Report, Sampling};
 
+use super::texture::{Array, TextureSource};
 use super::{LaunchConfig, Properties};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -55,6 +56,30 @@ pub(super) trait Backend {
 
     /// What the last launch that came to its end did, line by line. `None` on a GPU, which counts nothing.
     fn last_report(&self) -> Option<Rc<Report>>;
+
+    /// Allocates an array, whose shape has been checked.
+    fn allocate_array(&self, shape: &ArrayShape) -> Result<u64>;
+
+    /// Frees an array. Cannot fail, as [`Backend::free`].
+    fn free_array(&self, array: &Array);
+
+    /// Copies a level, of as many bytes, from the host to the device.
+    fn write_array(&self, array: &Array, level: u32, bytes: &[u8]) -> Result<()>;
+
+    /// Copies a level, of as many bytes, from the device to the host, after all launches.
+    fn read_array(&self, array: &Array, level: u32, bytes: &mut [u8]) -> Result<()>;
+
+    /// Makes a texture object.
+    fn create_texture(&self, source: &TextureSource<'_>, sampling: &Sampling) -> Result<u64>;
+
+    /// Destroys a texture object.
+    fn destroy_texture(&self, handle: u64);
+
+    /// Makes a surface object.
+    fn create_surface(&self, array: &Array) -> Result<u64>;
+
+    /// Destroys a surface object.
+    fn destroy_surface(&self, handle: u64);
 
     /// What the kernels have printed since the last call. `None` on a GPU, whose driver writes it to the standard output by
     /// itself at the next [`Backend::synchronize`].

@@ -32,6 +32,7 @@ mod launch;
 mod matrix;
 mod properties;
 mod simulator;
+mod texture;
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -45,8 +46,9 @@ pub use image::{load_ptx, read_ptx};
 pub use launch::{CacheConfig, LaunchConfig};
 pub use matrix::Matrix;
 pub use properties::{ComputeCapability, Kind, Properties};
-pub use simt::Counters;
+pub use simt::{AddressMode, ArrayShape, ChannelType, Counters, Filter, ReadMode, Sampling, TexelFormat};
 use simt::{LoadCaching, Model};
+pub use texture::{Array, Surface, Texture, TextureSource};
 
 use backend::Backend;
 

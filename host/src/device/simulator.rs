@@ -4,10 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use simt::{Counters, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed, Program, Report};
+use simt::{
+    ArrayHandle, ArrayShape, Counters, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed,
+    Program, Report, Sampling, TextureError,
+};
 
 use super::backend::Backend;
 use super::image::Image;
+use super::texture::{Array, TextureSource};
 use super::{CacheConfig, ComputeCapability, Kind, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::Limits;
@@ -56,6 +60,8 @@ pub(super) struct Simulator {
     last_report: RefCell<Option<Rc<Report>>>,
     output: Output,
     limits: Limits,
+    /// The arrays that there have been, by the numbers that buffers know them by.
+    arrays: RefCell<Vec<ArrayHandle>>,
 }
 
 /// The GPU that the simulator runs as, and how loads that do not say are cached.
@@ -143,6 +149,7 @@ impl Simulator {
             limits: limits.clone(),
             placed,
             properties,
+            arrays: RefCell::default(),
         })
     }
 
@@ -156,6 +163,20 @@ impl Simulator {
                 available: free,
             },
             other => Error::Simulator { doing: doing.to_owned(), problem: one_line(&other.to_string()) },
+        }
+    }
+}
+
+impl Simulator {
+    /// The simulator's own handle of an array.
+    fn array(&self, array: &Array) -> ArrayHandle {
+        self.arrays.borrow()[array.handle as usize]
+    }
+
+    fn texture_error(&self, error: TextureError) -> Error {
+        match error {
+            TextureError::Memory(error) => self.memory_error("a texture", error),
+            other => other.into(),
         }
     }
 }
@@ -265,6 +286,54 @@ impl Backend for Simulator {
 
     fn last_report(&self) -> Option<Rc<Report>> {
         self.last_report.borrow().clone()
+    }
+
+    fn allocate_array(&self, shape: &ArrayShape) -> Result<u64> {
+        let mut arrays = self.arrays.borrow_mut();
+        let array = self.memory.borrow_mut().allocate_array(shape).map_err(|error| self.texture_error(error))?;
+        arrays.push(array);
+        Ok(arrays.len() as u64 - 1)
+    }
+
+    fn free_array(&self, array: &Array) {
+        // Each array is freed once, so this cannot fail.
+        let _ = self.memory.borrow_mut().free_array(self.array(array));
+    }
+
+    fn write_array(&self, array: &Array, level: u32, bytes: &[u8]) -> Result<()> {
+        let mut memory = self.memory.borrow_mut();
+        memory.write_array(self.array(array), level, bytes).map_err(|error| self.texture_error(error))
+    }
+
+    fn read_array(&self, array: &Array, level: u32, bytes: &mut [u8]) -> Result<()> {
+        let memory = self.memory.borrow();
+        memory.read_array(self.array(array), level, bytes).map_err(|error| self.texture_error(error))
+    }
+
+    fn create_texture(&self, source: &TextureSource<'_>, sampling: &Sampling) -> Result<u64> {
+        let source = match *source {
+            TextureSource::Array(array) => simt::TextureSource::Array(self.array(array)),
+            TextureSource::Linear { buffer, texels, format } => {
+                simt::TextureSource::Linear { address: buffer.address(), texels, format }
+            }
+            TextureSource::Pitched { buffer, width, height, pitch, format } => {
+                simt::TextureSource::Pitched { address: buffer.address(), width, height, pitch, format }
+            }
+        };
+        self.memory.borrow_mut().create_texture(&source, sampling).map_err(|error| self.texture_error(error))
+    }
+
+    fn destroy_texture(&self, handle: u64) {
+        let _ = self.memory.borrow_mut().destroy_texture(handle);
+    }
+
+    fn create_surface(&self, array: &Array) -> Result<u64> {
+        let array = self.array(array);
+        self.memory.borrow_mut().create_surface(array).map_err(|error| self.texture_error(error))
+    }
+
+    fn destroy_surface(&self, handle: u64) {
+        let _ = self.memory.borrow_mut().destroy_surface(handle);
     }
 
     fn take_printed(&self) -> Option<Printed> {

@@ -13,10 +13,12 @@
 //! | `@i.npy` | of what the file holds, type and length as they are there |
 //! | `f32[1024]=uninit` | of a buffer that nothing has written |
 //! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
+//! | `tex2d:f32[64x48],linear=ramp`, `surf2d:f32[64x48]`, ... | a texture or surface: see [`super::texture`] |
 //! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, behind `freed:` |
 
 use std::path::PathBuf;
 
+use super::texture::{self, Object, ObjectKind};
 use super::value::{Type, Values};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -43,6 +45,8 @@ enum Kind {
         /// Whether it is freed before the launch.
         freed: bool,
     },
+    /// A texture or surface by its handle.
+    Object(Object, Contents),
 }
 
 /// What a buffer holds at the start.
@@ -66,6 +70,18 @@ pub enum Prepared {
     Value(Vec<u8>),
     /// A buffer by address.
     Buffer(Data),
+    /// A texture or surface by its handle, with its components.
+    Object(Object, Data),
+}
+
+impl Prepared {
+    /// What can be read when the kernel is done.
+    pub fn data(&self) -> Option<&Data> {
+        match self {
+            Prepared::Value(_) => None,
+            Prepared::Buffer(data) | Prepared::Object(_, data) => Some(data),
+        }
+    }
 }
 
 /// The data of a buffer.
@@ -109,13 +125,13 @@ impl Argument {
     pub fn bytes(&self) -> usize {
         match &self.kind {
             Kind::Value(bytes) => bytes.len(),
-            Kind::Buffer { .. } => size_of::<u64>(),
+            Kind::Buffer { .. } | Kind::Object(..) => size_of::<u64>(),
         }
     }
 
-    /// Whether it is a buffer.
+    /// Whether there is something to read when the kernel is done: it is a buffer or a surface.
     pub fn is_buffer(&self) -> bool {
-        matches!(self.kind, Kind::Buffer { .. })
+        matches!(self.kind, Kind::Buffer { .. } | Kind::Object(Object { kind: ObjectKind::Surface, .. }, _))
     }
 
     /// Whether it is a buffer that is freed before the launch.
@@ -127,6 +143,7 @@ impl Argument {
     pub fn buffer_bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Buffer { shape: Some((ty, length)), .. } => Some((length * ty.bytes()) as u64),
+            Kind::Object(object, _) => Some((object.length() * object.ty.bytes()) as u64),
             _ => None,
         }
     }
@@ -140,6 +157,7 @@ impl Argument {
         let (shape, offset, contents, freed) = match &self.kind {
             Kind::Value(bytes) => return Ok(Prepared::Value(bytes.clone())),
             Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
+            Kind::Object(object, contents) => (Some((object.ty, object.length())), 0, contents, false),
         };
         let made = |make: &dyn Fn(Type, usize) -> Fill| {
             // All but files have a type and a length: `FromStr` sees to it.
@@ -166,7 +184,10 @@ impl Argument {
                 }
             }
         }?;
-        Ok(Prepared::Buffer(data))
+        Ok(match &self.kind {
+            Kind::Object(object, _) => Prepared::Object(object.clone(), data),
+            _ => Prepared::Buffer(data),
+        })
     }
 }
 
@@ -178,7 +199,9 @@ impl std::str::FromStr for Argument {
             None => kind_of(text)?,
             Some(buffer) => match kind_of(buffer)? {
                 Kind::Buffer { shape, offset, contents, .. } => Kind::Buffer { shape, offset, contents, freed: true },
-                Kind::Value(_) => return Err("only a buffer can be freed, as in freed:f32[1024]".to_owned()),
+                Kind::Value(_) | Kind::Object(..) => {
+                    return Err("only a buffer can be freed, as in freed:f32[1024]".to_owned());
+                }
             },
         };
         Ok(Self { text: text.to_owned(), kind })
@@ -186,6 +209,14 @@ impl std::str::FromStr for Argument {
 }
 
 fn kind_of(text: &str) -> std::result::Result<Kind, String> {
+    if let Some((name, rest)) = text.split_once(':')
+        && texture::is_object(name)
+    {
+        let (object, contents) = rest.split_once('=').map_or((rest, None), |(object, text)| (object, Some(text)));
+        let object = texture::parse(name, object)?;
+        let contents = contents.map_or(Ok(Contents::Zeros), |text| contents_of(object.ty, object.length(), text))?;
+        return Ok(Kind::Object(object, contents));
+    }
     match (text.strip_prefix('@'), text.find(['[', ':'])) {
         (Some(file), _) => {
             Ok(Kind::Buffer { shape: None, offset: 0, contents: Contents::File(file_name(file)?), freed: false })
@@ -193,7 +224,9 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
         (None, Some(at)) if text[at..].starts_with('[') => buffer(&text[..at], &text[at + 1..]),
         (None, Some(at)) => Ok(Kind::Value(value(&text[..at], &text[at + 1..])?)),
         (None, None) => {
-            Err("give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp) or a file (@v.npy)".to_owned())
+            Err("give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture \
+                 (tex2d:f32[64x48]=ramp)"
+                .to_owned())
         }
     }
 }

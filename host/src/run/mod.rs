@@ -7,6 +7,8 @@
 pub mod argument;
 mod fault;
 mod output;
+mod placed;
+pub mod texture;
 pub mod value;
 
 use std::collections::BTreeMap;
@@ -19,19 +21,20 @@ use cuda_std::launch::Arguments;
 use ptx::{Function, Module};
 use simt::Checks;
 
-use argument::{Argument, Fill, Prepared};
+use argument::{Argument, Data, Prepared};
 use fault::Fault;
+use placed::Placed;
 use value::Values;
 
 use crate::check::type_of;
-use crate::device::{self, Buffer, Counters, Device, DeviceChoice, LaunchConfig, OnDevice};
+use crate::device::{self, Counters, Device, DeviceChoice, LaunchConfig};
 use crate::error::{Error, Result, one_line};
 use crate::faults::{self, Findings};
 use crate::limits::Limits;
 use crate::lines::{LineFlags, Lines};
+use crate::output_file;
 use crate::progress::Progress;
 use crate::report::Format;
-use crate::{memory, output_file};
 
 /// Kernels and arguments that an error names before it stops.
 const NAMED: usize = 8;
@@ -49,6 +52,13 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   f32[1024]=uninit         ... that nothing has written
   f32[1024]+8=ramp         the address 8 bytes into the buffer
   freed:f32[1024]          the address of a buffer that is freed before the launch
+  tex2d:f32[64x48]=ramp    a texture of an array of 64 columns and 48 rows, filled as a buffer; tex1d, tex3d; texa1d, texa2d: the
+                           last extent counts layers; texlin:f32[1024]: of linear memory
+  tex2d:u8x4[64x48],linear,wrap,norm,float=@image.npy
+                           texels of 4 components, and how they are read: point or linear; clamp, wrap, mirror, border or
+                           border:VALUE, one for all dimensions or wrap/clamp; norm: coordinates from 0 to 1; float: integers
+                           as floats up to 1; srgb
+  surf2d:f32[64x48]        a surface, which the kernel may write; surf1d, surf3d, surfa1d, surfa2d
 Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.";
 
 /// What is to run.
@@ -195,7 +205,7 @@ pub(crate) fn main(
     match launched {
         Ok(mut launched) => {
             for Save { argument, file } in &flags.save {
-                if let (Some(values), Prepared::Buffer(data)) = (launched.buffers.get(argument), &prepared[*argument]) {
+                if let (Some(values), Some(data)) = (launched.buffers.get(argument), prepared[*argument].data()) {
                     values.write(file, &data.shape)?;
                 }
             }
@@ -347,10 +357,7 @@ fn prepare(device: &Device, flags: &Flags) -> Result<Vec<Prepared>> {
         }
     }
     let prepared: Vec<Prepared> = flags.arguments.iter().map(Argument::prepare).collect::<Result<_>>()?;
-    let bytes_of = |argument: usize| match &prepared[argument] {
-        Prepared::Buffer(data) => data.bytes(),
-        Prepared::Value(_) => 0,
-    };
+    let bytes_of = |argument: usize| prepared[argument].data().map_or(0, Data::bytes);
     let put_out = flags.save.iter().map(|save| save.argument).chain(flags.print.iter().copied());
     let bytes = put_out.map(bytes_of).fold(0, u64::saturating_add);
     device.limits().check_output("what is to be saved and printed", bytes)?;
@@ -391,46 +398,33 @@ fn launch_on(
     prepared: &[Prepared],
 ) -> Result<Launched> {
     device.watch(progress);
+    let name = |index: usize| format!("argument {}", flags.arguments[index].text);
+    let place = |(index, argument)| Placed::new(device, argument, &name(index));
+    let mut placed: Vec<Placed> = prepared.iter().enumerate().map(place).collect::<Result<_>>()?;
     let mut arguments = Arguments::new();
-    let mut buffers: BTreeMap<usize, Buffer<u8>> = BTreeMap::new();
-    for (index, argument) in prepared.iter().enumerate() {
-        let data = match argument {
-            Prepared::Value(bytes) => {
-                arguments.push_bytes(bytes, 1);
-                continue;
-            }
-            Prepared::Buffer(data) => data,
-        };
-        device.check_buffer(&format!("argument {}", flags.arguments[index].text), data.bytes())?;
-        // The length has been checked: it is that of memory that can exist.
-        let mut buffer = device.buffer::<u8>(data.bytes() as usize)?;
-        match &data.fill {
-            _ if data.length == 0 => {}
-            Fill::Values(values) => buffer.write(values.bytes())?,
-            Fill::Zeros => buffer.fill_bytes(0)?,
-            Fill::Nothing => {}
+    let mut handles = Vec::new();
+    // Not before all are allocated: the next buffer would get the address of one that is freed.
+    for ((argument, given), placed) in prepared.iter().zip(&flags.arguments).zip(&mut placed) {
+        if given.is_freed() {
+            placed.push(device, argument, &mut arguments)?;
+            *placed = Placed::Nothing;
+        } else {
+            handles.extend(placed.push(device, argument, &mut arguments)?);
         }
-        arguments.push_pointer(buffer.address() + data.offset);
-        buffers.insert(index, buffer);
     }
-    // Not before all are allocated: the next buffer would get the address.
-    buffers.retain(|&index, _| !flags.arguments[index].is_freed());
     let counters = device.launch_untyped(&flags.kernel, config, &arguments)?;
     device.synchronize()?;
     device.watch(&Progress::default());
+    drop(handles);
 
     let mut wanted = BTreeMap::new();
-    for (index, buffer) in &buffers {
-        let saved = flags.save.iter().any(|save| save.argument == *index);
-        if let Prepared::Buffer(data) = &prepared[*index]
-            && (saved || flags.print.contains(index))
+    for (index, (argument, placed)) in prepared.iter().zip(&placed).enumerate() {
+        let saved = flags.save.iter().any(|save| save.argument == index);
+        if let Some(data) = argument.data()
+            && (saved || flags.print.contains(&index))
+            && let Some(values) = placed.read(data, &name(index))?
         {
-            memory::check_host(&format!("reading argument {index}"), data.bytes())?;
-            let mut values = data.ty.zeros(data.length);
-            if data.length > 0 {
-                buffer.read_into(values.bytes_mut())?;
-            }
-            wanted.insert(*index, values);
+            wanted.insert(index, values);
         }
     }
     let lines = flags.lines.of(device, &flags.file.display().to_string());

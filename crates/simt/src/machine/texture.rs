@@ -12,8 +12,8 @@ use crate::lanes::{self as arithmetic, Row};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
 use crate::texture::{
-    self, ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Surface, TexelFault, TexelFormat,
-    Texture, TextureFault,
+    self, ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Source, Surface, TexelFault, TexelFormat,
+    Texture, TextureFault, Touched,
 };
 use crate::trap::{AccessAction, TrapKind};
 
@@ -84,17 +84,40 @@ fn floats(bits: [u32; 3]) -> [f32; 3] {
     bits.map(f32::from_bits)
 }
 
-/// Adds a request to the counters: `touched` has the address and the sector of each element, of `bytes` each.
-fn count(counters: &mut MemoryCounters, touched: &mut Vec<(u64, u64)>, bytes: u32) {
-    counters.requests += 1;
+/// Adds an instruction's requests and sectors to the counters, as an H200 counts them (`tests/data/h200_textures.txt`): it
+/// takes a warp `lanes` lanes at a time, each time one request. `bytes` are those of an element.
+fn count(counters: &mut MemoryCounters, touched: &mut Vec<Touched>, bytes: u32, mask: u32, lanes: u32) {
+    let all = u32::MAX >> (32 - lanes);
+    counters.requests += (0..32 / lanes).filter(|group| mask >> (group * lanes) & all != 0).count() as u64;
     touched.sort_unstable();
-    touched.dedup();
-    counters.bytes += touched.len() as u64 * u64::from(bytes);
-    let mut sectors: Vec<u64> = touched.drain(..).map(|(_, sector)| sector).collect();
-    sectors.sort_unstable();
-    sectors.dedup();
-    counters.sectors += sectors.len() as u64;
+    let mut last = None;
+    for element in touched.iter() {
+        counters.sectors += u64::from(last != Some((element.group, element.sector)));
+        last = Some((element.group, element.sector));
+    }
+    let mut addresses: Vec<u64> = touched.drain(..).map(|element| element.address).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    counters.bytes += addresses.len() as u64 * u64::from(bytes);
 }
+
+/// Lanes of a request: of linear memory eight, if their texels are no larger than 8 bytes; of all else four.
+fn lanes_of_request(source: &Source) -> u32 {
+    match source {
+        Source::Linear { format, .. } if format.bytes() <= 8 => 8,
+        _ => 4,
+    }
+}
+
+/// Lanes that look for sectors together: those of a request, but for the linear filter in three dimensions, which takes two
+/// at a time.
+fn lanes_of_sectors(source: &Source, sampling: &Sampling, gathers: bool) -> u32 {
+    let halves = sampling.filter == Filter::Linear && !gathers && source.shape().dimensions() == 3;
+    if halves { 2 } else { lanes_of_request(source) }
+}
+
+/// Lanes of a request to a surface.
+const SURFACE_LANES: u32 = 8;
 
 /// `tex`, `tld4`.
 pub(super) fn fetch(
@@ -107,6 +130,7 @@ pub(super) fn fetch(
     let mut touched = Vec::new();
     let mut results: [Row; 4] = [[0; 32]; 4];
     let mut texel_bytes = 0;
+    let mut lanes_together = 4;
     for lane in lanes(mask) {
         let texture = texture_of(worker, warp.registers.wide(fetch.texture)[lane], lane)?;
         let sampling = match fetch.sampler {
@@ -134,8 +158,16 @@ pub(super) fn fetch(
             Level::Gradient(in_x, in_y) => Lod::Gradient(floats(values(in_x)), floats(values(in_y))),
         };
         let offset = values(&fetch.offset).map(|bits| bits as i32);
-        let layer = layer.min(texture.source.shape().layers.max(1) - 1);
-        let mut image = Image { memory: worker.launched.memory, source: texture.source, touched: &mut touched };
+        if fetch.place.whole
+            && fetch.place.geometry == Geometry::Line
+            && !matches!(texture.source, Source::Linear { .. })
+        {
+            return refuse(TextureFault::NotLinearMemory, lane);
+        }
+        lanes_together = lanes_of_request(&texture.source);
+        let group = lane as u32 / lanes_of_sectors(&texture.source, &sampling, fetch.component.is_some());
+        let memory = worker.launched.memory;
+        let mut image = Image { memory, source: texture.source, touched: &mut touched, group };
         texel_bytes = image.format().bytes();
         let at = match fetch.place.whole {
             true => Coordinates::Whole(bits.map(|bits| bits as i32)),
@@ -160,7 +192,7 @@ pub(super) fn fetch(
     if let Some(resident) = fetch.resident {
         warp.registers.set_predicate(resident, mask, u32::MAX);
     }
-    count(&mut worker.counters[counter as usize].texture, &mut touched, texel_bytes);
+    count(&mut worker.counters[counter as usize].texture, &mut touched, texel_bytes, mask, lanes_together);
     Ok(())
 }
 
@@ -283,7 +315,9 @@ fn element(
         match access.outside {
             OutOfRange::Zero => return Ok(None),
             OutOfRange::Clamp if limits[0] >= 0 => {
-                [x, y, z] = [x.clamp(0, limits[0]), y.clamp(0, limits[1]), z.clamp(0, limits[2])];
+                // The last place in a row where such an access fits.
+                let last = limits[0] - limits[0] % if by_element { texel } else { i64::from(width) };
+                [x, y, z] = [x.clamp(0, last), y.clamp(0, limits[1]), z.clamp(0, limits[2])];
             }
             OutOfRange::Trap | OutOfRange::Clamp => {
                 let coordinates = bits.map(|bits| i64::from(bits as i32));
@@ -320,7 +354,7 @@ pub(super) fn surface(
         widest = widest.max(width);
         let at = place_of(warp, &access.place, lane);
         let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
-        touched.push((address, sector));
+        touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address });
         let memory = worker.launched.memory;
         let value = |row: u32| match element_bytes {
             8 => warp.registers.wide(row)[lane],
@@ -373,7 +407,7 @@ pub(super) fn surface(
             }
         }
     }
-    count(&mut worker.counters[counter as usize].texture, &mut touched, widest);
+    count(&mut worker.counters[counter as usize].texture, &mut touched, widest, mask, SURFACE_LANES);
     Ok(())
 }
 

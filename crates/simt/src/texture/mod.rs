@@ -30,7 +30,7 @@ mod objects;
 mod sample;
 mod texel;
 
-pub(crate) use objects::{Image, Objects, Surface, TexelFault, Texture, array_sector};
+pub(crate) use objects::{Image, Objects, Source, Surface, TexelFault, Texture, Touched, array_sector};
 pub(crate) use sample::{Coordinates, Lod, gather, sample};
 pub(crate) use texel::{data_type_code, encode};
 
@@ -287,6 +287,9 @@ pub enum TextureFault {
         /// Whether it has layers.
         layered: bool,
     },
+    /// Whole indices into a texture of one dimension that is an array: a GPU gives zeros.
+    #[error("whole indices into a texture of one dimension read linear memory, and this one is an array")]
+    NotLinearMemory,
     /// Coordinates outside the surface.
     #[error("coordinates {coordinates:?} outside a surface of {extent:?} elements (x in {unit})")]
     OutOfRange {

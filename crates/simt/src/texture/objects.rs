@@ -97,51 +97,67 @@ fn check_format(format: TexelFormat) -> Result<(), TextureError> {
     if matches!(format.channels, 1 | 2 | 4) { Ok(()) } else { Err(TextureError::Channels(format.channels)) }
 }
 
-fn check_shape(shape: &ArrayShape) -> Result<(), TextureError> {
-    let ArrayShape { width, height, depth, layers, .. } = *shape;
-    let refuse = |why| Err(TextureError::Shape(width, height, depth, layers, why));
-    check_format(shape.format)?;
-    if width == 0 {
-        return refuse("it is empty");
-    }
-    if depth > 0 && height == 0 {
-        return refuse("it has a depth, but no height");
-    }
-    if depth > 0 && layers > 0 {
-        return refuse("layers have one or two dimensions");
-    }
-    let fits = match shape.dimensions() {
-        1 => width <= LINE_LIMIT,
-        2 => width <= PLANE_LIMITS[0] && height <= PLANE_LIMITS[1],
-        _ => [width, height, depth].iter().all(|&texels| texels <= VOLUME_LIMIT),
-    };
-    if !fits || layers > LAYER_LIMIT {
-        return refuse("an H200 has no such: at most 131072, 131072 x 65536 or 16384 x 16384 x 16384, and 2048 layers");
-    }
-    let most = 32 - width.max(height).max(depth).leading_zeros();
-    if shape.levels == 0 || shape.levels > most {
-        return Err(TextureError::Levels { given: shape.levels, most });
-    }
-    Ok(())
-}
-
-fn check_sampling(format: TexelFormat, sampling: &Sampling) -> Result<(), TextureError> {
-    let small = !format.ty.is_float() && format.ty.bytes() < 4;
-    let normalizes = sampling.read_mode == ReadMode::NormalizedFloat;
-    if normalizes && !small && !format.ty.is_float() {
-        return Err(TextureError::NotNormalizable);
-    }
-    if sampling.srgb && !(normalizes && format.ty == ChannelType::U8) {
-        return Err(TextureError::NotSrgb);
-    }
-    if sampling.filter == Filter::Linear && !texel::gives_floats(format, sampling) {
-        return Err(TextureError::FilterNeedsFloats);
-    }
-    Ok(())
-}
-
 fn check_aligned(what: &'static str, value: u64, align: u64) -> Result<(), TextureError> {
     if value.is_multiple_of(align) { Ok(()) } else { Err(TextureError::Misaligned { what, value, align }) }
+}
+
+impl Sampling {
+    /// Whether texels can be read so.
+    ///
+    /// # Errors
+    ///
+    /// Says why not.
+    pub fn check(&self, format: TexelFormat) -> Result<(), TextureError> {
+        let small = !format.ty.is_float() && format.ty.bytes() < 4;
+        let normalizes = self.read_mode == ReadMode::NormalizedFloat;
+        if normalizes && !small && !format.ty.is_float() {
+            return Err(TextureError::NotNormalizable);
+        }
+        if self.srgb && !(normalizes && format.ty == ChannelType::U8) {
+            return Err(TextureError::NotSrgb);
+        }
+        if self.filter == Filter::Linear && !texel::gives_floats(format, self) {
+            return Err(TextureError::FilterNeedsFloats);
+        }
+        Ok(())
+    }
+}
+
+impl ArrayShape {
+    /// Whether a GPU has such arrays (an H200's limits).
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong.
+    pub fn check(&self) -> Result<(), TextureError> {
+        let Self { width, height, depth, layers, .. } = *self;
+        let refuse = |why| Err(TextureError::Shape(width, height, depth, layers, why));
+        check_format(self.format)?;
+        if width == 0 {
+            return refuse("it is empty");
+        }
+        if depth > 0 && height == 0 {
+            return refuse("it has a depth, but no height");
+        }
+        if depth > 0 && layers > 0 {
+            return refuse("layers have one or two dimensions");
+        }
+        let fits = match self.dimensions() {
+            1 => width <= LINE_LIMIT,
+            2 => width <= PLANE_LIMITS[0] && height <= PLANE_LIMITS[1],
+            _ => [width, height, depth].iter().all(|&texels| texels <= VOLUME_LIMIT),
+        };
+        if !fits || layers > LAYER_LIMIT {
+            return refuse(
+                "an H200 has no such: at most 131072, 131072 x 65536 or 16384 x 16384 x 16384, and 2048 layers",
+            );
+        }
+        let most = 32 - width.max(height).max(depth).leading_zeros();
+        if self.levels == 0 || self.levels > most {
+            return Err(TextureError::Levels { given: self.levels, most });
+        }
+        Ok(())
+    }
 }
 
 /// Arrays, textures and surfaces.
@@ -152,7 +168,7 @@ impl Memory {
     ///
     /// Shapes that a GPU does not have either; no memory left.
     pub fn allocate_array(&mut self, shape: &ArrayShape) -> Result<ArrayHandle, TextureError> {
-        check_shape(shape)?;
+        shape.check()?;
         let address = self.allocate(shape.level_offset(shape.levels))?;
         self.objects.arrays.push(Some(Array { address, shape: *shape }));
         Ok(ArrayHandle(self.objects.arrays.len() as u32 - 1))
@@ -237,7 +253,7 @@ impl Memory {
         let source = match *source {
             TextureSource::Array(array) => {
                 let Array { address, shape } = self.array(array)?;
-                check_sampling(shape.format, sampling)?;
+                sampling.check(shape.format)?;
                 if shape.levels > 1 && !sampling.normalized_coordinates {
                     return Err(TextureError::LevelsNeedNormalized);
                 }
@@ -245,7 +261,7 @@ impl Memory {
             }
             TextureSource::Linear { address, texels, format } => {
                 check_format(format)?;
-                check_sampling(format, &Sampling { filter: Filter::Point, ..*sampling })?;
+                Sampling { filter: Filter::Point, ..*sampling }.check(format)?;
                 if sampling.filter == Filter::Linear || sampling.normalized_coordinates || texels > LINEAR_LIMIT {
                     return Err(TextureError::LinearMemory);
                 }
@@ -255,8 +271,8 @@ impl Memory {
             }
             TextureSource::Pitched { address, width, height, pitch, format } => {
                 let shape = ArrayShape { width, height: height.max(1), ..ArrayShape::of(format) };
-                check_shape(&shape)?;
-                check_sampling(format, sampling)?;
+                shape.check()?;
+                sampling.check(format)?;
                 let row = u64::from(width) * u64::from(format.bytes());
                 check_aligned("the address", address, ALIGNMENT)?;
                 check_aligned("the pitch", pitch, PITCH_ALIGNMENT)?;
@@ -324,20 +340,34 @@ impl Memory {
 pub(crate) struct Image<'a> {
     pub memory: &'a Memory,
     pub source: Source,
-    /// Address of each texel that was read, and the sector that it is in.
-    pub touched: &'a mut Vec<(u64, u64)>,
+    /// What was read.
+    pub touched: &'a mut Vec<Touched>,
+    /// The lanes that look for sectors together, of which this is one: a number.
+    pub group: u32,
+}
+
+/// An element of a texture or surface that a lane has reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Touched {
+    /// The lanes that look for sectors together.
+    pub group: u32,
+    /// The sector that it is in.
+    pub sector: u64,
+    /// Its address.
+    pub address: u64,
 }
 
 /// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are laid out in blocks, so that neighbours
-/// in y are neighbours in memory too.
-pub(crate) const SECTOR_COLUMNS: u64 = 16;
+/// in y are neighbours in memory too. So it is where there is one row alone.
+const SECTOR_COLUMNS: u64 = 16;
 
 /// The sector of a byte of an array, as a number that no other sector of it has. `row` counts through layers and slices.
 pub(crate) fn array_sector(shape: &ArrayShape, base: u64, x_bytes: u64, row: u64) -> u64 {
-    match shape.dimensions() {
-        1 => base / 32 + (row << 24) + x_bytes / 32,
-        _ => base + ((row / 2) << 24) + x_bytes / SECTOR_COLUMNS,
-    }
+    let rows_before = u64::from(shape.height.max(1).next_multiple_of(2));
+    let height = u64::from(shape.height.max(1));
+    // Two rows of one slice or layer share sectors, never those of two.
+    let row = row / height * rows_before + row % height;
+    base + ((row / 2) << 24) + x_bytes / SECTOR_COLUMNS
 }
 
 impl Image<'_> {
@@ -358,6 +388,11 @@ impl Image<'_> {
 
     pub fn is_linear_memory(&self) -> bool {
         matches!(self.source, Source::Linear { .. })
+    }
+
+    /// Layers; one where it is not layered.
+    pub fn layers(&self) -> u32 {
+        self.source.shape().layers.max(1)
     }
 
     pub fn levels(&self) -> u32 {
@@ -394,7 +429,7 @@ impl Image<'_> {
                 (at, at / 32)
             }
         };
-        self.touched.push((address, sector));
+        self.touched.push(Touched { group: self.group, sector, address });
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..size as usize];
         if self.memory.read(address, bytes).is_err() {

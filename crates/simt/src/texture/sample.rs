@@ -2,7 +2,7 @@
 //!
 //! A coordinate becomes a number of texels with 8 bits of fraction. Without filter, its whole part names the texel; with the
 //! linear filter, half a texel is taken off, the whole part names the first of two texels in that dimension, and the fraction
-//! is the weight of the second. The sum is made without intermediate rounding.
+//! is the weight of the second. The sum is made without intermediate rounding, and then rounded as the format has it.
 
 use super::objects::{Image, TexelFault};
 use super::texel::{self, Texel};
@@ -52,10 +52,16 @@ fn resolve(index: i64, size: u32, mode: AddressMode) -> Option<u32> {
 /// Positions beyond this are as good as this: further out than any texture, even wrapped many times.
 const FAR: f64 = (1u64 << 40) as f64;
 
+/// Normalised coordinates are cut off to this fraction: an H200 keeps between 18 and 21 bits.
+const NORMALIZED_FRACTION: f64 = (1u64 << 20) as f64;
+
 /// A position in texels.
 fn in_texels(coordinate: f32, size: u32, sampling: &Sampling) -> f64 {
-    let scale = if sampling.normalized_coordinates { f64::from(size) } else { 1.0 };
-    let position = f64::from(coordinate) * scale;
+    let coordinate = f64::from(coordinate);
+    let position = match sampling.normalized_coordinates {
+        true => (coordinate * NORMALIZED_FRACTION).floor() / NORMALIZED_FRACTION * f64::from(size),
+        false => coordinate,
+    };
     if position.is_nan() { 0.0 } else { position.clamp(-FAR, FAR) }
 }
 
@@ -66,8 +72,15 @@ fn axis(position: f64, offset: i32, size: u32, mode: AddressMode, filter: Filter
             ([resolve(index, size, mode), None], 0)
         }
         Filter::Linear => {
-            let fixed = (position * FRACTION as f64).round_ties_even() as i64 - FRACTION / 2;
-            let index = fixed.div_euclid(FRACTION) + i64::from(offset);
+            let fixed = (position * FRACTION as f64 + 0.5).floor() as i64 - FRACTION / 2 + i64::from(offset) * FRACTION;
+            let last = size - 1;
+            match mode {
+                // At the edges there is nothing to mix.
+                AddressMode::Clamp if fixed < 0 => return ([Some(0); 2], 0),
+                AddressMode::Clamp if fixed > i64::from(last) * FRACTION => return ([Some(last); 2], 0),
+                _ => {}
+            }
+            let index = fixed.div_euclid(FRACTION);
             ([resolve(index, size, mode), resolve(index + 1, size, mode)], fixed.rem_euclid(FRACTION))
         }
     }
@@ -97,10 +110,10 @@ fn axes(
         }
         let (size, mode, offset) = (extent[index], modes[index], offset[index]);
         match at {
-            // Whole indices name texels: nothing to filter.
+            // Whole indices name texels: nothing to filter, and nothing outside.
             Coordinates::Whole(whole) => {
-                let mode = if image.is_linear_memory() { AddressMode::Border } else { mode };
-                ([resolve(i64::from(whole[index]) + i64::from(offset), size, mode), None], 0)
+                let index = i64::from(whole[index]) + i64::from(offset);
+                ([resolve(index, size, AddressMode::Border), None], 0)
             }
             Coordinates::Float(at) => {
                 let mode = if image.is_linear_memory() { AddressMode::Border } else { mode };
@@ -114,51 +127,80 @@ fn axes(
 fn texel_at(
     image: &mut Image<'_>,
     level: u32,
-    layer: u32,
+    request: &Request<'_>,
     index: [Option<u32>; 3],
-    sampling: &Sampling,
 ) -> Result<Texel, TexelFault> {
-    match index {
-        [Some(x), Some(y), Some(z)] => image.texel(level, layer, [x, y, z], sampling),
-        // Beyond linear memory there are zeros.
-        _ if image.is_linear_memory() => Ok([0; 4]),
+    let &Request { layer, at, sampling, .. } = request;
+    let layer = match at {
+        Coordinates::Whole(_) => (layer < image.layers()).then_some(layer),
+        Coordinates::Float(_) => Some(layer.min(image.layers() - 1)),
+    };
+    let [x, y, z] = index;
+    match (x, y, z, layer) {
+        (Some(x), Some(y), Some(z), Some(layer)) => image.texel(level, layer, [x, y, z], sampling),
+        // Beyond linear memory, and outside for whole indices, there are zeros.
+        _ if image.is_linear_memory() || matches!(at, Coordinates::Whole(_)) => Ok([0; 4]),
         _ => Ok(texel::border(image.format(), sampling)),
     }
 }
 
-/// The value of one level.
-fn sample_level(
-    image: &mut Image<'_>,
-    level: u32,
+/// The weights of the texels that the linear filter mixes, in 256ths, `total` together: x changes from one to the next, y
+/// from each two, z from each four.
+///
+/// A weight is parted at each dimension, z first, then x, then y, and its part for the second texel is rounded to the nearest;
+/// a half upwards, but downwards where y parts the weight of the first texel in x. So an H200 does it, to the bit.
+fn weights([x, y, z]: [i64; 3], total: i64) -> [i64; 8] {
+    const HALF: i64 = FRACTION / 2;
+    let mut weights = [0; 8];
+    let behind = (total * z + HALF) / FRACTION;
+    for (slice, total) in [total - behind, behind].into_iter().enumerate() {
+        let right = (total * x + HALF) / FRACTION;
+        let left = total - right;
+        let (below_left, below_right) = ((left * y + HALF - 1) / FRACTION, (right * y + HALF) / FRACTION);
+        let four = [left - below_left, right - below_right, below_left, below_right];
+        weights[4 * slice..][..4].copy_from_slice(&four);
+    }
+    weights
+}
+
+/// What a fetch reads of each level: all but which one.
+#[derive(Clone, Copy)]
+struct Request<'a> {
     layer: u32,
     at: Coordinates,
     offset: [i32; 3],
-    sampling: &Sampling,
-) -> Result<Texel, TexelFault> {
-    let linear = sampling.filter == Filter::Linear && matches!(at, Coordinates::Float(_)) && !image.is_linear_memory();
-    let filter = if linear { Filter::Linear } else { Filter::Point };
-    let axes = axes(image, level, at, offset, sampling, filter);
-    if !linear {
-        return texel_at(image, level, layer, axes.map(|(indices, _)| indices[0]), sampling);
-    }
-    let mut sums = [0.0f64; 4];
-    let corners = 1 << image.dimensions();
-    for corner in 0..corners {
-        let mut weight = 1.0f64;
-        let mut index = [Some(0); 3];
-        for (dimension, (indices, fraction)) in axes.iter().enumerate().take(image.dimensions()) {
-            let second = corner >> dimension & 1;
-            index[dimension] = indices[second];
-            weight *= if second == 1 { *fraction } else { FRACTION - fraction } as f64 / FRACTION as f64;
-        }
-        let texel = texel_at(image, level, layer, index, sampling)?;
-        if weight != 0.0 {
+    sampling: &'a Sampling,
+}
+
+/// The texel of a level that is nearest.
+fn nearest(image: &mut Image<'_>, level: u32, request: &Request<'_>) -> Result<Texel, TexelFault> {
+    let &Request { at, offset, sampling, .. } = request;
+    let axes = axes(image, level, at, offset, sampling, Filter::Point);
+    texel_at(image, level, request, axes.map(|(indices, _)| indices[0]))
+}
+
+/// Adds a level to the sums, weighted with `total` 256ths.
+fn add_level(
+    image: &mut Image<'_>,
+    level: u32,
+    total: i64,
+    request: &Request<'_>,
+    sums: &mut [f64; 4],
+) -> Result<(), TexelFault> {
+    let &Request { at, offset, sampling, .. } = request;
+    let axes = axes(image, level, at, offset, sampling, sampling.filter);
+    let weights = weights(axes.map(|(_, fraction)| fraction), total);
+    let corners = if sampling.filter == Filter::Linear { 1 << image.dimensions() } else { 1 };
+    for (corner, weight) in weights.into_iter().enumerate().take(corners) {
+        let index = std::array::from_fn(|dimension| axes[dimension].0[corner >> dimension & 1]);
+        let texel = texel_at(image, level, request, index)?;
+        if weight != 0 {
             for (sum, component) in sums.iter_mut().zip(texel) {
-                *sum += weight * f64::from(f32::from_bits(component));
+                *sum += weight as f64 / FRACTION as f64 * f64::from(f32::from_bits(component));
             }
         }
     }
-    Ok(sums.map(|sum| (sum as f32).to_bits()))
+    Ok(())
 }
 
 /// The level of detail that a fetch asks for, within those that there are.
@@ -189,24 +231,29 @@ pub(crate) fn sample(
     offset: [i32; 3],
     sampling: &Sampling,
 ) -> Result<Texel, TexelFault> {
-    if image.levels() == 1 || lod == Lod::Base && sampling.level_bias == 0.0 && sampling.level_range.0 <= 0.0 {
-        return sample_level(image, 0, layer, at, offset, sampling);
-    }
+    let request = Request { layer, at, offset, sampling };
+    // Whole indices name texels: nothing to filter.
+    let mixes = sampling.filter == Filter::Linear && matches!(at, Coordinates::Float(_)) && !image.is_linear_memory();
     let level = level_of(image, lod, sampling);
-    if sampling.level_filter == Filter::Point {
-        return sample_level(image, (level + 0.5).floor() as u32, layer, at, offset, sampling);
+    if !mixes && sampling.level_filter == Filter::Point || !image.gives_floats(sampling) {
+        return nearest(image, (level + 0.5).floor() as u32, &request);
     }
-    let fixed = (level * FRACTION as f64).round_ties_even() as i64;
-    let (first, fraction) = ((fixed / FRACTION) as u32, (fixed % FRACTION) as f64 / FRACTION as f64);
-    let low = sample_level(image, first, layer, at, offset, sampling)?;
-    if fraction == 0.0 {
-        return Ok(low);
+    let (first, fraction) = match sampling.level_filter {
+        Filter::Point => ((level + 0.5).floor() as u32, 0),
+        Filter::Linear => {
+            let fixed = (level * FRACTION as f64 + 0.5).floor() as i64;
+            ((fixed / FRACTION) as u32, fixed % FRACTION)
+        }
+    };
+    if !mixes && fraction == 0 {
+        return nearest(image, first, &request);
     }
-    let high = sample_level(image, first + 1, layer, at, offset, sampling)?;
-    Ok(std::array::from_fn(|index| {
-        let [low, high] = [low[index], high[index]].map(|bits| f64::from(f32::from_bits(bits)));
-        ((low * (1.0 - fraction) + high * fraction) as f32).to_bits()
-    }))
+    let mut sums = [0.0; 4];
+    add_level(image, first, FRACTION - fraction, &request, &mut sums)?;
+    if fraction != 0 {
+        add_level(image, first + 1, fraction, &request, &mut sums)?;
+    }
+    Ok(texel::rounded(sums, image.format(), sampling))
 }
 
 /// `tld4`: one component of the four texels that the linear filter would mix, counter-clockwise from the lower left: y
@@ -219,11 +266,12 @@ pub(crate) fn gather(
     offset: [i32; 3],
     sampling: &Sampling,
 ) -> Result<Texel, TexelFault> {
-    let axes = axes(image, 0, Coordinates::Float(at), offset, sampling, Filter::Linear);
+    let request = Request { layer, at: Coordinates::Float(at), offset, sampling };
+    let axes = axes(image, 0, request.at, offset, sampling, Filter::Linear);
     let mut result = [0; 4];
     for (value, (x, y)) in result.iter_mut().zip([(0, 1), (1, 1), (1, 0), (0, 0)]) {
         let index = [axes[0].0[x], axes[1].0[y], Some(0)];
-        *value = texel_at(image, 0, layer, index, sampling)?[component & 3];
+        *value = texel_at(image, 0, &request, index)?[component & 3];
     }
     Ok(result)
 }
@@ -243,6 +291,16 @@ mod tests {
     }
 
     #[test]
+    fn weights_sum_up_and_are_rounded_as_the_hardware_does() {
+        assert_eq!(weights([64, 128, 0], 256)[..4], [96, 32, 96, 32]);
+        // 36 x 128 / 256 is whole; 35 x 129 / 256 is 17.6.
+        assert_eq!(weights([35, 129, 0], 256)[..4], [110, 17, 111, 18]);
+        for fractions in [[1, 1, 1], [255, 120, 112], [128, 128, 128], [0, 255, 3]] {
+            assert_eq!(weights(fractions, 256).iter().sum::<i64>(), 256, "{fractions:?}");
+        }
+    }
+
+    #[test]
     fn weights_have_eight_bits_of_fraction() {
         let at = |position| axis(position, 0, 8, AddressMode::Clamp, Filter::Linear);
         assert_eq!(at(2.5), ([Some(2), Some(3)], 0));
@@ -250,7 +308,7 @@ mod tests {
         assert_eq!(at(2.5 + 1.0 / 256.0), ([Some(2), Some(3)], 1));
         assert_eq!(at(2.5 + 0.4 / 256.0), ([Some(2), Some(3)], 0));
         assert_eq!(at(2.5 + 0.6 / 256.0), ([Some(2), Some(3)], 1));
-        assert_eq!(at(0.25), ([Some(0), Some(0)], 192));
-        assert_eq!(at(100.0), ([Some(7), Some(7)], 128));
+        assert_eq!(at(0.25), ([Some(0), Some(0)], 0));
+        assert_eq!(at(100.0), ([Some(7), Some(7)], 0));
     }
 }

@@ -8,11 +8,6 @@ use crate::lanes;
 /// The bits of four components: f32, or 32-bit integers.
 pub(super) type Texel = [u32; 4];
 
-/// What a component is that the format does not have: 0, 0, 1 for green, blue, alpha.
-fn missing(is_float: bool) -> Texel {
-    [0, 0, 0, if is_float { 1.0f32.to_bits() } else { 1 }]
-}
-
 /// Whether a fetch gives floats.
 pub(super) fn gives_floats(format: TexelFormat, sampling: &Sampling) -> bool {
     format.ty.is_float() || sampling.read_mode == ReadMode::NormalizedFloat
@@ -21,7 +16,8 @@ pub(super) fn gives_floats(format: TexelFormat, sampling: &Sampling) -> bool {
 /// The components of a texel.
 pub(super) fn decode(bytes: &[u8], format: TexelFormat, sampling: &Sampling) -> Texel {
     let floats = gives_floats(format, sampling);
-    let mut texel = missing(floats);
+    // What the format does not have is zero.
+    let mut texel = [0; 4];
     let size = format.ty.bytes() as usize;
     for (index, part) in bytes.chunks_exact(size).take(format.channels as usize).enumerate() {
         let raw = part.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte));
@@ -42,14 +38,50 @@ pub(super) fn decode(bytes: &[u8], format: TexelFormat, sampling: &Sampling) -> 
     texel
 }
 
-/// The border colour, as a fetch gives it.
+/// The border colour, as a fetch gives it: as if it were a texel of the format. What is normalised is rounded towards zero; of
+/// integers that are not, the driver takes the bits of the floats.
 pub(super) fn border(format: TexelFormat, sampling: &Sampling) -> Texel {
-    if gives_floats(format, sampling) {
-        sampling.border.map(f32::to_bits)
-    } else {
-        // Of integers the bits are what was set, as numbers.
-        sampling.border.map(|value| value as i64 as u32)
+    let size = format.ty.bytes() as usize;
+    let normalizes = sampling.read_mode == ReadMode::NormalizedFloat;
+    let mut bytes = [0; 16];
+    for (part, &value) in bytes.chunks_exact_mut(size).zip(&sampling.border[..format.channels as usize]) {
+        let normalized = |low: f32, most: u32| (value.clamp(low, 1.0) * most as f32) as i32 as u32;
+        let stored = match format.ty {
+            ChannelType::F16 => lanes::float_immediate(f64::from(value).to_bits(), Type::F16) as u32,
+            ChannelType::U8 if normalizes => normalized(0.0, 0xff),
+            ChannelType::U16 if normalizes => normalized(0.0, 0xffff),
+            ChannelType::S8 if normalizes => normalized(-1.0, 0x7f),
+            ChannelType::S16 if normalizes => normalized(-1.0, 0x7fff),
+            _ => value.to_bits(),
+        };
+        part.copy_from_slice(&stored.to_le_bytes()[..size]);
     }
+    decode(&bytes[..format.bytes() as usize], format, sampling)
+}
+
+/// A sum of texels as a fetch gives it. An H200 rounds those of f16 to f16 (a half away from zero), and those of integers to
+/// 16 bits, whatever the integers' size.
+pub(super) fn rounded(sums: [f64; 4], format: TexelFormat, sampling: &Sampling) -> Texel {
+    // The sum is a whole number of 256ths, but for the error of the floats.
+    let whole = |sum: f64, most: f64| (((sum * most * 256.0).round() / 256.0 + 0.5).floor() / most) as f32;
+    sums.map(|sum| {
+        let value = match format.ty {
+            ChannelType::F16 => round_to_half(sum),
+            ChannelType::U8 | ChannelType::U16 if !sampling.srgb => whole(sum, 65535.0),
+            ChannelType::S8 | ChannelType::S16 => whole(sum, 32767.0),
+            _ => sum as f32,
+        };
+        value.to_bits()
+    })
+}
+
+/// The f16 nearest to a value, of two the larger in magnitude.
+fn round_to_half(value: f64) -> f32 {
+    // The distance of two f16 that are as large as this: 10 bits of fraction, and none below 2^-24.
+    let exponent = if value == 0.0 { -14 } else { (value.abs().log2().floor() as i32).clamp(-14, 15) };
+    let step = 2.0f64.powi(exponent - 10);
+    let magnitude = (value.abs() / step + 0.5).floor() * step;
+    magnitude.copysign(value) as f32
 }
 
 /// The bytes of a texel that a formatted store writes: floats are converted, integers kept within the format's range.
@@ -122,7 +154,7 @@ mod tests {
 
     #[test]
     fn integers_become_floats() {
-        assert_eq!(floats(&[0, 255], 2, ChannelType::U8), [0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(floats(&[0, 255], 2, ChannelType::U8), [0.0, 1.0, 0.0, 0.0]);
         assert_eq!(floats(&[0x80, 0x81, 0x7f, 0], 4, ChannelType::S8), [-1.0, -1.0, 1.0, 0.0]);
         assert_eq!(floats(&[0xff, 0xff], 1, ChannelType::U16)[0], 1.0);
         assert_eq!(floats(&[0x00, 0x80, 0x01, 0x80], 2, ChannelType::S16)[..2], [-1.0, -1.0]);
@@ -132,8 +164,8 @@ mod tests {
     #[test]
     fn elements_keep_their_bits_and_signs() {
         let of = |bytes: &[u8], channels, ty| decode(bytes, TexelFormat { channels, ty }, &Sampling::default());
-        assert_eq!(of(&[0xfe, 3], 2, ChannelType::S8), [-2i32 as u32, 3, 0, 1]);
-        assert_eq!(of(&[0xfe, 0xff], 1, ChannelType::U16), [0xfffe, 0, 0, 1]);
+        assert_eq!(of(&[0xfe, 3], 2, ChannelType::S8), [-2i32 as u32, 3, 0, 0]);
+        assert_eq!(of(&[0xfe, 0xff], 1, ChannelType::U16), [0xfffe, 0, 0, 0]);
         assert_eq!(of(&[0x00, 0x3c, 0x00, 0xc0], 2, ChannelType::F16)[..2], [1.0f32, -2.0].map(f32::to_bits));
         assert_eq!(of(&[0x01, 0x00], 1, ChannelType::F16)[0], 5.960_464_5e-8f32.to_bits());
     }

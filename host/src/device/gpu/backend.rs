@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
 use cust::sys::{self, CUDA_MEMCPY2D, CUfunc_cache, CUfunction_attribute as FunctionAttribute, CUmemorytype};
-use simt::{Counters, Printed, Report};
+use simt::{ArrayShape, Counters, Printed, Report, Sampling};
 
 use super::super::backend::Backend;
+use super::super::texture::{Array, TextureSource};
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::{Function, Gpu};
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ impl Gpu {
     }
 
     /// The result of an allocation of `needed` bytes.
-    fn allocated(&self, needed: u64, status: sys::CUresult) -> Result<()> {
+    pub(super) fn allocated(&self, needed: u64, status: sys::CUresult) -> Result<()> {
         if status as u32 == OUT_OF_MEMORY {
             return Err(Error::OutOfMemory {
                 what: "an allocation".to_owned(),
@@ -239,6 +240,39 @@ impl Backend for Gpu {
 
     fn last_report(&self) -> Option<Rc<Report>> {
         None
+    }
+
+    fn allocate_array(&self, shape: &ArrayShape) -> Result<u64> {
+        self.make_array(shape)
+    }
+
+    fn free_array(&self, array: &Array) {
+        self.destroy_array(array);
+    }
+
+    fn write_array(&self, array: &Array, level: u32, bytes: &[u8]) -> Result<()> {
+        self.copy_level(array, level, Some(bytes), &mut [])
+    }
+
+    fn read_array(&self, array: &Array, level: u32, bytes: &mut [u8]) -> Result<()> {
+        self.synchronize()?;
+        self.copy_level(array, level, None, bytes)
+    }
+
+    fn create_texture(&self, source: &TextureSource<'_>, sampling: &Sampling) -> Result<u64> {
+        self.make_texture(source, sampling)
+    }
+
+    fn destroy_texture(&self, handle: u64) {
+        self.drop_texture(handle);
+    }
+
+    fn create_surface(&self, array: &Array) -> Result<u64> {
+        self.make_surface(array)
+    }
+
+    fn destroy_surface(&self, handle: u64) {
+        self.drop_surface(handle);
     }
 
     fn take_printed(&self) -> Option<Printed> {

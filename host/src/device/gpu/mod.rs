@@ -7,6 +7,7 @@
 mod backend;
 mod module;
 mod query;
+mod texture;
 
 use std::cell::RefCell;
 use std::collections::HashMap;

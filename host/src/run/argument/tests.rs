@@ -7,14 +7,14 @@ fn parsed(text: &str) -> Argument {
 fn value_of(text: &str) -> Vec<u8> {
     match parsed(text).prepare().unwrap() {
         Prepared::Value(bytes) => bytes,
-        Prepared::Buffer(_) => panic!("{text} is a buffer"),
+        _ => panic!("{text} is no value"),
     }
 }
 
 fn data_of(text: &str) -> Data {
     match parsed(text).prepare().unwrap() {
         Prepared::Buffer(data) => data,
-        Prepared::Value(_) => panic!("{text} is a value"),
+        _ => panic!("{text} is no buffer"),
     }
 }
 
@@ -98,8 +98,8 @@ fn files_give_type_and_length_or_must_have_them() {
 fn what_is_wrong_is_said() {
     let types = "give one of u8, u16, u32, u64, i8, i16, i32, i64, f32, f64";
     for (text, expected) in [
-        ("", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp) or a file (@v.npy)".to_owned()),
-        ("-1", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp) or a file (@v.npy)".to_owned()),
+        ("", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
+        ("-1", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
         ("s32:5", format!("there is no type 's32'; {types}")),
         (":5", format!("there is no type ''; {types}")),
         ("f16[4]", format!("there is no type 'f16'; {types}")),
@@ -139,7 +139,7 @@ fn what_is_wrong_is_said() {
         ("f32[4]=@", "give the name of a .npy file behind the @".to_owned()),
         ("@", "give the name of a .npy file behind the @".to_owned()),
         ("freed:u32:5", "only a buffer can be freed, as in freed:f32[1024]".to_owned()),
-        ("freed:", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp) or a file (@v.npy)".to_owned()),
+        ("freed:", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
     ] {
         assert_eq!(text.parse::<Argument>(), Err(expected), "{text}");
     }

@@ -1,0 +1,201 @@
+//! Arrays, textures and surfaces of a device: freed and destroyed when they are dropped.
+//!
+//! ```
+//! use host::device::{DeviceChoice, Options, TextureSource, open};
+//! use host::device::{ArrayShape, ChannelType, Filter, Sampling, TexelFormat};
+//!
+//! # fn main() -> Result<(), host::Error> {
+//! let device = open(DeviceChoice::Simulator, &Options::default())?;
+//! let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
+//! let mut image = device.array(&ArrayShape { width: 64, height: 48, ..ArrayShape::of(format) })?;
+//! image.write(0, &[0.5f32; 64 * 48])?;
+//! let texture = device.texture(TextureSource::Array(&image), &Sampling { filter: Filter::Linear, ..Sampling::default() })?;
+//! // Eight bytes that a kernel takes as a `u64`.
+//! assert_ne!(texture.handle(), 0);
+//! # Ok(())
+//! # }
+//! ```
+
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use bytemuck::Pod;
+use simt::{ArrayShape, Sampling, TexelFormat, TextureError};
+
+use super::backend::Backend;
+use super::{Buffer, Device, OnDevice, PitchedBuffer};
+use crate::error::Result;
+
+/// Texels of one, two or three dimensions on a device, in the order that its textures like.
+pub struct Array {
+    backend: Rc<dyn Backend>,
+    pub(super) handle: u64,
+    shape: ArrayShape,
+}
+
+/// What a texture reads. It is borrowed: nothing writes it while the texture is there.
+#[derive(Clone, Copy)]
+pub enum TextureSource<'a> {
+    /// An array.
+    Array(&'a Array),
+    /// The first texels of a buffer, as one dimension, by whole indices.
+    Linear {
+        /// The buffer.
+        buffer: &'a dyn OnDevice,
+        /// How many texels.
+        texels: u32,
+        /// What they are.
+        format: TexelFormat,
+    },
+    /// The rows of a buffer.
+    Pitched {
+        /// The buffer.
+        buffer: &'a dyn OnDevice,
+        /// Texels of a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// Bytes from one row to the next.
+        pitch: u64,
+        /// What the texels are.
+        format: TexelFormat,
+    },
+}
+
+impl<'a> TextureSource<'a> {
+    /// All of a buffer, an element a texel.
+    pub fn linear<T: Pod>(buffer: &'a Buffer<T>, format: TexelFormat) -> Self {
+        let texels = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
+        Self::Linear { buffer, texels, format }
+    }
+
+    /// All rows of a buffer, an element a texel.
+    pub fn pitched<T: Pod>(buffer: &'a PitchedBuffer<T>, format: TexelFormat) -> Self {
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (width, height) = (count(buffer.columns()), count(buffer.rows()));
+        let pitch = (buffer.pitch() * size_of::<T>()) as u64;
+        Self::Pitched { buffer, width, height, pitch, format }
+    }
+}
+
+/// A texture object: [`Texture::handle`] goes into a kernel's parameter.
+pub struct Texture<'a> {
+    backend: Rc<dyn Backend>,
+    handle: u64,
+    source: PhantomData<&'a ()>,
+}
+
+/// A surface object: [`Surface::handle`] goes into a kernel's parameter, which may then write the array.
+pub struct Surface<'a> {
+    backend: Rc<dyn Backend>,
+    handle: u64,
+    array: PhantomData<&'a mut Array>,
+}
+
+impl Device {
+    /// Allocates an array, whose contents are undefined.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Texture`] for shapes that there are not, [`crate::Error::OutOfMemory`].
+    pub fn array(&self, shape: &ArrayShape) -> Result<Array> {
+        shape.check()?;
+        let backend = Rc::clone(&self.backend);
+        Ok(Array { handle: backend.allocate_array(shape)?, backend, shape: *shape })
+    }
+
+    /// Makes a texture.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Texture`] for what cannot be read so.
+    pub fn texture<'a>(&self, source: TextureSource<'a>, sampling: &Sampling) -> Result<Texture<'a>> {
+        let format = match source {
+            TextureSource::Array(array) => array.shape.format,
+            TextureSource::Linear { format, .. } | TextureSource::Pitched { format, .. } => format,
+        };
+        sampling.check(format)?;
+        let backend = Rc::clone(&self.backend);
+        Ok(Texture { handle: backend.create_texture(&source, sampling)?, backend, source: PhantomData })
+    }
+
+    /// Makes a surface of the first level of an array.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Driver`].
+    pub fn surface<'a>(&self, array: &'a mut Array) -> Result<Surface<'a>> {
+        let backend = Rc::clone(&self.backend);
+        Ok(Surface { handle: backend.create_surface(array)?, backend, array: PhantomData })
+    }
+}
+
+impl Array {
+    /// Its shape.
+    pub fn shape(&self) -> &ArrayShape {
+        &self.shape
+    }
+
+    fn check(&self, level: u32, given: usize) -> Result<()> {
+        let ArrayShape { levels, .. } = self.shape;
+        if level >= levels {
+            return Err(TextureError::NoLevel { level, levels }.into());
+        }
+        let (expected, given) = (self.shape.level_bytes(level), given as u64);
+        if expected == given { Ok(()) } else { Err(TextureError::Length { expected, given }.into()) }
+    }
+
+    /// Copies the texels of a level to the device: x runs fastest, then y, then z or the layer.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Texture`] when there is no such level, or it has another size.
+    pub fn write<T: Pod>(&mut self, level: u32, texels: &[T]) -> Result<()> {
+        let bytes = bytemuck::cast_slice(texels);
+        self.check(level, bytes.len())?;
+        self.backend.write_array(self, level, bytes)
+    }
+
+    /// Copies the texels of a level from the device, after all launches.
+    ///
+    /// # Errors
+    ///
+    /// As [`Array::write`]; also reports the fault of an earlier launch.
+    pub fn read<T: Pod>(&self, level: u32, texels: &mut [T]) -> Result<()> {
+        let bytes = bytemuck::cast_slice_mut(texels);
+        self.check(level, bytes.len())?;
+        self.backend.read_array(self, level, bytes)
+    }
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        self.backend.free_array(self);
+    }
+}
+
+impl Texture<'_> {
+    /// What a kernel takes.
+    pub fn handle(&self) -> u64 {
+        self.handle
+    }
+}
+
+impl Drop for Texture<'_> {
+    fn drop(&mut self) {
+        self.backend.destroy_texture(self.handle);
+    }
+}
+
+impl Surface<'_> {
+    /// What a kernel takes.
+    pub fn handle(&self) -> u64 {
+        self.handle
+    }
+}
+
+impl Drop for Surface<'_> {
+    fn drop(&mut self) {
+        self.backend.destroy_surface(self.handle);
+    }
+}
