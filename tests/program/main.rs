@@ -12,6 +12,7 @@ mod gpu;
 mod hostile;
 mod limits;
 mod models;
+mod planted;
 mod printing;
 mod results;
 mod run;
