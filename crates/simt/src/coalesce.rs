@@ -61,6 +61,33 @@ pub(crate) fn sectors(access: &Access) -> Sectors {
     Sectors { sectors: distinct(&elements), bytes }
 }
 
+/// The sectors that an atomic operation moves: lanes that share a word take turns, and each turn is a sector of its own.
+pub(crate) fn atomic_sectors(access: &Access) -> Sectors {
+    let turns = turns_of_sectors(access).map(|(_, turns)| turns).sum();
+    Sectors { sectors: turns, ..sectors(access) }
+}
+
+/// The sectors that an atomic operation touches, as addresses over their size, and the turns that each needs: as many as the
+/// lanes on the word that has most of them.
+pub(crate) fn turns_of_sectors(access: &Access) -> impl Iterator<Item = (u64, u32)> {
+    let mut found = [(0u64, 0u32); 32];
+    let mut count = 0;
+    for lane in (0..32).filter(|lane| access.mask >> lane & 1 == 1) {
+        let address = access.addresses[lane];
+        let same = |other: &usize| access.mask >> other & 1 == 1 && access.addresses[*other] == address;
+        let turns = (0..32).filter(same).count() as u32;
+        let sector = address / u64::from(SECTOR_BYTES);
+        match found[..count].iter_mut().find(|(other, _)| *other == sector) {
+            Some((_, most)) => *most = turns.max(*most),
+            None => {
+                found[count] = (sector, turns);
+                count += 1;
+            }
+        }
+    }
+    found.into_iter().take(count)
+}
+
 /// Number of distinct values.
 #[inline(always)]
 fn distinct(values: &[u64; 32]) -> u32 {
@@ -255,6 +282,20 @@ mod tests {
             let access = Access::new(u32::MAX, &addresses, width);
             assert_eq!(sectors(&access), Sectors { sectors: sectors_expected, bytes }, "{addresses:?}");
         }
+    }
+
+    #[test]
+    fn lanes_of_an_atomic_operation_on_one_word_take_turns() {
+        // An H200's counts (`l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum`, and the same for atom), 2026-11-21: as many
+        // neighbouring lanes share a word, and the words are 4 or 32 bytes apart.
+        for (together, close, apart) in [(1, 4, 32), (2, 4, 32), (4, 4, 32), (8, 8, 32), (16, 16, 32), (32, 32, 32)] {
+            for (step, expected) in [(4, close), (32, apart)] {
+                let addresses = lanes(|lane| 4096 + lane / together * step);
+                let access = Access::new(u32::MAX, &addresses, 4);
+                assert_eq!(atomic_sectors(&access).sectors, expected, "{together} lanes a word, {step} bytes");
+            }
+        }
+        assert_eq!(atomic_sectors(&Access::new(0, &[0; 32], 4)), Sectors::default());
     }
 
     #[test]

@@ -501,7 +501,7 @@ pub(super) fn atomic(
         let counters = &mut worker.counters[counter as usize];
         match space {
             Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
-            _ => count_global(&mut counters.global, coalesce::sectors(&access)),
+            _ => count_global(&mut counters.global, coalesce::atomic_sectors(&access)),
         }
         Ok(())
     };

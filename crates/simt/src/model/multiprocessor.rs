@@ -107,12 +107,7 @@ impl Multiprocessor {
                 match kind {
                     AccessKind::Load | AccessKind::Copy => self.load(piece, origin, through),
                     AccessKind::Store => self.store(piece, origin),
-                    AccessKind::Atomic | AccessKind::Reduction => {
-                        if let Some(l1) = &mut self.l1 {
-                            l1.drop_line(piece.line);
-                        }
-                        self.send(piece.line, piece.sectors, kind);
-                    }
+                    AccessKind::Atomic | AccessKind::Reduction => self.atomic(piece, kind, access),
                 }
             }
         }
@@ -202,6 +197,21 @@ impl Multiprocessor {
             }
         }
         self.send(piece.line, piece.sectors, AccessKind::Store);
+    }
+
+    /// L2 does it, turn by turn where lanes share a word.
+    fn atomic(&mut self, piece: &Piece, kind: AccessKind, access: &Access) {
+        if let Some(l1) = &mut self.l1 {
+            l1.drop_line(piece.line);
+        }
+        let mut turns = [0; 4];
+        for (sector, most) in coalesce::turns_of_sectors(access).filter(|(sector, _)| sector / 4 == piece.line) {
+            turns[(sector % 4) as usize] = most;
+        }
+        for turn in 0..turns.into_iter().max().unwrap_or(0) {
+            let sectors = (0..4).filter(|&sector| turns[sector] > turn).fold(0, |all, sector| all | 1 << sector);
+            self.send(piece.line, sectors, kind);
+        }
     }
 
     /// Puts sectors into L1. What is dirty and has to leave goes to L2.
