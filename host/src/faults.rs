@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use clap::Args;
-use simt::{Checks, Finding, Report, Site};
+use simt::{Finding, Report, Site};
 
 use crate::error::{Error, Result, printable};
 use crate::lines::read_source;
@@ -20,14 +19,6 @@ pub struct Findings {
     pub list: Vec<Finding>,
     /// Occurrences of further bugs, which were not kept.
     pub beyond: u64,
-}
-
-/// `--check` for a lab.
-#[derive(Args, Clone, Copy, Debug, Default)]
-pub struct CheckFlag {
-    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync; or all, none
-    #[arg(long = "check", value_name = "CHECKS", default_value = "none")]
-    pub checks: Checks,
 }
 
 /// The sanitizer is the simulator's.

@@ -45,6 +45,7 @@
 //!   touches, the wavefronts that it needs in shared memory. [`Report`] has these numbers per instruction, per line of
 //!   PTX and per line of the source program.
 //! - Faults are [`Trap`]s: out of bounds, misaligned, freed memory, barriers that not all threads reach.
+//! - [`Checks`] of a launch look for faults that need not stop it: [`Finding`]s of the report.
 //!
 //! # What results depend on
 //!

@@ -3,7 +3,10 @@
 //! A launch asks for [`Checks`]; its [`Report`](crate::Report) has the [`Finding`]s. The machine tells a [`Checker`] of each
 //! access before it is made, of each barrier, fence and `.sync` instruction, and of nothing when all checks are off.
 //!
-//! - [`memory`](self): accesses that are not possible are told and left out, so that a launch shows all of them.
+//! - `checker`: what becomes of an access: is it possible, was what it reads written, does it race?
+//! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
+//!   operations, also between blocks) and `shadow` (who accessed each cell last).
+//! - `finding`, `findings`: what is told, and how occurrences become one.
 //!
 //! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else.
 
