@@ -41,6 +41,7 @@ pub(super) fn execute<'l>(
             complete(worker, warp.index, &ends).map_err(at)?;
         }
         Asynchronous::ArriveAfterCopies { reach, counted_before } => {
+            let mask = observe::touch(worker, warp, reach, (AccessAction::Atomic, 8), split, mask, counter);
             let addresses = barrier_addresses(warp, reach, split, mask).map_err(at)?;
             for lane in lanes(mask) {
                 let change = |barrier: &mut Mbarrier| match counted_before {
@@ -275,6 +276,9 @@ pub(super) fn test<'l>(
         warp.waiting.push((waits, Wait::Phase));
         return Ok(false);
     }
+    // Who has seen that a phase is complete has seen what came before the arrivals.
+    let counter = code.instructions[split.pc as usize].counter;
+    observe::touch_at(worker, warp, Space::Shared, (AccessAction::Atomic, 8), complete, &addresses, counter);
     if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {
         warp.registers.set_predicate(d, mask, complete);
     }
