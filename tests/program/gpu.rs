@@ -48,6 +48,8 @@ fn on_fake_gpu(arguments: &str, failing: &str) -> assert_cmd::Command {
 }
 
 const RUN: &str = "run it.ptx k --device gpu --grid 1 --block 32 u32[16]=ramp --print 0 --counters";
+const SURFACE: &str = "run it.ptx k --device gpu --grid 1 --block 32 surf2d:u16x2[8x4]=ramp --print 0";
+const TEXTURE: &str = "run it.ptx k --device gpu --grid 1 --block 32 tex3d:f32[4x4x4],linear,norm=ramp";
 const LAB: &str = "transpose --padded --pitched --rows 64 --cols 64 --device gpu --time-limit 0.01";
 
 fn printed(mut command: assert_cmd::Command, code: i32) -> String {
@@ -60,6 +62,10 @@ fn data_goes_to_a_gpu_and_comes_back() {
     let text = printed(on_fake_gpu(RUN, ""), 0);
     assert!(text.contains("on Fake GPU") && text.contains("\n 8: 8 9 10 11 12 13 14 15\n"), "{text}");
     assert!(text.contains("ptx__inst_executed.sum"), "the counters are the simulator's: {text}");
+    // An array goes there and comes back, too.
+    let text = printed(on_fake_gpu(SURFACE, ""), 0);
+    assert!(text.contains("Argument 0, u16[64]:") && text.contains("\n56: 56 57 58 59 60 61 62 63\n"), "{text}");
+    printed(on_fake_gpu(TEXTURE, ""), 0);
     let text = printed(on_fake_gpu("devices", ""), 0);
     assert!(text.contains("gpu:0") && text.contains("Fake GPU") && text.contains("13.0"), "{text}");
     // The kernel does nothing: what the lab poisoned is still there.
@@ -112,7 +118,7 @@ fn whatever_fails_is_one_line_and_no_panic() {
     for function in functions {
         // Out of memory; an illegal address; a status that no header lists; and a failure later on.
         for failing in ["2", "700", "4242", "999:2", "999:3"].map(|status| format!("{function}:{status}")) {
-            for arguments in [RUN, LAB] {
+            for arguments in [RUN, SURFACE, TEXTURE, LAB] {
                 let run = on_fake_gpu(arguments, &failing).output().expect("the program runs");
                 let error = String::from_utf8_lossy(&run.stderr);
                 let code = run.status.code().unwrap_or(-1);

@@ -49,6 +49,75 @@ macro_rules! driver {
     };
 }
 
+/// `CUDA_ARRAY3D_DESCRIPTOR`.
+#[repr(C)]
+pub struct ArrayDescriptor {
+    width: usize,
+    height: usize,
+    depth: usize,
+    format: u32,
+    channels: u32,
+    flags: u32,
+}
+
+/// An array: x runs fastest, without gaps. Its handle is its address.
+struct Array {
+    texels: Vec<u8>,
+}
+
+impl Array {
+    /// The bytes of a component are in the format's number: 8-bit integers are 1 and 8, 16-bit ones 2, 9 and 16.
+    fn handle(descriptor: &ArrayDescriptor, level: u32) -> *mut c_void {
+        let component = match descriptor.format {
+            1 | 8 => 1,
+            2 | 9 | 16 => 2,
+            _ => 4,
+        };
+        let extents = [descriptor.width, descriptor.height, descriptor.depth].map(|texels| (texels >> level).max(1));
+        let bytes = extents.iter().product::<usize>() * descriptor.channels as usize * component;
+        Box::into_raw(Box::new(Array { texels: vec![0; bytes] })).cast()
+    }
+}
+
+/// One side of `CUDA_MEMCPY3D`.
+#[repr(C)]
+pub struct Side3D {
+    x: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    kind: u32,
+    host: *mut u8,
+    device: u64,
+    array: *mut c_void,
+    reserved: *mut c_void,
+    pitch: usize,
+    height: usize,
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+pub struct Copy3D {
+    from: Side3D,
+    to: Side3D,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+impl Side3D {
+    /// The bytes, of which the host copies whole levels without gaps.
+    unsafe fn bytes(&self, width: usize) -> *mut u8 {
+        if self.kind == 3 {
+            // SAFETY: the handle is an array's.
+            unsafe { (*self.array.cast::<Array>()).texels.as_mut_ptr() }
+        } else {
+            assert_eq!(self.pitch, width);
+            self.host
+        }
+    }
+}
+
 /// `CUDA_MEMCPY2D`.
 #[repr(C)]
 pub struct Copy2D {
@@ -87,6 +156,27 @@ fn object() -> *mut c_void {
 }
 
 driver! {
+    cuArray3DCreate_v2(array: *mut *mut c_void, descriptor: *const ArrayDescriptor) { *array = Array::handle(&*descriptor, 0); }
+    cuArrayDestroy(array: *mut c_void) {}
+    cuMipmappedArrayCreate(array: *mut *mut c_void, descriptor: *const ArrayDescriptor, levels: u32) {
+        let levels: Vec<usize> = (0..levels).map(|level| Array::handle(&*descriptor, level) as usize).collect();
+        *array = Box::into_raw(Box::new(levels)).cast();
+    }
+    cuMipmappedArrayDestroy(array: *mut c_void) {}
+    cuMipmappedArrayGetLevel(level: *mut *mut c_void, array: *mut c_void, index: u32) {
+        *level = (&*array.cast::<Vec<usize>>())[index as usize] as *mut c_void;
+    }
+    cuMemcpy3D_v2(copy: *const Copy3D) {
+        let copy = &*copy;
+        let bytes = copy.width * copy.height.max(1) * copy.depth.max(1);
+        std::ptr::copy(copy.from.bytes(copy.width), copy.to.bytes(copy.width), bytes);
+    }
+    cuTexObjectCreate(texture: *mut u64, resource: *const c_void, sampling: *const c_void, view: *const c_void) {
+        *texture = 1;
+    }
+    cuTexObjectDestroy(texture: u64) {}
+    cuSurfObjectCreate(surface: *mut u64, resource: *const c_void) { *surface = 2; }
+    cuSurfObjectDestroy(surface: u64) {}
     cuInit(flags: u32) {}
     cuDriverGetVersion(version: *mut i32) { *version = 13_000; }
     cuDeviceGetCount(count: *mut i32) {
