@@ -85,12 +85,17 @@ fn gather_a<T: Copy + Default>(registers: &Registers<'_>, product: &Product, ele
     };
     let metadata = registers.word(metadata);
     let chunk = product.a.ty.sparse_chunk() as usize;
+    let lane = |row: usize, of_row: usize| (row % 8 * 4 + first_lane as usize + of_row) & 31;
     let mut matrix = vec![T::default(); m * k];
     for_each(registers, &product.a, |row, column, bits| {
         let (number, within) = (column / (chunk / 2), column % (chunk / 2));
-        // Four bits tell of a chunk: two indices of two bits. A lane tells of four chunks of row g and of row g + 8.
-        let lane = row % 8 * 4 + first_lane as usize + number / 4;
-        let told = metadata[lane & 31] >> (4 * (number % 4) + 16 * (row / 8)) & 15;
+        // Four bits tell of a chunk: two indices of two bits.
+        let told = match product.a.ty.bits() {
+            // A lane tells of eight chunks of one row: the first of row g, its neighbour of row g + 8 (as an H200 has it).
+            4 | 8 => metadata[lane(row, 2 * (number / 8) + row / 8)] >> (4 * (number % 8)) & 15,
+            // A lane tells of four chunks of row g and of row g + 8.
+            _ => metadata[lane(row, number / 4)] >> (4 * (number % 4) + 16 * (row / 8)) & 15,
+        };
         let position = match chunk {
             2 => (told >> 1 & 1) as usize,
             4 => (told >> (2 * within) & 3) as usize,
