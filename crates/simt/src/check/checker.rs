@@ -83,6 +83,7 @@ impl<'l> Checker<'l> {
 
     /// An access that is about to be made. `refuse` says why an address of a space that is not device memory cannot be
     /// accessed. Returns the lanes that can make it.
+    #[inline(always)]
     pub fn access(&mut self, touch: &Touch, refuse: &dyn Fn(u64) -> Option<AccessFaultKind>) -> u32 {
         let Touch { space, action, ref access, .. } = *touch;
         let write = action != AccessAction::Read;
@@ -90,9 +91,10 @@ impl<'l> Checker<'l> {
         let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
         let one = match space {
             Space::Shared => Some((None, self.shared)),
-            Space::Global | Space::Constant => {
-                self.memory.locate(first, write).map(|(index, span)| (Some(index), span))
-            }
+            Space::Global | Space::Constant => match self.memory.locate(first, write) {
+                Some((index, span)) => Some((Some(index), span)),
+                None => None,
+            },
             _ => None,
         };
         if let Some((index, span)) = one
@@ -101,6 +103,15 @@ impl<'l> Checker<'l> {
             self.reach(touch, access.mask, index, span);
             return access.mask;
         }
+        self.access_apart(touch, refuse)
+    }
+
+    /// The same, lane by lane.
+    #[cold]
+    #[inline(never)]
+    fn access_apart(&mut self, touch: &Touch, refuse: &dyn Fn(u64) -> Option<AccessFaultKind>) -> u32 {
+        let Touch { space, action, ref access, .. } = *touch;
+        let write = action != AccessAction::Read;
         let mut possible = access.mask;
         for lane in (0..32).filter(|lane| access.mask >> lane & 1 == 1) {
             let (address, width) = (access.addresses[lane], access.width);
@@ -136,7 +147,10 @@ impl<'l> Checker<'l> {
         if touch.space == Space::Constant {
             return;
         }
-        let offsets = touch.access.addresses.map(|address| address.wrapping_sub(span.address));
+        let mut offsets = *touch.access.addresses;
+        for offset in &mut offsets {
+            *offset = offset.wrapping_sub(span.address);
+        }
         if self.checks.init {
             self.written(touch, mask, &offsets, allocation, span);
         }
@@ -171,13 +185,19 @@ impl<'l> Checker<'l> {
         };
         let width = u64::from(touch.access.width);
         // In a row: one range instead of 32.
-        let apart = (0..32).fold(0, |apart, lane| apart | offsets[lane] ^ offsets[0].wrapping_add(lane as u64 * width));
+        let mut apart = 0;
+        for (lane, &offset) in offsets.iter().enumerate() {
+            apart |= offset ^ offsets[0].wrapping_add(lane as u64 * width);
+        }
         if mask == u32::MAX && apart == 0 {
             match touch.action {
                 AccessAction::Read if written.has(offsets[0], 32 * width) => return,
                 AccessAction::Write => return written.mark(offsets[0], 32 * width),
                 _ => {}
             }
+        }
+        if touch.action == AccessAction::Read && written.has_lanes(mask, offsets, touch.access.width) {
+            return;
         }
         let mut unwritten = Vec::new();
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {

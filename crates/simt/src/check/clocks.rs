@@ -6,6 +6,8 @@
 //! (`floor`); to later ones that whole warps made together (`warps`); to later ones that some lanes made (`threads`, there
 //! only in blocks where that happens).
 
+use super::shadow::Stamp;
+
 /// The clocks of a block.
 pub(super) struct Clocks {
     threads: usize,
@@ -49,6 +51,12 @@ impl Clocks {
     #[inline(always)]
     pub fn interval(&self, warp: u32) -> u32 {
         self.intervals[warp as usize]
+    }
+
+    /// Whether an access of this block is of its warp's present interval: then no other thread knows of it.
+    #[inline(always)]
+    pub fn is_present(&self, stamp: Stamp) -> bool {
+        self.intervals.get(stamp.thread() as usize / 32) == Some(&stamp.time())
     }
 
     /// Begins a new interval of a warp; returns the one that ends.

@@ -118,13 +118,16 @@ impl Races {
     }
 
     /// An access: tells `found` of what it races with.
-    #[inline]
+    #[inline(always)]
     pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
         if reached.order.strong {
             return self.strong(reached, found);
         }
         if !self.neighbours(reached) {
-            self.lanes(reached, reached.mask, found);
+            let rest = self.quick_lanes(reached);
+            if rest != 0 {
+                self.lanes(reached, rest, found);
+            }
         }
     }
 
@@ -164,41 +167,86 @@ impl Races {
         if reached.mask != u32::MAX || reached.width >> shift != 1 {
             return false;
         }
-        let apart = (0..32)
-            .fold(0, |apart, lane| apart | reached.offsets[lane] ^ first.wrapping_add((lane as u64) << (shift & 3)));
+        let mut apart = 0;
+        for (lane, &offset) in reached.offsets.iter().enumerate() {
+            apart |= offset ^ first.wrapping_add((lane as u64) << (shift & 3));
+        }
         if apart != 0 {
             return false;
         }
         let cell = (first >> shift) as usize;
         let stamp = Stamp::new(self.clocks.interval(reached.warp), 0, reached.place, reached.warp * 32).0;
-        let (from, ordered) = self.ordered(reached.allocation);
+        let known = self.ordered(reached.allocation);
         let shadow = self.shadow(reached.allocation);
-        let fine = |row: Result<Option<&[u64; 32]>, ()>| match row {
-            Ok(None) => true,
-            Ok(Some(row)) => {
-                let mut bad = 0;
-                for (lane, &entry) in row.iter().enumerate() {
-                    let own = (entry ^ (stamp + lane as u64)) & 1023 == 0 && entry >= from;
-                    let fine = entry == 0 || entry.wrapping_sub(from) < ordered || own;
-                    bad |= u32::from(!fine);
-                }
-                bad == 0
-            }
-            Err(()) => false,
-        };
         if reached.action == AccessAction::Read {
-            if !fine(shadow.write.row(cell)) || !fine(shadow.reads[0].row(cell)) {
+            if !row_is_fine(shadow.write.row(cell), stamp, known)
+                || !row_is_fine(shadow.reads[0].row(cell), stamp, known)
+            {
                 return false;
             }
             stamp_row(shadow.reads[0].row_mut(cell), stamp);
         } else {
-            let all = [&shadow.write, &shadow.reads[0], &shadow.reads[1]];
-            if !all.into_iter().all(|layer| fine(layer.row(cell))) {
+            if !row_is_fine(shadow.write.row(cell), stamp, known)
+                || !row_is_fine(shadow.reads[0].row(cell), stamp, known)
+                || !row_is_fine(shadow.reads[1].row(cell), stamp, known)
+            {
                 return false;
             }
             stamp_row(shadow.write.row_mut(cell), stamp);
         }
         true
+    }
+
+    /// Lane by lane, as [`Races::lanes`] does it, up to the first lane of which more has to be found out: one cell each, and
+    /// all is known to be in order. Returns the lanes that are left.
+    #[inline(always)]
+    fn quick_lanes(&mut self, reached: &Reached) -> u32 {
+        let shift = self.cell_shift;
+        let mut rest = reached.mask;
+        if reached.width >> shift > 1 {
+            return rest;
+        }
+        let first_stamp = Stamp::new(self.clocks.interval(reached.warp), 0, reached.place, reached.warp * 32).0;
+        let (from, ordered) = self.ordered(reached.allocation);
+        let start = self.clocks.start;
+        self.shadow(reached.allocation);
+        let shadow = match reached.allocation {
+            Some(index) => &mut self.global[index],
+            None => &mut self.shared,
+        };
+        let reads = reached.action == AccessAction::Read;
+        while rest != 0 {
+            let lane = (rest.trailing_zeros() & 31) as usize;
+            let stamp = first_stamp + lane as u64;
+            let cell = (reached.offsets[lane] >> shift) as usize;
+            if !is_fine(shadow.write.get(cell).0, stamp, from, ordered) {
+                return rest;
+            }
+            let first = shadow.reads[0].get(cell);
+            let first_is_fine = is_fine(first.0, stamp, from, ordered);
+            if reads && first_is_fine {
+                shadow.reads[0].set(cell, Stamp(stamp));
+            } else {
+                let second = shadow.reads[1].get(cell);
+                let second_is_fine = is_fine(second.0, stamp, from, ordered);
+                if !reads {
+                    if !(first_is_fine && second_is_fine) {
+                        return rest;
+                    }
+                    shadow.write.set(cell, Stamp(stamp));
+                } else if second_is_fine {
+                    shadow.reads[1].set(cell, Stamp(stamp));
+                } else if first.time() < start {
+                    shadow.reads[1].set(cell, first);
+                    shadow.reads[0].set(cell, Stamp(stamp));
+                } else if !(self.clocks.is_present(first) && (second.time() < start || self.clocks.is_present(second)))
+                {
+                    return rest;
+                }
+            }
+            rest &= rest - 1;
+        }
+        0
     }
 
     /// Stamps from the first to less than the sum are of this block, and known to all its threads. Shared memory has none of
@@ -211,6 +259,7 @@ impl Races {
     }
 
     /// Lane by lane, cell by cell.
+    #[inline(never)]
     fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, Conflict)) {
         let shift = self.cell_shift;
         let flags = match reached.order {
@@ -308,6 +357,28 @@ impl Races {
             return self.releases.knows(by, start, of, time);
         }
         by == of || time <= self.clocks.known(by, of)
+    }
+}
+
+/// Whether a stamp is of nothing, of what all threads know, or of the thread's own.
+#[inline(always)]
+fn is_fine(entry: u64, stamp: u64, from: u64, ordered: u64) -> bool {
+    (entry == 0) | (entry.wrapping_sub(from) < ordered) | ((entry ^ stamp) & 1023 == 0) & (entry >= from)
+}
+
+/// The same for a row of cells, of 32 neighbouring threads.
+#[inline(always)]
+fn row_is_fine(row: Result<Option<&[u64; 32]>, ()>, stamp: u64, (from, ordered): (u64, u64)) -> bool {
+    match row {
+        Ok(None) => true,
+        Ok(Some(row)) => {
+            let mut fine = true;
+            for (lane, &entry) in row.iter().enumerate() {
+                fine &= is_fine(entry, stamp + lane as u64, from, ordered);
+            }
+            fine
+        }
+        Err(()) => false,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Where no check is on, there is one branch here for each of them, and nothing else.
 
 use ptx::Space;
+use pulp::{Simd, WithSimd};
 
 use super::block::Worker;
 use super::local::lanes;
@@ -139,10 +140,34 @@ pub(super) fn touch_at(
 /// Tells the sanitizer of an access, for each state space that its lanes reach.
 #[inline(never)]
 fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mask: u32, coming: &Coming) -> u32 {
-    let addresses = access::addresses(warp, reach, split);
-    watch_at(worker, warp, reach.space, mask, &addresses, coming)
+    warp.registers.arch().dispatch(Watch { worker, warp, reach, split, mask, coming })
 }
 
+/// What [`watch`] does, for the host's instruction set.
+struct Watch<'a, 'l, 'w> {
+    worker: &'a mut Worker<'l>,
+    warp: &'a mut Warp<'w>,
+    reach: &'a Reach,
+    split: &'a Split,
+    mask: u32,
+    coming: &'a Coming<'a>,
+}
+
+impl WithSimd for Watch<'_, '_, '_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u32 {
+        let Self { worker, warp, reach, split, mask, coming } = self;
+        let addresses = access::addresses(warp, reach, split);
+        match reach.space {
+            Space::Generic => watch_at(worker, warp, Space::Generic, mask, &addresses, coming),
+            space => tell(worker, warp, coming, space, mask, &addresses),
+        }
+    }
+}
+
+#[inline(never)]
 fn watch_at(
     worker: &mut Worker,
     warp: &mut Warp,

@@ -41,7 +41,7 @@ impl Written {
         }
         let bits = self.bits.get_or_init(|| (0..self.bytes.div_ceil(32)).map(|_| AtomicU32::new(0)).collect());
         each_word(offset, length, |index, ones| {
-            if let Some(word) = bits.get(index) {
+            if let Some(word) = bits.get(index).filter(|word| word.load(Relaxed) & ones != ones) {
                 word.fetch_or(ones, Relaxed);
             }
             true
@@ -56,6 +56,26 @@ impl Written {
         }
         let Some(bits) = self.bits.get() else { return length == 0 };
         each_word(offset, length, |index, ones| bits.get(index).is_some_and(|word| word.load(Relaxed) & ones == ones))
+    }
+
+    /// Whether the aligned bytes of all active lanes are written: up to 16 each.
+    #[inline(always)]
+    pub fn has_lanes(&self, mask: u32, offsets: &[u64; 32], width: u32) -> bool {
+        if self.whole.load(Relaxed) {
+            return true;
+        }
+        let Some(bits) = self.bits.get() else { return false };
+        let ones = u64::from(u32::MAX >> (32 - width.clamp(1, 32)));
+        let mut rest = mask;
+        while rest != 0 {
+            let offset = offsets[(rest.trailing_zeros() & 31) as usize];
+            rest &= rest - 1;
+            let word = bits.get((offset / 32) as usize).map_or(0, |word| word.load(Relaxed));
+            if !u64::from(word) & ones << (offset % 32) != 0 {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether any of them is.
