@@ -91,10 +91,9 @@ impl<'l> Checker<'l> {
         let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
         let one = match space {
             Space::Shared => Some((None, self.shared)),
-            Space::Global | Space::Constant => match self.memory.locate(first, write) {
-                Some((index, span)) => Some((Some(index), span)),
-                None => None,
-            },
+            Space::Global | Space::Constant => {
+                self.memory.locate(first, write).map(|(index, span)| (Some(index), span))
+            }
             _ => None,
         };
         if let Some((index, span)) = one
