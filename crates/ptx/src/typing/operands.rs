@@ -292,6 +292,15 @@ impl<'s, 't> Context<'s, 't> {
     /// The `lanes` parts of operand `index`: the operand itself, or a vector.
     pub fn parts(&mut self, index: usize, lanes: usize) -> Parsed<Vec<RawOperand<'t>>> {
         let operand = self.raw(index);
+        if lanes == 1 && matches!(operand.raw, Raw::Vector(_)) {
+            return fault(operand.span, OperandError::Kind { expected: "a register", found: "a vector" });
+        }
+        self.braced_parts(index, lanes)
+    }
+
+    /// The same where a single one may stand in braces, too, as compilers write it for surfaces.
+    pub fn braced_parts(&mut self, index: usize, lanes: usize) -> Parsed<Vec<RawOperand<'t>>> {
+        let operand = self.raw(index);
         let vector = match &operand.raw {
             Raw::Vector(parts) => parts.clone(),
             Raw::Name(name) if lanes > 1 => match self.resolve(name)? {
@@ -304,9 +313,6 @@ impl<'s, 't> Context<'s, 't> {
             },
             _ => vec![operand.clone()],
         };
-        if lanes == 1 && matches!(operand.raw, Raw::Vector(_)) {
-            return fault(operand.span, OperandError::Kind { expected: "a register", found: "a vector" });
-        }
         if vector.len() != lanes {
             return fault(operand.span, OperandError::VectorLength { expected: lanes, found: vector.len() });
         }

@@ -21,14 +21,14 @@ fn shape(c: &mut Context<'_, '_>, types: &[Type]) -> Parsed<(usize, Type, OutOfR
     Ok((count, ty, c.choose(&OUTSIDE).unwrap_or(OutOfRange::Trap)))
 }
 
-/// `suld.b.geometry{.cache}{.vector}.type.outside d, [surface, coordinates];`
+/// `suld.b.geometry{.cache}{.vector}.type.outside d, [surface, coordinates];`; a single `d` may stand in braces.
 pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("b", ())], "`.b`")?;
     let geometry = geometry(c)?;
     c.choose(&[("ca", ()), ("cg", ()), ("cs", ()), ("cv", ())]);
     let (count, ty, outside) = shape(c, &[B8, B16, B32, B64])?;
     c.operands(2)?;
-    let parts = c.parts(0, count)?;
+    let parts = c.braced_parts(0, count)?;
     let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     let (surface, _, place) = element(c, 1, geometry, S32, SurfaceReference, false)?;
     Ok(Op::SurfaceLoad { ty, dsts, surface, place, outside })
@@ -42,7 +42,7 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (count, ty, outside) = shape(c, if formatted { &[B32] } else { &[B8, B16, B32, B64] })?;
     c.operands(2)?;
     let (surface, _, place) = element(c, 0, geometry, S32, SurfaceReference, false)?;
-    let parts = c.parts(1, count)?;
+    let parts = c.braced_parts(1, count)?;
     let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     Ok(Op::SurfaceStore { formatted, ty, srcs, surface, place, outside })
 }
@@ -69,4 +69,28 @@ pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.operands(2)?;
     let (surface, _, place) = element(c, 0, geometry, S32, SurfaceReference, false)?;
     Ok(Op::SurfaceReduce { by_element, op, ty, src: c.src(1, ty)?, surface, place, outside })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_single_element_may_stand_in_braces() {
+        // As nvcc writes `surf2Dread` and `surf2Dwrite`.
+        let text = "
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry copy(.param .u64 surface)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [surface];
+	mov.u32 %r1, %tid.x;
+	suld.b.2d.b32.trap {%r2}, [%rd1, {%r1, %r1}];
+	sust.b.2d.b32.trap [%rd1, {%r1, %r1}], {%r2};
+	sust.b.1d.b32.trap [%rd1, {%r1}], %r2;
+	ret;
+}";
+        assert!(crate::parse("copy.ptx", text).is_ok());
+    }
 }
