@@ -7,7 +7,7 @@
 //! | `texa1d:f32[64x3]`, `texa2d:f32[64x48x3]` | of three layers |
 //! | `texlin:f32[1024]=ramp` | of linear memory, read by whole indices |
 //! | `tex2d:u8x4[64x48]=rand:7` | of texels of four components: 1, 2 or 4 |
-//! | `tex2d:u8[64x48],linear,wrap,norm,float=@image.npy` | read so: see [`Options`] |
+//! | `tex2d:u8[64x48],linear,wrap,norm,float=@image.npy` | read with a linear filter, wrapped, at normalised coordinates, as floats from 0 to 1 |
 //! | `surf2d:f32[64x48]` | a surface; `surf1d`, `surf3d`, `surfa1d`, `surfa2d` |
 
 use super::value::Type;

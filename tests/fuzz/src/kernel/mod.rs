@@ -1,4 +1,4 @@
-//! Random kernels that do nothing PTX leaves open, as a tree: [`generate`] makes them, [`text`] writes them as PTX, and
+//! Random kernels that do nothing PTX leaves open, as a tree: `generate` makes them, `text` writes them as PTX, and
 //! [`crate::scalar`] says what they must give.
 //!
 //! A thread has four predicates, four halves, eight words and six doubles. They start with values that differ from thread to
