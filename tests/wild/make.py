@@ -74,8 +74,17 @@ def compile(path):
         subprocess.run(command, check=True, cwd=FOLDER)
         # A driver refuses PTX that is newer than itself, whatever is in it: nothing here needs more than 9.0 (CUDA 13.0).
         text = re.sub(r"^\.version 9\.\d+$", ".version 9.0", out.read_text(), flags=re.M)
-        # Some compilers write the folder that they ran in into the debug data.
-        out.write_text(text.replace(str(FOLDER.resolve()) + "/", "").replace(str(FOLDER.resolve()), "."))
+        out.write_text(without_folders(text))
+
+
+def without_folders(text):
+    """Without the folders of the machine: those of the compiler's headers, and the one that it ran in, which debug data have as
+    numbers, too (there, a name of the same length takes its place)."""
+    here = str(FOLDER.resolve())
+    numbers = lambda name: ",".join(str(byte) for byte in name.encode())
+    text = text.replace(here + "/", "").replace(here, ".")
+    text = text.replace(numbers(here), numbers("/" + "x" * (len(here) - 1)))
+    return re.sub(r'"/[^"]*/include/', '"cuda/include/', text)
 
 
 if __name__ == "__main__":
