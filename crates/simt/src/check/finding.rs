@@ -128,18 +128,13 @@ pub enum FindingKind {
         /// The lane that it reads from.
         source: u32,
     },
-    /// An allocation that was never freed.
-    Leak {
-        /// The allocation.
-        allocation: AllocationSpan,
-    },
 }
 
 impl FindingKind {
     /// The check that finds it: `memory`, `init`, `race` or `sync`.
     pub fn check(&self) -> &'static str {
         match self {
-            Self::Access { .. } | Self::Leak { .. } => Checks::NAMES[0],
+            Self::Access { .. } => Checks::NAMES[0],
             Self::Unwritten { .. } => Checks::NAMES[1],
             Self::Race { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
@@ -161,7 +156,6 @@ impl FindingKind {
             Self::NotMember { .. } => "not_member",
             Self::DifferentMasks { .. } => "different_masks",
             Self::InactiveSource { .. } => "inactive_source",
-            Self::Leak { .. } => "leak",
         }
     }
 
@@ -171,7 +165,6 @@ impl FindingKind {
             Self::Access { address, .. } | Self::Unwritten { address, .. } | Self::Race { address, .. } => {
                 Some(address)
             }
-            Self::Leak { allocation } => Some(allocation.address),
             _ => None,
         }
     }
@@ -189,7 +182,7 @@ impl FindingKind {
         match self {
             Self::Access { fault, .. } => fault.allocation(),
             Self::Unwritten { allocation, .. } => *allocation,
-            Self::Race { allocation, .. } | Self::Leak { allocation } => Some(*allocation),
+            Self::Race { allocation, .. } => Some(*allocation),
             _ => None,
         }
     }
@@ -198,7 +191,6 @@ impl FindingKind {
     pub fn space(&self) -> Option<Space> {
         match *self {
             Self::Access { space, .. } | Self::Unwritten { space, .. } | Self::Race { space, .. } => Some(space),
-            Self::Leak { .. } => Some(Space::Global),
             _ => None,
         }
     }
@@ -245,10 +237,6 @@ impl fmt::Display for FindingKind {
                 formatter,
                 "lanes that wait for each other name different masks: lane {a} {of_a:#010x}, lane {b} {of_b:#010x}"
             ),
-            Self::Leak { allocation } => {
-                let AllocationSpan { address, bytes } = allocation;
-                write!(formatter, "an allocation of {bytes} bytes at {address:#x} was never freed")
-            }
         }
     }
 }
