@@ -4,6 +4,7 @@ use std::fmt;
 
 use ptx::Space;
 
+use crate::memory::RefusedAccess;
 use crate::{AccessFaultKind, Finding, TextureFault};
 
 /// A fault that stopped a launch.
@@ -303,48 +304,8 @@ impl fmt::Display for MbarrierFault {
 impl fmt::Display for TrapKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TrapKind::Access { action, space, address, width, fault } => {
-                let space = space_name(*space);
-                let bytes = if *width == 1 { "byte" } else { "bytes" };
-                match fault {
-                    AccessFaultKind::Misaligned { width } => write!(
-                        formatter,
-                        "misaligned {action} of {width} bytes at {space} address {address:#x}: not a multiple of {width}"
-                    ),
-                    AccessFaultKind::OutOfBounds { nearest } => {
-                        write!(formatter, "out of bounds {action} of {width} {bytes} at {space} address {address:#x}")?;
-                        // What is further away has nothing to do with it.
-                        const NEAR: u64 = 1 << 30;
-                        match nearest.filter(|near| address.abs_diff(near.address) < NEAR.max(2 * near.bytes)) {
-                            None => write!(formatter, ", where nothing is allocated"),
-                            Some(near) if *address >= near.address => write!(
-                                formatter,
-                                ": {} bytes past the start of an allocation of {} bytes at {:#x}",
-                                address - near.address,
-                                near.bytes,
-                                near.address
-                            ),
-                            Some(near) => write!(
-                                formatter,
-                                ": {} bytes before an allocation of {} bytes at {:#x}",
-                                near.address - address,
-                                near.bytes,
-                                near.address
-                            ),
-                        }
-                    }
-                    AccessFaultKind::Freed { allocation } => write!(
-                        formatter,
-                        "use after free: {action} of {width} {bytes} at {space} address {address:#x}, in an allocation of {} \
-                         bytes at {:#x} that was freed",
-                        allocation.bytes, allocation.address
-                    ),
-                    AccessFaultKind::ReadOnly { allocation } => write!(
-                        formatter,
-                        "{action} of {width} {bytes} at {space} address {address:#x}, in read-only memory ({} bytes at {:#x})",
-                        allocation.bytes, allocation.address
-                    ),
-                }
+            &TrapKind::Access { action, space, address, width, ref fault } => {
+                RefusedAccess { action, space, address, width, fault }.fmt(formatter)
             }
             TrapKind::BarrierDivergence { barrier, missing, absence } => write!(
                 formatter,

@@ -5,8 +5,9 @@ use std::fmt;
 use ptx::Space;
 
 use super::Checks;
+use crate::memory::{Bytes, RefusedAccess};
 use crate::trap::{Triple, space_name};
-use crate::{AccessAction, AccessFaultKind, AllocationSpan, SourcePosition, TrapKind};
+use crate::{AccessAction, AccessFaultKind, AllocationSpan, SourcePosition};
 
 /// A fault that the sanitizer found. One bug is one finding, however often it happens: those of one kind, at the same
 /// instructions, in the same allocation are counted together.
@@ -198,16 +199,14 @@ impl FindingKind {
 
 impl fmt::Display for FindingKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = |width: u32| if width == 1 { "byte" } else { "bytes" };
         match self {
-            Self::Access { action, space, address, width, fault } => {
-                let (action, space, address, width) = (*action, *space, *address, *width);
-                TrapKind::Access { action, space, address, width, fault: fault.clone() }.fmt(formatter)
+            &Self::Access { action, space, address, width, ref fault } => {
+                RefusedAccess { action, space, address, width, fault }.fmt(formatter)
             }
             Self::Unwritten { space, address, width, .. } => write!(
                 formatter,
-                "read of {width} {} of {} memory that nothing wrote, at address {address:#x}",
-                bytes(*width),
+                "read of {} of {} memory that nothing wrote, at address {address:#x}",
+                Bytes((*width).into()),
                 space_name(*space)
             ),
             Self::Race { scope, space, address, width, actions, .. } => {
@@ -217,10 +216,10 @@ impl fmt::Display for FindingKind {
                     RaceScope::Grid => ("between blocks", "nothing that orders them"),
                 };
                 let [now, before] = actions;
-                let (bytes, space) = (bytes(*width), space_name(*space));
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
                 write!(
                     formatter,
-                    "race {place}: {now} of {width} {bytes} at {space} address {address:#x} after another thread's \
+                    "race {place}: {now} of {bytes} at {space} address {address:#x} after another thread's \
                      {before}, with {missing}"
                 )
             }

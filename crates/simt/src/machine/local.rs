@@ -5,7 +5,7 @@
 
 use crate::coalesce::{self, Sectors};
 use crate::lanes::{Row, WideRow, blend};
-use crate::memory::{Access, AccessFault, AccessFaultKind};
+use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 
 /// The local memory of a warp's threads.
 #[derive(Default)]
@@ -40,7 +40,8 @@ impl LocalMemory {
             return Some(AccessFaultKind::Misaligned { width });
         }
         let inside = address.checked_add(u64::from(width)).is_some_and(|end| end <= self.bytes);
-        (!inside).then_some(AccessFaultKind::OutOfBounds { nearest: None })
+        let nearest = Some(AllocationSpan { address: 0, bytes: self.bytes });
+        (!inside).then_some(AccessFaultKind::OutOfBounds { nearest })
     }
 
     fn check(&self, access: &Access) -> Result<(), AccessFault> {

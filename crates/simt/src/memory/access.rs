@@ -1,4 +1,10 @@
-//! One warp's access: which lanes, which addresses, how wide.
+//! One warp's access: which lanes, which addresses, how wide; and why an address cannot be accessed.
+
+use std::fmt;
+
+use ptx::Space;
+
+use crate::trap::{AccessAction, space_name};
 
 /// The addresses that the active lanes of a warp access with one instruction.
 pub(crate) struct Access<'a> {
@@ -83,7 +89,7 @@ pub enum AccessFaultKind {
         /// The allocation nearest to it.
         nearest: Option<AllocationSpan>,
     },
-    /// In an allocation that was freed.
+    /// In an allocation that was freed, or nearest to one.
     Freed {
         /// That allocation.
         allocation: AllocationSpan,
@@ -123,4 +129,173 @@ pub struct AllocationSpan {
     pub address: u64,
     /// Its size in bytes.
     pub bytes: u64,
+}
+
+/// An access that cannot be made, in words.
+pub(crate) struct RefusedAccess<'a> {
+    pub action: AccessAction,
+    /// The state space that the address was resolved to.
+    pub space: Space,
+    pub address: u64,
+    /// Bytes that the thread accesses.
+    pub width: u32,
+    pub fault: &'a AccessFaultKind,
+}
+
+impl fmt::Display for RefusedAccess<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { action, space, address, width, fault } = self;
+        let what = format_args!("{action} of {} at {} address {address:#x}", Bytes(width.into()), space_name(space));
+        let place = |allocation| Place { address, width: width.into(), allocation };
+        match *fault {
+            AccessFaultKind::Misaligned { width } => write!(formatter, "misaligned {what}: not a multiple of {width}"),
+            AccessFaultKind::OutOfBounds { nearest } => {
+                write!(formatter, "out of bounds {what}")?;
+                // What is further away has nothing to do with it.
+                const NEAR: u64 = 1 << 30;
+                let near = nearest.filter(|near| address.abs_diff(near.address) < NEAR.max(2 * near.bytes));
+                match (space, near) {
+                    (_, None) => write!(formatter, ", where nothing is allocated"),
+                    (Space::Shared, Some(AllocationSpan { bytes: 0, .. })) => {
+                        write!(formatter, ": the block has no shared memory")
+                    }
+                    (Space::Shared, Some(near)) => {
+                        write!(formatter, ": {} the block's {} of shared memory", place(near), Bytes(near.bytes))
+                    }
+                    (Space::Local, Some(near)) => {
+                        write!(formatter, ": {} the thread's {} of local memory", place(near), Bytes(near.bytes))
+                    }
+                    (_, Some(near)) => write!(formatter, ": {} the {near}", place(near)),
+                }
+            }
+            AccessFaultKind::Freed { allocation } => {
+                write!(formatter, "use after free: {what}, {} an {allocation} that was freed", place(allocation))
+            }
+            AccessFaultKind::ReadOnly { allocation } => {
+                write!(
+                    formatter,
+                    "{what}, in read-only memory ({} at {:#x})",
+                    Bytes(allocation.bytes),
+                    allocation.address
+                )
+            }
+        }
+    }
+}
+
+/// So many bytes.
+pub(crate) struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.0, if self.0 == 1 { "byte" } else { "bytes" })
+    }
+}
+
+impl fmt::Display for AllocationSpan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "allocation of {} at {:#x}", Bytes(self.bytes), self.address)
+    }
+}
+
+/// Where an access lies with regard to an allocation: in front of the allocation's name.
+struct Place {
+    address: u64,
+    width: u64,
+    allocation: AllocationSpan,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { address, width, allocation } = self;
+        let end = allocation.address.saturating_add(allocation.bytes);
+        let beyond = address.saturating_add(width).saturating_sub(end);
+        if address < allocation.address {
+            write!(formatter, "{} before the start of", Bytes(allocation.address - address))
+        } else if address == end {
+            write!(formatter, "just past the end of")
+        } else if address > end {
+            write!(formatter, "{} past the end of", Bytes(address - end))
+        } else if beyond > 0 {
+            let (verb, bytes) = if beyond == 1 { ("is", "byte".into()) } else { ("are", format!("{beyond} bytes")) };
+            write!(formatter, "its last {bytes} {verb} past the end of")
+        } else {
+            write!(formatter, "in")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(space: Space, address: u64, width: u32, fault: AccessFaultKind) -> String {
+        RefusedAccess { action: AccessAction::Read, space, address, width, fault: &fault }.to_string()
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_is_told_from_the_nearer_end() {
+        let near = AllocationSpan { address: 0x1000, bytes: 24 };
+        let beyond =
+            |address, width| text(Space::Global, address, width, AccessFaultKind::OutOfBounds { nearest: Some(near) });
+        let at_allocation = "the allocation of 24 bytes at 0x1000";
+        assert_eq!(
+            beyond(0x1018, 4),
+            format!("out of bounds read of 4 bytes at global address 0x1018: just past the end of {at_allocation}")
+        );
+        for (address, width, place) in [
+            (0x1019, 1, "1 byte past the end of"),
+            (0x1020, 16, "8 bytes past the end of"),
+            (0x1010, 16, "its last 8 bytes are past the end of"),
+            (0x1016, 3, "its last byte is past the end of"),
+            (0xfff, 1, "1 byte before the start of"),
+            (0xff0, 16, "16 bytes before the start of"),
+            (0xffc, 8, "4 bytes before the start of"),
+        ] {
+            assert!(
+                beyond(address, width).ends_with(&format!(": {place} {at_allocation}")),
+                "{}",
+                beyond(address, width)
+            );
+        }
+        assert_eq!(
+            beyond(u64::MAX, 1),
+            "out of bounds read of 1 byte at global address 0xffffffffffffffff, where nothing is allocated"
+        );
+    }
+
+    #[test]
+    fn spaces_without_allocations_have_names() {
+        let beyond = |space, bytes| {
+            let nearest = Some(AllocationSpan { address: 0, bytes });
+            text(space, 72, 8, AccessFaultKind::OutOfBounds { nearest })
+        };
+        for (space, bytes, end) in [
+            (Space::Shared, 64, "shared address 0x48: 8 bytes past the end of the block's 64 bytes of shared memory"),
+            (Space::Shared, 0, "shared address 0x48: the block has no shared memory"),
+            (Space::Local, 72, "local address 0x48: just past the end of the thread's 72 bytes of local memory"),
+        ] {
+            assert_eq!(beyond(space, bytes), format!("out of bounds read of 8 bytes at {end}"));
+        }
+    }
+
+    #[test]
+    fn freed_and_read_only_memory_are_told() {
+        let allocation = AllocationSpan { address: 0x1000, bytes: 24 };
+        let freed = |address| text(Space::Global, address, 4, AccessFaultKind::Freed { allocation });
+        let of = "an allocation of 24 bytes at 0x1000 that was freed";
+        assert_eq!(freed(0x1004), format!("use after free: read of 4 bytes at global address 0x1004, in {of}"));
+        assert_eq!(
+            freed(0x101c),
+            format!("use after free: read of 4 bytes at global address 0x101c, 4 bytes past the end of {of}")
+        );
+        assert_eq!(
+            text(Space::Constant, 0x1000, 1, AccessFaultKind::ReadOnly { allocation }),
+            "read of 1 byte at constant address 0x1000, in read-only memory (24 bytes at 0x1000)"
+        );
+        assert_eq!(
+            text(Space::Global, 0x1002, 4, AccessFaultKind::Misaligned { width: 4 }),
+            "misaligned read of 4 bytes at global address 0x1002: not a multiple of 4"
+        );
+    }
 }

@@ -301,7 +301,10 @@ impl Memory {
     /// Whether a thread may access `width` bytes at `address`.
     pub(crate) fn check(&self, address: u64, width: u32, write: bool) -> Result<(), AccessFaultKind> {
         let Some(allocation) = self.find(address, u64::from(width)) else {
-            return Err(AccessFaultKind::OutOfBounds { nearest: self.nearest(address) });
+            return Err(match self.nearest(address) {
+                Some(Allocation { span, words: None, .. }) => AccessFaultKind::Freed { allocation: *span },
+                nearest => AccessFaultKind::OutOfBounds { nearest: nearest.map(|nearest| nearest.span) },
+            });
         };
         if allocation.words.is_none() {
             return Err(AccessFaultKind::Freed { allocation: allocation.span });
@@ -315,12 +318,18 @@ impl Memory {
         Ok(())
     }
 
-    /// The live allocation whose first or last byte is nearest to `address`.
-    fn nearest(&self, address: u64) -> Option<AllocationSpan> {
-        self.allocations().min_by_key(|span| {
-            let last = span.address + span.bytes.saturating_sub(1);
-            if address < span.address { span.address - address } else { address.saturating_sub(last) }
-        })
+    /// The allocation whose first or last byte is nearest to `address`: a live one, or a freed one that is no further away
+    /// than allocations are from each other.
+    fn nearest(&self, address: u64) -> Option<&Allocation> {
+        let distance = |allocation: &Allocation| {
+            let AllocationSpan { address: start, bytes } = allocation.span;
+            let last = start + bytes.saturating_sub(1);
+            if address < start { start - address } else { address.saturating_sub(last) }
+        };
+        let all =
+            self.allocations.iter().map(|allocation| (distance(allocation), allocation.words.is_none(), allocation));
+        let near = all.filter(|&(distance, freed, _)| !freed || distance < SPACING);
+        near.min_by_key(|&(distance, freed, _)| (distance, freed)).map(|(_, _, allocation)| allocation)
     }
 
     /// The words of an allocation and the index of the first of `width` bytes, for an atomic operation.

@@ -15,7 +15,7 @@ mod shared;
 mod words;
 mod written;
 
-pub(crate) use access::{Access, AccessFault};
+pub(crate) use access::{Access, AccessFault, Bytes, RefusedAccess};
 pub use access::{AccessFaultKind, AllocationSpan};
 pub use global::{Memory, MemoryError};
 pub(crate) use shape::Shape;
@@ -79,6 +79,15 @@ mod tests {
             memory.check(address, 4, false),
             Err(AccessFaultKind::Freed { allocation: AllocationSpan { address, bytes: 600 } })
         );
+        // Just behind it, too; not further away, and not where a live one is nearer.
+        assert_eq!(
+            memory.check(address + 600, 4, false),
+            Err(AccessFaultKind::Freed { allocation: AllocationSpan { address, bytes: 600 } })
+        );
+        let nearest = Some(AllocationSpan { address: again, bytes: 600 });
+        assert_eq!(memory.check(again - 4, 4, false), Err(AccessFaultKind::OutOfBounds { nearest }));
+        memory.free(again).unwrap();
+        assert_eq!(memory.check(0, 4, false), Err(AccessFaultKind::OutOfBounds { nearest: None }));
     }
 
     #[test]
