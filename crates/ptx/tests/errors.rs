@@ -14,6 +14,7 @@ const PRELUDE: &str = ".version 8.3
 .global .align 4 .b8 bytes[64];
 .shared .align 16 .b8 tile[128];
 .func (.param .b32 result) twice (.param .b32 value);
+.func (.param .b32 result) sum (.param .b32 a, .param .b32 b);
 .visible .entry wrong(.param .u64 pointer) {
 .reg .pred %p<4>; .reg .b16 %rs<8>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>; .reg .f64 %fd<8>; .reg .v2 .f32 %v;
 ";

@@ -38,8 +38,8 @@ pub enum OperandError {
     CallOfKernel(String),
     #[error("an indirect call needs a `.callprototype` or `.calltargets` behind its arguments")]
     NoPrototype,
-    #[error("no function of this module fits the call")]
-    NoCandidate,
+    #[error("the functions of `{0}` take different arguments, or return different results")]
+    DifferentTargets(String),
     #[error("`.{selector}` selects nothing here; there are {known}")]
     Selector { selector: String, known: &'static str },
     #[error("`{0}` cannot be written")]

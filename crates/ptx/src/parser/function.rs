@@ -3,7 +3,7 @@
 use super::variable::{Shape, size};
 use super::{Parser, Word};
 use crate::environment::{Entity, Pending, Signature};
-use crate::errors::{DeclarationError, Fault, OperandError, Parsed, fault};
+use crate::errors::{DeclarationError, Parsed, fault};
 use crate::lexer::TokenKind;
 use crate::{
     Address, AddressBase, CacheOperator, Callee, Function, Handle, Initializer, Instruction, Linkage, Op, Operand,
@@ -193,7 +193,11 @@ impl<'t> Parser<'t> {
         self.cursor.advance();
         let mut shape = self.shape()?;
         if self.cursor.accept_dot("ptr") {
-            if let Some("global" | "shared" | "local" | "const" | "generic" | "param") = self.cursor.dot() {
+            // The last three are of OpenCL, whose images and samplers are passed by address.
+            if let Some(
+                "global" | "shared" | "local" | "const" | "generic" | "param" | "texref" | "surfref" | "samplerref",
+            ) = self.cursor.dot()
+            {
                 self.cursor.advance();
             }
             if self.cursor.accept_dot("align") {
@@ -386,7 +390,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// At the end of the module: calls through registers get the functions that fit them.
+    /// At the end of the module: calls through registers get the functions that fit them. There may be none: of a null pointer,
+    /// or in a module that is one part of a program.
     pub(super) fn finish_indirect_calls(&mut self) {
         let calls = std::mem::take(&mut self.indirect_calls);
         if calls.is_empty() {
@@ -399,10 +404,7 @@ impl<'t> Parser<'t> {
             }
         }
         for IndirectCall { function, at, signature, span } in calls {
-            let Some(found) = fitting.get(&signature) else {
-                self.report(Fault { problem: OperandError::NoCandidate.into(), span }, span.start);
-                continue;
-            };
+            let Some(found) = fitting.get(&signature) else { continue };
             if let Err(fault) = self.environment.spend(found.len() as u64, span) {
                 self.report(*fault, span.start);
                 return;

@@ -126,7 +126,7 @@ impl<'t> Context<'_, 't> {
         if signatures.all(|signature| signature == first) {
             Ok(first)
         } else {
-            fault(table.span, OperandError::NoCandidate)
+            fault(table.span, OperandError::DifferentTargets(table.text.to_owned()))
         }
     }
 

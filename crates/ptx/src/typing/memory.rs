@@ -150,9 +150,15 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Store { space, ordering, scope, cache: cache.unwrap_or_default(), ty, srcs, address })
 }
 
-/// `prefetch.global.L2 [a];`, `prefetchu.L1 [a];`, `applypriority.global.L2::evict_normal [a], 128;`,
-/// `discard.global.L2 [a], 128;`
+/// `prefetch.global.L2 [a];`, `prefetch.param.tensormap [a];`, `prefetchu.L1 [a];`,
+/// `applypriority.global.L2::evict_normal [a], 128;`, `discard.global.L2 [a], 128;`
 pub(super) fn prefetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    if c.opcode() == "prefetch" && c.has_modifier("tensormap") {
+        let space = c.choose(&[("const", Space::Constant), ("param", Space::Parameter)]).unwrap_or(Space::Generic);
+        c.accept("tensormap");
+        c.operands(1)?;
+        return Ok(Op::Prefetch { space, address: c.address(0, space)? });
+    }
     let space = c.choose(&[("global", Space::Global), ("local", Space::Local)]).unwrap_or(Space::Generic);
     let levels: &[(&str, ())] = match c.opcode() {
         "prefetch" => &[("L1", ()), ("L2", ()), ("L2::evict_last", ()), ("L2::evict_normal", ())],

@@ -16,7 +16,6 @@ const FORMS: &[(&str, &str)] = &[
     ("red", "async"),
     ("st", "async"),
     ("st", "bulk"),
-    ("prefetch", "tensormap"),
 ];
 
 /// Types of PTX that this crate does not represent.
