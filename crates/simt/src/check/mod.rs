@@ -6,12 +6,14 @@
 //! - `checker`: what becomes of an access: is it possible, was what it reads written, does it race?
 //! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
 //!   operations, also between blocks) and `shadow` (who accessed each cell last).
+//! - `copies`: what `cp.async` has begun and nobody has waited for.
 //! - `finding`, `findings`: what is told, and how occurrences become one.
 //!
 //! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else.
 
 mod checker;
 mod clocks;
+mod copies;
 mod finding;
 mod findings;
 mod race;
@@ -19,6 +21,7 @@ mod releases;
 mod shadow;
 
 pub(crate) use checker::{Checker, Touch};
+pub(crate) use copies::Copy;
 pub use finding::{Finding, FindingKind, RaceScope, Site};
 pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use race::Races;
