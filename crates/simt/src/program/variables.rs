@@ -66,6 +66,8 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
             _ => continue,
         };
         let address = place.map_err(|error| failed(variable, error))?;
+        // What the initialiser leaves out is zero (PTX manual, "Initializers"), as all new memory is.
+        memory.mark_written(address);
         addresses[handle.index()] = Some(address);
         if let Some(state) = &variable.initializer.sampler {
             let sampler = memory.create_sampler(&sampling(state));
