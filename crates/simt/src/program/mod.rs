@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::machine::{Launched, Placement};
+use crate::machine::{Launched, Placement, checked_on_model};
 use crate::model::{BlockNeeds, Limiter};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, Memory, Report};
 
@@ -137,7 +137,19 @@ impl Program {
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
         let placement = placement(launch, &kernel.info)?;
-        Launched::new(code, &self.module, memory, launch, offsets, *bytes).run(launch.threads, placement)
+        let run = |launch: &Launch, placement| {
+            Launched::new(code, &self.module, memory, launch, offsets, *bytes).run(launch.threads, placement)
+        };
+        let result = match placement {
+            Some(placement) if launch.checks.any() => {
+                checked_on_model(memory, launch, |launch| run(launch, None), |launch| run(launch, Some(placement)))
+            }
+            _ => run(launch, placement),
+        };
+        if !launch.checks.init {
+            memory.assume_written();
+        }
+        result
     }
 
     /// The kernel to launch, if the request makes sense.
@@ -204,9 +216,6 @@ impl Program {
 fn placement(launch: &Launch, info: &KernelInfo) -> Result<Option<Placement>, InvalidLaunch> {
     let Some(model) = launch.model else { return Ok(None) };
     let kernel = || launch.kernel.to_string();
-    if launch.checks.any() {
-        return Err(InvalidLaunch::ChecksOnModel { kernel: kernel() });
-    }
     let threads = launch.block.iter().product();
     let limit = model.limits.threads_per_block;
     if threads > limit {
