@@ -5,7 +5,6 @@
 
 mod bad_input;
 mod check;
-mod faults;
 mod files;
 mod formats;
 #[cfg(target_os = "linux")]

@@ -41,6 +41,15 @@ pub struct SharedCounters {
     pub bank_conflicts: u64,
 }
 
+/// Accesses to the shared memory of other blocks of the cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DistributedCounters {
+    /// Warp instructions, once for each block that they reach.
+    pub requests: u64,
+    /// Bytes that the lanes access, summed.
+    pub bytes: u64,
+}
+
 /// What one instruction of the program did in a launch. An instruction that names no state space may reach several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCounters {
@@ -56,6 +65,8 @@ pub struct InstructionCounters {
     pub local: MemoryCounters,
     /// Its accesses to shared memory.
     pub shared: SharedCounters,
+    /// Its accesses to the shared memory of other blocks of the cluster.
+    pub distributed: DistributedCounters,
     /// Its accesses to textures and surfaces.
     pub texture: MemoryCounters,
 }
@@ -106,6 +117,8 @@ pub struct Counters {
     pub local: ByKind<MemoryCounters>,
     /// Shared memory.
     pub shared: ByKind<SharedCounters>,
+    /// Shared memory of other blocks of the cluster.
+    pub distributed: ByKind<DistributedCounters>,
     /// Textures.
     pub texture: MemoryCounters,
     /// Surfaces.
@@ -126,6 +139,7 @@ impl Counters {
             *self.global.of(from) += counted.global;
             *self.local.of(kind) += counted.local;
             *self.shared.of(kind) += counted.shared;
+            *self.distributed.of(kind) += counted.distributed;
         }
     }
 
@@ -169,6 +183,13 @@ impl Counters {
         count("ptx__inst_executed_op_branch.sum", self.branches);
         count("ptx__inst_executed_op_branch_divergent.sum", self.divergent_branches);
         count("ptx__inst_executed_op_barrier.sum", self.barriers);
+        let distributed = [
+            ("ptx__requests_mem_distributed_shared_op_ld.sum", self.distributed.load),
+            ("ptx__requests_mem_distributed_shared_op_st.sum", self.distributed.store),
+            ("ptx__requests_mem_distributed_shared_op_atom.sum", self.distributed.atomic),
+            ("ptx__requests_mem_distributed_shared_op_red.sum", self.distributed.reduction),
+        ];
+        distributed.iter().for_each(|&(name, counters)| count(name, counters.requests));
         let mut ratio = |name, value: Option<f64>| metrics.push(Metric { name, value: MetricValue::Ratio(value) });
         ratio(
             "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
@@ -247,6 +268,13 @@ impl AddAssign for MemoryCounters {
     }
 }
 
+impl AddAssign for DistributedCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+    }
+}
+
 impl AddAssign for SharedCounters {
     fn add_assign(&mut self, other: Self) {
         self.requests += other.requests;
@@ -263,6 +291,7 @@ impl AddAssign for InstructionCounters {
         self.global += other.global;
         self.local += other.local;
         self.shared += other.shared;
+        self.distributed += other.distributed;
         self.texture += other.texture;
     }
 }

@@ -27,6 +27,9 @@ pub struct Launch<'a> {
     pub grid: [u32; 3],
     /// Threads in a block: x, y, z.
     pub block: [u32; 3],
+    /// Blocks in a cluster: x, y, z. `None`: what the kernel demands (`.reqnctapercluster`), else one. Up to 16 in all; what every
+    /// GPU with clusters grants is 8.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The most shared memory, static and dynamic together, that a block may use, in bytes.
@@ -43,15 +46,13 @@ pub struct Launch<'a> {
     pub arguments: &'a [&'a [u8]],
     /// Warp instructions after which the launch stops with a trap.
     pub step_limit: u64,
-    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host. With a model, the
-    /// launch runs twice: so, for the findings alone, and then on the model, as without checks.
+    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host.
     pub checks: Checks,
     /// Threads of the host that run blocks; `None`: as many as rayon's global pool has. Results do not depend on it.
     pub threads: Option<usize>,
     /// Set it from another thread to stop the launch with [`LaunchError::Cancelled`].
     pub cancel: Option<&'a AtomicBool>,
-    /// Called now and then, from any thread, with the blocks done and the blocks to run: those of the grid, or twice as many
-    /// with checks on a model.
+    /// Called now and then, from any thread, with the blocks done and the blocks of the grid.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
     /// Takes what the threads print; `None`: nobody reads it.
     pub output: Option<&'a Output>,
@@ -63,6 +64,7 @@ impl Default for Launch<'_> {
             kernel: "",
             grid: [1; 3],
             block: [1; 3],
+            cluster: None,
             dynamic_shared: 0,
             shared_limit: DEFAULT_SHARED_LIMIT,
             model: None,
@@ -87,6 +89,7 @@ impl fmt::Debug for Launch<'_> {
             .field("kernel", &self.kernel)
             .field("grid", &self.grid)
             .field("block", &self.block)
+            .field("cluster", &self.cluster)
             .field("dynamic_shared", &self.dynamic_shared)
             .field("model", &self.model.map(|model| model.name))
             .field("arguments", &self.arguments)
@@ -139,10 +142,8 @@ pub enum InvalidLaunch {
     BlockTooLarge { kernel: String, block: [u32; 3] },
     #[error("kernel `{kernel}`: the block {block:?} exceeds the {limit} threads that a block of `{model}` has at most")]
     BeyondModelThreads { kernel: String, block: [u32; 3], limit: u32, model: &'static str },
-    #[error(
-        "kernel `{kernel}`: the host has no room for the copy of {bytes} bytes of device memory that checks on a model take"
-    )]
-    NoRoomForChecks { kernel: String, bytes: u64 },
+    #[error("kernel `{kernel}`: checks and a model do not go together: launch once with each")]
+    ChecksOnModel { kernel: String },
     #[error("kernel `{kernel}`: no block fits on a multiprocessor of `{model}`: {limiter} allow none")]
     DoesNotFit { kernel: String, model: &'static str, limiter: &'static str },
     #[error("kernel `{kernel}` is compiled for blocks of at most {limit} threads (.maxntid), {given} were asked for")]
@@ -150,9 +151,23 @@ pub enum InvalidLaunch {
     #[error("kernel `{kernel}` is compiled for blocks of {required:?} threads (.reqntid), {given:?} were asked for")]
     NotRequiredThreads { kernel: String, required: [u32; 3], given: [u32; 3] },
     #[error(
-        "kernel `{kernel}` runs in clusters of {cluster:?} blocks (.reqnctapercluster); the simulator runs clusters of one"
+        "kernel `{kernel}` is compiled for clusters of {required:?} blocks (.reqnctapercluster), {given:?} were asked for"
     )]
-    ClusterSize { kernel: String, cluster: [u32; 3] },
+    NotRequiredCluster { kernel: String, required: [u32; 3], given: [u32; 3] },
+    #[error("kernel `{kernel}` runs in clusters (.explicitcluster), and the launch does not say of how many blocks")]
+    NoCluster { kernel: String },
+    #[error("kernel `{kernel}`: a cluster of {cluster:?} blocks; it may have 1 to {limit} blocks in all")]
+    ClusterSize { kernel: String, cluster: [u32; 3], limit: u64 },
+    #[error(
+        "kernel `{kernel}` is compiled for clusters of at most {limit} blocks (.maxclusterrank), {given} were asked for"
+    )]
+    BeyondMaximumCluster { kernel: String, limit: u32, given: u64 },
+    #[error("kernel `{kernel}`: the grid {grid:?} cannot be parted into clusters of {cluster:?} blocks")]
+    GridNotInClusters { kernel: String, grid: [u32; 3], cluster: [u32; 3] },
+    #[error(
+        "kernel `{kernel}`: `{model}` does not run clusters of {cluster:?} blocks: models run each block by itself"
+    )]
+    ClusterOnModel { kernel: String, cluster: [u32; 3], model: &'static str },
     #[error("kernel `{kernel}` needs {needed} bytes of shared memory a block ({fixed} static), the limit is {limit}")]
     SharedMemory { kernel: String, needed: u64, fixed: u64, limit: u32 },
 }

@@ -73,7 +73,8 @@ mod trap;
 
 pub use check::{Checks, Finding, FindingKind, RaceScope, Site};
 pub use counters::{
-    AccessKind, ByKind, Counters, InstructionCounters, MemoryCounters, Metric, MetricValue, SharedCounters,
+    AccessKind, ByKind, Counters, DistributedCounters, InstructionCounters, MemoryCounters, Metric, MetricValue,
+    SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
 pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};

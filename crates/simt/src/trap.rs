@@ -51,6 +51,9 @@ pub struct SourcePosition {
     pub column: u32,
 }
 
+/// Stands for the cluster's barrier where barriers of a block have a number.
+pub(crate) const CLUSTER_BARRIER: u32 = 16;
+
 /// What a faulting access was to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -65,7 +68,7 @@ pub enum AccessAction {
 pub enum Absence {
     /// They have returned.
     Exited,
-    /// They wait at another barrier, or at the same one for another number of threads.
+    /// They wait at another barrier, or at the same one for another number of threads; 16: that of the cluster.
     AtBarrier(u32),
     /// They wait for other lanes of their warp.
     InWarp,
@@ -122,7 +125,7 @@ pub enum TrapKind {
     },
     /// An aligned barrier that only some threads of the warp execute.
     BarrierDivergence {
-        /// The barrier.
+        /// The barrier; 16: that of the cluster.
         barrier: u32,
         /// A thread that does not execute it.
         missing: [u32; 3],
@@ -139,6 +142,11 @@ pub enum TrapKind {
         expected: u32,
         /// A thread that does not come.
         missing: Option<([u32; 3], Absence)>,
+    },
+    /// A second arrival at the cluster's barrier without a wait after the first, or a wait without an arrival.
+    ClusterBarrierOrder {
+        /// Whether it was a wait.
+        waits: bool,
     },
     /// A `.sync` instruction at which lanes wait for others of their warp that never come.
     WarpNeverConverges {
@@ -227,6 +235,18 @@ pub enum TrapKind {
     },
 }
 
+/// The name of a barrier.
+struct BarrierName(u32);
+
+impl fmt::Display for BarrierName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            CLUSTER_BARRIER => write!(formatter, "the cluster's barrier"),
+            number => write!(formatter, "barrier {number}"),
+        }
+    }
+}
+
 pub(crate) struct Triple(pub [u32; 3]);
 
 impl fmt::Display for Triple {
@@ -240,7 +260,7 @@ impl fmt::Display for Absence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Absence::Exited => write!(formatter, "has exited"),
-            Absence::AtBarrier(barrier) => write!(formatter, "waits at barrier {barrier}"),
+            Absence::AtBarrier(barrier) => write!(formatter, "waits at {}", BarrierName(*barrier)),
             Absence::AtPhase => write!(formatter, "waits for a phase of an mbarrier"),
             Absence::NoThread => write!(formatter, "is no thread of the block"),
             Absence::InWarp => write!(formatter, "waits for other lanes of its warp"),
@@ -255,6 +275,7 @@ pub(crate) fn space_name(space: Space) -> &'static str {
         Space::Generic => "generic",
         Space::Global => "global",
         Space::Shared => "shared",
+        Space::ClusterShared => "distributed shared",
         Space::Local => "local",
         Space::Constant => "constant",
         Space::Parameter => "parameter",
@@ -309,7 +330,8 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::BarrierDivergence { barrier, missing, absence } => write!(
                 formatter,
-                "barrier {barrier} is not executed by the whole warp: thread {} {absence}",
+                "{} is not executed by the whole warp: thread {} {absence}",
+                BarrierName(*barrier),
                 Triple(*missing)
             ),
             TrapKind::BarrierNeverReached { barrier, arrived, expected, missing } => {
@@ -318,6 +340,12 @@ impl fmt::Display for TrapKind {
                     Some((thread, absence)) => write!(formatter, ", thread {} {absence}", Triple(*thread)),
                     None => Ok(()),
                 }
+            }
+            TrapKind::ClusterBarrierOrder { waits: true } => {
+                write!(formatter, "a wait at the cluster's barrier without an arrival before")
+            }
+            TrapKind::ClusterBarrierOrder { waits: false } => {
+                write!(formatter, "a second arrival at the cluster's barrier without a wait after the first")
             }
             TrapKind::WarpNeverConverges { members, missing, absence } => write!(
                 formatter,

@@ -5,6 +5,7 @@
 //! has come to its end, each file whole or not at all.
 
 pub mod argument;
+mod fault;
 mod output;
 mod placed;
 pub mod texture;
@@ -21,13 +22,14 @@ use ptx::{Function, Module};
 use simt::Checks;
 
 use argument::{Argument, Data, Prepared};
+use fault::Fault;
 use placed::Placed;
 use value::Values;
 
 use crate::check::type_of;
 use crate::device::{self, Counters, Device, DeviceChoice, LaunchConfig};
 use crate::error::{Error, Result, one_line};
-use crate::faults::{CheckFlags, Fault, Findings};
+use crate::faults::{self, Findings};
 use crate::limits::Limits;
 use crate::lines::{LineFlags, Lines};
 use crate::output_file;
@@ -97,8 +99,9 @@ struct Flags {
     counters: bool,
     #[command(flatten)]
     lines: LineFlags,
-    #[command(flatten)]
-    checks: CheckFlags,
+    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync; or all, none [default: all]
+    #[arg(long, value_name = "CHECKS")]
+    check: Option<Checks>,
 }
 
 /// A buffer to write to a file.
@@ -164,16 +167,17 @@ pub(crate) fn main(
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(choice, &device::Options { ptx: Some(flags.file.clone()), limits })?;
-    let simulated = flags.counters || !device.properties().is_gpu();
-    flags.lines.check_counted(simulated)?;
-    flags.checks.check_simulated(simulated)?;
+    flags.lines.check_counted(flags.counters || !device.properties().is_gpu())?;
     let config = LaunchConfig {
         dynamic_shared: flags.shared,
-        checks: flags.checks.or(Checks::ALL),
+        // A model has caches, and no sanitizer.
+        checks: flags.check.unwrap_or(if device.properties().simulates.is_some() { Checks::NONE } else { Checks::ALL }),
         carveout: flags.carveout,
         registers: flags.registers,
         ..LaunchConfig::new(flags.grid, flags.block)
     };
+    let on_gpu = device.properties().is_gpu() && !flags.counters;
+    faults::refuse_on_gpu(on_gpu && flags.check.is_some_and(Checks::any))?;
     config.check(&flags.kernel, None, device.properties())?;
     let prepared = prepare(&device, &flags)?;
     // Not before: a request that cannot be met is one line.
@@ -209,21 +213,32 @@ pub(crate) fn main(
             report.counters = launched.counters;
             report.lines = launched.lines;
             report.buffers = launched.buffers;
-            report.faults = launched.findings.faults();
+            report.faults = launched.findings.list.iter().map(Fault::found).collect();
             report.write(format, out)?;
-            launched.findings.tell(format);
-            launched.findings.error().map_or(Ok(()), Err)
+            if !launched.findings.any() {
+                return Ok(());
+            }
+            tell(&launched.findings, format);
+            Err(Error::Findings { kernel: flags.kernel.clone(), count: launched.findings.list.len() })
         }
         Err(error) => {
             if let Error::Fault { trap, .. } = &error {
-                let before = Findings::before(trap.as_deref());
-                report.faults = before.faults().into_iter().chain(Fault::of(&error)).collect();
+                let before = trap.as_ref().map(|trap| trap.findings.clone()).unwrap_or_default();
+                report.faults = before.iter().map(Fault::found).chain(Fault::of(&error)).collect();
                 report.stopped = true;
                 report.write(format, out)?;
-                before.tell(format);
+                tell(&Findings { list: before, beyond: 0 }, format);
             }
             Err(error)
         }
+    }
+}
+
+/// Shows what the sanitizer found, on the standard error: the standard output is for results. JSON has it already.
+fn tell(findings: &Findings, format: Format) {
+    if format != Format::Json {
+        // If there is no standard error, there is nobody to tell.
+        let _ = std::io::stderr().write_all(findings.text().as_bytes());
     }
 }
 

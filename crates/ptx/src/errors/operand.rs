@@ -22,12 +22,14 @@ pub enum OperandError {
     AddressAs(Type),
     #[error("`{name}` is in `.{found}`, but the instruction accesses {expected}")]
     Space { name: String, found: &'static str, expected: String },
-    #[error("a vector of {} is needed here, not of {found}", counted(*.expected, "part"))]
+    #[error("a vector of {expected} parts is needed here, not of {found}")]
     VectorLength { expected: usize, found: usize },
     #[error("the parts of the vector have {found} bits together, the type has {expected}")]
     PackedWidth { expected: u32, found: u32 },
     #[error("the size of a copy must be 4, 8 or 16")]
     CopySize,
+    #[error("the size of a bulk copy must be a multiple of 16, and at most 1048560")]
+    BulkCopySize,
     #[error("the constant must be from {low} to {high}")]
     OutOfRange { low: u64, high: u64 },
     #[error("`{name}` has {}, not {found}", counted(*.expected, .what))]

@@ -1,8 +1,8 @@
-//! Copies that go on while the thread does, and the barriers that count them: `cp.async`, `mbarrier` (PTX ISA, "Data
-//! Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization and Communication Instructions:
-//! mbarrier").
+//! Copies that go on while the thread does, and the barriers that count them: `cp.async`, `cp.async.bulk`, `st.async`, `mbarrier`
+//! (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization and Communication
+//! Instructions: mbarrier").
 
-use super::{Address, Destination, Operand, Predicate};
+use super::{Address, AtomicOp, Destination, Operand, Predicate, Space, Type};
 
 /// `cp.async`: from global to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,4 +78,44 @@ pub enum MbarrierPhase {
     State(Operand),
     /// By its parity: the first phase has 0.
     Parity(Operand),
+}
+
+/// `cp.async.bulk` and `cp.reduce.async.bulk`: the copy engine moves a run of bytes between global and shared memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BulkCopy {
+    /// Where to.
+    pub dst: Address,
+    /// The state space of that: `Global`, `Shared` or `ClusterShared`.
+    pub to: Space,
+    /// Where from.
+    pub src: Address,
+    /// The state space of that: `Global` or `Shared`.
+    pub from: Space,
+    /// Bytes, a multiple of 16.
+    pub bytes: Operand,
+    /// The `mbarrier` that is told of the bytes, in the same block's memory as `dst`. `None`: who wants to know waits for the
+    /// thread's bulk groups.
+    pub barrier: Option<Address>,
+    /// `.multicast::cluster`: the blocks of the cluster that get the bytes, a bit for each; each at the place in its memory that
+    /// `dst` is in its own block's.
+    pub blocks: Option<Operand>,
+    /// `cp.reduce`: what becomes of the old and the new value of each element, and the type of these.
+    pub reduction: Option<(AtomicOp, Type)>,
+}
+
+/// `st.async` and `red.async`: to the shared memory of a block of the cluster, whose `mbarrier` is told of the bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AsyncStore {
+    /// The state space of both addresses: `ClusterShared` or `Generic`.
+    pub space: Space,
+    /// `red.async`: what becomes of the old and the new value.
+    pub op: Option<AtomicOp>,
+    /// The type of an element.
+    pub ty: Type,
+    /// The elements.
+    pub srcs: Vec<Operand>,
+    /// Where to.
+    pub address: Address,
+    /// The `mbarrier`.
+    pub barrier: Address,
 }

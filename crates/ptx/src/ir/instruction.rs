@@ -4,10 +4,10 @@
 //! arithmetic stand in one [`Mode`].
 
 use super::{
-    Address, AsyncCopy, AtomicOp, BarrierAction, BinaryOp, CacheOperator, CallOperand, Callee, CarryOp, Combine,
-    Comparison, Destination, FloatProperty, Location, MatrixMultiply, MatrixTile, MbarrierAction, Mode, Opaque,
-    Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo, Space, Span,
-    TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
+    Address, AsyncCopy, AsyncStore, AtomicOp, BarrierAction, BinaryOp, BulkCopy, CacheOperator, CallOperand, Callee,
+    CarryOp, Combine, Comparison, Destination, FloatProperty, Location, MatrixMultiply, MatrixTile, MbarrierAction,
+    Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo, Space,
+    Span, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
 };
 use crate::Handle;
 
@@ -287,6 +287,15 @@ pub enum Op {
         counted_before: bool,
         address: Address,
     },
+    BulkCopy(Box<BulkCopy>),
+    /// `cp.async.bulk.commit_group`.
+    CommitBulkCopies,
+    /// `cp.async.bulk.wait_group`: until at most so many groups are left; `.read`: until what is copied has been read.
+    WaitForBulkCopies {
+        groups_left: u32,
+        reads_only: bool,
+    },
+    StoreAsync(Box<AsyncStore>),
     Mbarrier {
         action: MbarrierAction,
         space: Space,

@@ -124,6 +124,8 @@ pub struct Function {
     pub required_cluster: Option<[u32; 3]>,
     /// `.explicitcluster`: the kernel must be launched in clusters.
     pub explicit_cluster: bool,
+    /// `.maxclusterrank`: the most blocks that a cluster may have.
+    pub max_cluster_blocks: Option<u32>,
     /// Registers of the whole body, those of inner scopes included.
     pub registers: Arena<Register>,
     /// Variables declared in the body: `.local`, `.shared`, and the `.param` of calls.

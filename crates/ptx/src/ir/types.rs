@@ -172,8 +172,10 @@ pub enum Space {
     Generic,
     /// Memory of the device, seen by every thread.
     Global,
-    /// Memory of a block.
+    /// Memory of a block: of the one that executes the instruction.
     Shared,
+    /// The same of any block of the cluster.
+    ClusterShared,
     /// Memory of a thread.
     Local,
     /// Read-only memory of the module.
@@ -189,6 +191,7 @@ impl Space {
             Space::Generic => "",
             Space::Global => "global",
             Space::Shared => "shared",
+            Space::ClusterShared => "shared::cluster",
             Space::Local => "local",
             Space::Constant => "const",
             Space::Parameter => "param",

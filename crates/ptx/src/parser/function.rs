@@ -41,6 +41,7 @@ struct Directives {
     min_blocks: Option<u32>,
     cluster: Option<[u32; 3]>,
     explicit_cluster: bool,
+    max_cluster_blocks: Option<u32>,
 }
 
 impl<'t> Parser<'t> {
@@ -76,6 +77,7 @@ impl<'t> Parser<'t> {
             min_blocks_per_multiprocessor: directives.min_blocks,
             required_cluster: directives.cluster,
             explicit_cluster: directives.explicit_cluster,
+            max_cluster_blocks: directives.max_cluster_blocks,
             registers: Default::default(),
             variables: Vec::new(),
             body: None,
@@ -302,7 +304,11 @@ impl<'t> Parser<'t> {
                     self.cursor.advance();
                     directives.min_blocks = Some(self.cursor.integer32()?);
                 }
-                "maxnreg" | "maxnctapersm" | "maxclusterrank" | "abi_preserve" | "abi_preserve_control" => {
+                "maxclusterrank" => {
+                    self.cursor.advance();
+                    directives.max_cluster_blocks = Some(self.cursor.integer32()?);
+                }
+                "maxnreg" | "maxnctapersm" | "abi_preserve" | "abi_preserve_control" => {
                     self.cursor.advance();
                     self.cursor.integer32()?;
                 }

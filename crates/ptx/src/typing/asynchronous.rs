@@ -6,11 +6,14 @@ use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::{AsyncCopy, MbarrierAction, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Space};
 
-/// Where barriers and the results of copies are. A cluster is one block here.
-const SHARED: [(&str, Space); 3] =
-    [("shared", Space::Shared), ("shared::cta", Space::Shared), ("shared::cluster", Space::Shared)];
+/// Where barriers and the results of copies are, if in the block's own memory.
+const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", Space::Shared)];
 
-/// `cp.async...`; the copies by a copy engine (`cp.async.bulk`) are refused before this
+/// Where barriers are that other blocks of the cluster may reach.
+const CLUSTER: [(&str, Space); 3] =
+    [("shared", Space::Shared), ("shared::cta", Space::Shared), ("shared::cluster", Space::ClusterShared)];
+
+/// `cp.async...`; for the copies by a copy engine (`cp.async.bulk`) see [`super::bulk`]
 pub(super) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("async", ())], "`.async`")?;
     if c.accept("commit_group") {
@@ -68,7 +71,7 @@ fn copy_bytes(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::CopyAsync(Box::new(AsyncCopy { dst, src, bytes, at_l2_only, source_bytes, ignore_source })))
 }
 
-/// Ordering and scope, which change nothing here: a block's threads see one shared memory.
+/// Ordering and scope, which change nothing here: all threads see one shared memory.
 fn ordering(c: &mut Context<'_, '_>, orderings: &[(&str, ())]) -> Parsed<()> {
     if c.choose(orderings).is_some() {
         c.require(&[("cta", ()), ("cluster", ())], "`.cta` or `.cluster`")?;
@@ -76,9 +79,9 @@ fn ordering(c: &mut Context<'_, '_>, orderings: &[(&str, ())]) -> Parsed<()> {
     Ok(())
 }
 
-/// The space and the type.
-fn ending(c: &mut Context<'_, '_>) -> Parsed<Space> {
-    let space = c.choose(&SHARED).unwrap_or(Space::Generic);
+/// The space, one of these, and the type.
+fn ending(c: &mut Context<'_, '_>, spaces: &[(&str, Space)]) -> Parsed<Space> {
+    let space = c.choose(spaces).unwrap_or(Space::Generic);
     c.ty_of(&[B64])?;
     Ok(space)
 }
@@ -111,19 +114,19 @@ pub(super) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     )?;
     match form {
         Form::Initialize => {
-            let space = ending(c)?;
+            let space = ending(c, &SHARED)?;
             c.operands(2)?;
             let action = MbarrierAction::Initialize { count: c.src32(1)? };
             Ok(Op::Mbarrier { action, space, address: c.address(0, space)? })
         }
         Form::Invalidate => {
-            let space = ending(c)?;
+            let space = ending(c, &SHARED)?;
             c.operands(1)?;
             Ok(Op::Mbarrier { action: MbarrierAction::Invalidate, space, address: c.address(0, space)? })
         }
         Form::Expect | Form::Complete => {
             ordering(c, &[("relaxed", ())])?;
-            let space = ending(c)?;
+            let space = ending(c, &CLUSTER)?;
             c.operands(2)?;
             let bytes = c.src32(1)?;
             let expects = matches!(form, Form::Expect);
@@ -145,10 +148,14 @@ fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<Op> {
     let expects = c.accept("expect_tx");
     let never_completes = !expects && c.accept("noComplete");
     ordering(c, &[("release", ()), ("relaxed", ())])?;
-    let space = ending(c)?;
+    let space = ending(c, if never_completes { &SHARED } else { &CLUSTER })?;
     let counts = if expects || never_completes { 3..=3 } else { 2..=3 };
     c.operands_between(counts)?;
     let state = c.dst(0, B64)?;
+    if space == Space::ClusterShared && state.is_some() {
+        let expected = "`_`, since there is no state of a barrier of the cluster";
+        return fault(c.raw(0).span, OperandError::Kind { expected, found: "a register" });
+    }
     let address = c.address(1, space)?;
     let number = if c.count() == 3 { Some(c.src32(2)?) } else { None };
     let (count, expect) = if expects { (None, number) } else { (number, None) };
@@ -160,7 +167,7 @@ fn arrive(c: &mut Context<'_, '_>, drops: bool) -> Parsed<Op> {
 fn test(c: &mut Context<'_, '_>, suspends: bool) -> Parsed<Op> {
     let by_parity = c.accept("parity");
     ordering(c, &[("acquire", ()), ("relaxed", ())])?;
-    let space = ending(c)?;
+    let space = ending(c, &SHARED)?;
     c.operands_between(3..=if suspends { 4 } else { 3 })?;
     let dst = c.dst(0, Pred)?;
     let address = c.address(1, space)?;

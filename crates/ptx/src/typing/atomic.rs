@@ -18,23 +18,8 @@ fn types(op: AtomicOp) -> &'static [Type] {
     }
 }
 
-/// `atom{.sem}{.scope}{.space}.op.type d, [a], b{, c};` and `red`, which has no `d`
-pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let is_reduction = c.opcode() == "red";
-    let ordering = c.choose(&[
-        ("relaxed", Ordering::Relaxed),
-        ("acquire", Ordering::Acquire),
-        ("release", Ordering::Release),
-        ("acq_rel", Ordering::AcquireRelease),
-    ]);
-    let scope = c.choose(&SCOPES).unwrap_or_default();
-    let spaces = [
-        ("global", Space::Global),
-        ("shared", Space::Shared),
-        ("shared::cta", Space::Shared),
-        ("shared::cluster", Space::Shared),
-    ];
-    let space = c.choose(&spaces).unwrap_or(Space::Generic);
+/// The operation; exchanges are no reductions.
+pub(super) fn operation(c: &mut Context<'_, '_>, is_reduction: bool) -> Parsed<AtomicOp> {
     let op = c.require(
         &[
             ("and", AtomicOp::And),
@@ -53,6 +38,27 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if is_reduction && matches!(op, AtomicOp::Exchange | AtomicOp::CompareAndSwap) {
         return c.misplaced_modifier();
     }
+    Ok(op)
+}
+
+/// `atom{.sem}{.scope}{.space}.op.type d, [a], b{, c};` and `red`, which has no `d`
+pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let is_reduction = c.opcode() == "red";
+    let ordering = c.choose(&[
+        ("relaxed", Ordering::Relaxed),
+        ("acquire", Ordering::Acquire),
+        ("release", Ordering::Release),
+        ("acq_rel", Ordering::AcquireRelease),
+    ]);
+    let scope = c.choose(&SCOPES).unwrap_or_default();
+    let spaces = [
+        ("global", Space::Global),
+        ("shared", Space::Shared),
+        ("shared::cta", Space::Shared),
+        ("shared::cluster", Space::ClusterShared),
+    ];
+    let space = c.choose(&spaces).unwrap_or(Space::Generic);
+    let op = operation(c, is_reduction)?;
     let keeps_subnormals = c.accept("noftz");
     let has_policy = c.accept("L2::cache_hint");
     let ty = c.ty_of(types(op))?;
@@ -71,7 +77,7 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
         scope,
         ty,
         // PTX ISA, "atom": only in shared memory does an f32 addition keep subnormal numbers.
-        flush_subnormals: ty == F32 && space != Space::Shared,
+        flush_subnormals: ty == F32 && !matches!(space, Space::Shared | Space::ClusterShared),
         is_reduction,
         dst,
         address: c.address(first, space)?,

@@ -17,8 +17,7 @@ pub(super) const SPACES: [(&str, Space); 9] = [
     ("global", Space::Global),
     ("shared", Space::Shared),
     ("shared::cta", Space::Shared),
-    // A cluster is one block here.
-    ("shared::cluster", Space::Shared),
+    ("shared::cluster", Space::ClusterShared),
     ("local", Space::Local),
     ("const", Space::Constant),
     ("param", Space::Parameter),

@@ -9,6 +9,7 @@ mod arithmetic;
 mod asynchronous;
 mod atomic;
 mod barrier;
+mod bulk;
 mod carry;
 mod cluster;
 mod compare;
@@ -64,6 +65,7 @@ pub(crate) fn instruction<'t>(
 fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
     match c.opcode() {
         "ld" | "ldu" => memory::load(c),
+        "st" | "red" if c.has_modifier("async") => bulk::store(c),
         "st" => memory::store(c),
         "prefetch" | "prefetchu" | "applypriority" | "discard" => memory::prefetch(c),
         "fence" | "membar" => memory::fence(c),
@@ -76,6 +78,7 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "sured" => surface::reduce(c),
         "atom" | "red" => atomic::atomic(c),
 
+        "cp" if c.has_modifier("bulk") => bulk::copy(c),
         "cp" => asynchronous::copy(c),
         "mbarrier" => asynchronous::mbarrier(c),
         "ldmatrix" => matrix::load(c),

@@ -8,13 +8,11 @@ const OPCODES: &[&str] = &["clusterlaunchcontrol", "istypep", "multimem", "tcgen
 
 /// Opcodes with a modifier that makes them another instruction, one that has no operation here.
 const FORMS: &[(&str, &str)] = &[
-    ("cp", "bulk"),
-    ("cp", "reduce"),
+    ("cp", "tensor"),
+    ("cp", "cp_mask"),
     ("mma", "block_scale"),
     ("mma", "kind::f8f6f4"),
     ("mma", "kind::mxf8f6f4"),
-    ("red", "async"),
-    ("st", "async"),
     ("st", "bulk"),
 ];
 

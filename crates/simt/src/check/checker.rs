@@ -2,11 +2,10 @@
 
 use ptx::Space;
 
-use super::copies::{Copies, Copy, Met};
 use super::race::{Conflict, Races, Reached};
 use super::{Checks, FindingKind, Findings, Party, RaceScope};
-use crate::memory::{Access, AccessFaultKind, AllocationSpan, Memory, Written};
-use crate::program::{Action, Code, Matrix, Order};
+use crate::memory::{Access, AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Memory, Written, rank_of};
+use crate::program::{Action, Code, Order};
 use crate::trap::AccessAction;
 
 /// An access, as the machine is about to make it.
@@ -36,38 +35,47 @@ pub(crate) struct Checker<'l> {
     checks: Checks,
     memory: &'l Memory,
     findings: Findings,
-    /// The block that runs.
+    /// The block whose turn it is.
     block: u64,
-    shared: AllocationSpan,
-    /// What the block has written to its shared memory.
-    shared_written: Written,
+    /// Bytes of shared memory of a block.
+    shared_bytes: u64,
+    /// What was written to the shared memory of each block of the cluster.
+    shared_written: Vec<Written>,
     races: Option<Races>,
-    /// What the block has begun to copy.
-    copies: Copies,
 }
 
 impl<'l> Checker<'l> {
-    pub fn new(checks: Checks, memory: &'l Memory, code: &Code, threads: u32, shared_bytes: u32) -> Self {
+    /// For clusters of so many blocks, of so many threads each.
+    pub fn new(
+        checks: Checks,
+        memory: &'l Memory,
+        code: &Code,
+        (blocks, threads): (u32, u32),
+        shared_bytes: u32,
+    ) -> Self {
         Self {
             checks,
             memory,
             findings: Findings::new(&code.places),
             block: 0,
-            shared: AllocationSpan { address: 0, bytes: shared_bytes.into() },
-            shared_written: Written::new(shared_bytes.into()),
-            races: checks.race.then(|| Races::new(threads, narrowest(code))),
-            copies: Copies::default(),
+            shared_bytes: shared_bytes.into(),
+            shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
+            races: (checks.race && blocks == 1).then(|| Races::new(threads, narrowest(code))),
         }
     }
 
-    /// A block starts.
+    /// A cluster starts, of which this is the first block.
     pub fn start(&mut self, block: u64) {
         self.block = block;
-        self.shared_written.clear();
-        self.copies.clear();
+        self.shared_written.iter_mut().for_each(Written::clear);
         if let Some(races) = &mut self.races {
             races.begin(block);
         }
+    }
+
+    /// It is the turn of a block.
+    pub fn turn_of(&mut self, block: u64) {
+        self.block = block;
     }
 
     /// What is looked for.
@@ -95,11 +103,8 @@ impl<'l> Checker<'l> {
         // Shared memory, or the one allocation that all lanes reach, as is usual.
         let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
         let one = match space {
-            Space::Shared => Some((None, self.shared)),
-            Space::Global | Space::Constant => {
-                self.memory.locate(first, write).map(|(index, span)| (Some(index), span))
-            }
-            _ => None,
+            Space::ClusterShared if refuse(first).is_some() => None,
+            space => self.locate(space, first, write),
         };
         if let Some((index, span)) = one
             && fits(access, span)
@@ -108,6 +113,21 @@ impl<'l> Checker<'l> {
             return access.mask;
         }
         self.access_apart(touch, refuse)
+    }
+
+    /// The allocation that an address is in (`None`: a block's shared memory), and where that lies.
+    #[inline(always)]
+    fn locate(&self, space: Space, address: u64, write: bool) -> Option<(Option<usize>, AllocationSpan)> {
+        match space {
+            Space::Shared | Space::ClusterShared => {
+                let start = rank_of(address) * BLOCK_WINDOW_BYTES;
+                Some((None, AllocationSpan { address: start, bytes: self.shared_bytes }))
+            }
+            Space::Global | Space::Constant => {
+                self.memory.locate(address, write).map(|(index, span)| (Some(index), span))
+            }
+            _ => None,
+        }
     }
 
     /// The same, lane by lane.
@@ -131,14 +151,7 @@ impl<'l> Checker<'l> {
                 }
                 continue;
             }
-            let there = match space {
-                Space::Shared => Some((None, self.shared)),
-                Space::Global | Space::Constant => {
-                    self.memory.locate(address, write).map(|(index, span)| (Some(index), span))
-                }
-                _ => None,
-            };
-            if let Some((index, span)) = there {
+            if let Some((index, span)) = self.locate(space, address, write) {
                 self.reach(touch, 1 << lane, index, span);
             }
         }
@@ -162,61 +175,11 @@ impl<'l> Checker<'l> {
             let Touch { action, order, place, warp, .. } = *touch;
             let width = touch.access.width;
             let reached = Reached { allocation, action, order, mask, offsets: &offsets, width, place, warp };
-            let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
-            let mut raced = 0;
+            let (findings, block) = (&mut self.findings, self.block);
             races.access(&reached, &mut |races, conflict| {
-                raced |= 1 << conflict.lane;
-                report_race(findings, races, copies, block, touch, span, &conflict);
+                report_race(findings, races, block, touch, span, &conflict);
             });
-            if self.copies.any() {
-                self.meet_copies(touch, mask & !raced, span);
-            }
         }
-    }
-
-    /// Lanes whose accesses are in order otherwise: do they come before a copy that is on its way?
-    #[cold]
-    fn meet_copies(&mut self, touch: &Touch, mask: u32, allocation: AllocationSpan) {
-        let Touch { space, action, place, warp, ref access, .. } = *touch;
-        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            let (address, width) = (access.addresses[lane], access.width);
-            let old = || (touch.old)(address);
-            let (met, does) = match (space, action) {
-                (Space::Shared, _) => (self.copies.writing(address, width), AccessAction::Write),
-                (_, AccessAction::Read) => (None, AccessAction::Read),
-                _ => (self.copies.reading(address, width), AccessAction::Read),
-            };
-            let Some(Met { copy, lane: copied_by, address: meeting }) = met else { continue };
-            // Who writes what is there already, or what the copy brings, changes nothing.
-            let then = if space == Space::Shared { self.copies.value_then(address, width, old()) } else { old() };
-            if action == AccessAction::Write && (touch.new)(lane) == then {
-                continue;
-            }
-            let party =
-                |place, warp, lane, action| Party { place, block: self.block, thread: warp * 32 + lane, action };
-            let first = party(place, warp, lane as u32, Some(action));
-            let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
-            let actions = [action, does];
-            let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation };
-            self.findings.add(kind, first, Some(second));
-        }
-    }
-
-    /// A copy begins, whose accesses have been told. Returns its number, 0 if nobody asks.
-    pub fn begin_copy(&mut self, copy: Copy) -> u32 {
-        if self.races.is_some() { self.copies.begin(copy) } else { 0 }
-    }
-
-    /// From now on it is for others to wait for a copy of some lanes.
-    pub fn settle_copy(&mut self, number: u32, mask: u32) {
-        if let Some(races) = &mut self.races {
-            self.copies.settle(number, mask, races, self.memory);
-        }
-    }
-
-    /// Nobody need wait for a copy of some lanes any more.
-    pub fn end_copy(&mut self, number: u32, mask: u32) {
-        self.copies.end(number, mask);
     }
 
     /// Looks for reads of what nothing wrote, and remembers writes.
@@ -235,7 +198,10 @@ impl<'l> Checker<'l> {
                 Some(written) => written,
                 None => return,
             },
-            None => &self.shared_written,
+            None => match self.shared_written.get(rank_of(span.address) as usize) {
+                Some(written) => written,
+                None => return,
+            },
         };
         let width = u64::from(touch.access.width);
         // In a row: one range instead of 32.
@@ -294,10 +260,6 @@ fn narrowest(code: &Code) -> u32 {
         Action::Load(load) if load.reach.space != Space::Local => load.element * load.count,
         Action::Store(store) if store.reach.space != Space::Local => store.element * store.count,
         Action::Atomic(atomic) => atomic.ty.bytes(),
-        Action::Matrix(matrix) => match &**matrix {
-            Matrix::StoreFragment(tile) => tile.fragment.ty.bits().div_ceil(8),
-            _ => 4,
-        },
         _ => 4,
     });
     widths.min().unwrap_or(4)
@@ -308,7 +270,6 @@ fn narrowest(code: &Code) -> u32 {
 fn report_race(
     findings: &mut Findings,
     races: &Races,
-    copies: &Copies,
     block: u64,
     touch: &Touch,
     span: AllocationSpan,
@@ -325,11 +286,7 @@ fn report_race(
             && before.thread() / 32 == touch.warp
             && before.time() == races.clocks.interval(touch.warp);
         let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
-        let old = || match touch.space {
-            Space::Shared if copies.any() => copies.value_then(address, width, (touch.old)(address)),
-            _ => (touch.old)(address),
-        };
-        if by_lane || old() == new {
+        if by_lane || (touch.old)(address) == new {
             return;
         }
     }

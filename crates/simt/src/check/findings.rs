@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ptx::Space;
+
 use super::finding::{FindingKind, RaceScope};
+use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::{AccessAction, InstructionInfo};
 
 /// Groups that are kept. What is found beyond them is only counted.
@@ -72,11 +75,10 @@ impl Findings {
     pub fn add(&mut self, kind: FindingKind, first: Party, second: Option<Party>) {
         let (name, party) = match (&kind, &second) {
             (FindingKind::Race { actions, .. }, Some(second)) => ("race", writer(&first, second, *actions)),
-            (FindingKind::PendingCopy { actions, .. }, Some(second)) => (kind.name(), writer(&first, second, *actions)),
             _ => (kind.name(), first),
         };
         let line = self.line(&party);
-        let allocation = kind.allocation().map(|allocation| allocation.address);
+        let allocation = allocation(&kind);
         let key = Key { name, line, allocation };
         if let Some(&at) = self.index.get(&key) {
             let found = &mut self.list[at];
@@ -99,17 +101,25 @@ impl Findings {
         let races: HashSet<(u32, Option<u64>)> = self
             .list
             .iter()
-            .filter(|found| matches!(found.kind, FindingKind::Race { .. } | FindingKind::PendingCopy { .. }))
+            .filter(|found| scope(&found.kind).is_some())
             .flat_map(|found| [Some(found.first), found.second].into_iter().flatten().map(move |party| (found, party)))
-            .map(|(found, party)| (self.line(&party), found.kind.allocation().map(|allocation| allocation.address)))
+            .map(|(found, party)| (self.line(&party), allocation(&found.kind)))
             .collect();
         let mut list = std::mem::take(&mut self.list);
         list.retain(|found| {
-            let allocation = found.kind.allocation().map(|allocation| allocation.address);
             !matches!(found.kind, FindingKind::Unwritten { .. })
-                || !races.contains(&(self.line(&found.first), allocation))
+                || !races.contains(&(self.line(&found.first), allocation(&found.kind)))
         });
         (list, self.beyond)
+    }
+}
+
+/// The allocation that a finding is about. The shared memory of all blocks of a cluster is one.
+fn allocation(kind: &FindingKind) -> Option<u64> {
+    let address = kind.allocation().map(|allocation| allocation.address);
+    match kind.space() {
+        Some(Space::Shared | Space::ClusterShared) => address.map(|address| address % BLOCK_WINDOW_BYTES),
+        _ => address,
     }
 }
 

@@ -10,7 +10,7 @@ use super::{atomic, space_of};
 use crate::coalesce::{self, Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, Row, WideRow};
-use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
+use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{self, Atomic, Load, Reach, Store};
 use crate::trap::{AccessAction, TrapKind};
 
@@ -76,8 +76,11 @@ fn meet_shape<'s>(
         let lowest = shape.follow(mask, registers.word(reach.address), width) as u32;
         u64::from(lowest.wrapping_add(reach.offset as u32))
     };
-    if reach.space != Space::Generic {
-        return Some((shape, reach.space, lowest));
+    match reach.space {
+        Space::Generic => {}
+        // The block's own memory, most often; what is not is not done together.
+        Space::ClusterShared => return Some((shape, Space::Shared, lowest)),
+        space => return Some((shape, space, lowest)),
     }
     let space = space_of(lowest);
     if space != space_of(lowest.wrapping_add(shape.span())) || matches!(space, Space::Local | Space::Parameter) {
@@ -86,25 +89,49 @@ fn meet_shape<'s>(
     Some((shape, space, lowest.wrapping_sub(program::window(space))))
 }
 
-/// Does `each` for the lanes of each state space that addresses are in: space, lanes, addresses in it.
+/// Where an address is that an instruction names by one of `space`: the state space, and the address in it. Shared memory of
+/// another block than that of this rank is `ClusterShared`.
+#[inline(always)]
+pub(super) fn resolve(space: Space, address: u64, rank: u32) -> (Space, u64) {
+    let (space, address) = match space {
+        Space::Generic => {
+            let space = space_of(address);
+            (space, address.wrapping_sub(program::window(space)))
+        }
+        space => return (if space == Space::ClusterShared { of_rank(address, rank) } else { space }, address),
+    };
+    (if space == Space::Shared { of_rank(address, rank) } else { space }, address)
+}
+
+/// The state space of an address of shared memory.
+#[inline(always)]
+fn of_rank(address: u64, rank: u32) -> Space {
+    if rank_of(address) == u64::from(rank) { Space::Shared } else { Space::ClusterShared }
+}
+
+/// Does `each` for the lanes of each state space, and of each block of the cluster, that addresses are in: space, lanes,
+/// addresses in it. `rank` is that of the block whose lanes they are.
 pub(super) fn by_space(
     space: Space,
+    rank: u32,
     mask: u32,
     addresses: &WideRow,
     each: &mut dyn FnMut(Space, u32, &WideRow) -> Attempt,
 ) -> Attempt {
-    if space != Space::Generic {
+    if !matches!(space, Space::Generic | Space::ClusterShared) {
         return each(space, mask, addresses);
     }
     let mut rest = mask;
     while rest != 0 {
-        let space = space_of(addresses[rest.trailing_zeros() as usize & 31]);
-        let mut here = 0;
-        for (lane, &address) in addresses.iter().enumerate() {
-            here |= u32::from(space_of(address) == space) << lane;
-        }
-        let window = program::window(space);
-        each(space, here & rest, &addresses.map(|address| address.wrapping_sub(window)))?;
+        let first = addresses[rest.trailing_zeros() as usize & 31];
+        let (there, in_space) = resolve(space, first, rank);
+        let offset = first.wrapping_sub(in_space);
+        let here = lanes(rest).filter(|&lane| {
+            let (other, address) = resolve(space, addresses[lane], rank);
+            other == there && (there != Space::ClusterShared || rank_of(address) == rank_of(in_space))
+        });
+        let here = here.fold(0, |mask, lane| mask | 1 << lane);
+        each(there, here, &addresses.map(|address| address.wrapping_sub(offset)))?;
         rest &= !here;
     }
     Ok(())
@@ -122,6 +149,12 @@ pub(super) fn count_shared(counters: &mut InstructionCounters, found: Wavefronts
     counters.shared.requests += 1;
     counters.shared.wavefronts += u64::from(found.wavefronts);
     counters.shared.bank_conflicts += u64::from(found.conflicts);
+}
+
+/// An access to the shared memory of another block.
+fn count_distributed(counters: &mut InstructionCounters, access: &Access) {
+    counters.distributed.requests += 1;
+    counters.distributed.bytes += u64::from(access.mask.count_ones() * access.width);
 }
 
 #[inline(always)]
@@ -173,7 +206,7 @@ impl WithSimd for Work<'_, '_, Load> {
                     false => &mut worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                load_together(worker.launched.memory, &worker.shared, counters, found, rows)
+                load_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
             }
         };
         if done && is_word {
@@ -257,25 +290,40 @@ pub(super) fn load_apart(
     width: u32,
     counter: u32,
 ) -> Attempt {
-    by_space(space, mask, addresses, &mut |space, mask, addresses| {
+    by_space(space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
         let access = Access::new(mask, addresses, width);
-        let rows = &mut worker.rows;
+        let mut rows = worker.rows;
         let result = match space {
-            Space::Local => warp.local.load(&access, rows),
-            Space::Parameter => load_parameter(&worker.launched.parameters, &access, rows),
-            Space::Shared => worker.shared.load_each(&access, rows),
-            _ => worker.launched.memory.load_each(&access, rows),
+            Space::Local => warp.local.load(&access, &mut rows),
+            Space::Parameter => load_parameter(&worker.launched.parameters, &access, &mut rows),
+            Space::Shared => worker.block.shared.load_each(&access, &mut rows),
+            Space::ClusterShared => of_other(worker, &access, AccessAction::Read)?.load_each(&access, &mut rows),
+            _ => worker.launched.memory.load_each(&access, &mut rows),
         };
+        worker.rows = rows;
         result.map_err(|fault| Refused::new(AccessAction::Read, space, width, fault))?;
         let counters = &mut worker.counters[counter as usize];
         match space {
             Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
             Space::Shared => count_shared(counters, coalesce::load_wavefronts(&access)),
             Space::Local => count_local(counters, warp, &access),
+            Space::ClusterShared => count_distributed(counters, &access),
             _ => {}
         }
         Ok(())
     })
+}
+
+/// The shared memory of the other block of the cluster that all lanes access.
+pub(super) fn of_other<'w>(
+    worker: &'w Worker,
+    access: &Access,
+    action: AccessAction,
+) -> Result<&'w SharedMemory, Box<Refused>> {
+    let lane = access.mask.trailing_zeros() & 31;
+    let address = access.addresses[lane as usize];
+    let fault = |kind| AccessFault { lane, address, kind };
+    worker.shared_at(address).map_err(|kind| Refused::new(action, Space::ClusterShared, access.width, fault(kind)))
 }
 
 /// Why `width` bytes at an address of the kernel's parameters, of which there are `bytes` bytes, cannot be read.
@@ -335,7 +383,7 @@ impl WithSimd for Work<'_, '_, Store> {
                     false => &worker.rows,
                 };
                 let counters = &mut worker.counters[counter as usize];
-                store_together(worker.launched.memory, &worker.shared, counters, found, rows)
+                store_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
             }
         };
         if done {
@@ -414,13 +462,14 @@ pub(super) fn store_apart(
     width: u32,
     counter: u32,
 ) -> Attempt {
-    by_space(space, mask, addresses, &mut |space, mask, addresses| {
+    by_space(space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
         let access = Access::new(mask, addresses, width);
         let rows = &worker.rows;
         let result = match space {
             Space::Local => warp.local.store(&access, rows),
             Space::Parameter => Err(read_only_parameters(&access, worker.launched.parameters.len())),
-            Space::Shared => worker.shared.store_each(&access, rows),
+            Space::Shared => worker.block.shared.store_each(&access, rows),
+            Space::ClusterShared => of_other(worker, &access, AccessAction::Write)?.store_each(&access, rows),
             _ => worker.launched.memory.store_each(&access, rows),
         };
         result.map_err(|fault| Refused::new(AccessAction::Write, space, width, fault))?;
@@ -429,6 +478,7 @@ pub(super) fn store_apart(
             Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
             Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
             Space::Local => count_local(counters, warp, &access),
+            Space::ClusterShared => count_distributed(counters, &access),
             _ => {}
         }
         Ok(())
@@ -463,6 +513,7 @@ pub(super) fn atomic(
     };
     // Only of 128-bit values.
     let high = |row: u32, lane: usize| u128::from(warp.registers.wide(row + 1)[lane]) << 64;
+    let rank = worker.block.rank;
     let mut old: WideRow = [0; 32];
     let mut old_high: WideRow = [0; 32];
     let mut each = |space: Space, mask: u32, addresses: &WideRow| {
@@ -471,7 +522,15 @@ pub(super) fn atomic(
             let (x, y) = (operand(a, lane), operand(b, lane));
             let address = addresses[lane];
             let combine = |old: u64| atomic::combine(op, ty, flush, old, x, y);
-            let (memory, shared) = (worker.launched.memory, &worker.shared);
+            let memory = worker.launched.memory;
+            let refused = |kind| {
+                let fault = AccessFault { lane: lane as u32, address, kind };
+                Refused::new(AccessAction::Atomic, space, width, fault)
+            };
+            let (space, shared) = match space {
+                Space::ClusterShared => (Space::Shared, worker.shared_at(address).map_err(refused)?),
+                space => (space, &worker.block.shared),
+            };
             let result = match (space, width) {
                 (Space::Shared, 2) => shared.atomic16(address, |old| combine(old.into()) as u16).map(u64::from),
                 (Space::Shared, 4) => shared.atomic32(address, |old| combine(old.into()) as u32).map(u64::from),
@@ -493,19 +552,17 @@ pub(super) fn atomic(
                     })
                 }
             };
-            old[lane] = result.map_err(|kind| {
-                let fault = AccessFault { lane: lane as u32, address, kind };
-                Refused::new(AccessAction::Atomic, space, width, fault)
-            })?;
+            old[lane] = result.map_err(refused)?;
         }
         let counters = &mut worker.counters[counter as usize];
         match space {
             Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
+            Space::ClusterShared => count_distributed(counters, &access),
             _ => count_global(&mut counters.global, coalesce::atomic_sectors(&access)),
         }
         Ok(())
     };
-    by_space(reach.space, mask, &addresses, &mut each)?;
+    by_space(reach.space, rank, mask, &addresses, &mut each)?;
     match d {
         Some(d) if wide => {
             warp.registers.set_wide(d, mask, &old);

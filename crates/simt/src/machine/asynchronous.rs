@@ -10,16 +10,15 @@ use super::access::{self, Attempt, Refused};
 use super::block::{Fault, Worker};
 use super::local::lanes;
 use super::mbarrier::{Mbarrier, parity_of};
-use super::modelled;
-use super::observe::{self, Other};
 use super::warp::{Split, Wait, Warp};
+use super::{modelled, observe};
+use crate::coalesce::Copy;
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
-use crate::program::{self, Action, AsyncCopy, Asynchronous, MbarrierAction, Reach};
+use crate::program::{Action, AsyncCopy, Asynchronous, MbarrierAction, Reach};
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
-use crate::{check, coalesce};
 
 /// How often all threads of a block that wait for phases are told that these are not complete, before the launch is stopped.
 pub(super) const PATIENCE: u32 = 1 << 14;
@@ -36,16 +35,14 @@ pub(super) fn execute<'l>(
     let at = |refused: Box<Refused>| refused.at(split.pc);
     match action {
         Asynchronous::Copy(copy) => begin(worker, warp, copy, split, mask, counter).map_err(at)?,
-        Asynchronous::Commit => worker.copies[warp.index as usize].commit(mask),
+        Asynchronous::Commit => worker.block.copies[warp.index as usize].commit(mask),
         Asynchronous::Wait { groups_left } => {
-            let ends = worker.copies[warp.index as usize].awaited(mask, *groups_left);
-            complete(worker, warp.index, &ends, Waits::ItsThread).map_err(at)?;
+            let ends = worker.block.copies[warp.index as usize].awaited(mask, *groups_left);
+            complete(worker, warp.index, &ends).map_err(at)?;
         }
         Asynchronous::ArriveAfterCopies { reach, counted_before } => {
-            let pending = worker.copies[warp.index as usize].pending(mask);
-            observe::copies_settle(worker, &pending);
-            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, split, mask, counter);
-            let addresses = barrier_addresses(warp, reach, split, mask).map_err(at)?;
+            let mask = observe::touch(worker, warp, reach, (AccessAction::Atomic, 8), split, mask, counter);
+            let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(at)?;
             for lane in lanes(mask) {
                 let change = |barrier: &mut Mbarrier| match counted_before {
                     true => Ok(()),
@@ -53,14 +50,14 @@ pub(super) fn execute<'l>(
                 };
                 update(worker, addresses[lane], lane, change).map_err(at)?;
             }
-            worker.copies[warp.index as usize].arrive_after(mask, &addresses);
+            worker.block.copies[warp.index as usize].arrive_after(mask, &addresses);
         }
         Asynchronous::Mbarrier { reach, action } => {
             if matches!(action, MbarrierAction::TestState { .. } | MbarrierAction::TestParity { .. }) {
                 return test(worker, warp, split, mask, false);
             }
-            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, split, mask, counter);
-            let addresses = barrier_addresses(warp, reach, split, mask).map_err(at)?;
+            let mask = observe::touch(worker, warp, reach, (AccessAction::Atomic, 8), split, mask, counter);
+            let addresses = barrier_addresses(worker, warp, reach, split, mask, reaches_others(action)).map_err(at)?;
             for lane in lanes(mask) {
                 change_barrier(worker, warp, action, addresses[lane], lane).map_err(at)?;
             }
@@ -85,23 +82,21 @@ fn begin<'l>(
     let read = warp.registers.word(copy.source_bytes).map(|read| read.min(bytes));
     let reading = lanes(mask & !ignored).filter(|&lane| read[lane] > 0).fold(0, |mask, lane| mask | 1u32 << lane);
     let whole = lanes(reading).filter(|&lane| read[lane] == bytes).fold(0, |mask, lane| mask | 1u32 << lane);
-    let partly = lanes(reading & !whole).fold([0; 32], |mut partly, lane| {
-        partly[lane] = read[lane];
-        partly
-    });
-    let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
-    let mut words: [Row; 4] = [[0; 32]; 4];
-    let whole = observe::touch_at(worker, warp, Space::Global, Other::Read(bytes), whole, &from, counter);
-    worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
-    load_parts(worker, warp, &from, (&partly, bytes), counter, &mut words).map_err(refused)?;
-    let what = Other::Write(bytes, &words);
-    let mask = observe::touch_at(worker, warp, Space::Shared, what, mask, &to, counter);
+    let mask = observe::touch_at(worker, warp, Space::Shared, (AccessAction::Write, bytes), mask, &to, counter);
+    let whole =
+        observe::touch_at(worker, warp, Space::Global, (AccessAction::Read, bytes), mask & whole, &from, counter);
     let to_access = Access::new(mask, &to, bytes);
-    let shared = &worker.shared;
+    let shared = &worker.block.shared;
     to_access
         .check(|address| shared.check(address, bytes))
         .map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, bytes, fault))?;
-    let counted = coalesce::Copy {
+    let mut words: [Row; 4] = [[0; 32]; 4];
+    let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
+    worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
+    for lane in lanes(mask & reading & !whole).filter(|&lane| read[lane] < bytes) {
+        load_part(worker, from[lane], lane, (read[lane], bytes), &mut words).map_err(refused)?;
+    }
+    let counted = Copy {
         from: Access::new(mask & reading, &from, bytes),
         to: Access::new(mask, &to, bytes),
         fills: lanes(mask).any(|lane| reading >> lane & 1 == 0 || read[lane] < bytes),
@@ -115,96 +110,83 @@ fn begin<'l>(
     access::count_shared(counters, wavefronts);
     let wish = if copy.at_l2_only { CacheWish::Past } else { CacheWish::None };
     modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
-    let number = observe::copy_begins(worker, || {
-        let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
-        check::Copy { place: counter, warp: warp.index, mask, to, bytes, words, from, read }
-    });
-    let copies = &mut worker.copies[warp.index as usize];
-    copies.begin(&to_access, &words, number);
+    let copies = &mut worker.block.copies[warp.index as usize];
+    copies.begin(&to_access, &words);
     let surplus = copies.surplus();
-    complete(worker, warp.index, &surplus, Waits::ItsThread)
+    complete(worker, warp.index, &surplus)
 }
 
-/// Reads the first bytes of what lanes copy, as many as `partly` says; the rest stays zero.
-fn load_parts(
-    worker: &mut Worker,
-    warp: &mut Warp,
-    from: &WideRow,
-    (partly, bytes): (&Row, u32),
-    counter: u32,
+/// Reads the first bytes of what a lane copies; the rest stays zero.
+fn load_part(
+    worker: &Worker,
+    address: u64,
+    lane: usize,
+    (read, bytes): (u32, u32),
     words: &mut [Row; 4],
 ) -> Result<(), AccessFault> {
-    let mut left = lanes(u32::MAX).filter(|&lane| partly[lane] > 0).fold(0u32, |mask, lane| mask | 1 << lane);
-    let askew =
-        lanes(left).filter(|&lane| !from[lane].is_multiple_of(bytes.into())).fold(0, |mask, lane| mask | 1 << lane);
-    left &= !askew | observe::touch_at(worker, warp, Space::Global, Other::Read(bytes), askew, from, counter);
-    if let Some(lane) = lanes(left & askew).next() {
+    if !address.is_multiple_of(bytes.into()) {
         let kind = AccessFaultKind::Misaligned { width: bytes };
-        return Err(AccessFault { lane: lane as u32, address: from[lane], kind });
+        return Err(AccessFault { lane: lane as u32, address, kind });
     }
     let mut byte = [[0; 32]; 4];
-    for index in 0..bytes {
-        left = lanes(left).filter(|&lane| index < partly[lane]).fold(0, |mask, lane| mask | 1 << lane);
-        if left == 0 {
-            break;
-        }
-        let addresses = from.map(|address| address.wrapping_add(index.into()));
-        left = observe::touch_at(worker, warp, Space::Global, Other::Read(1), left, &addresses, counter);
-        worker.launched.memory.load_each(&Access::new(left, &addresses, 1), &mut byte)?;
-        for lane in lanes(left) {
-            words[index as usize / 4][lane] |= (byte[0][lane] & 0xff) << (8 * (index % 4));
-        }
+    for index in 0..read {
+        let addresses: WideRow = [address.wrapping_add(index.into()); 32];
+        worker.launched.memory.load_each(&Access::new(1 << lane, &addresses, 1), &mut byte)?;
+        words[index as usize / 4][lane] |= (byte[0][lane] & 0xff) << (8 * (index % 4));
     }
     Ok(())
 }
 
-/// Who waits for copies to be complete.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waits {
-    /// The thread that began them.
-    ItsThread,
-    /// Whoever asks the barrier that they arrive at.
-    AtBarrier,
-}
-
 /// Completes what a warp has begun, and arrives at the barriers that wait for it.
-fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32], waits: Waits) -> Attempt {
+fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32]) -> Attempt {
     if ends == &[0; 32] {
         return Ok(());
     }
-    let completed = worker.copies[warp as usize].complete(ends, &worker.shared);
+    let completed = worker.block.copies[warp as usize].complete(ends, &worker.block.shared);
     // Where copies go was checked when they began.
-    let completed = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, 4, fault))?;
-    if waits == Waits::ItsThread {
-        observe::copies_settle(worker, &completed.copies);
-    }
-    observe::copies_end(worker, &completed.copies);
-    for address in completed.arrivals {
+    let arrivals = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, 4, fault))?;
+    for address in arrivals {
         update(worker, address, 0, |barrier| barrier.arrive(1, false))?;
     }
     Ok(())
 }
 
-/// The addresses of barriers, which are in shared memory.
-fn barrier_addresses(warp: &Warp, reach: &Reach, split: &Split, mask: u32) -> Result<WideRow, Box<Refused>> {
+/// The addresses of barriers, which are in shared memory: the block's own, or, where `others` may be, of any in its cluster.
+fn barrier_addresses(
+    worker: &Worker,
+    warp: &Warp,
+    reach: &Reach,
+    split: &Split,
+    mask: u32,
+    others: bool,
+) -> Result<WideRow, Box<Refused>> {
+    let rank = worker.block.rank;
     let mut addresses = access::addresses(warp, reach, split);
-    if reach.space == Space::Generic {
-        for lane in lanes(mask) {
-            let address = addresses[lane];
-            if super::space_of(address) != Space::Shared {
-                let fault =
-                    AccessFault { lane: lane as u32, address, kind: AccessFaultKind::OutOfBounds { nearest: None } };
-                return Err(Refused::new(AccessAction::Atomic, Space::Shared, 8, fault));
-            }
-            addresses[lane] = address.wrapping_sub(program::window(Space::Shared));
+    for lane in lanes(mask) {
+        let (space, address) = access::resolve(reach.space, addresses[lane], rank);
+        if space != Space::Shared && !(others && space == Space::ClusterShared) {
+            let kind = AccessFaultKind::OutOfBounds { nearest: None };
+            let fault = AccessFault { lane: lane as u32, address: addresses[lane], kind };
+            return Err(Refused::new(AccessAction::Atomic, Space::Shared, 8, fault));
         }
+        addresses[lane] = address;
     }
     Ok(addresses)
 }
 
+/// Whether it may be a barrier of another block.
+fn reaches_others(action: &MbarrierAction) -> bool {
+    match action {
+        MbarrierAction::Expect { .. } | MbarrierAction::Complete { .. } => true,
+        MbarrierAction::Arrive { state, never_completes, .. } => state.is_none() && !never_completes,
+        _ => false,
+    }
+}
+
 /// Reads the bits at a barrier's address, and replaces them.
 fn exchange(worker: &Worker, address: u64, lane: usize, change: impl Fn(u64) -> u64) -> Result<u64, Box<Refused>> {
-    worker.shared.atomic64(address, change).map_err(|kind| {
+    let shared = worker.shared_at(address);
+    shared.and_then(|shared| shared.atomic64(address, change)).map_err(|kind| {
         let fault = AccessFault { lane: lane as u32, address, kind };
         Refused::new(AccessAction::Atomic, Space::Shared, 8, fault)
     })
@@ -285,7 +267,7 @@ pub(super) fn test<'l>(
     let Asynchronous::Mbarrier { reach, action } = &**action else { return Ok(true) };
     warp.enter(split);
     let at = |refused: Box<Refused>| refused.at(split.pc);
-    let addresses = barrier_addresses(warp, reach, split, mask).map_err(at)?;
+    let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(at)?;
     let (mut complete, mut seen) = (0, None);
     for lane in lanes(mask) {
         let address = addresses[lane];
@@ -312,7 +294,7 @@ pub(super) fn test<'l>(
     }
     // Who has seen that a phase is complete has seen what came before the arrivals.
     let counter = code.instructions[split.pc as usize].counter;
-    observe::touch_at(worker, warp, Space::Shared, Other::Mbarrier, complete, &addresses, counter);
+    observe::touch_at(worker, warp, Space::Shared, (AccessAction::Atomic, 8), complete, &addresses, counter);
     if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {
         warp.registers.set_predicate(d, mask, complete);
     }
@@ -321,9 +303,9 @@ pub(super) fn test<'l>(
 
 /// The copies that a barrier waits for are complete by the time that anyone looks at it.
 fn arrive_after_copies(worker: &mut Worker, address: u64) -> Attempt {
-    for warp in 0..worker.copies.len() {
-        let ends = worker.copies[warp].before_arrivals_at(address);
-        complete(worker, warp as u32, &ends, Waits::AtBarrier)?;
+    for warp in 0..worker.block.copies.len() {
+        let ends = worker.block.copies[warp].before_arrivals_at(address);
+        complete(worker, warp as u32, &ends)?;
     }
     Ok(())
 }
@@ -335,7 +317,8 @@ pub(super) fn never_complete(worker: &Worker, warp: &Warp, split: &Split) -> Tra
     let address = match action {
         Some(Action::Asynchronous(action)) => match &**action {
             Asynchronous::Mbarrier { reach, .. } => {
-                barrier_addresses(warp, reach, split, 1 << lane).map_or(0, |addresses| addresses[lane])
+                let addresses = barrier_addresses(worker, warp, reach, split, 1 << lane, false);
+                addresses.map_or(0, |addresses| addresses[lane])
             }
             _ => 0,
         },

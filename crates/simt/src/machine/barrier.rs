@@ -1,9 +1,11 @@
 //! The barriers of a block.
 
+use crate::trap::CLUSTER_BARRIER;
+
 /// A block has this many.
 pub(super) const COUNT: u32 = 16;
-/// The number of one more: the barrier of the cluster, which is this block.
-pub(super) const CLUSTER: u32 = COUNT;
+/// The number that stands for the barrier of the cluster.
+pub(super) const CLUSTER: u32 = CLUSTER_BARRIER;
 
 /// One barrier, between two times that it is complete.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,8 +29,9 @@ pub(super) struct Outcome {
 }
 
 /// The barriers of a block.
+#[derive(Default)]
 pub(super) struct Barriers {
-    states: [State; COUNT as usize + 1],
+    states: [State; COUNT as usize],
     threads: u32,
     complete: u32,
 }
@@ -93,12 +96,12 @@ impl Barriers {
     }
 
     pub fn outcome(&self, barrier: u32) -> Outcome {
-        self.states[barrier.min(CLUSTER) as usize].outcome
+        self.states.get(barrier as usize).map_or(Outcome::default(), |state| state.outcome)
     }
 
     /// Threads that have arrived, and threads expected; those that a block lacks to full warps left out.
     pub fn state(&self, barrier: u32) -> (u32, u32) {
-        let State { arrived, expected, .. } = self.states[barrier.min(CLUSTER) as usize];
+        let State { arrived, expected, .. } = self.states.get(barrier as usize).copied().unwrap_or_default();
         (arrived.min(self.threads), expected.min(self.threads))
     }
 }

@@ -1,9 +1,10 @@
-//! A block: its warps take turns until all have exited.
+//! A cluster of blocks, most often of one: the warps of each block take turns, and the blocks do, until all have exited.
 
 use ptx::Special;
 
 use super::asynchronous::{self, PATIENCE};
-use super::barrier::Barriers;
+use super::barrier::{Barriers, CLUSTER};
+use super::cluster;
 use super::copies::Copies;
 use super::launched::{Launched, Stop};
 use super::local::lanes;
@@ -12,7 +13,7 @@ use super::warp::{Wait, Warp};
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
-use crate::memory::{Shape, SharedMemory};
+use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::output::BlockOutput;
 use crate::trap::{Absence, TrapKind};
 
@@ -21,24 +22,53 @@ const QUANTUM: u64 = 1 << 13;
 /// Instructions after which a worker tells the others how many it has executed.
 const TALLY: u64 = 1 << 16;
 
-/// What runs blocks, one after the other.
+/// How far a block is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// No thread has executed anything yet.
+    #[default]
+    Waits,
+    Runs,
+    /// All threads have exited.
+    Ended,
+}
+
+/// A block on its way.
+#[derive(Default)]
+pub(super) struct Block {
+    /// Its number in the launch: the blocks of a cluster are neighbours.
+    pub number: u64,
+    /// Where it is in the grid.
+    pub position: [u32; 3],
+    /// Its number in its cluster.
+    pub rank: u32,
+    pub shared: SharedMemory,
+    pub barriers: Barriers,
+    /// What each warp copies.
+    pub copies: Vec<Copies>,
+    stage: Stage,
+    /// What it prints.
+    output: BlockOutput,
+}
+
+/// What runs clusters of blocks, one after the other.
 pub(super) struct Worker<'l> {
     pub launched: &'l Launched<'l>,
     pub counters: Vec<InstructionCounters>,
-    pub shared: SharedMemory,
-    pub barriers: Barriers,
-    /// What each warp of the block copies.
-    pub copies: Vec<Copies>,
+    /// The block whose turn it is.
+    pub block: Block,
+    /// In clusters of several: all blocks that wait for their turn, by rank.
+    resting: Vec<Block>,
+    /// The number of the cluster that runs.
+    pub cluster: u64,
+    /// Whether any thread has come to the cluster's barrier since it was last complete.
+    pub cluster_arrivals: bool,
     /// How often threads that wait for phases were told that these are not complete, since one last was.
     pub fruitless_waits: u32,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
-    pub block: u64,
-    pub position: [u32; 3],
     /// The words that a load or store moves; those of inactive lanes mean nothing.
     pub rows: [Row; 4],
-    /// What the block prints.
-    output: BlockOutput,
     /// The shape of the last access of each instruction that has made one.
     pub shapes: Vec<Option<Box<Shape>>>,
     /// The multiprocessor that the block is on, where the launch has a model.
@@ -55,72 +85,159 @@ pub(super) struct Fault {
     pub pc: u32,
 }
 
+/// What came of a turn of all warps of a block.
+struct Turn {
+    /// Whether any of them could do anything.
+    progress: bool,
+    /// Whether all have exited.
+    done: bool,
+}
+
 impl<'l> Worker<'l> {
     pub fn new(launched: &'l Launched<'l>) -> Self {
+        let warps = launched.threads.div_ceil(32);
+        let mut blocks: Vec<Block> = (0..launched.blocks_per_cluster)
+            .map(|rank| Block {
+                rank,
+                shared: SharedMemory::new(launched.shared_bytes, rank),
+                barriers: Barriers::new(launched.threads),
+                copies: (0..warps).map(|_| Copies::default()).collect(),
+                ..Block::default()
+            })
+            .collect();
+        let only = blocks.pop_if(|_| launched.blocks_per_cluster == 1);
         Self {
             launched,
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
-            shared: SharedMemory::new(launched.shared_bytes),
-            barriers: Barriers::new(launched.threads),
-            copies: (0..launched.threads.div_ceil(32)).map(|_| Copies::default()).collect(),
+            block: only.unwrap_or_default(),
+            resting: blocks,
+            cluster: 0,
+            cluster_arrivals: false,
             fruitless_waits: 0,
             checker: launched.checks.any().then(|| Box::new(launched.checker())),
-            block: 0,
-            position: [0; 3],
             rows: [[0; 32]; 4],
-            output: BlockOutput::default(),
             shapes: (0..launched.code.accesses).map(|_| None).collect(),
             modelled: None,
             untold: 0,
         }
     }
 
-    /// The warps of a block, for [`Worker::run`].
+    /// The warps of a cluster, block by block, for [`Worker::run`].
     pub fn warps(&self) -> Vec<Warp<'l>> {
-        let count = self.launched.threads.div_ceil(32);
-        (0..count).map(|index| Warp::new(&self.launched.constants, index, self.launched.block)).collect()
+        let launched = self.launched;
+        let of_block = |constants| {
+            (0..launched.threads.div_ceil(32)).map(move |index| Warp::new(constants, index, launched.block))
+        };
+        launched.constants.iter().flat_map(of_block).collect()
+    }
+
+    /// The warps of each block.
+    fn by_block<'w>(
+        &self,
+        warps: &'w mut [Warp<'l>],
+    ) -> impl Iterator<Item = (usize, &'w mut [Warp<'l>])> + use<'w, 'l> {
+        warps.chunks_mut(self.launched.threads.div_ceil(32) as usize).enumerate()
+    }
+
+    /// Gives a block its turn, or takes it away again.
+    fn switch(&mut self, rank: usize) {
+        if let Some(block) = self.resting.get_mut(rank) {
+            std::mem::swap(&mut self.block, block);
+            if let Some(checker) = &mut self.checker {
+                checker.turn_of(self.block.number);
+            }
+        }
+    }
+
+    /// The shared memory that an address is in: of the block itself, or of another one of its cluster.
+    pub fn shared_at(&self, address: u64) -> Result<&SharedMemory, AccessFaultKind> {
+        let rank = rank_of(address);
+        if rank == u64::from(self.block.rank) {
+            return Ok(&self.block.shared);
+        }
+        let outside = || AccessFaultKind::OutOfBounds { nearest: Some(self.block.shared.span()) };
+        let block = usize::try_from(rank).ok().and_then(|rank| self.resting.get(rank)).ok_or_else(outside)?;
+        match block.stage {
+            Stage::Runs => Ok(&block.shared),
+            Stage::Waits => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: false }),
+            Stage::Ended => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: true }),
+        }
     }
 
     /// Adds to what the block prints.
     pub fn print(&mut self, text: &[u8]) {
         if let Some(output) = self.launched.output {
-            self.output.print(text, output.limit());
+            self.block.output.print(text, output.limit());
         }
     }
 
-    /// Runs a block to its end.
-    pub fn run(&mut self, warps: &mut [Warp<'l>], block: u64) -> Result<(), Stop> {
-        self.begin(warps, block);
+    /// Runs a cluster to its end.
+    pub fn run(&mut self, warps: &mut [Warp<'l>], cluster: u64) -> Result<(), Stop> {
+        self.begin(warps, cluster);
         while !self.turn(warps, QUANTUM)? {}
         Ok(())
     }
 
-    /// Takes up a block, at its start.
-    pub fn begin(&mut self, warps: &mut [Warp<'l>], block: u64) {
-        self.block = block;
-        self.position = self.launched.block_position(block);
-        self.shared.reset(self.launched.shared_bytes);
-        self.barriers.reset();
-        self.copies.iter_mut().for_each(Copies::clear);
-        self.fruitless_waits = 0;
+    /// Takes up a cluster, at its start.
+    pub fn begin(&mut self, warps: &mut [Warp<'l>], cluster: u64) {
+        let launched = self.launched;
+        self.cluster = cluster;
+        (self.cluster_arrivals, self.fruitless_waits) = (false, 0);
+        for rank in 0..launched.blocks_per_cluster {
+            self.switch(rank as usize);
+            let block = &mut self.block;
+            block.number = cluster * u64::from(launched.blocks_per_cluster) + u64::from(rank);
+            block.position = launched.block_position(block.number);
+            block.shared.reset(launched.shared_bytes);
+            block.barriers.reset();
+            block.copies.iter_mut().for_each(Copies::clear);
+            block.stage = Stage::Waits;
+            self.switch(rank as usize);
+        }
         if let Some(checker) = &mut self.checker {
-            checker.start(block);
+            checker.start(cluster * u64::from(launched.blocks_per_cluster));
         }
         for warp in warps.iter_mut() {
-            warp.start(&self.launched.code.functions[0]);
+            warp.start(&launched.code.functions[0]);
         }
     }
 
-    /// Gives each warp of the block its turn, of at most `quantum` instructions. Whether the block has come to its end.
+    /// Gives each warp of the cluster its turn, of at most `quantum` instructions. Whether the cluster has come to its end.
     pub fn turn(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
-        let result = self.turn_of_each(warps, quantum);
+        let result = self.turn_of_blocks(warps, quantum);
         if !matches!(result, Ok(false)) {
-            self.launched.keep_output(self.block, &mut self.output);
+            for rank in 0..self.resting.len().max(1) {
+                self.switch(rank);
+                self.launched.keep_output(self.block.number, &mut self.block.output);
+                self.switch(rank);
+            }
         }
         result
     }
 
-    fn turn_of_each(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
+    fn turn_of_blocks(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
+        let (mut progress, mut done) = (false, true);
+        for (rank, warps) in self.by_block(warps) {
+            self.switch(rank);
+            self.block.stage = Stage::Runs;
+            let turn = self.turn_of_each(warps, quantum);
+            if warps.iter().all(|warp| warp.alive == 0) {
+                self.block.stage = Stage::Ended;
+            }
+            self.switch(rank);
+            let turn = turn?;
+            progress |= turn.progress;
+            done &= turn.done;
+        }
+        progress |= self.cluster_arrivals && cluster::complete(self, warps);
+        progress |= !progress && self.cluster_arrivals && cluster::go_on_apart(warps);
+        if !progress && !done {
+            self.wake_or_stop(warps)?;
+        }
+        Ok(done)
+    }
+
+    fn turn_of_each(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<Turn, Stop> {
         let (mut progress, mut done) = (false, true);
         for index in 0..warps.len() {
             self.release_phases(&mut warps[index], false)?;
@@ -136,17 +253,14 @@ impl<'l> Worker<'l> {
             self.untold += warp.executed - before;
             result.map_err(|fault| self.stop(fault, &warps[index]))?;
             self.check(&warps[index])?;
-            for barrier in self.barriers.take_complete() {
+            for barrier in self.block.barriers.take_complete() {
                 if let Some(races) = self.checker.as_mut().and_then(|checker| checker.races()) {
                     races.complete(barrier);
                 }
                 self.release(warps, barrier);
             }
         }
-        if !progress && !done {
-            self.wake_or_stop(warps)?;
-        }
-        Ok(done)
+        Ok(Turn { progress, done })
     }
 
     /// Does the launch go on?
@@ -155,7 +269,7 @@ impl<'l> Worker<'l> {
         if launched.is_cancelled() {
             return Err(Stop::Cancelled);
         }
-        if launched.is_beyond_fault(self.block) {
+        if launched.is_beyond_fault(self.cluster) {
             return Err(Stop::Abandoned);
         }
         let steps = launched.steps(self.untold);
@@ -182,12 +296,12 @@ impl<'l> Worker<'l> {
     }
 
     fn stop(&self, fault: Fault, warp: &Warp) -> Stop {
-        Stop::Trap(Box::new(self.launched.trap(fault, self.position, warp)))
+        Stop::Trap(Box::new(self.launched.trap(fault, self.block.position, warp)))
     }
 
     /// Lets the splits go on that waited at a barrier which is complete.
     fn release(&mut self, warps: &mut [Warp<'l>], barrier: u32) {
-        let outcome = self.barriers.outcome(barrier);
+        let outcome = self.block.barriers.outcome(barrier);
         for warp in warps {
             let mut index = 0;
             while index < warp.waiting.len() {
@@ -233,10 +347,15 @@ impl<'l> Worker<'l> {
     /// No split can go on: those that wait for phases are told that these are not complete, up to some times.
     fn wake_or_stop(&mut self, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
         if self.fruitless_waits >= PATIENCE || !warps.iter().any(waits_for_phase) {
-            return Err(self.deadlock(warps));
+            return Err(self.deadlock_of_blocks(warps));
         }
         self.fruitless_waits += 1;
-        warps.iter_mut().try_for_each(|warp| self.release_phases(warp, true))
+        for (rank, warps) in self.by_block(warps) {
+            self.switch(rank);
+            warps.iter_mut().try_for_each(|warp| self.release_phases(warp, true))?;
+            self.switch(rank);
+        }
+        Ok(())
     }
 
     /// Lets splits go on that waited for a phase which is complete now; all of them, if it is the `last` time to ask.
@@ -262,12 +381,25 @@ impl<'l> Worker<'l> {
         Ok(())
     }
 
-    /// Nothing can go on: finds the threads that others wait for.
+    /// Nothing can go on: finds a block whose threads wait for something else than the cluster's barrier. (That one is complete
+    /// when all threads wait there.)
+    fn deadlock_of_blocks(&mut self, warps: &mut [Warp<'l>]) -> Stop {
+        for (rank, warps) in self.by_block(warps) {
+            let mut waits = warps.iter().flat_map(|warp| &warp.waiting);
+            if waits.any(|(_, wait)| !matches!(wait, Wait::Barrier(CLUSTER))) {
+                self.switch(rank);
+                return self.deadlock(warps);
+            }
+        }
+        Stop::Abandoned
+    }
+
+    /// Finds the threads of a block that others wait for.
     fn deadlock(&self, warps: &[Warp<'l>]) -> Stop {
         let waiting = || warps.iter().flat_map(|warp| warp.waiting.iter().map(move |entry| (warp, entry)));
         let at_barrier = waiting().find_map(|(warp, (split, wait))| match wait {
+            Wait::Barrier(CLUSTER) | Wait::Lanes { .. } | Wait::Phase => None,
             Wait::Barrier(barrier) => Some((warp, split, *barrier)),
-            Wait::Lanes { .. } | Wait::Phase => None,
         });
         if let Some((warp, (split, _))) = waiting().find(|(_, (_, wait))| matches!(wait, Wait::Phase)) {
             let kind = asynchronous::never_complete(self, warp, split);
@@ -280,7 +412,7 @@ impl<'l> Worker<'l> {
                     (absence != Absence::AtBarrier(barrier)).then_some((warp.thread(lane as u32), absence))
                 })
             });
-            let (arrived, expected) = self.barriers.state(barrier);
+            let (arrived, expected) = self.block.barriers.state(barrier);
             let kind = TrapKind::BarrierNeverReached { barrier, arrived, expected, missing: absent };
             return self.stop(Fault { kind, lane: split.mask.trailing_zeros(), pc: split.pc }, warp);
         }
@@ -303,12 +435,15 @@ impl<'l> Worker<'l> {
     pub fn special(&self, which: Special, warp: &Warp) -> [u64; 32] {
         match which {
             Special::ThreadIndex(axis) => warp.threads[axis as usize].map(u64::from),
-            // A cluster is one block.
-            Special::BlockIndex(axis) | Special::ClusterIndex(axis) => [self.position[axis as usize].into(); 32],
+            Special::BlockIndex(axis) => [self.block.position[axis as usize].into(); 32],
+            Special::ClusterIndex(axis) => {
+                let axis = axis as usize;
+                [(self.block.position[axis] / self.launched.cluster[axis]).into(); 32]
+            }
             Special::WarpId => [warp.index.into(); 32],
             Special::MultiprocessorId => {
                 let modelled = self.modelled.as_ref().map(|modelled| modelled.index.into());
-                [modelled.unwrap_or(self.block % u64::from(self.launched.multiprocessors)); 32]
+                [modelled.unwrap_or(self.block.number % u64::from(super::launched::MULTIPROCESSORS)); 32]
             }
             Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],
             _ => [warp.executed; 32],

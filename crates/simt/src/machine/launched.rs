@@ -11,35 +11,42 @@ use super::warp::Warp;
 use crate::check::{Checker, Checks, Finding, Findings, Found, Party, Site};
 use crate::counters::InstructionCounters;
 use crate::lanes::{Constants, Row};
+use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{self, Code, Constant};
 use crate::{Launch, LaunchError, Memory, Report, Trap};
 
 /// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.
-const MULTIPROCESSORS: u32 = 132;
+pub(super) const MULTIPROCESSORS: u32 = 132;
 
 /// A launch on its way.
 pub(crate) struct Launched<'l> {
     pub code: &'l Code,
     pub module: &'l Module,
     pub memory: &'l Memory,
-    pub constants: Constants,
+    /// For each rank of a block in its cluster.
+    pub constants: Vec<Constants>,
     pub parameters: Vec<u8>,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    /// Blocks of a cluster, per dimension.
+    pub cluster: [u32; 3],
+    pub blocks_per_cluster: u32,
+    /// Whether somebody asked for clusters.
+    explicit_cluster: bool,
     /// Threads of a block.
     pub threads: u32,
     pub shared_bytes: u32,
     pub step_limit: u64,
-    pub multiprocessors: u32,
+    multiprocessors: u32,
     kernel: &'l str,
     cancel: Option<&'l AtomicBool>,
     progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
     steps: AtomicU64,
-    /// The next block that no worker has taken.
+    /// The next cluster that no worker has taken.
     next: AtomicU64,
     done: AtomicU64,
-    /// The lowest block that has faulted.
+    /// The lowest cluster that has faulted.
     faulted: AtomicU64,
     trap: Mutex<Option<(u64, Box<Trap>)>>,
     pub checks: Checks,
@@ -52,19 +59,19 @@ pub(crate) struct Launched<'l> {
 pub(super) enum Stop {
     Trap(Box<Trap>),
     Cancelled,
-    /// A block below has faulted: nobody will ask for this one.
+    /// A cluster below has faulted: nobody will ask for this one.
     Abandoned,
 }
 
 impl<'l> Launched<'l> {
-    /// `offsets` are those of the parameters, `bytes` the size of all.
+    /// `offsets` are those of the parameters, `bytes` the size of all; `cluster` is what the launch or the kernel asks for.
     pub fn new(
         code: &'l Code,
         module: &'l Module,
         memory: &'l Memory,
         launch: &'l Launch,
-        offsets: &[u64],
-        bytes: u64,
+        (offsets, bytes): (&[u64], u64),
+        cluster: Option<[u32; 3]>,
     ) -> Self {
         let mut parameters = vec![0; bytes as usize];
         for (&offset, argument) in offsets.iter().zip(launch.arguments) {
@@ -75,10 +82,13 @@ impl<'l> Launched<'l> {
             code,
             module,
             memory,
-            constants: Constants::default(),
+            constants: Vec::new(),
             parameters,
             grid: launch.grid,
             block: launch.block,
+            cluster: cluster.unwrap_or([1; 3]),
+            blocks_per_cluster: cluster.map_or(1, |cluster| cluster.iter().product()),
+            explicit_cluster: cluster.is_some(),
             threads: x * y * z,
             shared_bytes: code.static_shared as u32 + launch.dynamic_shared,
             step_limit: launch.step_limit,
@@ -96,16 +106,21 @@ impl<'l> Launched<'l> {
             output: launch.output,
             printed: LaunchOutput::default(),
         };
-        let rows = |list: &[Constant]| list.iter().map(|&constant| launched.row(constant)).collect::<Vec<_>>();
-        let (words, doubles) = (rows(&code.constant_words), rows(&code.constant_doubles));
-        launched.constants.words = words.iter().map(|row| row.map(|value| value as u32)).collect();
-        launched.constants.doubles = doubles;
+        let of_rank = |rank| {
+            let row = |&constant| launched.row(constant, rank);
+            Constants {
+                words: code.constant_words.iter().map(|constant| row(constant).map(|value| value as u32)).collect(),
+                doubles: code.constant_doubles.iter().map(row).collect(),
+            }
+        };
+        launched.constants = (0..launched.blocks_per_cluster).map(of_rank).collect();
         launched
     }
 
-    fn row(&self, constant: Constant) -> [u64; 32] {
+    fn row(&self, constant: Constant, rank: u32) -> [u64; 32] {
         match constant {
             Constant::Bits(bits) => [bits; 32],
+            Constant::Shared(offset) => [offset.wrapping_add(u64::from(rank) * BLOCK_WINDOW_BYTES); 32],
             Constant::Parameter { offset, bytes, signed } => {
                 let (from, count) = (offset as usize, bytes as usize);
                 let bytes = self.parameters.get(from..from.saturating_add(count)).unwrap_or_default();
@@ -124,10 +139,15 @@ impl<'l> Launched<'l> {
                     Special::LaneMaskGreater => return lanes(|lane| !(u32::MAX >> (31 - lane))).map(u64::from),
                     Special::LaneMaskGreaterEqual => return lanes(|lane| u32::MAX << lane).map(u64::from),
                     Special::BlockSize(axis) => of(self.block, axis),
-                    Special::GridSize(axis) | Special::ClusterCount(axis) => of(self.grid, axis),
+                    Special::GridSize(axis) => of(self.grid, axis),
+                    Special::ClusterCount(axis) => of(self.grid, axis) / of(self.cluster, axis),
+                    Special::ClusterSize(axis) => of(self.cluster, axis),
+                    Special::ClusterBlocks => self.blocks_per_cluster,
+                    Special::BlockRankInCluster => rank,
+                    Special::BlockIndexInCluster(axis) => of(self.position_in_cluster(rank), axis),
+                    Special::IsExplicitCluster => self.explicit_cluster.into(),
                     Special::WarpCount => self.threads.div_ceil(32),
                     Special::MultiprocessorCount => self.multiprocessors,
-                    Special::ClusterSize(_) | Special::ClusterBlocks => 1,
                     Special::TotalSharedSize | Special::AggregateSharedSize => self.shared_bytes,
                     Special::DynamicSharedSize => self.shared_bytes - self.code.static_shared as u32,
                     _ => 0,
@@ -141,13 +161,17 @@ impl<'l> Launched<'l> {
         self.grid.iter().map(|&n| u64::from(n)).product()
     }
 
+    pub fn clusters(&self) -> u64 {
+        self.blocks() / u64::from(self.blocks_per_cluster)
+    }
+
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_some_and(|cancel| cancel.load(Relaxed))
     }
 
-    /// Whether a block below has faulted.
-    pub fn is_beyond_fault(&self, block: u64) -> bool {
-        self.faulted.load(Relaxed) < block
+    /// Whether a cluster below has faulted.
+    pub fn is_beyond_fault(&self, cluster: u64) -> bool {
+        self.faulted.load(Relaxed) < cluster
     }
 
     /// Instructions executed so far: those told of, and `more`.
@@ -161,10 +185,9 @@ impl<'l> Launched<'l> {
 
     /// Runs all blocks.
     pub fn run(self, threads: Option<usize>, placement: Option<Placement>) -> Result<Report, LaunchError> {
-        // On a model, checks are those of a rehearsal alone, whatever the order of blocks.
-        let ordered = self.code.ordered || self.checks.any() && placement.is_none();
-        let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
-        let workers = wanted.clamp(1, usize::try_from(self.blocks()).unwrap_or(usize::MAX));
+        let wanted =
+            if self.code.ordered || self.checks.any() { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
+        let workers = wanted.clamp(1, usize::try_from(self.clusters()).unwrap_or(usize::MAX));
         let mut modelled = None;
         let counted = match placement {
             None => self.run_in_parallel(threads, workers),
@@ -182,10 +205,15 @@ impl<'l> Launched<'l> {
             }
         };
         let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if !self.checks.init {
+            self.memory.assume_written();
+        }
         let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         let (findings, findings_beyond) = self.told(found);
         if let Some(output) = self.output {
-            self.printed.finish(trap.as_ref().map_or(u64::MAX, |&(block, _)| block), output);
+            let blocks = u64::from(self.blocks_per_cluster);
+            self.printed
+                .finish(trap.as_ref().map_or(u64::MAX, |&(cluster, _)| cluster * blocks + (blocks - 1)), output);
         }
         if let Some((_, mut trap)) = trap {
             trap.findings = findings;
@@ -220,34 +248,34 @@ impl<'l> Launched<'l> {
         total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// What one worker does: takes blocks until there are none.
+    /// What one worker does: takes clusters, most often blocks, until there are none.
     fn work(&self, workers: u64) -> Vec<InstructionCounters> {
         let mut worker = Worker::new(self);
         let mut warps = worker.warps();
-        let blocks = self.blocks();
-        let share = (blocks / (workers * 64)).clamp(1, 64);
-        'blocks: loop {
+        let clusters = self.clusters();
+        let share = (clusters / (workers * 64)).clamp(1, 64);
+        'clusters: loop {
             let first = self.next.fetch_add(share, Relaxed);
-            if first >= blocks {
+            if first >= clusters {
                 break;
             }
-            let end = blocks.min(first + share);
-            for block in first..end {
-                if self.is_beyond_fault(block) {
-                    break 'blocks;
+            let end = clusters.min(first + share);
+            for cluster in first..end {
+                if self.is_beyond_fault(cluster) {
+                    break 'clusters;
                 }
-                match worker.run(&mut warps, block) {
+                match worker.run(&mut warps, cluster) {
                     Ok(()) => {}
                     Err(Stop::Trap(trap)) => {
-                        self.keep(block, trap);
-                        break 'blocks;
+                        self.keep(cluster, trap);
+                        break 'clusters;
                     }
-                    Err(Stop::Cancelled | Stop::Abandoned) => break 'blocks,
+                    Err(Stop::Cancelled | Stop::Abandoned) => break 'clusters,
                 }
             }
             if let Some(progress) = self.progress {
-                let done = self.done.fetch_add(end - first, Relaxed) + end - first;
-                progress(done, blocks);
+                let ended = (end - first) * u64::from(self.blocks_per_cluster);
+                progress(self.done.fetch_add(ended, Relaxed) + ended, self.blocks());
             }
         }
         worker.finish()
@@ -255,7 +283,7 @@ impl<'l> Launched<'l> {
 
     /// The sanitizer of a worker.
     pub fn checker(&self) -> Checker<'l> {
-        Checker::new(self.checks, self.memory, self.code, self.threads, self.shared_bytes)
+        Checker::new(self.checks, self.memory, self.code, (self.blocks_per_cluster, self.threads), self.shared_bytes)
     }
 
     /// Keeps what a worker's sanitizer found.
@@ -292,10 +320,17 @@ impl<'l> Launched<'l> {
         }
     }
 
-    /// Where a block is in the grid.
+    /// Where a block is in the grid. Blocks are numbered cluster by cluster.
     pub fn block_position(&self, block: u64) -> [u32; 3] {
-        let [x, y, _] = self.grid.map(u64::from);
-        [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
+        let blocks = u64::from(self.blocks_per_cluster);
+        let clusters = std::array::from_fn(|axis| self.grid[axis] / self.cluster[axis]);
+        let (cluster, place) = (place(block / blocks, clusters), place(block % blocks, self.cluster));
+        std::array::from_fn(|axis| cluster[axis] * self.cluster[axis] + place[axis])
+    }
+
+    /// Where a block is in its cluster.
+    fn position_in_cluster(&self, rank: u32) -> [u32; 3] {
+        place(rank.into(), self.cluster)
     }
 
     /// Keeps what a block printed.
@@ -312,23 +347,23 @@ impl<'l> Launched<'l> {
         }
     }
 
-    /// Keeps the trap of a block that has stopped, where that is why.
-    pub(super) fn keep_stop(&self, block: u64, stop: Stop) -> Stop {
+    /// Keeps the trap of a cluster that has stopped, where that is why.
+    pub(super) fn keep_stop(&self, cluster: u64, stop: Stop) -> Stop {
         match stop {
             Stop::Trap(trap) => {
-                self.keep(block, trap);
+                self.keep(cluster, trap);
                 Stop::Abandoned
             }
             other => other,
         }
     }
 
-    /// Keeps the trap of the lowest block.
-    fn keep(&self, block: u64, trap: Box<Trap>) {
-        self.faulted.fetch_min(block, Relaxed);
+    /// Keeps the trap of the lowest cluster.
+    fn keep(&self, cluster: u64, trap: Box<Trap>) {
+        self.faulted.fetch_min(cluster, Relaxed);
         let mut kept = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if kept.as_ref().is_none_or(|&(other, _)| block < other) {
-            *kept = Some((block, trap));
+        if kept.as_ref().is_none_or(|&(other, _)| cluster < other) {
+            *kept = Some((cluster, trap));
         }
     }
 
@@ -352,4 +387,10 @@ impl<'l> Launched<'l> {
             findings: Vec::new(),
         }
     }
+}
+
+/// The place of a number in a box, whose x runs fastest.
+fn place(number: u64, [x, y, _]: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (u64::from(x), u64::from(y));
+    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
 }

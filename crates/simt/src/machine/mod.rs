@@ -2,8 +2,7 @@
 //!
 //! [`launched`] spreads the blocks of a grid over the host's threads; [`block`] gives the warps of a block their turns;
 //! [`warp`] keeps the paths of a warp's lanes; [`step`] executes instructions. Where the launch has a model, [`resident`] runs the
-//! blocks side by side on its multiprocessors instead, and [`modelled`] tells those of each access; [`rehearsal`] is for the checks of
-//! such a launch.
+//! blocks side by side on its multiprocessors instead, and [`modelled`] tells those of each access.
 
 mod access;
 mod across;
@@ -11,6 +10,7 @@ mod asynchronous;
 mod atomic;
 mod barrier;
 mod block;
+mod cluster;
 mod copies;
 mod launched;
 mod local;
@@ -19,7 +19,6 @@ mod mbarrier;
 mod modelled;
 mod multiply;
 mod observe;
-mod rehearsal;
 mod resident;
 mod step;
 mod system;
@@ -29,7 +28,6 @@ mod warp;
 pub(crate) use atomic::has_atomic;
 pub(crate) use launched::Launched;
 pub(crate) use mbarrier::pending_count;
-pub(crate) use rehearsal::checked_on_model;
 pub(crate) use resident::Placement;
 pub(crate) use warp::LOCAL_LIMIT;
 

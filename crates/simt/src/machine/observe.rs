@@ -8,12 +8,12 @@ use pulp::{Simd, WithSimd};
 use super::block::Worker;
 use super::local::lanes;
 use super::warp::{Split, Warp};
-use super::{access, across, space_of};
+use super::{access, across};
 use crate::FindingKind;
-use crate::check::{Checker, Copy, Races, Touch};
+use crate::check::{Checker, Races, Touch};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{Access, AccessFaultKind, AllocationSpan};
-use crate::program::{self, Action, Atomic, Load, Order, Reach, Store};
+use crate::program::{Action, Atomic, Load, Order, Reach, Store};
 use crate::trap::AccessAction;
 
 /// An access of a warp that is about to be made.
@@ -25,40 +25,16 @@ struct Coming<'a> {
     order: Order,
     copied: u32,
     overwrites: bool,
-    stored: Stored<'a>,
+    /// The rows that are stored.
+    rows: &'a [u32],
 }
 
-/// What is about to be stored.
-#[derive(Clone, Copy)]
-enum Stored<'a> {
-    /// Nothing, or something that depends on what is there.
-    Unknown,
-    /// What these rows of registers hold.
-    Registers(&'a [u32]),
-    Words(&'a [Row; 4]),
-}
-
-/// What an instruction does to memory that is no plain load or store.
-#[derive(Clone, Copy)]
-pub(super) enum Other<'a> {
-    /// Reads so many bytes in each lane.
-    Read(u32),
-    /// Writes so many bytes of these words in each lane.
-    Write(u32, &'a [Row; 4]),
-    /// An operation on an mbarrier, which releases and acquires.
-    Mbarrier,
-}
-
-impl<'a> Coming<'a> {
-    fn other(what: Other<'a>, counter: u32) -> Self {
-        let (action, width, stored) = match what {
-            Other::Read(width) => (AccessAction::Read, width, Stored::Unknown),
-            Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words)),
-            Other::Mbarrier => (AccessAction::Atomic, 8, Stored::Unknown),
-        };
+impl Coming<'_> {
+    /// Of an instruction that is no plain load or store. An operation on an mbarrier releases and acquires.
+    fn other((action, width): (AccessAction, u32), counter: u32) -> Self {
         let strong = action == AccessAction::Atomic;
         let order = Order { strong, releases: strong.then_some(true), ..Order::default() };
-        Self { action, width, element: width, counter, order, copied: 0, overwrites: strong, stored }
+        Self { action, width, element: width, counter, order, copied: 0, overwrites: strong, rows: &[] }
     }
 }
 
@@ -70,7 +46,7 @@ pub(super) fn load(worker: &mut Worker, warp: &mut Warp, load: &Load, split: &Sp
     }
     let &Load { ref reach, element, count, order, copied, .. } = load;
     let (action, width) = (AccessAction::Read, element * count);
-    let coming = Coming { action, width, element, counter, order, copied, overwrites: false, stored: Stored::Unknown };
+    let coming = Coming { action, width, element, counter, order, copied, overwrites: false, rows: &[] };
     let possible = watch(worker, warp, reach, split, mask, &coming);
     let refused = mask & !possible;
     if refused != 0 {
@@ -98,9 +74,8 @@ pub(super) fn store(
         return mask;
     }
     let &Store { ref reach, element, count, order, .. } = store;
-    let (action, width) = (AccessAction::Write, element * count);
-    let stored = Stored::Registers(&store.rows[..count as usize & 7]);
-    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites: true, stored };
+    let (action, width, rows) = (AccessAction::Write, element * count, &store.rows[..count as usize & 7]);
+    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites: true, rows };
     watch(worker, warp, reach, split, mask, &coming)
 }
 
@@ -119,7 +94,7 @@ pub(super) fn atomic(
     }
     let &Atomic { ref reach, ty, order, overwrites, .. } = atomic;
     let (action, width, element) = (AccessAction::Atomic, ty.bytes(), ty.bytes());
-    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites, stored: Stored::Unknown };
+    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites, rows: &[] };
     let possible = watch(worker, warp, reach, split, mask, &coming);
     if let Some(d) = atomic.d.filter(|_| mask != possible) {
         match width {
@@ -135,7 +110,7 @@ pub(super) fn touch(
     worker: &mut Worker,
     warp: &mut Warp,
     reach: &Reach,
-    what: Other,
+    what: (AccessAction, u32),
     split: &Split,
     mask: u32,
     counter: u32,
@@ -151,7 +126,7 @@ pub(super) fn touch_at(
     worker: &mut Worker,
     warp: &mut Warp,
     space: Space,
-    what: Other,
+    what: (AccessAction, u32),
     mask: u32,
     addresses: &WideRow,
     counter: u32,
@@ -186,7 +161,7 @@ impl WithSimd for Watch<'_, '_, '_> {
         let Self { worker, warp, reach, split, mask, coming } = self;
         let addresses = access::addresses(warp, reach, split);
         match reach.space {
-            Space::Generic => watch_at(worker, warp, Space::Generic, mask, &addresses, coming),
+            Space::Generic | Space::ClusterShared => watch_at(worker, warp, reach.space, mask, &addresses, coming),
             space => tell(worker, warp, coming, space, mask, &addresses),
         }
     }
@@ -201,30 +176,25 @@ fn watch_at(
     addresses: &WideRow,
     coming: &Coming,
 ) -> u32 {
-    if space != Space::Generic {
-        return tell(worker, warp, coming, space, mask, addresses);
-    }
     let mut possible = 0;
-    let mut rest = mask;
-    while rest != 0 {
-        let space = space_of(addresses[rest.trailing_zeros() as usize & 31]);
-        let here = (0..32).filter(|&lane| space_of(addresses[lane]) == space).fold(0, |mask, lane| mask | 1 << lane);
-        let start = program::window(space);
-        possible |=
-            tell(worker, warp, coming, space, here & rest, &addresses.map(|address| address.wrapping_sub(start)));
-        rest &= !here;
-    }
+    let rank = worker.block.rank;
+    // Nothing here is refused.
+    let _ = access::by_space(space, rank, mask, addresses, &mut |space, mask, addresses| {
+        possible |= tell(worker, warp, coming, space, mask, addresses);
+        Ok(())
+    });
     possible
 }
 
 #[inline(always)]
 fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
     let &Coming { action, width, element, counter, order, copied, overwrites, .. } = coming;
-    let Some(checker) = &mut worker.checker else { return mask };
+    let Some(mut checker) = worker.checker.take() else { return mask };
     let (memory, shared, parameters) =
-        (worker.launched.memory, &worker.shared, worker.launched.parameters.len() as u64);
+        (worker.launched.memory, &worker.block.shared, worker.launched.parameters.len() as u64);
     let refuse = |address: u64| match space {
         Space::Shared => shared.check(address, width).err(),
+        Space::ClusterShared => worker.shared_at(address).and_then(|shared| shared.check(address, width)).err(),
         Space::Local if action == AccessAction::Atomic => Some(AccessFaultKind::OutOfBounds { nearest: None }),
         Space::Local => warp.local.refuses(address, width),
         _ if action != AccessAction::Read => {
@@ -235,6 +205,7 @@ fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mas
     let new = |lane: usize| stored(&warp.registers, coming, lane);
     let old = |address: u64| match space {
         Space::Shared => shared.value(address, width),
+        Space::ClusterShared => worker.shared_at(address).map_or(0, |shared| shared.value(address, width)),
         _ => memory.value(address, width),
     };
     let touch = Touch {
@@ -252,23 +223,16 @@ fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mas
     };
     let possible = checker.access(&touch, &refuse);
     if space == Space::Local && checker.checks().init {
-        local(checker, warp, coming, possible, addresses);
+        local(&mut checker, warp, coming, possible, addresses);
     }
+    worker.checker = Some(checker);
     possible
 }
 
 /// What a lane is about to store.
 fn stored(registers: &Registers<'_>, coming: &Coming, lane: usize) -> u128 {
-    let rows = match coming.stored {
-        Stored::Unknown => return 0,
-        Stored::Words(words) => {
-            let value = words.iter().rev().fold(0, |value, row| value << 32 | u128::from(row[lane]));
-            return value & u128::MAX >> (128 - 8 * coming.width.clamp(1, 16));
-        }
-        Stored::Registers(rows) => rows,
-    };
     let bits = coming.element * 8;
-    rows.iter().rev().fold(0, |value, &row| match coming.element {
+    coming.rows.iter().rev().fold(0, |value, &row| match coming.element {
         8 => value.unbounded_shl(bits) | u128::from(registers.wide(row)[lane]),
         _ => value.unbounded_shl(bits) | u128::from(registers.word(row)[lane] & (u32::MAX >> (32 - bits))),
     })
@@ -304,25 +268,6 @@ pub(super) fn spill(worker: &Worker, warp: &mut Warp, mask: u32, address: u64, b
 pub(super) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, for_block: bool) {
     if let Some(races) = races(worker) {
         races.fence(warp.index, mask, for_block);
-    }
-}
-
-/// A `cp.async` begins, whose accesses have been told: a number for it, if `copy` is asked for.
-pub(super) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> Copy) -> u32 {
-    worker.checker.as_mut().map_or(0, |checker| checker.begin_copy(copy()))
-}
-
-/// Lanes make it known to others what their copies do, or have done. With each number, the lanes of that copy.
-pub(super) fn copies_settle(worker: &mut Worker, copies: &[(u32, u32)]) {
-    if let Some(checker) = &mut worker.checker {
-        copies.iter().for_each(|&(number, mask)| checker.settle_copy(number, mask));
-    }
-}
-
-/// Copies are complete, and some thread knows.
-pub(super) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)]) {
-    if let Some(checker) = &mut worker.checker {
-        copies.iter().for_each(|&(number, mask)| checker.end_copy(number, mask));
     }
 }
 

@@ -150,8 +150,8 @@ impl Resident<'_> {
                     ended += 1;
                 }
                 Err(stop) => {
-                    let block = worker.block;
-                    return Err(worker.launched.keep_stop(block, stop));
+                    let cluster = worker.cluster;
+                    return Err(worker.launched.keep_stop(cluster, stop));
                 }
             }
         }

@@ -3,8 +3,9 @@
 use super::access;
 use super::across;
 use super::asynchronous;
-use super::barrier::{Arrival, CLUSTER, COUNT, Outcome};
+use super::barrier::{Arrival, COUNT, Outcome};
 use super::block::{Fault, Worker, absence};
+use super::cluster;
 use super::launched::Launched;
 use super::matrix;
 use super::modelled;
@@ -156,7 +157,7 @@ fn control<'l>(
             warp.registers.set_word(*d, mask, &values);
         }
         Action::Special { which: Special::BlockIndex(axis), d, wide: false } => {
-            warp.registers.set_word(*d, mask, &[worker.position[*axis as usize]; 32]);
+            warp.registers.set_word(*d, mask, &[worker.block.position[*axis as usize]; 32]);
         }
         Action::Special { which, d, wide } => {
             let values = worker.special(*which, warp);
@@ -218,6 +219,11 @@ fn control<'l>(
         Action::Trap => return Err(fault(TrapKind::TrapInstruction, mask)),
         Action::Breakpoint => return Err(fault(TrapKind::Breakpoint, mask)),
         Action::Barrier(barrier) => return wait_at_barrier(worker, warp, split, barrier, mask),
+        Action::ClusterBarrier { waits, aligned } => {
+            if !cluster::execute(worker, warp, split, mask, (*waits, *aligned))? {
+                return Ok(Next::Gone);
+            }
+        }
         Action::WarpBarrier { members }
         | Action::Vote { members, .. }
         | Action::Elect { members, .. }
@@ -367,9 +373,9 @@ fn wait_at_barrier(
 ) -> Result<Next, Fault> {
     let first = mask.trailing_zeros() & 31;
     let fault = |kind| Fault { kind, lane: first, pc: split.pc };
-    let number = barrier.number.map_or(CLUSTER, |number| warp.registers.word(number)[first as usize]);
+    let number = warp.registers.word(barrier.number)[first as usize];
     let threads = barrier.threads.map(|threads| warp.registers.word(threads)[first as usize]);
-    if barrier.number.is_some() && number >= COUNT {
+    if number >= COUNT {
         return Err(fault(TrapKind::InvalidBarrier { barrier: number, threads }));
     }
     let missing = warp.alive & !mask;
@@ -386,19 +392,19 @@ fn wait_at_barrier(
     }
     let predicate = barrier.reduction.map(|reduction| warp.registers.predicate(reduction.predicate));
     let arrival = Arrival { barrier: number, threads, mask, exists: warp.exists, predicate };
-    let arrived = worker.barriers.arrive(&arrival);
+    let arrived = worker.block.barriers.arrive(&arrival);
     arrived.map_err(|()| fault(TrapKind::InvalidBarrier { barrier: number, threads }))?;
     observe::arrive(worker, warp, number, mask, barrier.waits);
     if barrier.waits {
         warp.waiting.push((*split, Wait::Barrier(number)));
     } else {
         split.pc += 1;
-        if !worker.barriers.has_complete() {
+        if !worker.block.barriers.has_complete() {
             return Ok(Next::On);
         }
         warp.ready.push(*split);
     }
-    Ok(if worker.barriers.has_complete() { Next::Pause } else { Next::Gone })
+    Ok(if worker.block.barriers.has_complete() { Next::Pause } else { Next::Gone })
 }
 
 /// Gives a split that has waited at a barrier what the barrier computed.

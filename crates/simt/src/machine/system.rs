@@ -6,8 +6,7 @@ use super::access::Refused;
 use super::block::Worker;
 use super::local::lanes;
 use super::warp::Warp;
-use super::{PARAMETER_WINDOW, space_of};
-use crate::memory::{Access, LOCAL_WINDOW, SHARED_WINDOW};
+use crate::memory::Access;
 use crate::output::format::{self, STRING_LIMIT, Source};
 use crate::program::{Rows, SystemCall, SystemFunction};
 use crate::trap::{AccessAction, TrapKind};
@@ -77,18 +76,15 @@ struct Lane<'a, 'w, 'l> {
 impl Lane<'_, '_, '_> {
     /// A value of 1, 4 or 8 bytes.
     fn read(&self, address: u64, width: u32) -> Attempt<u64> {
-        let space = space_of(address);
-        let window = match space {
-            Space::Shared => SHARED_WINDOW,
-            Space::Local => LOCAL_WINDOW,
-            Space::Parameter => PARAMETER_WINDOW,
-            _ => 0,
-        };
-        let addresses = [address - window; 32];
+        let (space, in_space) = super::access::resolve(Space::Generic, address, self.worker.block.rank);
+        let addresses = [in_space; 32];
         let access = Access::new(1 << self.lane, &addresses, width);
         let mut rows = [[0; 32]; 4];
         match space {
-            Space::Shared => self.worker.shared.load_each(&access, &mut rows),
+            Space::Shared => self.worker.block.shared.load_each(&access, &mut rows),
+            Space::ClusterShared => {
+                super::access::of_other(self.worker, &access, AccessAction::Read)?.load_each(&access, &mut rows)
+            }
             Space::Local => self.warp.local.load(&access, &mut rows),
             Space::Parameter => super::access::load_parameter(&self.worker.launched.parameters, &access, &mut rows),
             _ => self.worker.launched.memory.load_each(&access, &mut rows),

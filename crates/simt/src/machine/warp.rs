@@ -59,7 +59,7 @@ pub(super) struct Frame {
 /// What a split waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
-    /// A barrier of the block.
+    /// A barrier of the block, or that of the cluster.
     Barrier(u32),
     /// Other lanes of the warp.
     Lanes { members: u32 },
@@ -76,6 +76,10 @@ pub(super) struct Warp<'c> {
     pub exists: u32,
     /// Of these, the ones that have not exited.
     pub alive: u32,
+    /// Those that have arrived at the cluster's barrier, which is not complete yet.
+    pub arrived: u32,
+    /// Those that had arrived when it was complete, and have not waited.
+    pub passed: u32,
     /// `%tid` of each lane: x, y, z.
     pub threads: [Row; 3],
     pub ready: Vec<Split>,
@@ -112,6 +116,8 @@ impl<'c> Warp<'c> {
             index,
             exists: u32::MAX >> (32 - lanes),
             alive: 0,
+            arrived: 0,
+            passed: 0,
             threads,
             ready: Vec::new(),
             waiting: Vec::new(),
@@ -135,6 +141,7 @@ impl<'c> Warp<'c> {
         self.top = (top, kernel.local.next_multiple_of(16));
         self.local.reset(kernel.local);
         self.alive = self.exists;
+        (self.arrived, self.passed) = (0, 0);
         self.waiting.clear();
         self.joins.clear();
         self.free_joins.clear();
@@ -212,6 +219,23 @@ impl<'c> Warp<'c> {
         self.end(split);
     }
 
+    /// Lanes of the kernel itself that wait at a join go on, as a split of their own. Returns whether there were any.
+    pub fn go_on_apart(&mut self) -> bool {
+        let mut any = false;
+        for index in 0..self.joins.len() {
+            let next = self.joins[index].next;
+            if next.mask != 0 && next.frame == 0 {
+                self.joins[index].next.mask = 0;
+                if let Some(outer) = self.joins.get_mut(next.join as usize) {
+                    outer.pending += 1;
+                }
+                self.ready.push(next);
+                any = true;
+            }
+        }
+        any
+    }
+
     /// A split is no more: it has arrived, or all its lanes have exited. Wakes what waited for it alone.
     pub fn end(&mut self, mut split: Split) {
         loop {
@@ -227,6 +251,7 @@ impl<'c> Warp<'c> {
                     return;
                 }
                 let next = join.next;
+                join.next.mask = 0;
                 self.free_joins.push(split.join);
                 if next.mask != 0 {
                     self.ready.push(next);

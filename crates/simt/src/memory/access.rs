@@ -4,6 +4,7 @@ use std::fmt;
 
 use ptx::Space;
 
+use super::rank_of;
 use crate::trap::{AccessAction, space_name};
 
 /// The addresses that the active lanes of a warp access with one instruction.
@@ -94,6 +95,13 @@ pub enum AccessFaultKind {
         /// That allocation.
         allocation: AllocationSpan,
     },
+    /// In the shared memory of a block of the cluster that does not run.
+    BlockNotThere {
+        /// Its rank.
+        rank: u32,
+        /// Whether it has exited; else it has not begun.
+        exited: bool,
+    },
     /// A write to memory that kernels may only read.
     ReadOnly {
         /// That allocation.
@@ -108,6 +116,7 @@ impl AccessFaultKind {
             Self::Misaligned { .. } => "misaligned",
             Self::OutOfBounds { .. } => "out_of_bounds",
             Self::Freed { .. } => "use_after_free",
+            Self::BlockNotThere { .. } => "block_not_there",
             Self::ReadOnly { .. } => "read_only",
         }
     }
@@ -115,7 +124,7 @@ impl AccessFaultKind {
     /// The allocation that it is about: the nearest one, where the address is in none.
     pub fn allocation(&self) -> Option<AllocationSpan> {
         match *self {
-            Self::Misaligned { .. } => None,
+            Self::Misaligned { .. } | Self::BlockNotThere { .. } => None,
             Self::OutOfBounds { nearest } => nearest,
             Self::Freed { allocation } | Self::ReadOnly { allocation } => Some(allocation),
         }
@@ -155,11 +164,23 @@ impl fmt::Display for RefusedAccess<'_> {
                 const NEAR: u64 = 1 << 30;
                 let near = nearest.filter(|near| address.abs_diff(near.address) < NEAR.max(2 * near.bytes));
                 match (space, near) {
+                    (Space::Shared, Some(near)) if rank_of(address) != rank_of(near.address) => {
+                        write!(
+                            formatter,
+                            ", which is of block {} of the cluster, not of the thread's",
+                            rank_of(address)
+                        )
+                    }
+                    (Space::ClusterShared, near)
+                        if near.is_none_or(|near| rank_of(address) != rank_of(near.address)) =>
+                    {
+                        write!(formatter, ": the cluster has no block {}", rank_of(address))
+                    }
                     (_, None) => write!(formatter, ", where nothing is allocated"),
-                    (Space::Shared, Some(AllocationSpan { bytes: 0, .. })) => {
+                    (Space::Shared | Space::ClusterShared, Some(AllocationSpan { bytes: 0, .. })) => {
                         write!(formatter, ": the block has no shared memory")
                     }
-                    (Space::Shared, Some(near)) => {
+                    (Space::Shared | Space::ClusterShared, Some(near)) => {
                         write!(formatter, ": {} the block's {} of shared memory", place(near), Bytes(near.bytes))
                     }
                     (Space::Local, Some(near)) => {
@@ -170,6 +191,10 @@ impl fmt::Display for RefusedAccess<'_> {
             }
             AccessFaultKind::Freed { allocation } => {
                 write!(formatter, "use after free: {what}, {} an {allocation} that was freed", place(allocation))
+            }
+            AccessFaultKind::BlockNotThere { rank, exited } => {
+                let why = if exited { "has exited" } else { "has not begun" };
+                write!(formatter, "{what}, of block {rank} of the cluster, which {why}")
             }
             AccessFaultKind::ReadOnly { allocation } => {
                 write!(

@@ -12,7 +12,6 @@ mod access;
 mod global;
 mod shape;
 mod shared;
-mod snapshot;
 mod words;
 mod written;
 
@@ -20,17 +19,17 @@ pub(crate) use access::{Access, AccessFault, Bytes, RefusedAccess};
 pub use access::{AccessFaultKind, AllocationSpan};
 pub use global::{Memory, MemoryError};
 pub(crate) use shape::Shape;
-pub(crate) use shared::SharedMemory;
+pub(crate) use shared::{BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 pub(crate) use written::Written;
 
 /// Where allocations start.
 pub const GLOBAL_BASE: u64 = 0x7000_0000_0000;
-/// Generic address of the first byte of a block's shared memory.
+/// Generic address of the first byte of a block's shared memory; in a cluster, of its first block.
 pub const SHARED_WINDOW: u64 = 0x0100_0000_0000;
 /// Generic address of the first byte of a thread's local memory.
 pub const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
-/// Size of each window in bytes.
-pub const WINDOW_BYTES: u64 = 1 << 24;
+/// Size of each window in bytes: room for the shared memory of more blocks than a cluster has.
+pub const WINDOW_BYTES: u64 = 1 << 29;
 
 #[cfg(test)]
 mod tests {
@@ -139,7 +138,7 @@ mod tests {
     fn narrow_and_wide_values_round_trip() {
         let mut memory = Memory::new(1 << 20);
         let address = memory.allocate(1024).unwrap();
-        let shared = SharedMemory::new(1024);
+        let shared = SharedMemory::new(1024, 0);
         for width in [1u32, 2, 4, 8, 16] {
             let addresses: [u64; 32] = std::array::from_fn(|lane| u64::from(width) * (lane as u64 ^ 3));
             let global = addresses.map(|offset| address + offset);

@@ -1,20 +1,34 @@
 //! Shared memory of one block.
+//!
+//! Its addresses start from 0, and from multiples of [`BLOCK_WINDOW_BYTES`] in the other blocks of a cluster, as on the hardware:
+//! an address of one block means the same in all of them.
 
 use std::cell::Cell;
 
 use super::words::{self, Word};
 use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, Shape};
 
-/// The shared memory of one block. Addresses are offsets from 0.
+/// From the shared memory of a block to that of the next one in its cluster.
+pub(crate) const BLOCK_WINDOW_BYTES: u64 = 1 << 24;
+
+/// The rank in its cluster of the block that an address of shared memory belongs to.
+pub(crate) fn rank_of(address: u64) -> u64 {
+    address / BLOCK_WINDOW_BYTES
+}
+
+/// The shared memory of one block.
+#[derive(Default)]
 pub(crate) struct SharedMemory {
     words: Vec<Cell<u32>>,
+    /// Its first address.
+    start: u64,
     bytes: u64,
 }
 
 impl SharedMemory {
-    /// Shared memory of `bytes`, zeroed.
-    pub fn new(bytes: u32) -> Self {
-        let mut memory = Self { words: Vec::new(), bytes: 0 };
+    /// Shared memory of `bytes`, zeroed, of the block of that rank in its cluster.
+    pub fn new(bytes: u32, rank: u32) -> Self {
+        let mut memory = Self { words: Vec::new(), start: u64::from(rank) * BLOCK_WINDOW_BYTES, bytes: 0 };
         memory.reset(bytes);
         memory
     }
@@ -30,7 +44,7 @@ impl SharedMemory {
     /// was possible: nothing is done where any lane is at fault.
     #[inline(always)]
     pub fn load(&self, shape: &Shape, lowest: u64, rows: &mut [[u32; 32]]) -> bool {
-        let Some(start) = shape.start_within(lowest, 0, self.bytes) else { return false };
+        let Some(start) = shape.start_within(lowest, self.start, self.bytes) else { return false };
         words::load(&self.words, start, shape, rows);
         true
     }
@@ -38,7 +52,7 @@ impl SharedMemory {
     /// Stores for a warp, likewise.
     #[inline(always)]
     pub fn store(&self, shape: &Shape, lowest: u64, rows: &[[u32; 32]]) -> bool {
-        let Some(start) = shape.start_within(lowest, 0, self.bytes) else { return false };
+        let Some(start) = shape.start_within(lowest, self.start, self.bytes) else { return false };
         words::store(&self.words, start, shape, rows);
         true
     }
@@ -60,31 +74,31 @@ impl SharedMemory {
     /// Replaces a 16-bit value and returns the old one.
     pub fn atomic16(&self, address: u64, update: impl Fn(u16) -> u16) -> Result<u16, AccessFaultKind> {
         self.check(address, 2)?;
-        Ok(words::modify_half(&self.words[address as usize / 4], address, update))
+        Ok(words::modify_half(&self.words[self.word(address)], address, update))
     }
 
     /// Replaces a 32-bit value and returns the old one.
     pub fn atomic32(&self, address: u64, update: impl Fn(u32) -> u32) -> Result<u32, AccessFaultKind> {
         self.check(address, 4)?;
-        Ok(self.words[address as usize / 4].modify(update))
+        Ok(self.words[self.word(address)].modify(update))
     }
 
     /// Replaces a 64-bit value and returns the old one.
     pub fn atomic64(&self, address: u64, update: impl Fn(u64) -> u64) -> Result<u64, AccessFaultKind> {
         self.check(address, 8)?;
-        Ok(words::modify_pair(&self.words[address as usize / 4..], update))
+        Ok(words::modify_pair(&self.words[self.word(address)..], update))
     }
 
     /// Replaces a 128-bit value and returns the old one.
     pub fn atomic128(&self, address: u64, update: impl Fn(u128) -> u128) -> Result<u128, AccessFaultKind> {
         self.check(address, 16)?;
-        Ok(words::modify_four(&self.words[address as usize / 4..], update))
+        Ok(words::modify_four(&self.words[self.word(address)..], update))
     }
 
     /// The value of `width` bytes; 0 where there is none.
     pub fn value(&self, address: u64, width: u32) -> u128 {
         let byte = |at: u64| {
-            let word = self.words.get((address + at) as usize / 4).map_or(0, Cell::get);
+            let word = self.words.get(self.word(address + at)).map_or(0, Cell::get);
             u128::from(word.to_le_bytes()[(address + at) as usize % 4])
         };
         (0..u64::from(width)).rev().fold(0, |value, at| value << 8 | byte(at))
@@ -92,7 +106,8 @@ impl SharedMemory {
 
     /// Whether a thread may access `width` bytes at `address`.
     pub fn check(&self, address: u64, width: u32) -> Result<(), AccessFaultKind> {
-        if address.checked_add(u64::from(width)).is_none_or(|end| end > self.bytes) {
+        let end = address.checked_sub(self.start).and_then(|offset| offset.checked_add(width.into()));
+        if end.is_none_or(|end| end > self.bytes) {
             return Err(AccessFaultKind::OutOfBounds { nearest: Some(self.span()) });
         }
         if !address.is_multiple_of(u64::from(width)) {
@@ -103,6 +118,11 @@ impl SharedMemory {
 
     /// All of it.
     pub fn span(&self) -> AllocationSpan {
-        AllocationSpan { address: 0, bytes: self.bytes }
+        AllocationSpan { address: self.start, bytes: self.bytes }
+    }
+
+    /// The index of the word that an address is in.
+    fn word(&self, address: u64) -> usize {
+        (address.wrapping_sub(self.start) / 4) as usize
     }
 }

@@ -75,8 +75,10 @@ pub(crate) enum Constant {
     Bits(u64),
     /// Bytes of the kernel's parameters.
     Parameter { offset: u64, bytes: u32, signed: bool },
-    /// A special register that depends on the launch or the lane alone.
+    /// A special register that depends on the launch, the block's place in its cluster or the lane alone.
     Special(Special),
+    /// So many bytes behind the start of the block's shared memory.
+    Shared(u64),
 }
 
 /// One step of the machine.
@@ -155,6 +157,11 @@ pub(crate) enum Action {
     Trap,
     Breakpoint,
     Barrier(Box<Barrier>),
+    /// `barrier.cluster`: arrives, or waits.
+    ClusterBarrier {
+        waits: bool,
+        aligned: bool,
+    },
     WarpBarrier {
         members: u32,
     },
@@ -470,8 +477,8 @@ pub(crate) enum Callee {
 /// `bar` and `barrier`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Barrier {
-    /// A row; `None`: the barrier of the cluster, which is one block.
-    pub number: Option<u32>,
+    /// A row.
+    pub number: u32,
     /// `None`: all threads of the block.
     pub threads: Option<u32>,
     pub aligned: bool,

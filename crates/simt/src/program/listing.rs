@@ -64,7 +64,7 @@ fn class(op: &Op, guarded: bool) -> InstructionClass {
         Op::SurfaceReduce { .. } => InstructionClass::Surface(AccessKind::Reduction),
         Op::Branch { .. } | Op::Return if guarded => InstructionClass::Branch,
         Op::BranchIndexed { .. } => InstructionClass::Branch,
-        Op::Barrier { .. } => InstructionClass::Barrier,
+        Op::Barrier { .. } | Op::ClusterBarrier { waits: true, .. } => InstructionClass::Barrier,
         _ => InstructionClass::Other,
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::machine::{Launched, Placement, checked_on_model};
+use crate::machine::{Launched, Placement};
 use crate::model::{BlockNeeds, Limiter};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, Memory, Report};
 
@@ -31,6 +31,8 @@ use listing::Lines;
 const GRID_LIMIT_YZ: u32 = 65_535;
 /// Threads of a block.
 const BLOCK_LIMIT: u64 = 1024;
+/// Blocks of a cluster: what an H100 and later can be asked for. (What all that have clusters grant is 8.)
+const CLUSTER_LIMIT: u64 = 16;
 
 /// A module made ready to run: its variables lie in memory, its kernels are decoded.
 pub struct Program {
@@ -65,6 +67,10 @@ pub struct KernelInfo {
     pub required_threads: Option<[u32; 3]>,
     /// `.reqnctapercluster`: the blocks that a cluster must have, per dimension.
     pub required_cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`: whether it must be launched in clusters.
+    pub explicit_cluster: bool,
+    /// `.maxclusterrank`: the most blocks that a cluster may have.
+    pub max_cluster_blocks: Option<u32>,
 }
 
 /// A variable of the module in device memory.
@@ -137,19 +143,9 @@ impl Program {
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
         let placement = placement(launch, &kernel.info)?;
-        let run = |launch: &Launch, placement| {
-            Launched::new(code, &self.module, memory, launch, offsets, *bytes).run(launch.threads, placement)
-        };
-        let result = match placement {
-            Some(placement) if launch.checks.any() => {
-                checked_on_model(memory, launch, |launch| run(launch, None), |launch| run(launch, Some(placement)))
-            }
-            _ => run(launch, placement),
-        };
-        if !launch.checks.init {
-            memory.assume_written();
-        }
-        result
+        let cluster = cluster(launch, &kernel.info)?;
+        let parameters = (offsets.as_slice(), *bytes);
+        Launched::new(code, &self.module, memory, launch, parameters, cluster).run(launch.threads, placement)
     }
 
     /// The kernel to launch, if the request makes sense.
@@ -188,11 +184,7 @@ impl Program {
         {
             return Err(InvalidLaunch::NotRequiredThreads { kernel: name(), required, given: block });
         }
-        if let Some(cluster) = info.required_cluster
-            && cluster != [1; 3]
-        {
-            return Err(InvalidLaunch::ClusterSize { kernel: name(), cluster });
-        }
+        cluster(launch, info)?;
         let needed = info.static_shared.saturating_add(launch.dynamic_shared.into());
         if needed > launch.shared_limit.into() {
             let (fixed, limit) = (info.static_shared, launch.shared_limit);
@@ -212,10 +204,45 @@ impl Program {
     }
 }
 
+/// The clusters that the launch or the kernel asks for, if that makes sense.
+fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, InvalidLaunch> {
+    let kernel = || launch.kernel.to_string();
+    let cluster = match (launch.cluster, info.required_cluster) {
+        (Some(given), Some(required)) if given != required => {
+            return Err(InvalidLaunch::NotRequiredCluster { kernel: kernel(), required, given });
+        }
+        (None, None) if info.explicit_cluster => return Err(InvalidLaunch::NoCluster { kernel: kernel() }),
+        (None, None) => return Ok(None),
+        (Some(cluster), _) | (None, Some(cluster)) => cluster,
+    };
+    let blocks = cluster.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
+    if blocks == 0 || blocks > CLUSTER_LIMIT {
+        return Err(InvalidLaunch::ClusterSize { kernel: kernel(), cluster, limit: CLUSTER_LIMIT });
+    }
+    if let Some(limit) = info.max_cluster_blocks
+        && blocks > limit.into()
+    {
+        return Err(InvalidLaunch::BeyondMaximumCluster { kernel: kernel(), limit, given: blocks });
+    }
+    let grid = launch.grid;
+    if grid.iter().zip(cluster).any(|(&blocks, of_cluster)| !blocks.is_multiple_of(of_cluster)) {
+        return Err(InvalidLaunch::GridNotInClusters { kernel: kernel(), grid, cluster });
+    }
+    if let Some(model) = launch.model
+        && blocks > 1
+    {
+        return Err(InvalidLaunch::ClusterOnModel { kernel: kernel(), cluster, model: model.name });
+    }
+    Ok(Some(cluster))
+}
+
 /// How the launch runs on its model, if it has one and fits on it.
 fn placement(launch: &Launch, info: &KernelInfo) -> Result<Option<Placement>, InvalidLaunch> {
     let Some(model) = launch.model else { return Ok(None) };
     let kernel = || launch.kernel.to_string();
+    if launch.checks.any() {
+        return Err(InvalidLaunch::ChecksOnModel { kernel: kernel() });
+    }
     let threads = launch.block.iter().product();
     let limit = model.limits.threads_per_block;
     if threads > limit {
@@ -256,6 +283,8 @@ impl Kernel {
             max_threads: function.max_threads,
             required_threads: function.required_threads,
             required_cluster: function.required_cluster,
+            explicit_cluster: function.explicit_cluster,
+            max_cluster_blocks: function.max_cluster_blocks.filter(|&blocks| blocks > 0),
         };
         Self { info, code, parameters: layout::parameters(module, function) }
     }

@@ -16,7 +16,7 @@ pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &Ha
     });
     for (function, op) in bodies {
         let matters = match op {
-            Op::Atomic { space: Space::Shared | Space::Local, .. } => false,
+            Op::Atomic { space: Space::Shared | Space::ClusterShared | Space::Local, .. } => false,
             Op::Atomic { op, ty, dst, .. } => {
                 let commutes = !matches!(
                     op,

@@ -1,7 +1,5 @@
 //! Places for the module's variables: device memory for `.global` and `.const`, offsets for the rest.
 
-use std::ops::Range;
-
 use ptx::{Handle, Linkage, Module, SamplerAddressMode, SamplerState, Space, Symbol, Variable};
 
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
@@ -26,25 +24,11 @@ pub(crate) fn function_at(address: u64) -> Option<usize> {
 /// The first byte of a state space in generic addresses.
 pub(crate) fn window(space: Space) -> u64 {
     match space {
-        Space::Shared => SHARED_WINDOW,
+        Space::Shared | Space::ClusterShared => SHARED_WINDOW,
         Space::Local => LOCAL_WINDOW,
         Space::Parameter => crate::machine::PARAMETER_WINDOW,
         Space::Generic | Space::Global | Space::Constant => 0,
     }
-}
-
-/// Where the module's constants lie, which no other addresses do; an empty range if it has none.
-pub(super) fn constants(module: &Module, addresses: &[Option<u64>]) -> Range<u64> {
-    let of = |(handle, variable): (Handle<Variable>, &Variable)| {
-        let address = addresses[handle.index()].filter(|_| variable.space == Space::Constant)?;
-        Some(address..address + variable.size?.max(1))
-    };
-    module
-        .variables
-        .iter()
-        .filter_map(of)
-        .reduce(|all, one| all.start.min(one.start)..all.end.max(one.end))
-        .unwrap_or(0..0)
 }
 
 /// Allocates the `.global` and `.const` variables and writes their initial values. Returns their addresses, by the
@@ -52,10 +36,7 @@ pub(super) fn constants(module: &Module, addresses: &[Option<u64>]) -> Range<u64
 pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Option<u64>>, LoadError> {
     let failed = |variable: &Variable, error| LoadError::new(module, variable.span, LoadErrorReason::Memory(error));
     let mut addresses = vec![None; module.variables.len()];
-    // Constants side by side: `constants` has their range.
-    let (constant, other): (Vec<_>, Vec<_>) =
-        module.variables.iter().partition(|(_, variable)| variable.space == Space::Constant);
-    for (handle, variable) in constant.into_iter().chain(other) {
+    for (handle, variable) in module.variables.iter() {
         let size = match variable.size {
             Some(size) if variable.linkage != Linkage::Extern => size,
             _ => continue,
@@ -66,8 +47,6 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
             _ => continue,
         };
         let address = place.map_err(|error| failed(variable, error))?;
-        // What the initialiser leaves out is zero (PTX manual, "Initializers"), as all new memory is.
-        memory.mark_written(address);
         addresses[handle.index()] = Some(address);
         if let Some(state) = &variable.initializer.sampler {
             let sampler = memory.create_sampler(&sampling(state));
@@ -85,7 +64,7 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
                 Symbol::Function(function) => function_address(function),
                 Symbol::Variable(named) => match (addresses[named.index()], module.variables[named].space) {
                     (Some(address), _) => address,
-                    (None, Space::Shared | Space::Local | Space::Parameter) => {
+                    (None, Space::Shared | Space::ClusterShared | Space::Local | Space::Parameter) => {
                         let what = format!("the address of `{}`", module.variables[named].name);
                         return Err(LoadError::new(module, variable.span, LoadErrorReason::Misplaced { what }));
                     }

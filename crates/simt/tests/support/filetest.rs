@@ -9,7 +9,7 @@
 //! // out: u32 11 12 13 14
 //! ```
 //!
-//! - `run: KERNEL` starts a test; `grid=X,Y,Z`, `block=X,Y,Z`, `shared=BYTES` (dynamic) and `steps=N` follow it.
+//! - `run: KERNEL` starts a test; `grid=X,Y,Z`, `block=X,Y,Z`, `cluster=X,Y,Z`, `shared=BYTES` (dynamic) and `steps=N` follow it.
 //!   `simulator` is for what PTX leaves open and the simulator does not: not for GPUs.
 //! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer whose contents are to be these
 //!   in the end (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
@@ -28,6 +28,7 @@ pub struct Test {
     pub kernel: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
+    pub cluster: Option<[u32; 3]>,
     pub shared: u32,
     pub steps: Option<u64>,
     pub simulator_only: bool,
@@ -115,6 +116,7 @@ fn run(line: usize, text: &str) -> Result<Test, String> {
             "grid" => test.grid = triple()?,
             "block" => test.block = triple()?,
             "shared" => test.shared = number(value)?,
+            "cluster" => test.cluster = Some(triple()?),
             "steps" => test.steps = Some(number(value)?.into()),
             _ => return Err(format!("unknown key `{key}`")),
         }

@@ -1,15 +1,14 @@
 //! Moves, arithmetic, comparisons.
 
-use std::ops::Range;
-
 use ptx::{BinaryOp, Combine, Destination, Kind, Mode, Op, Operand, Space, Symbol, TernaryOp, Type, UnaryOp};
 
-use super::super::code::Action;
-use super::super::variables::{constants, window};
+use super::super::code::{Action, Constant};
+use super::super::variables::window;
 use super::operands::is_fixed;
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
-use crate::lanes::{self, ALWAYS, Handler, NEGATED, Operands, Registers, lanes};
+use crate::lanes::{self, ALWAYS, FIXED, Handler, NEGATED, Operands, Registers, lanes};
+use crate::memory::{BLOCK_WINDOW_BYTES, WINDOW_BYTES, rank_of};
 
 fn found<T>(handler: Option<T>, what: impl Fn() -> String) -> Decoded<T> {
     handler.ok_or_else(|| LoadErrorReason::Unsupported { what: what() })
@@ -51,8 +50,8 @@ impl FunctionDecoder<'_, '_> {
                 let (a, b) = (self.value(video.a, Type::B32)?, self.value(video.b, Type::B32)?);
                 self.video(handler, form, video.dst, [a, b], video.c)
             }
-            Op::MapToBlock { ty, dst, src, .. } => self.copy(*ty, *dst, *src),
-            Op::RankOfAddress { dst, .. } => self.copy(Type::U32, *dst, Operand::Integer(0)),
+            Op::MapToBlock { ty, dst, src, rank } => self.map_to_block(*ty, *dst, *src, *rank),
+            Op::RankOfAddress { ty, dst, src } => self.rank_of_address(*ty, *dst, *src),
             Op::ConvertAddress { space, to_generic, ty, dst, src } => {
                 self.convert_address(*space, *to_generic, *ty, *dst, *src)
             }
@@ -320,6 +319,29 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
+    /// `mapa`: the same place in another block's memory. What no cluster has stays an address that is in no block.
+    fn map_to_block(&mut self, ty: Type, dst: Destination, src: Operand, rank: Operand) -> Decoded<()> {
+        let (a, b) = (self.value(src, ty)?, self.word(rank, Type::U32)?);
+        let d = self.destination(dst, ty)?;
+        let handler: Handler = match ty.bits() {
+            32 => lanes!(cold |a: u32, rank: u32| -> u32 { map_address(a.into(), rank) as u32 }),
+            _ => lanes!(cold |a: u64, rank: u32| -> u64 { map_address(a, rank) }),
+        };
+        self.lanes(handler, Operands { d, a, b, ..Operands::default() });
+        Ok(())
+    }
+
+    /// `getctarank`.
+    fn rank_of_address(&mut self, ty: Type, dst: Destination, src: Operand) -> Decoded<()> {
+        let (a, d) = (self.value(src, ty)?, self.destination(dst, Type::U32)?);
+        let handler: Handler = match ty.bits() {
+            32 => lanes!(cold |a: u32| -> u32 { rank_of(u64::from(a) & (WINDOW_BYTES - 1)) as u32 }),
+            _ => lanes!(cold |a: u64| -> u32 { rank_of(a & (WINDOW_BYTES - 1)) as u32 }),
+        };
+        self.lanes(handler, Operands { d, a, ..Operands::default() });
+        Ok(())
+    }
+
     fn is_space(&mut self, space: Space, dst: Destination, src: Operand) -> Decoded<()> {
         let d = self.destination(dst, Type::Pred)?;
         let wide = !matches!(src, Operand::Register(register) if self.type_of(register).bits() < 64);
@@ -327,31 +349,22 @@ impl FunctionDecoder<'_, '_> {
             return Err(LoadErrorReason::Unsupported { what: "isspacep of a 32-bit address".into() });
         }
         let a = self.wide(src, Type::U64)?;
+        if space == Space::Shared {
+            // Its own part of what the cluster shares.
+            let b = self.builder.doubles.row(Constant::Shared(window(space))) | FIXED;
+            self.lanes(in_block, Operands { d, a, b, ..Operands::default() });
+            return Ok(());
+        }
         let handler: Handler = match space {
-            Space::Shared => |registers, operands, mask| in_window(registers, operands, mask, Space::Shared),
+            Space::ClusterShared => |registers, operands, mask| in_window(registers, operands, mask, Space::Shared),
             Space::Local => |registers, operands, mask| in_window(registers, operands, mask, Space::Local),
             Space::Parameter => |registers, operands, mask| in_window(registers, operands, mask, Space::Parameter),
-            Space::Global => |registers, operands, mask| {
-                let constant = among_constants(registers, operands);
-                let global = registers.test2::<false, u64>(operands.a, operands.a, is_global);
-                registers.set_predicate(operands.d, mask, global & !constant);
-            },
-            Space::Constant => |registers, operands, mask| {
-                let constant = among_constants(registers, operands);
-                registers.set_predicate(operands.d, mask, constant);
-            },
-            Space::Generic => {
+            Space::Global => |registers, operands, mask| in_window(registers, operands, mask, Space::Global),
+            Space::Constant | Space::Generic | Space::Shared => {
                 return Err(LoadErrorReason::Unsupported { what: format!("isspacep.{}", space.name()) });
             }
         };
-        let [b, c] = match space {
-            Space::Global | Space::Constant => {
-                let Range { start, end } = constants(self.builder.module, self.builder.addresses);
-                [self.wide(Operand::Integer(start), Type::U64)?, self.wide(Operand::Integer(end), Type::U64)?]
-            }
-            _ => [a, a],
-        };
-        self.lanes(handler, Operands { d, a, b, c, ..Operands::default() });
+        self.lanes(handler, Operands { d, a, ..Operands::default() });
         Ok(())
     }
 
@@ -461,14 +474,19 @@ fn four_bytes(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
     registers.set_word(operands.d, mask, &values);
 }
 
-/// The lanes whose address `a` is from `b` to less than `c`, where the module's constants lie.
-fn among_constants(registers: &Registers<'_>, operands: &Operands) -> u32 {
-    registers.test2::<false, u64>(operands.a, operands.b, |address, start| address >= start)
-        & registers.test2::<false, u64>(operands.a, operands.c, |address, end| address < end)
+/// The place in the block `rank` of the cluster that an address is in its own block.
+#[inline(always)]
+fn map_address(address: u64, rank: u32) -> u64 {
+    const RANKS: u64 = WINDOW_BYTES - BLOCK_WINDOW_BYTES;
+    let start = (u64::from(rank) * BLOCK_WINDOW_BYTES).min(RANKS);
+    address & !RANKS | start
 }
 
-fn is_global(address: u64, _: u64) -> bool {
-    crate::machine::space_of(address) == Space::Global
+/// Whether an address is in the shared memory of a block, whose first address is the other operand.
+fn in_block(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
+    let within = |address: u64, start: u64| address.wrapping_sub(start) < BLOCK_WINDOW_BYTES;
+    let result = registers.test2::<false, u64>(operands.a, operands.b, within);
+    registers.set_predicate(operands.d, mask, result);
 }
 
 fn in_window(registers: &mut Registers<'_>, operands: &Operands, mask: u32, space: Space) {

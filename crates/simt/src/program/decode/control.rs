@@ -30,7 +30,7 @@ impl FunctionDecoder<'_, '_> {
                     }
                     BarrierAction::Synchronize | BarrierAction::Arrive => None,
                 };
-                let number = Some(self.word(*barrier, Type::U32)?);
+                let number = self.word(*barrier, Type::U32)?;
                 let threads = match *threads {
                     Some(threads) => Some(self.word(threads, Type::U32)?),
                     None => None,
@@ -53,13 +53,7 @@ impl FunctionDecoder<'_, '_> {
                 leader: self.destination(*leader, Type::Pred)?,
                 members: self.word(*members, Type::U32)?,
             },
-            // A cluster is one block, and its barrier one more of the block's. To arrive there and wait later is to wait
-            // later: what a thread does in between, others may not see before.
-            Op::ClusterBarrier { waits: false, .. } => Action::Nothing,
-            Op::ClusterBarrier { waits: true, aligned } => {
-                let barrier = Barrier { number: None, threads: None, aligned: *aligned, waits: true, reduction: None };
-                Action::Barrier(Box::new(barrier))
-            }
+            Op::ClusterBarrier { waits, aligned } => Action::ClusterBarrier { waits: *waits, aligned: *aligned },
             Op::Vote { mode, dst, predicate, members } => {
                 let ty = if *mode == ptx::VoteMode::Ballot { Type::B32 } else { Type::Pred };
                 Action::Vote {

@@ -99,7 +99,13 @@ impl FunctionDecoder<'_, '_> {
                 None => {
                     let start = self.variable_address(variable)?;
                     let own = self.builder.module.variables[variable].space;
-                    fixed(self, if space == Space::Generic { own } else { space }, start.wrapping_add(offset))
+                    let offset = start.wrapping_add(offset);
+                    if own == Space::Shared {
+                        let address = self.builder.doubles.row(Constant::Shared(0)) | FIXED;
+                        Target::Memory(Reach { space: own, address, wide: true, frame: false, offset, slot })
+                    } else {
+                        fixed(self, if space == Space::Generic { own } else { space }, offset)
+                    }
                 }
             },
             AddressBase::Register(register) => {

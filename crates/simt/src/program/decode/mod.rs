@@ -47,7 +47,6 @@ pub(super) fn kernel(
         doubles: Pool::default(),
         accesses: 0,
         read: HashSet::new(),
-        explicit_cluster: module.functions[kernel].explicit_cluster,
     };
     for &handle in &functions {
         FunctionDecoder::new(&mut builder, handle).decode()?;
@@ -114,8 +113,6 @@ struct Builder<'m> {
     /// Instructions so far that access memory.
     accesses: u32,
     read: HashSet<RegisterOf>,
-    /// Whether the kernel must be launched in clusters.
-    explicit_cluster: bool,
 }
 
 /// Where a variable of the function lies.

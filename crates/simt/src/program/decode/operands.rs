@@ -6,7 +6,7 @@ use super::super::code::{Action, Constant};
 use super::super::variables::function_address;
 use super::{Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;
-use crate::lanes::{self, ALWAYS, FIXED, NEGATED, NEVER, Operands, lanes};
+use crate::lanes::{self, ALWAYS, FIXED, NEGATED, NEVER, Operands, Registers, lanes};
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn type_of(&self, register: Handle<Register>) -> Type {
@@ -118,7 +118,11 @@ impl FunctionDecoder<'_, '_> {
                 function_address(function).wrapping_add_signed(offset)
             }
             Operand::Address(Symbol::Variable(variable), offset) => {
-                self.variable_address(variable)?.wrapping_add_signed(offset)
+                let address = self.variable_address(variable)?.wrapping_add_signed(offset);
+                if self.builder.module.variables[variable].space == Space::Shared {
+                    return Ok(Constant::Shared(address));
+                }
+                address
             }
             Operand::Register(register) | Operand::NotRegister(register) => return self.misplaced_register(register),
         }))
@@ -157,8 +161,13 @@ impl FunctionDecoder<'_, '_> {
         match operand {
             Operand::Register(register) => self.predicate_register(Predicate { register, negated: false }),
             Operand::NotRegister(register) => self.predicate_register(Predicate { register, negated: true }),
-            Operand::Special(Special::IsExplicitCluster) if self.builder.explicit_cluster => Ok(ALWAYS),
-            Operand::Integer(0) | Operand::Special(Special::IsExplicitCluster) => Ok(NEVER),
+            Operand::Special(Special::IsExplicitCluster) => {
+                let a = self.word(operand, Type::U32)?;
+                let d = self.temporary_predicate();
+                self.emit(HELPER, Action::Lanes(is_set, Operands { d, a, ..Operands::default() }));
+                Ok(d)
+            }
+            Operand::Integer(0) => Ok(NEVER),
             Operand::Integer(_) => Ok(ALWAYS),
             _ => Err(LoadErrorReason::Misplaced { what: "an operand that is no predicate".into() }),
         }
@@ -189,7 +198,13 @@ impl FunctionDecoder<'_, '_> {
     }
 }
 
-/// Whether a special register's row is the same in all warps of a launch.
+/// Whether a word is not zero.
+fn is_set(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
+    let result = registers.test2::<false, u32>(operands.a, operands.a, |word, _| word != 0);
+    registers.set_predicate(operands.d, mask, result);
+}
+
+/// Whether a special register's row is the same in all warps of a block, and of all blocks of that rank in their clusters.
 pub(super) fn is_fixed(special: Special) -> bool {
     !matches!(
         special,

@@ -1,0 +1,77 @@
+//! The barrier of a cluster: PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster".
+//!
+//! A thread arrives, and waits some time later until all threads of the cluster that have not exited have arrived. Each warp
+//! knows which of its lanes have arrived; the blocks of a cluster run on one worker, which looks at all of them.
+
+use super::barrier::CLUSTER;
+use super::block::{Fault, Worker, absence};
+use super::warp::{Split, Wait, Warp};
+use crate::trap::TrapKind;
+
+/// Some lanes of a split arrive, or wait. Returns whether they go on at once.
+pub(super) fn execute(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    split: &Split,
+    mask: u32,
+    (waits, aligned): (bool, bool),
+) -> Result<bool, Fault> {
+    let fault = |kind, lanes: u32| Fault { kind, lane: lanes.trailing_zeros() & 31, pc: split.pc };
+    let missing = warp.alive & !mask;
+    if aligned && missing != 0 {
+        let lane = missing.trailing_zeros();
+        let (missing, absence) = (warp.thread(lane), absence(warp, lane));
+        return Err(fault(TrapKind::BarrierDivergence { barrier: CLUSTER, missing, absence }, mask));
+    }
+    // Each waits once for each time that it arrives.
+    let on_their_way = warp.arrived | warp.passed;
+    let wrong = mask & if waits { !on_their_way } else { on_their_way };
+    if wrong != 0 {
+        return Err(fault(TrapKind::ClusterBarrierOrder { waits }, wrong));
+    }
+    if !waits {
+        warp.arrived |= mask;
+        worker.cluster_arrivals = true;
+        return Ok(true);
+    }
+    let waiting = mask & !warp.passed;
+    warp.passed &= !mask;
+    if waiting == 0 {
+        return Ok(true);
+    }
+    let rest = split.mask & !waiting;
+    let waits = if rest == 0 { *split } else { warp.part(*split, waiting, &[(split.pc + 1, rest)], split.pc + 1) };
+    warp.waiting.push((waits, Wait::Barrier(CLUSTER)));
+    Ok(false)
+}
+
+/// If all threads of the cluster have arrived or exited, lets those go on that wait. Returns whether that was so.
+pub(super) fn complete(worker: &mut Worker, warps: &mut [Warp]) -> bool {
+    if warps.iter().any(|warp| warp.alive & !warp.arrived != 0) {
+        return false;
+    }
+    worker.cluster_arrivals = false;
+    for warp in warps {
+        warp.passed |= std::mem::take(&mut warp.arrived) & warp.alive;
+        for (mut split, wait) in std::mem::take(&mut warp.waiting) {
+            if matches!(wait, Wait::Barrier(CLUSTER)) {
+                warp.passed &= !split.mask;
+                split.pc += 1;
+                warp.ready.push(split);
+            } else {
+                warp.waiting.push((split, wait));
+            }
+        }
+    }
+    true
+}
+
+/// Nothing can go on, and the barrier is not complete: lanes that wait for others of their warp, to be one split again, go on without
+/// these. They are about to exit, most often. Returns whether there were any.
+pub(super) fn go_on_apart(warps: &mut [Warp]) -> bool {
+    let mut any = false;
+    for warp in warps.iter_mut().filter(|warp| warp.alive & !warp.arrived != 0) {
+        any |= warp.go_on_apart();
+    }
+    any
+}
