@@ -95,6 +95,9 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     if let (Some(_), "check" | "run") = (&global.ptx, name) {
         return Err(Error::flag("--ptx", format!("`host {name}` takes its PTX file without a flag")));
     }
+    if let (Some(_), "list") = (&global.ptx, name) {
+        return Err(Error::flag("--ptx", "`host list` lists the labs' kernels; `host check` lists those of a file"));
+    }
     if let (Some(ValueSource::CommandLine), "check" | "list") = (matches.value_source("device"), name) {
         return Err(Error::flag("--device", format!("`host {name}` opens no device")));
     }
@@ -132,8 +135,16 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(global.device, &options)?;
     let report = (lab.run)(&device, matches, progress)?;
-    report::write(&report, global.format, &mut out)?;
-    Ok(report.correct())
+    // A fault that stops a kernel is the program's error, and JSON has what there is nevertheless: as of `host run`.
+    if report.stopped.is_none() || global.format == Format::Json {
+        report::write(&report, global.format, &mut out)?;
+    }
+    let findings = report.findings();
+    findings.tell(global.format);
+    match report.stopped {
+        None => findings.error().map_or(Ok(report.correct()), Err),
+        Some(error) => Err(error),
+    }
 }
 
 /// What `clap` has to say: help and version to the standard output, a wrong command line as one line on the standard error.

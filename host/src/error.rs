@@ -102,11 +102,11 @@ pub enum Error {
         /// The same in its parts, where the simulator found it.
         trap: Option<Box<simt::Trap>>,
     },
-    /// A kernel came to its end, and the sanitizer found faults. They have been shown.
-    #[error("kernel {kernel}: the checks found {}", faults(*count))]
+    /// Kernels came to their end, and the sanitizer found faults. They have been shown.
+    #[error("{}: the checks found {}", named(kernels), faults(*count))]
     Findings {
-        /// The kernel's name.
-        kernel: String,
+        /// The kernels' names.
+        kernels: Vec<String>,
         /// How many different ones.
         count: usize,
     },
@@ -171,6 +171,12 @@ pub(crate) fn printable(text: &str) -> String {
 
 fn faults(count: usize) -> String {
     if count == 1 { "1 fault".to_owned() } else { format!("{count} faults") }
+}
+
+/// Kernels by their names.
+fn named(kernels: &[String]) -> String {
+    let several = if kernels.len() == 1 { "" } else { "s" };
+    format!("kernel{several} {}", kernels.join(", "))
 }
 
 /// How many GPUs there are, in words.

@@ -17,6 +17,7 @@
 //! | [`report`] | what a lab found out, and how it is written |
 //! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
 //! | [`lines`], [`faults`] | what each line of a kernel's source did; what the sanitizer found |
+//! | [`limits`] | what a run may take: memory, steps, output |
 //! | [`cli`], [`listing`], [`progress`] | the program: arguments, lists, the progress bar |
 //! | [`error`], [`memory`], [`units`] | one line for each error, how much memory there is, numbers for people |
 //!

@@ -68,6 +68,9 @@ fn data_goes_to_a_gpu_and_comes_back() {
     printed(on_fake_gpu(TEXTURE, ""), 0);
     let text = printed(on_fake_gpu("devices", ""), 0);
     assert!(text.contains("gpu:0") && text.contains("Fake GPU") && text.contains("13.0"), "{text}");
+    fails(on_fake_gpu(&format!("{LAB} --check race"), ""), 2, &["--check", "a GPU does not check", "--counters"]);
+    let text = printed(on_fake_gpu(&format!("{LAB} --check race --counters"), ""), 1);
+    assert!(text.contains("\nvariant right error faults ") && text.contains("padded     NO"), "{text}");
     // The kernel does nothing: what the lab poisoned is still there.
     let text = printed(on_fake_gpu(LAB, ""), 1);
     assert!(text.contains("padded is wrong: 4096 of 4096 elements") && text.contains("1.50 ms"), "{text}");

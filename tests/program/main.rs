@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod check;
+mod faults;
 mod files;
 mod formats;
 #[cfg(target_os = "linux")]

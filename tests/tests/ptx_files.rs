@@ -12,13 +12,14 @@ use cuda_std::launch::Arguments;
 use filetest::{Parameter, Test};
 use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
 use host::random::Random;
+use simt::Checks;
 
 /// Launches of each kernel with random numbers.
 const ROUNDS: usize = 50;
 
 /// Runs one test. Returns what is wrong.
 fn run(device: &Device, test: &Test) -> Result<(), String> {
-    for (index, (found, after)) in outputs(device, test)?.into_iter().enumerate() {
+    for (index, (found, after)) in outputs(device, test, Checks::NONE)?.into_iter().enumerate() {
         filetest::compare(index, &found, after)?;
     }
     Ok(())
@@ -28,7 +29,7 @@ fn run(device: &Device, test: &Test) -> Result<(), String> {
 type Output<'t> = (Vec<u8>, &'t [Option<u8>]);
 
 /// Launches a test's kernel. Returns what its outputs hold then.
-fn outputs<'t>(device: &Device, test: &'t Test) -> Result<Vec<Output<'t>>, String> {
+fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<Vec<Output<'t>>, String> {
     let text = |error: host::Error| error.to_string();
     let mut arguments = Arguments::new();
     let mut outputs: Vec<(Buffer<u8>, &[Option<u8>])> = Vec::new();
@@ -47,7 +48,7 @@ fn outputs<'t>(device: &Device, test: &'t Test) -> Result<Vec<Output<'t>>, Strin
             }
         }
     }
-    let config = LaunchConfig { dynamic_shared: test.shared, ..LaunchConfig::new(test.grid, test.block) };
+    let config = LaunchConfig { dynamic_shared: test.shared, checks, ..LaunchConfig::new(test.grid, test.block) };
     device.launch_untyped(&test.kernel, &config, &arguments).map_err(text)?;
     device.synchronize().map_err(text)?;
     outputs.into_iter().map(|(buffer, after)| Ok((buffer.read().map_err(text)?, after))).collect()
@@ -152,7 +153,7 @@ fn devices_agree_on_random_numbers() {
                         *before = numbers(&mut random, before.len());
                     }
                 }
-                let found: Vec<_> = devices.iter().map(|device| outputs(device, &test)).collect();
+                let found: Vec<_> = devices.iter().map(|device| outputs(device, &test, Checks::NONE)).collect();
                 assert!(found[0].is_ok(), "{}: {:?}", test.kernel, found[0]);
                 if found.iter().any(|other| *other != found[0]) {
                     failures.push(format!("{}: {:02x?}: {found:02x?}", test.kernel, test.parameters));
@@ -238,4 +239,39 @@ fn programs_of_other_compilers_do_what_their_comments_say() {
         }
         assert!(failures.is_empty(), "on {choice}, {} failed:\n{}", failures.len(), failures.join("\n"));
     }
+}
+
+/// The simulator's own tests say the same of the `.ptx` files.
+#[test]
+fn what_programs_of_other_compilers_do_and_cost_depends_on_neither_checks_nor_threads() {
+    let mut failures = Vec::new();
+    for (source, compiled) in wild() {
+        let text = std::fs::read_to_string(&source).expect("the file is read");
+        let tests = filetest::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        for path in compiled {
+            let text = std::fs::read_to_string(&path).expect("the file is read");
+            let is_there = |test: &&Test| text.contains(&format!(".entry {}(", test.kernel));
+            for test in tests.iter().filter(is_there) {
+                let launch = |threads: usize, checks: Checks| {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+                    pool.install(|| {
+                        let options = Options { ptx: Some(path.clone()), ..Options::default() };
+                        let device =
+                            device::open(DeviceChoice::Simulator, &options).map_err(|error| error.to_string())?;
+                        let outputs = outputs(&device, test, checks)?.into_iter().map(|(found, _)| found).collect();
+                        let report = device.last_report().ok_or("nothing is counted")?;
+                        let counted: Vec<_> = report.instructions().map(|row| *row.counters).collect();
+                        Ok::<(Vec<Vec<u8>>, Vec<_>), String>((outputs, counted))
+                    })
+                };
+                let first = launch(1, Checks::NONE);
+                for (threads, checks) in [(3, Checks::NONE), (1, Checks::ALL), (3, Checks::ALL)] {
+                    if launch(threads, checks) != first {
+                        failures.push(format!("{}: {}: checks {checks}, {threads}", path.display(), test.kernel));
+                    }
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} launches differ:\n{}", failures.len(), failures.join("\n"));
 }

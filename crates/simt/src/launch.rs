@@ -46,13 +46,15 @@ pub struct Launch<'a> {
     pub arguments: &'a [&'a [u8]],
     /// Warp instructions after which the launch stops with a trap.
     pub step_limit: u64,
-    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host.
+    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host. With a model, the
+    /// launch runs twice: so, for the findings alone, and then on the model, as without checks.
     pub checks: Checks,
     /// Threads of the host that run blocks; `None`: as many as rayon's global pool has. Results do not depend on it.
     pub threads: Option<usize>,
     /// Set it from another thread to stop the launch with [`LaunchError::Cancelled`].
     pub cancel: Option<&'a AtomicBool>,
-    /// Called now and then, from any thread, with the blocks done and the blocks of the grid.
+    /// Called now and then, from any thread, with the blocks done and the blocks to run: those of the grid, or twice as many
+    /// with checks on a model.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
     /// Takes what the threads print; `None`: nobody reads it.
     pub output: Option<&'a Output>,
@@ -142,8 +144,10 @@ pub enum InvalidLaunch {
     BlockTooLarge { kernel: String, block: [u32; 3] },
     #[error("kernel `{kernel}`: the block {block:?} exceeds the {limit} threads that a block of `{model}` has at most")]
     BeyondModelThreads { kernel: String, block: [u32; 3], limit: u32, model: &'static str },
-    #[error("kernel `{kernel}`: checks and a model do not go together: launch once with each")]
-    ChecksOnModel { kernel: String },
+    #[error(
+        "kernel `{kernel}`: the host has no room for the copy of {bytes} bytes of device memory that checks on a model take"
+    )]
+    NoRoomForChecks { kernel: String, bytes: u64 },
     #[error("kernel `{kernel}`: no block fits on a multiprocessor of `{model}`: {limiter} allow none")]
     DoesNotFit { kernel: String, model: &'static str, limiter: &'static str },
     #[error("kernel `{kernel}` is compiled for blocks of at most {limit} threads (.maxntid), {given} were asked for")]

@@ -98,11 +98,6 @@ impl LaunchConfig {
                 self.dynamic_shared, device.shared_per_block_opt_in
             ));
         }
-        if let Some(model) = device.simulates.filter(|_| self.checks.any()) {
-            return refuse(format!(
-                "checks and a model do not go together: --device sim checks, sim:{model} has caches"
-            ));
-        }
         if let Some(percent) = self.carveout
             && percent > 100
         {
@@ -115,39 +110,11 @@ impl LaunchConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{ComputeCapability, Kind};
+    use crate::device::ComputeCapability;
 
     fn device() -> Properties {
-        Properties {
-            kind: Kind::Simulator,
-            index: None,
-            name: "test".into(),
-            compute_capability: ComputeCapability { major: 7, minor: 5 },
-            ptx_target: "sm_75".into(),
-            multiprocessors: None,
-            memory_bytes: 0,
-            memory_bus_bits: None,
-            clock_mhz: None,
-            memory_clock_mhz: None,
-            peak_gbps: None,
-            l2_bytes: None,
-            shared_per_block: 48 << 10,
-            shared_per_block_opt_in: 64 << 10,
-            shared_per_multiprocessor: None,
-            max_threads_per_block: 1024,
-            max_threads_per_multiprocessor: None,
-            pitch_alignment: 512,
-            texture_alignment: 512,
-            texture_pitch_alignment: 32,
-            cuda_version: None,
-            driver: None,
-            shared_sizes: vec![],
-            max_blocks_per_multiprocessor: None,
-            registers_per_multiprocessor: None,
-            l1_bytes: None,
-            simulates: None,
-            model: None,
-        }
+        let capability = ComputeCapability { major: 7, minor: 5 };
+        Properties { shared_per_block_opt_in: 64 << 10, ..Properties::simulator(capability, "sm_75".into(), 0) }
     }
 
     fn problem(config: LaunchConfig, bounds: Option<LaunchBounds>) -> String {

@@ -105,6 +105,43 @@ pub struct Properties {
 }
 
 impl Properties {
+    /// The simulator without a model, with PTX for this target loaded.
+    pub fn simulator(compute_capability: ComputeCapability, ptx_target: String, memory_bytes: u64) -> Self {
+        Self {
+            kind: Kind::Simulator,
+            index: None,
+            name: "simulator".to_owned(),
+            compute_capability,
+            ptx_target,
+            multiprocessors: None,
+            memory_bytes,
+            memory_bus_bits: None,
+            clock_mhz: None,
+            memory_clock_mhz: None,
+            peak_gbps: None,
+            l2_bytes: None,
+            shared_per_block: 48 << 10,
+            shared_per_block_opt_in: 227 << 10,
+            shared_per_multiprocessor: None,
+            max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: None,
+            // As an H200's driver has it.
+            pitch_alignment: 512,
+            texture_alignment: 512,
+            texture_pitch_alignment: 32,
+            cuda_version: None,
+            driver: None,
+            shared_sizes: vec![],
+            max_blocks_per_multiprocessor: None,
+            registers_per_multiprocessor: None,
+            l1_bytes: None,
+            simulates: None,
+            model: Some(
+                "counts like Volta and later: 32-byte sectors, 32 banks of 4 bytes; no caches, no clock".to_owned(),
+            ),
+        }
+    }
+
     /// Whether this is a GPU.
     pub fn is_gpu(&self) -> bool {
         self.kind == Kind::Gpu

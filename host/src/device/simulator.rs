@@ -6,13 +6,13 @@ use std::rc::Rc;
 use cuda_std::launch::Arguments;
 use simt::{
     ArrayHandle, ArrayShape, Counters, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed,
-    Program, Report, Sampling, TextureError,
+    Program, Report, Sampling, TextureError, TrapKind,
 };
 
 use super::backend::Backend;
 use super::image::Image;
 use super::texture::{Array, TextureSource};
-use super::{CacheConfig, ComputeCapability, Kind, LaunchConfig, Properties};
+use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::Limits;
 use crate::progress::Progress;
@@ -70,39 +70,8 @@ pub(super) type Placed = (&'static Model, LoadCaching);
 /// What the simulator is. The device's memory is what the limits say, or three quarters of what the host has available.
 pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<Placed>) -> Properties {
     let three_quarters = || crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
-    let plain = Properties {
-        kind: Kind::Simulator,
-        index: None,
-        name: "simulator".to_owned(),
-        compute_capability: image.capability,
-        ptx_target: image.target.clone(),
-        multiprocessors: None,
-        memory_bytes: limits.memory_limit.unwrap_or_else(three_quarters),
-        memory_bus_bits: None,
-        clock_mhz: None,
-        memory_clock_mhz: None,
-        peak_gbps: None,
-        l2_bytes: None,
-        shared_per_block: 48 << 10,
-        shared_per_block_opt_in: 227 << 10,
-        shared_per_multiprocessor: None,
-        max_threads_per_block: 1024,
-        max_threads_per_multiprocessor: None,
-        // As an H200's driver has it.
-        pitch_alignment: 512,
-        texture_alignment: 512,
-        texture_pitch_alignment: 32,
-        cuda_version: None,
-        driver: None,
-        shared_sizes: vec![],
-        max_blocks_per_multiprocessor: None,
-        registers_per_multiprocessor: None,
-        l1_bytes: None,
-        simulates: None,
-        model: Some(
-            "counts like Volta and later: 32-byte sectors, 32 banks of 4 bytes; no caches, no clock".to_owned(),
-        ),
-    };
+    let memory_bytes = limits.memory_limit.unwrap_or_else(three_quarters);
+    let plain = Properties::simulator(image.capability, image.target.clone(), memory_bytes);
     let Some((model, caching)) = placed else { return plain };
     let (major, minor) = model.compute_capability;
     let sizes = model.shared.carveouts;
@@ -273,9 +242,21 @@ impl Backend for Simulator {
             registers: config.registers,
             ..Launch::default()
         };
+        if self.placed.is_some() && config.checks.any() {
+            crate::memory::check_host(
+                "a copy of the device's memory, for checks on a model,",
+                self.memory.borrow().used(),
+            )?;
+        }
         let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => {
-                Error::Fault { kernel: kernel.to_owned(), fault: one_line(&trap.to_string()), trap: Some(trap) }
+                let mut fault = one_line(&trap.to_string());
+                if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
+                    // The model alone might have come to an end.
+                    fault += "; under checks blocks run one after the other, and one that waits for a later one never ends: give \
+                              --check none";
+                }
+                Error::Fault { kernel: kernel.to_owned(), fault, trap: Some(trap) }
             }
             other => Error::Simulator { doing: "the launch".to_owned(), problem: one_line(&other.to_string()) },
         })?;

@@ -11,10 +11,13 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Map, Value};
+use simt::Checks;
 
 use crate::device::{Buffer, CacheConfig, Counters, Device, LaunchConfig, OnDevice};
 use crate::error::{Error, Result};
-use crate::lines::LineFlags;
+use crate::faults::{CheckFlags, Fault, Findings};
+use crate::lines::{LineFlags, Lines};
+use crate::npy;
 use crate::progress::Progress;
 use crate::report::{Check, CounterSource, DeviceCopy, LabReport, VariantReport};
 use crate::timing::{self, Policy, Timed, Timing};
@@ -41,6 +44,9 @@ pub struct Settings {
     /// What each line of the kernels did.
     #[command(flatten)]
     pub lines: LineFlags,
+    /// What to look for on the simulator.
+    #[command(flatten)]
+    pub checks: CheckFlags,
     /// Where to say how far it is.
     #[arg(skip)]
     pub progress: Progress,
@@ -72,7 +78,17 @@ fn seconds(text: &str) -> std::result::Result<Duration, String> {
 impl Settings {
     /// A launch with the preferences of the flags.
     pub fn launch(&self, grid: [u32; 3], block: [u32; 3]) -> LaunchConfig {
-        LaunchConfig { cache: self.cache_config, carveout: self.carveout, ..LaunchConfig::new(grid, block) }
+        LaunchConfig {
+            cache: self.cache_config,
+            carveout: self.carveout,
+            checks: self.checks(),
+            ..LaunchConfig::new(grid, block)
+        }
+    }
+
+    /// What to look for: nothing unless it is asked for, since the labs' kernels are known and their data is large.
+    fn checks(&self) -> Checks {
+        self.checks.or(Checks::NONE)
     }
 }
 
@@ -119,7 +135,7 @@ pub struct Description {
 ///
 /// # Errors
 ///
-/// Those of `build` and of the device. A wrong result is no error: it is in the report.
+/// Those of `build` and of the device. A wrong result is no error, nor is a fault of a kernel: they are in the report.
 pub fn run<L: Lab>(
     name: &'static str,
     device: &Device,
@@ -135,7 +151,9 @@ pub fn run<L: Lab>(
         progress.note(&format!("running on the simulator: {why}"));
     }
     let alongside = settings.counters && device.properties().is_gpu();
-    settings.lines.check_counted(alongside || !device.properties().is_gpu())?;
+    let simulated = alongside || !device.properties().is_gpu();
+    settings.lines.check_counted(simulated)?;
+    settings.checks.check_simulated(simulated)?;
     progress.add_steps(variants.len() * if alongside { 2 } else { 1 });
 
     let mut report = LabReport {
@@ -145,7 +163,11 @@ pub fn run<L: Lab>(
         device_copy: None,
         counters_from: None,
         variants: Vec::with_capacity(variants.len()),
+        stopped: None,
     };
+    if settings.checks().any() {
+        report.parameters.insert("check".into(), settings.checks().to_string().into());
+    }
     let mut stopwatch = Stopwatch::new(device, settings)?;
     if let Some(stopwatch) = &mut stopwatch {
         report.device_copy = Some(stopwatch.copy(&mut lab)?);
@@ -154,20 +176,26 @@ pub fn run<L: Lab>(
         let description = lab.describe(variant);
         progress.begin(|| format!("{name}: {}", description.name));
         lab.poison()?;
-        let counters = lab.launch(device, variant)?;
-        device.synchronize()?;
-        let lines = settings.lines.of(device, &ptx_name(device));
+        let launched = match launch(&mut lab, device, variant, settings) {
+            Err(error) if Fault::of(&error).is_some() => {
+                let simulated = Simulated::until(&error);
+                report.variants.push(variant_report(description, None, None, simulated, &report));
+                report.stopped = Some(error);
+                break;
+            }
+            launched => launched?,
+        };
         let check = lab.check(variant)?;
         let timing = match &mut stopwatch {
             Some(stopwatch) => Some(stopwatch.launch(&mut lab, variant, &description)?),
             None => None,
         };
-        report.variants.push(VariantReport { lines, ..variant_report(description, check, timing, counters, &report) });
+        report.variants.push(variant_report(description, Some(check), timing, launched, &report));
         progress.done();
     }
     if !device.properties().is_gpu() {
         report.counters_from = Some(CounterSource::Simulator);
-    } else if alongside {
+    } else if alongside && report.stopped.is_none() {
         count_alongside(name, device, &mut report, settings, build)?;
     }
     // The bar must be gone before the report is written.
@@ -175,11 +203,51 @@ pub fn run<L: Lab>(
     Ok((report, lab))
 }
 
-/// Says of a result that was saved that it is wrong: whoever looks for the mistake needs it, and nobody should take it for right.
-pub(super) fn note_wrong(path: &Path, report: &LabReport, settings: &Settings) {
+/// Writes a result for `--output`, unless a fault cut the run short. A wrong one is written all the same, and a note says so: whoever
+/// looks for the mistake needs it, and nobody should take it for right.
+pub(super) fn save(
+    path: Option<&Path>,
+    shape: &[usize],
+    result: Option<&[f32]>,
+    report: &LabReport,
+    settings: &Settings,
+) -> Result<()> {
+    let (Some(path), Some(result), None) = (path, result, &report.stopped) else { return Ok(()) };
+    npy::write(path, shape, result)?;
     if !report.correct() {
         settings.progress.note(&format!("{} holds a wrong result", path.display()));
     }
+    Ok(())
+}
+
+/// What the simulator knows of a launch.
+#[derive(Default)]
+struct Simulated {
+    counters: Option<Counters>,
+    lines: Option<Lines>,
+    findings: Option<Findings>,
+    stopped: Option<Fault>,
+}
+
+impl Simulated {
+    /// Of a launch that this fault stopped.
+    fn until(error: &Error) -> Self {
+        let Error::Fault { trap, .. } = error else { return Self::default() };
+        Self { findings: Some(Findings::before(trap.as_deref())), stopped: Fault::of(error), ..Self::default() }
+    }
+}
+
+/// Launches a variant, to its end.
+fn launch<L: Lab>(lab: &mut L, device: &Device, variant: &L::Variant, settings: &Settings) -> Result<Simulated> {
+    let counters = lab.launch(device, variant)?;
+    device.synchronize()?;
+    let report = device.last_report().filter(|_| settings.checks().any());
+    Ok(Simulated {
+        counters,
+        lines: settings.lines.of(device, &ptx_name(device)),
+        findings: report.map(|report| Findings::of(&report)),
+        stopped: None,
+    })
 }
 
 /// What to call the PTX where it does not name its source.
@@ -190,9 +258,9 @@ fn ptx_name(device: &Device) -> String {
 /// A variant's part of the report; `before` holds the variants that ran before it.
 fn variant_report(
     description: Description,
-    check: Check,
+    check: Option<Check>,
     timing: Option<Timing>,
-    counters: Option<Counters>,
+    simulated: Simulated,
     before: &LabReport,
 ) -> VariantReport {
     let time = timing.as_ref().map(|timing| timing.median_ms);
@@ -211,8 +279,10 @@ fn variant_report(
         gbps,
         speedup: first.zip(time).map(|(first, time)| first / time),
         timing,
-        counters,
-        lines: None,
+        counters: simulated.counters,
+        lines: simulated.lines,
+        findings: simulated.findings,
+        stopped: simulated.stopped,
     }
 }
 
@@ -236,11 +306,18 @@ fn count_alongside<L: Lab>(
     for (variant, on_gpu) in variants.iter().zip(&mut report.variants) {
         progress.begin(|| format!("{name}: {} on the simulator", on_gpu.name));
         lab.poison()?;
-        on_gpu.counters = lab.launch(&simulator, variant)?;
-        on_gpu.lines = settings.lines.of(&simulator, &ptx_name(&simulator));
+        let launched = match launch(&mut lab, &simulator, variant, settings) {
+            Err(error) if Fault::of(&error).is_some() => {
+                let Simulated { findings, stopped, .. } = Simulated::until(&error);
+                (on_gpu.findings, on_gpu.stopped, report.stopped) = (findings, stopped, Some(error));
+                break;
+            }
+            launched => launched?,
+        };
+        (on_gpu.counters, on_gpu.lines, on_gpu.findings) = (launched.counters, launched.lines, launched.findings);
         let check = lab.check(variant)?;
         if !check.correct() {
-            on_gpu.check = check;
+            on_gpu.check = Some(check);
         }
         progress.done();
     }

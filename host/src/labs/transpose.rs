@@ -76,7 +76,7 @@ pub struct Options {
     /// Transpose the float32 matrix in this NumPy file instead of a random one
     #[arg(long, value_name = "M.npy", conflicts_with_all = ["rows", "cols"])]
     pub input: Option<PathBuf>,
-    /// Write the result of the last transposing variant that ran to this NumPy file
+    /// Write the result of the last transposing variant that ran to this NumPy file; a wrong one too, with a note
     #[arg(long, value_name = "T.npy")]
     pub output: Option<PathBuf>,
 
@@ -245,10 +245,7 @@ pub fn run(device: &Device, options: &Options) -> Result<LabReport> {
         lab.input.write(&data)?;
         Ok((lab, variants.clone()))
     })?;
-    if let (Some(path), Some(result)) = (&options.output, &lab.result) {
-        npy::write(path, &[columns, rows], result)?;
-        flow::note_wrong(path, &report, &options.settings);
-    }
+    flow::save(options.output.as_deref(), &[columns, rows], lab.result.as_deref(), &report, &options.settings)?;
     Ok(report)
 }
 

@@ -43,17 +43,22 @@ pub(super) fn of(report: &LabReport, subjects: &[Subject]) -> Vec<&'static Colum
     COLUMNS.iter().filter(|column| subjects.contains(&column.subject)).filter(known).collect()
 }
 
-const COLUMNS: [Column; 22] = [
+const COLUMNS: [Column; 23] = [
     Column { subject: Subject::Name, title: &["variant"], cell: |variant| Some(variant.name.clone()) },
     Column {
         subject: Subject::Check,
         title: &["right"],
-        cell: |variant| Some(if variant.check.correct() { "yes" } else { "NO" }.to_owned()),
+        cell: |variant| Some(if variant.correct()? { "yes" } else { "NO" }.to_owned()),
     },
     Column {
         subject: Subject::Check,
         title: &["worst", "error"],
-        cell: |variant| Some(error(variant.check.max_error)),
+        cell: |variant| Some(error(variant.check.as_ref()?.max_error)),
+    },
+    Column {
+        subject: Subject::Check,
+        title: &["faults"],
+        cell: |variant| Some(variant.findings.as_ref()?.list.len().to_string()),
     },
     Column {
         subject: Subject::Time,

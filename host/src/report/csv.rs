@@ -6,8 +6,17 @@ use serde_json::Value;
 use super::LabReport;
 
 /// Columns that every lab has, by their names in the JSON report.
-const RESULTS: [&str; 8] =
-    ["correct", "max_error", "wrong_elements", "useful_bytes", "time_ms", "gbps", "percent_of_copy", "speedup"];
+const RESULTS: [&str; 9] = [
+    "correct",
+    "max_error",
+    "wrong_elements",
+    "faults",
+    "useful_bytes",
+    "time_ms",
+    "gbps",
+    "percent_of_copy",
+    "speedup",
+];
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
@@ -61,9 +70,10 @@ fn names(variants: &[Value], field: &str) -> Vec<String> {
     names
 }
 
-/// A value as a cell: nothing for null, lists with their elements joined by `x` (as in 32x8).
+/// A value as a cell: nothing for null, lists with their elements joined by `x` (as in 32x8), but of faults their number.
 fn cell(value: &Value) -> String {
     match value {
+        Value::Array(list) if list.is_empty() || list.iter().any(Value::is_object) => list.len().to_string(),
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().map(cell).collect::<Vec<_>>().join("x"),

@@ -16,7 +16,8 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::device::{Counters, Properties};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::faults::{Fault, Findings};
 use crate::lines::Lines;
 use crate::timing::Timing;
 
@@ -35,7 +36,7 @@ pub enum Format {
 }
 
 /// A lab's run on one device.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct LabReport {
     /// The lab's name.
     pub lab: &'static str,
@@ -49,6 +50,9 @@ pub struct LabReport {
     pub counters_from: Option<CounterSource>,
     /// The variants in the order in which they ran.
     pub variants: Vec<VariantReport>,
+    /// The fault that stopped the last of these, and the run.
+    #[serde(skip)]
+    pub stopped: Option<Error>,
 }
 
 /// Where counters come from.
@@ -80,8 +84,8 @@ pub struct VariantReport {
     pub kernels: Vec<&'static str>,
     /// What distinguishes it: offset, block, grid, pitch.
     pub parameters: Map<String, Value>,
-    /// Whether every element was right.
-    pub check: Check,
+    /// Whether every element was right; `None` if a fault stopped the kernel.
+    pub check: Option<Check>,
     /// Bytes that the task itself has to read and write.
     pub useful_bytes: u64,
     /// The times; `None` on the simulator.
@@ -96,6 +100,10 @@ pub struct VariantReport {
     pub counters: Option<Counters>,
     /// What each line of the kernels did, if that was asked for.
     pub lines: Option<Lines>,
+    /// What the sanitizer found, if it was asked for.
+    pub findings: Option<Findings>,
+    /// The fault that stopped the kernel.
+    pub stopped: Option<Fault>,
 }
 
 /// The comparison of an output with the reference.
@@ -132,7 +140,24 @@ impl Check {
 impl LabReport {
     /// Whether every element of every variant was right.
     pub fn correct(&self) -> bool {
-        self.variants.iter().all(|variant| variant.check.correct())
+        self.variants.iter().all(|variant| variant.correct() == Some(true))
+    }
+
+    /// What the sanitizer found in all variants.
+    pub fn findings(&self) -> Findings {
+        Findings::of_all(self.variants.iter().filter_map(|variant| variant.findings.as_ref()))
+    }
+}
+
+impl VariantReport {
+    /// Whether every element was right; `None` if a fault stopped the kernel.
+    pub fn correct(&self) -> Option<bool> {
+        self.check.as_ref().map(Check::correct)
+    }
+
+    /// All that the kernels did that they must not do.
+    pub fn faults(&self) -> Vec<Fault> {
+        self.findings.iter().flat_map(Findings::faults).chain(self.stopped.clone()).collect()
     }
 }
 
@@ -143,10 +168,11 @@ impl Serialize for VariantReport {
         map.serialize_entry("name", &self.name)?;
         map.serialize_entry("kernels", &self.kernels)?;
         map.serialize_entry("parameters", &self.parameters)?;
-        map.serialize_entry("correct", &self.check.correct())?;
-        map.serialize_entry("max_error", &self.check.max_error)?;
-        map.serialize_entry("wrong_elements", &self.check.wrong)?;
-        map.serialize_entry("first_wrong", &self.check.first)?;
+        let check = self.check.as_ref();
+        map.serialize_entry("correct", &self.correct())?;
+        map.serialize_entry("max_error", &check.map(|check| check.max_error))?;
+        map.serialize_entry("wrong_elements", &check.map(|check| check.wrong))?;
+        map.serialize_entry("first_wrong", &check.and_then(|check| check.first.as_ref()))?;
         map.serialize_entry("useful_bytes", &self.useful_bytes)?;
         map.serialize_entry("time_ms", &timing.map(|timing| timing.median_ms))?;
         map.serialize_entry("gbps", &self.gbps)?;
@@ -157,6 +183,7 @@ impl Serialize for VariantReport {
         if let Some(lines) = &self.lines {
             map.serialize_entry("lines", lines)?;
         }
+        map.serialize_entry("faults", &self.faults())?;
         map.end()
     }
 }

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::Value;
 
 use super::columns::{self, Column, Subject};
-use super::{LabReport, VariantReport};
+use super::{Check, LabReport, VariantReport};
 use crate::timing::Cache;
 use crate::units;
 
@@ -32,7 +32,8 @@ pub(super) fn render(report: &LabReport) -> String {
     let counted = report.variants.iter().any(|variant| variant.counters.is_some());
     let modelled =
         report.variants.iter().any(|variant| variant.counters.is_some_and(|counters| counters.model.is_some()));
-    let mut tables: Vec<&[Subject]> = match (timed, counted) {
+    let checked = report.variants.iter().any(|variant| variant.findings.is_some());
+    let mut tables: Vec<&[Subject]> = match (timed || checked, counted) {
         (true, true) => vec![&[Name, Check, Time], &[Name, Counter]],
         _ => vec![&[Name, Check, Time, Counter]],
     };
@@ -43,8 +44,10 @@ pub(super) fn render(report: &LabReport) -> String {
         text.push('\n');
         push_table(&mut text, &report.variants, &columns::of(report, subjects));
     }
-    for variant in report.variants.iter().filter(|v| !v.check.correct()) {
-        text.push_str(&wrong(variant));
+    for variant in &report.variants {
+        if let Some(check) = variant.check.as_ref().filter(|check| !check.correct()) {
+            text.push_str(&wrong(variant, check));
+        }
     }
     if counted {
         text.push('\n');
@@ -138,8 +141,7 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
 }
 
 /// What is wrong with a variant, in a line.
-fn wrong(variant: &VariantReport) -> String {
-    let check = &variant.check;
+fn wrong(variant: &VariantReport, check: &Check) -> String {
     let mut text = format!("{} is wrong: {} of {} elements", variant.name, check.wrong, check.elements);
     if let Some(first) = &check.first {
         let index: Vec<_> = first.index.iter().map(u64::to_string).collect();

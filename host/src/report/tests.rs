@@ -8,36 +8,8 @@ use crate::device::{ComputeCapability, Kind};
 use crate::timing::Cache;
 
 fn simulator() -> Properties {
-    Properties {
-        kind: Kind::Simulator,
-        index: None,
-        name: "simulator".into(),
-        compute_capability: ComputeCapability { major: 7, minor: 5 },
-        ptx_target: "sm_75".into(),
-        multiprocessors: None,
-        memory_bytes: 1 << 30,
-        memory_bus_bits: None,
-        clock_mhz: None,
-        memory_clock_mhz: None,
-        peak_gbps: None,
-        l2_bytes: None,
-        shared_per_block: 49_152,
-        shared_per_block_opt_in: 232_448,
-        shared_per_multiprocessor: None,
-        max_threads_per_block: 1024,
-        max_threads_per_multiprocessor: None,
-        pitch_alignment: 512,
-        texture_alignment: 512,
-        texture_pitch_alignment: 32,
-        cuda_version: None,
-        driver: None,
-        shared_sizes: vec![],
-        max_blocks_per_multiprocessor: None,
-        registers_per_multiprocessor: None,
-        l1_bytes: None,
-        simulates: None,
-        model: Some("counts".into()),
-    }
+    let capability = ComputeCapability { major: 7, minor: 5 };
+    Properties { model: Some("counts".into()), ..Properties::simulator(capability, "sm_75".into(), 1 << 30) }
 }
 
 fn gpu() -> Properties {
@@ -93,7 +65,7 @@ fn report(device: Properties) -> LabReport {
         name: name.into(),
         kernels: vec!["transpose_kernel"],
         parameters: map(json!({"block": [32, 8]})),
-        check,
+        check: Some(check),
         useful_bytes: 8_000_000,
         timing: on_gpu.then(|| timing(time, Cache::Flushed)),
         gbps: on_gpu.then(|| 8.0 / time),
@@ -101,6 +73,8 @@ fn report(device: Properties) -> LabReport {
         speedup: on_gpu.then(|| 0.01 / time),
         counters: (!on_gpu).then(counters),
         lines: None,
+        findings: None,
+        stopped: None,
     };
     let wrong = Check {
         elements: 1_000_000,
@@ -118,6 +92,7 @@ fn report(device: Properties) -> LabReport {
             variant("naive-writes", 0.01, Check { elements: 1_000_000, ..Check::default() }),
             variant("padded", 0.0025, wrong),
         ],
+        stopped: None,
     }
 }
 
@@ -175,6 +150,59 @@ fn tables_are_pinned_and_fit_a_hundred_columns() {
 }
 
 #[test]
+fn faults_have_a_column_and_are_in_every_format() {
+    let mut checked = report(simulator());
+    let site = simt::Site {
+        action: None,
+        function: "transpose_kernel".into(),
+        instruction: "bar.warp.sync %r1;".into(),
+        ptx_line: 7,
+        source: vec![],
+        block: [0; 3],
+        thread: [1, 0, 0],
+    };
+    let finding = simt::Finding {
+        kind: simt::FindingKind::NotMember { members: 1, lane: 1 },
+        kernel: "transpose_kernel".into(),
+        module: "k.ptx".into(),
+        first: site,
+        second: None,
+        count: 3,
+    };
+    for (variant, list) in checked.variants.iter_mut().zip([vec![finding.clone()], vec![finding]]) {
+        variant.findings = Some(Findings { list, beyond: 0 });
+    }
+    let table = text(&checked, Format::Table);
+    assert!(table.contains("\nvariant      right error faults\nnaive-writes   yes     0      1\n"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    assert!(text(&checked, Format::Markdown).contains("| padded | NO | 1e36 | 1 | 5.00 |"));
+    assert!(text(&checked, Format::Csv).contains(",2,1,8000000,"));
+    let value: Value = serde_json::from_str(&text(&checked, Format::Json)).unwrap();
+    assert_eq!(value["variants"][0]["faults"][0]["check"], "sync");
+    assert_eq!(value["variants"][0]["faults"][0]["count"], 3);
+
+    // The same bug in both variants is one.
+    let all = checked.findings();
+    assert_eq!((all.list.len(), all.list[0].count), (1, 6));
+    assert_eq!(all.error().unwrap().to_string(), "kernel transpose_kernel: the checks found 1 fault");
+    assert!(checked.variants[0].correct() == Some(true) && report(simulator()).findings().error().is_none());
+}
+
+#[test]
+fn of_a_variant_that_a_fault_stopped_nothing_is_right_or_wrong() {
+    let mut stopped = report(simulator());
+    stopped.variants.truncate(1);
+    stopped.variants[0].check = None;
+    let error = Error::Fault { kernel: "transpose_kernel".into(), fault: "it trapped".into(), trap: None };
+    stopped.variants[0].stopped = Fault::of(&error);
+    assert!(!stopped.correct());
+    let value: Value = serde_json::from_str(&text(&stopped, Format::Json)).unwrap();
+    let variant = &value["variants"][0];
+    assert_eq!((&variant["correct"], &variant["max_error"]), (&Value::Null, &Value::Null));
+    assert_eq!(variant["faults"][0]["message"], "it trapped");
+}
+
+#[test]
 fn markdown_is_pinned() {
     let expected = "\
 transpose: rows 1000, cols 1000, pitched no, seed 1\x20\x20
@@ -193,10 +221,10 @@ timed: the level-2 cache was flushed before each launch
 #[test]
 fn csv_is_pinned() {
     let expected = "\
-lab,device,name,rows,cols,pitched,seed,block,correct,max_error,wrong_elements,useful_bytes,time_ms,gbps,percent_of_copy,\
+lab,device,name,rows,cols,pitched,seed,block,correct,max_error,wrong_elements,faults,useful_bytes,time_ms,gbps,percent_of_copy,\
 speedup,time_lower_quartile_ms,time_upper_quartile_ms,samples,launches_per_sample,cache
-transpose,NVIDIA H200,naive-writes,1000,1000,false,1,32x8,true,0.0,0,8000000,0.01,800.0,20.0,1.0,0.0099,0.0101,11,1,flushed
-transpose,NVIDIA H200,padded,1000,1000,false,1,32x8,false,1.5e+36,2,8000000,0.0025,3200.0,80.0,4.0,0.002475,0.002525,11,1,\
+transpose,NVIDIA H200,naive-writes,1000,1000,false,1,32x8,true,0.0,0,0,8000000,0.01,800.0,20.0,1.0,0.0099,0.0101,11,1,flushed
+transpose,NVIDIA H200,padded,1000,1000,false,1,32x8,false,1.5e+36,2,0,8000000,0.0025,3200.0,80.0,4.0,0.002475,0.002525,11,1,\
 flushed
 ";
     assert_eq!(text(&report(gpu()), Format::Csv), expected);
@@ -232,7 +260,8 @@ fn json_has_what_scripts_rely_on() {
             "percent_of_copy",
             "speedup",
             "timing",
-            "counters"
+            "counters",
+            "faults"
         ]
     );
     let wrong = &counted["variants"][1];
@@ -256,7 +285,7 @@ fn json_has_what_scripts_rely_on() {
 #[test]
 fn an_error_that_is_no_number_is_null_in_json() {
     let mut report = report(simulator());
-    report.variants[1].check.max_error = f64::NAN;
+    report.variants[1].check.as_mut().unwrap().max_error = f64::NAN;
     let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
     assert_eq!(value["variants"][1]["max_error"], Value::Null);
     assert!(text(&report, Format::Table).contains("NaN"));

@@ -5,7 +5,6 @@
 //! has come to its end, each file whole or not at all.
 
 pub mod argument;
-mod fault;
 mod output;
 mod placed;
 pub mod texture;
@@ -22,14 +21,13 @@ use ptx::{Function, Module};
 use simt::Checks;
 
 use argument::{Argument, Data, Prepared};
-use fault::Fault;
 use placed::Placed;
 use value::Values;
 
 use crate::check::type_of;
 use crate::device::{self, Counters, Device, DeviceChoice, LaunchConfig};
 use crate::error::{Error, Result, one_line};
-use crate::faults::{self, Findings};
+use crate::faults::{CheckFlags, Fault, Findings};
 use crate::limits::Limits;
 use crate::lines::{LineFlags, Lines};
 use crate::output_file;
@@ -99,9 +97,8 @@ struct Flags {
     counters: bool,
     #[command(flatten)]
     lines: LineFlags,
-    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync; or all, none [default: all]
-    #[arg(long, value_name = "CHECKS")]
-    check: Option<Checks>,
+    #[command(flatten)]
+    checks: CheckFlags,
 }
 
 /// A buffer to write to a file.
@@ -167,17 +164,16 @@ pub(crate) fn main(
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(choice, &device::Options { ptx: Some(flags.file.clone()), limits })?;
-    flags.lines.check_counted(flags.counters || !device.properties().is_gpu())?;
+    let simulated = flags.counters || !device.properties().is_gpu();
+    flags.lines.check_counted(simulated)?;
+    flags.checks.check_simulated(simulated)?;
     let config = LaunchConfig {
         dynamic_shared: flags.shared,
-        // A model has caches, and no sanitizer.
-        checks: flags.check.unwrap_or(if device.properties().simulates.is_some() { Checks::NONE } else { Checks::ALL }),
+        checks: flags.checks.or(Checks::ALL),
         carveout: flags.carveout,
         registers: flags.registers,
         ..LaunchConfig::new(flags.grid, flags.block)
     };
-    let on_gpu = device.properties().is_gpu() && !flags.counters;
-    faults::refuse_on_gpu(on_gpu && flags.check.is_some_and(Checks::any))?;
     config.check(&flags.kernel, None, device.properties())?;
     let prepared = prepare(&device, &flags)?;
     // Not before: a request that cannot be met is one line.
@@ -213,32 +209,21 @@ pub(crate) fn main(
             report.counters = launched.counters;
             report.lines = launched.lines;
             report.buffers = launched.buffers;
-            report.faults = launched.findings.list.iter().map(Fault::found).collect();
+            report.faults = launched.findings.faults();
             report.write(format, out)?;
-            if !launched.findings.any() {
-                return Ok(());
-            }
-            tell(&launched.findings, format);
-            Err(Error::Findings { kernel: flags.kernel.clone(), count: launched.findings.list.len() })
+            launched.findings.tell(format);
+            launched.findings.error().map_or(Ok(()), Err)
         }
         Err(error) => {
             if let Error::Fault { trap, .. } = &error {
-                let before = trap.as_ref().map(|trap| trap.findings.clone()).unwrap_or_default();
-                report.faults = before.iter().map(Fault::found).chain(Fault::of(&error)).collect();
+                let before = Findings::before(trap.as_deref());
+                report.faults = before.faults().into_iter().chain(Fault::of(&error)).collect();
                 report.stopped = true;
                 report.write(format, out)?;
-                tell(&Findings { list: before, beyond: 0 }, format);
+                before.tell(format);
             }
             Err(error)
         }
-    }
-}
-
-/// Shows what the sanitizer found, on the standard error: the standard output is for results. JSON has it already.
-fn tell(findings: &Findings, format: Format) {
-    if format != Format::Json {
-        // If there is no standard error, there is nobody to tell.
-        let _ = std::io::stderr().write_all(findings.text().as_bytes());
     }
 }
 

@@ -12,10 +12,10 @@ use serde::Serialize;
 use serde_json::Value;
 use simt::{MetricValue, Printed};
 
-use super::fault::Fault;
 use super::value::Values;
 use crate::device::{Counters, LaunchConfig, Properties};
 use crate::error::{Result, printable};
+use crate::faults::Fault;
 use crate::lines::Lines;
 use crate::listing;
 use crate::report::{Format, Metrics};

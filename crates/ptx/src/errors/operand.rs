@@ -22,7 +22,7 @@ pub enum OperandError {
     AddressAs(Type),
     #[error("`{name}` is in `.{found}`, but the instruction accesses {expected}")]
     Space { name: String, found: &'static str, expected: String },
-    #[error("a vector of {expected} parts is needed here, not of {found}")]
+    #[error("a vector of {} is needed here, not of {found}", counted(*.expected, "part"))]
     VectorLength { expected: usize, found: usize },
     #[error("the parts of the vector have {found} bits together, the type has {expected}")]
     PackedWidth { expected: u32, found: u32 },

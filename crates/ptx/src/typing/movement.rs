@@ -19,6 +19,17 @@ pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if ty.kind() != Kind::Bits && [to, from].iter().any(|operand| matches!(operand.raw, Raw::Vector(_))) {
         return c.wrong_type(ty);
     }
+    // In braces, but one: compilers write what has as many parts as there happen to be.
+    if let Raw::Vector(parts) = &to.raw
+        && let [part] = parts.as_slice()
+    {
+        return Ok(Op::Move { ty, dst: c.destination(part, ty, Width::Exact)?, src: c.src(1, ty)? });
+    }
+    if let Raw::Vector(parts) = &from.raw
+        && let [part] = parts.as_slice()
+    {
+        return Ok(Op::Move { ty, dst: c.dst(0, ty)?, src: c.source(part, ty, Width::Exact)? });
+    }
     if let Raw::Vector(parts) = &to.raw {
         let part = part_type(c, parts, ty, to)?;
         let dsts = parts.iter().map(|raw| c.destination(raw, part, Width::Exact)).collect::<Parsed<_>>()?;

@@ -290,17 +290,8 @@ impl<'s, 't> Context<'s, 't> {
         Ok(Address { base, offset })
     }
 
-    /// The `lanes` parts of operand `index`: the operand itself, or a vector.
+    /// The `lanes` parts of operand `index`: the operand itself, or a vector, which may be one of a single register.
     pub fn parts(&mut self, index: usize, lanes: usize) -> Parsed<Vec<RawOperand<'t>>> {
-        let operand = self.raw(index);
-        if lanes == 1 && matches!(operand.raw, Raw::Vector(_)) {
-            return fault(operand.span, OperandError::Kind { expected: "a register", found: "a vector" });
-        }
-        self.braced_parts(index, lanes)
-    }
-
-    /// The same where a single one may stand in braces, too, as compilers write it for surfaces.
-    pub fn braced_parts(&mut self, index: usize, lanes: usize) -> Parsed<Vec<RawOperand<'t>>> {
         let operand = self.raw(index);
         let vector = match &operand.raw {
             Raw::Vector(parts) => parts.clone(),

@@ -28,7 +28,7 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.choose(&[("ca", ()), ("cg", ()), ("cs", ()), ("cv", ())]);
     let (count, ty, outside) = shape(c, &[B8, B16, B32, B64])?;
     c.operands(2)?;
-    let parts = c.braced_parts(0, count)?;
+    let parts = c.parts(0, count)?;
     let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     let (surface, _, place) = element(c, 1, geometry, S32, SurfaceReference, false)?;
     Ok(Op::SurfaceLoad { ty, dsts, surface, place, outside })
@@ -42,7 +42,7 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (count, ty, outside) = shape(c, if formatted { &[B32] } else { &[B8, B16, B32, B64] })?;
     c.operands(2)?;
     let (surface, _, place) = element(c, 0, geometry, S32, SurfaceReference, false)?;
-    let parts = c.braced_parts(1, count)?;
+    let parts = c.parts(1, count)?;
     let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     Ok(Op::SurfaceStore { formatted, ty, srcs, surface, place, outside })
 }

@@ -2,10 +2,11 @@
 
 use ptx::Space;
 
+use super::copies::{Copies, Copy, Met};
 use super::race::{Conflict, Races, Reached};
 use super::{Checks, FindingKind, Findings, Party, RaceScope};
 use crate::memory::{Access, AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Memory, Written, rank_of};
-use crate::program::{Action, Code, Order};
+use crate::program::{Action, Code, Matrix, Order};
 use crate::trap::AccessAction;
 
 /// An access, as the machine is about to make it.
@@ -42,6 +43,8 @@ pub(crate) struct Checker<'l> {
     /// What was written to the shared memory of each block of the cluster.
     shared_written: Vec<Written>,
     races: Option<Races>,
+    /// What the block has begun to copy.
+    copies: Copies,
 }
 
 impl<'l> Checker<'l> {
@@ -61,6 +64,7 @@ impl<'l> Checker<'l> {
             shared_bytes: shared_bytes.into(),
             shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
             races: (checks.race && blocks == 1).then(|| Races::new(threads, narrowest(code))),
+            copies: Copies::default(),
         }
     }
 
@@ -68,6 +72,7 @@ impl<'l> Checker<'l> {
     pub fn start(&mut self, block: u64) {
         self.block = block;
         self.shared_written.iter_mut().for_each(Written::clear);
+        self.copies.clear();
         if let Some(races) = &mut self.races {
             races.begin(block);
         }
@@ -175,11 +180,61 @@ impl<'l> Checker<'l> {
             let Touch { action, order, place, warp, .. } = *touch;
             let width = touch.access.width;
             let reached = Reached { allocation, action, order, mask, offsets: &offsets, width, place, warp };
-            let (findings, block) = (&mut self.findings, self.block);
+            let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
+            let mut raced = 0;
             races.access(&reached, &mut |races, conflict| {
-                report_race(findings, races, block, touch, span, &conflict);
+                raced |= 1 << conflict.lane;
+                report_race(findings, races, copies, block, touch, span, &conflict);
             });
+            if self.copies.any() {
+                self.meet_copies(touch, mask & !raced, span);
+            }
         }
+    }
+
+    /// Lanes whose accesses are in order otherwise: do they come before a copy that is on its way?
+    #[cold]
+    fn meet_copies(&mut self, touch: &Touch, mask: u32, allocation: AllocationSpan) {
+        let Touch { space, action, place, warp, ref access, .. } = *touch;
+        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+            let (address, width) = (access.addresses[lane], access.width);
+            let old = || (touch.old)(address);
+            let (met, does) = match (space, action) {
+                (Space::Shared, _) => (self.copies.writing(address, width), AccessAction::Write),
+                (_, AccessAction::Read) => (None, AccessAction::Read),
+                _ => (self.copies.reading(address, width), AccessAction::Read),
+            };
+            let Some(Met { copy, lane: copied_by, address: meeting }) = met else { continue };
+            // Who writes what is there already, or what the copy brings, changes nothing.
+            let then = if space == Space::Shared { self.copies.value_then(address, width, old()) } else { old() };
+            if action == AccessAction::Write && (touch.new)(lane) == then {
+                continue;
+            }
+            let party =
+                |place, warp, lane, action| Party { place, block: self.block, thread: warp * 32 + lane, action };
+            let first = party(place, warp, lane as u32, Some(action));
+            let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
+            let actions = [action, does];
+            let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation };
+            self.findings.add(kind, first, Some(second));
+        }
+    }
+
+    /// A copy begins, whose accesses have been told. Returns its number, 0 if nobody asks.
+    pub fn begin_copy(&mut self, copy: Copy) -> u32 {
+        if self.races.is_some() { self.copies.begin(copy) } else { 0 }
+    }
+
+    /// From now on it is for others to wait for a copy of some lanes.
+    pub fn settle_copy(&mut self, number: u32, mask: u32) {
+        if let Some(races) = &mut self.races {
+            self.copies.settle(number, mask, races, self.memory);
+        }
+    }
+
+    /// Nobody need wait for a copy of some lanes any more.
+    pub fn end_copy(&mut self, number: u32, mask: u32) {
+        self.copies.end(number, mask);
     }
 
     /// Looks for reads of what nothing wrote, and remembers writes.
@@ -260,6 +315,10 @@ fn narrowest(code: &Code) -> u32 {
         Action::Load(load) if load.reach.space != Space::Local => load.element * load.count,
         Action::Store(store) if store.reach.space != Space::Local => store.element * store.count,
         Action::Atomic(atomic) => atomic.ty.bytes(),
+        Action::Matrix(matrix) => match &**matrix {
+            Matrix::StoreFragment(tile) => tile.fragment.ty.bits().div_ceil(8),
+            _ => 4,
+        },
         _ => 4,
     });
     widths.min().unwrap_or(4)
@@ -270,6 +329,7 @@ fn narrowest(code: &Code) -> u32 {
 fn report_race(
     findings: &mut Findings,
     races: &Races,
+    copies: &Copies,
     block: u64,
     touch: &Touch,
     span: AllocationSpan,
@@ -286,7 +346,11 @@ fn report_race(
             && before.thread() / 32 == touch.warp
             && before.time() == races.clocks.interval(touch.warp);
         let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
-        if by_lane || (touch.old)(address) == new {
+        let old = || match touch.space {
+            Space::Shared if copies.any() => copies.value_then(address, width, (touch.old)(address)),
+            _ => (touch.old)(address),
+        };
+        if by_lane || old() == new {
             return;
         }
     }

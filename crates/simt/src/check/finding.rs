@@ -21,7 +21,7 @@ pub struct Finding {
     pub module: String,
     /// Where it was noticed.
     pub first: Site,
-    /// The other party of a race: the access that came before.
+    /// The other party: of a race the access that came before, of an access too early the copy.
     pub second: Option<Site>,
     /// How many times a thread did it.
     pub count: u64,
@@ -101,6 +101,20 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
+    /// An access to what an asynchronous copy (`cp.async`) is still to write, or a write to what it is still to read: its
+    /// thread has not waited for it.
+    PendingCopy {
+        /// The state space.
+        space: Space,
+        /// The address that both access.
+        address: u64,
+        /// Bytes that the thread accesses.
+        width: u32,
+        /// What the thread does, and what the copy does there.
+        actions: [AccessAction; 2],
+        /// The allocation, or the block's shared memory.
+        allocation: AllocationSpan,
+    },
     /// A `.sync` instruction whose mask names lanes that have exited.
     ExitedLanes {
         /// The lanes that the mask names.
@@ -137,7 +151,7 @@ impl FindingKind {
         match self {
             Self::Access { .. } => Checks::NAMES[0],
             Self::Unwritten { .. } => Checks::NAMES[1],
-            Self::Race { .. } => Checks::NAMES[2],
+            Self::Race { .. } | Self::PendingCopy { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
             | Self::NotMember { .. }
             | Self::DifferentMasks { .. }
@@ -153,6 +167,7 @@ impl FindingKind {
             Self::Race { scope: RaceScope::Warp, .. } => "race_in_warp",
             Self::Race { scope: RaceScope::Block, .. } => "race_in_block",
             Self::Race { scope: RaceScope::Grid, .. } => "race_between_blocks",
+            Self::PendingCopy { .. } => "pending_copy",
             Self::ExitedLanes { .. } => "exited_lanes",
             Self::NotMember { .. } => "not_member",
             Self::DifferentMasks { .. } => "different_masks",
@@ -163,9 +178,10 @@ impl FindingKind {
     /// The address that it is about.
     pub fn address(&self) -> Option<u64> {
         match *self {
-            Self::Access { address, .. } | Self::Unwritten { address, .. } | Self::Race { address, .. } => {
-                Some(address)
-            }
+            Self::Access { address, .. }
+            | Self::Unwritten { address, .. }
+            | Self::Race { address, .. }
+            | Self::PendingCopy { address, .. } => Some(address),
             _ => None,
         }
     }
@@ -173,7 +189,10 @@ impl FindingKind {
     /// Bytes that the thread accesses.
     pub fn width(&self) -> Option<u32> {
         match *self {
-            Self::Access { width, .. } | Self::Unwritten { width, .. } | Self::Race { width, .. } => Some(width),
+            Self::Access { width, .. }
+            | Self::Unwritten { width, .. }
+            | Self::Race { width, .. }
+            | Self::PendingCopy { width, .. } => Some(width),
             _ => None,
         }
     }
@@ -183,7 +202,7 @@ impl FindingKind {
         match self {
             Self::Access { fault, .. } => fault.allocation(),
             Self::Unwritten { allocation, .. } => *allocation,
-            Self::Race { allocation, .. } => Some(*allocation),
+            Self::Race { allocation, .. } | Self::PendingCopy { allocation, .. } => Some(*allocation),
             _ => None,
         }
     }
@@ -191,7 +210,10 @@ impl FindingKind {
     /// The state space that it is about.
     pub fn space(&self) -> Option<Space> {
         match *self {
-            Self::Access { space, .. } | Self::Unwritten { space, .. } | Self::Race { space, .. } => Some(space),
+            Self::Access { space, .. }
+            | Self::Unwritten { space, .. }
+            | Self::Race { space, .. }
+            | Self::PendingCopy { space, .. } => Some(space),
             _ => None,
         }
     }
@@ -221,6 +243,15 @@ impl fmt::Display for FindingKind {
                     formatter,
                     "race {place}: {now} of {bytes} at {space} address {address:#x} after another thread's \
                      {before}, with {missing}"
+                )
+            }
+            Self::PendingCopy { space, address, width, actions: [action, copy], .. } => {
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                let verb = if *copy == AccessAction::Read { "read" } else { "write" };
+                write!(
+                    formatter,
+                    "{action} of {bytes} at {space} address {address:#x}, which an asynchronous copy is still to {verb}: \
+                     its thread has not waited for it"
                 )
             }
             Self::ExitedLanes { members, exited } => {

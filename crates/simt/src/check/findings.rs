@@ -75,6 +75,7 @@ impl Findings {
     pub fn add(&mut self, kind: FindingKind, first: Party, second: Option<Party>) {
         let (name, party) = match (&kind, &second) {
             (FindingKind::Race { actions, .. }, Some(second)) => ("race", writer(&first, second, *actions)),
+            (FindingKind::PendingCopy { actions, .. }, Some(second)) => (kind.name(), writer(&first, second, *actions)),
             _ => (kind.name(), first),
         };
         let line = self.line(&party);
@@ -101,7 +102,7 @@ impl Findings {
         let races: HashSet<(u32, Option<u64>)> = self
             .list
             .iter()
-            .filter(|found| scope(&found.kind).is_some())
+            .filter(|found| matches!(found.kind, FindingKind::Race { .. } | FindingKind::PendingCopy { .. }))
             .flat_map(|found| [Some(found.first), found.second].into_iter().flatten().map(move |party| (found, party)))
             .map(|(found, party)| (self.line(&party), allocation(&found.kind)))
             .collect();

@@ -6,12 +6,15 @@
 //! - `checker`: what becomes of an access: is it possible, was what it reads written, does it race?
 //! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
 //!   operations, also between blocks) and `shadow` (who accessed each cell last).
+//! - `copies`: what `cp.async` has begun and nobody has waited for.
 //! - `finding`, `findings`: what is told, and how occurrences become one.
 //!
-//! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else.
+//! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else. On a model
+//! they do so in a rehearsal before the launch: see `machine/rehearsal.rs`.
 
 mod checker;
 mod clocks;
+mod copies;
 mod finding;
 mod findings;
 mod race;
@@ -19,10 +22,12 @@ mod releases;
 mod shadow;
 
 pub(crate) use checker::{Checker, Touch};
+pub(crate) use copies::Copy;
 pub use finding::{Finding, FindingKind, RaceScope, Site};
 pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use race::Races;
 
+use std::fmt;
 use std::str::FromStr;
 
 /// What the sanitizer looks for.
@@ -77,6 +82,20 @@ impl FromStr for Checks {
     }
 }
 
+/// As it is read.
+impl fmt::Display for Checks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { memory, init, race, sync } = *self;
+        let named = Self::NAMES.into_iter().zip([memory, init, race, sync]);
+        let names: Vec<_> = named.filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
+        match names.len() {
+            0 => formatter.write_str("none"),
+            count if count == Self::NAMES.len() => formatter.write_str("all"),
+            _ => formatter.write_str(&names.join(",")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +106,9 @@ mod tests {
         assert_eq!("none".parse(), Ok(Checks::NONE));
         assert_eq!("init,race".parse(), Ok(Checks { init: true, race: true, ..Checks::NONE }));
         assert_eq!("memory,init,race,sync".parse(), Ok(Checks::ALL));
+        for text in ["all", "none", "init,race", "memory"] {
+            assert_eq!(text.parse::<Checks>().unwrap().to_string(), text);
+        }
         for text in ["", "race,", "races", "none,race"] {
             assert!(text.parse::<Checks>().unwrap_err().starts_with("there is no check"), "{text}");
         }

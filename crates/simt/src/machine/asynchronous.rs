@@ -10,15 +10,16 @@ use super::access::{self, Attempt, Refused};
 use super::block::{Fault, Worker};
 use super::local::lanes;
 use super::mbarrier::{Mbarrier, parity_of};
+use super::modelled;
+use super::observe::{self, Other};
 use super::warp::{Split, Wait, Warp};
-use super::{modelled, observe};
-use crate::coalesce::Copy;
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
 use crate::program::{Action, AsyncCopy, Asynchronous, MbarrierAction, Reach};
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
+use crate::{check, coalesce};
 
 /// How often all threads of a block that wait for phases are told that these are not complete, before the launch is stopped.
 pub(super) const PATIENCE: u32 = 1 << 14;
@@ -38,10 +39,12 @@ pub(super) fn execute<'l>(
         Asynchronous::Commit => worker.block.copies[warp.index as usize].commit(mask),
         Asynchronous::Wait { groups_left } => {
             let ends = worker.block.copies[warp.index as usize].awaited(mask, *groups_left);
-            complete(worker, warp.index, &ends).map_err(at)?;
+            complete(worker, warp.index, &ends, Waits::ItsThread).map_err(at)?;
         }
         Asynchronous::ArriveAfterCopies { reach, counted_before } => {
-            let mask = observe::touch(worker, warp, reach, (AccessAction::Atomic, 8), split, mask, counter);
+            let pending = worker.block.copies[warp.index as usize].pending(mask);
+            observe::copies_settle(worker, &pending);
+            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, split, mask, counter);
             let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(at)?;
             for lane in lanes(mask) {
                 let change = |barrier: &mut Mbarrier| match counted_before {
@@ -56,7 +59,7 @@ pub(super) fn execute<'l>(
             if matches!(action, MbarrierAction::TestState { .. } | MbarrierAction::TestParity { .. }) {
                 return test(worker, warp, split, mask, false);
             }
-            let mask = observe::touch(worker, warp, reach, (AccessAction::Atomic, 8), split, mask, counter);
+            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, split, mask, counter);
             let addresses = barrier_addresses(worker, warp, reach, split, mask, reaches_others(action)).map_err(at)?;
             for lane in lanes(mask) {
                 change_barrier(worker, warp, action, addresses[lane], lane).map_err(at)?;
@@ -82,21 +85,23 @@ fn begin<'l>(
     let read = warp.registers.word(copy.source_bytes).map(|read| read.min(bytes));
     let reading = lanes(mask & !ignored).filter(|&lane| read[lane] > 0).fold(0, |mask, lane| mask | 1u32 << lane);
     let whole = lanes(reading).filter(|&lane| read[lane] == bytes).fold(0, |mask, lane| mask | 1u32 << lane);
-    let mask = observe::touch_at(worker, warp, Space::Shared, (AccessAction::Write, bytes), mask, &to, counter);
-    let whole =
-        observe::touch_at(worker, warp, Space::Global, (AccessAction::Read, bytes), mask & whole, &from, counter);
+    let partly = lanes(reading & !whole).fold([0; 32], |mut partly, lane| {
+        partly[lane] = read[lane];
+        partly
+    });
+    let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
+    let mut words: [Row; 4] = [[0; 32]; 4];
+    let whole = observe::touch_at(worker, warp, Space::Global, Other::Read(bytes), whole, &from, counter);
+    worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
+    load_parts(worker, warp, &from, (&partly, bytes), counter, &mut words).map_err(refused)?;
+    let what = Other::Write(bytes, &words);
+    let mask = observe::touch_at(worker, warp, Space::Shared, what, mask, &to, counter);
     let to_access = Access::new(mask, &to, bytes);
     let shared = &worker.block.shared;
     to_access
         .check(|address| shared.check(address, bytes))
         .map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, bytes, fault))?;
-    let mut words: [Row; 4] = [[0; 32]; 4];
-    let refused = |fault| Refused::new(AccessAction::Read, Space::Global, bytes, fault);
-    worker.launched.memory.load_each(&Access::new(whole, &from, bytes), &mut words).map_err(refused)?;
-    for lane in lanes(mask & reading & !whole).filter(|&lane| read[lane] < bytes) {
-        load_part(worker, from[lane], lane, (read[lane], bytes), &mut words).map_err(refused)?;
-    }
-    let counted = Copy {
+    let counted = coalesce::Copy {
         from: Access::new(mask & reading, &from, bytes),
         to: Access::new(mask, &to, bytes),
         fills: lanes(mask).any(|lane| reading >> lane & 1 == 0 || read[lane] < bytes),
@@ -110,42 +115,71 @@ fn begin<'l>(
     access::count_shared(counters, wavefronts);
     let wish = if copy.at_l2_only { CacheWish::Past } else { CacheWish::None };
     modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
+    let number = observe::copy_begins(worker, || {
+        let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
+        check::Copy { place: counter, warp: warp.index, mask, to, bytes, words, from, read }
+    });
     let copies = &mut worker.block.copies[warp.index as usize];
-    copies.begin(&to_access, &words);
+    copies.begin(&to_access, &words, number);
     let surplus = copies.surplus();
-    complete(worker, warp.index, &surplus)
+    complete(worker, warp.index, &surplus, Waits::ItsThread)
 }
 
-/// Reads the first bytes of what a lane copies; the rest stays zero.
-fn load_part(
-    worker: &Worker,
-    address: u64,
-    lane: usize,
-    (read, bytes): (u32, u32),
+/// Reads the first bytes of what lanes copy, as many as `partly` says; the rest stays zero.
+fn load_parts(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    from: &WideRow,
+    (partly, bytes): (&Row, u32),
+    counter: u32,
     words: &mut [Row; 4],
 ) -> Result<(), AccessFault> {
-    if !address.is_multiple_of(bytes.into()) {
+    let mut left = lanes(u32::MAX).filter(|&lane| partly[lane] > 0).fold(0u32, |mask, lane| mask | 1 << lane);
+    let askew =
+        lanes(left).filter(|&lane| !from[lane].is_multiple_of(bytes.into())).fold(0, |mask, lane| mask | 1 << lane);
+    left &= !askew | observe::touch_at(worker, warp, Space::Global, Other::Read(bytes), askew, from, counter);
+    if let Some(lane) = lanes(left & askew).next() {
         let kind = AccessFaultKind::Misaligned { width: bytes };
-        return Err(AccessFault { lane: lane as u32, address, kind });
+        return Err(AccessFault { lane: lane as u32, address: from[lane], kind });
     }
     let mut byte = [[0; 32]; 4];
-    for index in 0..read {
-        let addresses: WideRow = [address.wrapping_add(index.into()); 32];
-        worker.launched.memory.load_each(&Access::new(1 << lane, &addresses, 1), &mut byte)?;
-        words[index as usize / 4][lane] |= (byte[0][lane] & 0xff) << (8 * (index % 4));
+    for index in 0..bytes {
+        left = lanes(left).filter(|&lane| index < partly[lane]).fold(0, |mask, lane| mask | 1 << lane);
+        if left == 0 {
+            break;
+        }
+        let addresses = from.map(|address| address.wrapping_add(index.into()));
+        left = observe::touch_at(worker, warp, Space::Global, Other::Read(1), left, &addresses, counter);
+        worker.launched.memory.load_each(&Access::new(left, &addresses, 1), &mut byte)?;
+        for lane in lanes(left) {
+            words[index as usize / 4][lane] |= (byte[0][lane] & 0xff) << (8 * (index % 4));
+        }
     }
     Ok(())
 }
 
+/// Who waits for copies to be complete.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    /// The thread that began them.
+    ItsThread,
+    /// Whoever asks the barrier that they arrive at.
+    AtBarrier,
+}
+
 /// Completes what a warp has begun, and arrives at the barriers that wait for it.
-fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32]) -> Attempt {
+fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32], waits: Waits) -> Attempt {
     if ends == &[0; 32] {
         return Ok(());
     }
     let completed = worker.block.copies[warp as usize].complete(ends, &worker.block.shared);
     // Where copies go was checked when they began.
-    let arrivals = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, 4, fault))?;
-    for address in arrivals {
+    let completed = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, 4, fault))?;
+    if waits == Waits::ItsThread {
+        observe::copies_settle(worker, &completed.copies);
+    }
+    observe::copies_end(worker, &completed.copies);
+    for address in completed.arrivals {
         update(worker, address, 0, |barrier| barrier.arrive(1, false))?;
     }
     Ok(())
@@ -294,7 +328,7 @@ pub(super) fn test<'l>(
     }
     // Who has seen that a phase is complete has seen what came before the arrivals.
     let counter = code.instructions[split.pc as usize].counter;
-    observe::touch_at(worker, warp, Space::Shared, (AccessAction::Atomic, 8), complete, &addresses, counter);
+    observe::touch_at(worker, warp, Space::Shared, Other::Mbarrier, complete, &addresses, counter);
     if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {
         warp.registers.set_predicate(d, mask, complete);
     }
@@ -305,7 +339,7 @@ pub(super) fn test<'l>(
 fn arrive_after_copies(worker: &mut Worker, address: u64) -> Attempt {
     for warp in 0..worker.block.copies.len() {
         let ends = worker.block.copies[warp].before_arrivals_at(address);
-        complete(worker, warp as u32, &ends)?;
+        complete(worker, warp as u32, &ends, Waits::AtBarrier)?;
     }
     Ok(())
 }

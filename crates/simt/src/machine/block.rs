@@ -443,7 +443,7 @@ impl<'l> Worker<'l> {
             Special::WarpId => [warp.index.into(); 32],
             Special::MultiprocessorId => {
                 let modelled = self.modelled.as_ref().map(|modelled| modelled.index.into());
-                [modelled.unwrap_or(self.block.number % u64::from(super::launched::MULTIPROCESSORS)); 32]
+                [modelled.unwrap_or(self.block.number % u64::from(self.launched.multiprocessors)); 32]
             }
             Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],
             _ => [warp.executed; 32],

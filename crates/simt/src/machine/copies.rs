@@ -20,16 +20,13 @@ enum Pending {
         addresses: Box<WideRow>,
         bytes: u32,
         words: Box<[Row; 4]>,
+        /// What the sanitizer calls it.
+        number: u32,
     },
     /// Ends a group of copies.
-    Commit {
-        mask: u32,
-    },
+    Commit { mask: u32 },
     /// Arrives at a barrier, once the copies before it are complete.
-    Arrival {
-        mask: u32,
-        addresses: Box<WideRow>,
-    },
+    Arrival { mask: u32, addresses: Box<WideRow> },
 }
 
 impl Pending {
@@ -46,8 +43,14 @@ pub(super) struct Copies {
     pending: VecDeque<Pending>,
 }
 
-/// Barriers, by address, at which arrivals have become due.
-pub(super) type Arrivals = Vec<u64>;
+/// What has been completed.
+#[derive(Default)]
+pub(super) struct Completed {
+    /// Barriers, by address, at which arrivals have become due.
+    pub arrivals: Vec<u64>,
+    /// The copies: the number of each, and the lanes.
+    pub copies: Vec<(u32, u32)>,
+}
 
 impl Copies {
     pub fn clear(&mut self) {
@@ -55,9 +58,19 @@ impl Copies {
     }
 
     /// A copy begins: the words that it will write, `bytes` bytes in each lane. The addresses have been checked.
-    pub fn begin(&mut self, access: &Access, words: &[Row; 4]) {
-        let (mask, addresses) = (access.mask, Box::new(*access.addresses));
-        self.pending.push_back(Pending::Copy { mask, addresses, bytes: access.width, words: Box::new(*words) });
+    /// `number` is what the sanitizer calls it.
+    pub fn begin(&mut self, access: &Access, words: &[Row; 4], number: u32) {
+        let (mask, addresses, words) = (access.mask, Box::new(*access.addresses), Box::new(*words));
+        self.pending.push_back(Pending::Copy { mask, addresses, bytes: access.width, words, number });
+    }
+
+    /// The copies of some lanes that are on their way: the number of each, and the lanes.
+    pub fn pending(&self, mask: u32) -> Vec<(u32, u32)> {
+        let copies = self.pending.iter().filter_map(|entry| match *entry {
+            Pending::Copy { mask: copied_by, number, .. } => Some((number, copied_by & mask)),
+            _ => None,
+        });
+        copies.filter(|&(_, mask)| mask != 0).collect()
     }
 
     /// Copies and commits that are too many: the oldest are to be completed.
@@ -108,17 +121,20 @@ impl Copies {
         ends
     }
 
-    /// Completes, for each lane, so many of the oldest entries. Returns the arrivals among them.
-    pub fn complete(&mut self, ends: &[usize; 32], memory: &SharedMemory) -> Result<Arrivals, AccessFault> {
-        let mut arrivals = Arrivals::new();
+    /// Completes, for each lane, so many of the oldest entries.
+    pub fn complete(&mut self, ends: &[usize; 32], memory: &SharedMemory) -> Result<Completed, AccessFault> {
+        let mut completed = Completed::default();
         let last = ends.iter().copied().max().unwrap_or(0);
         for (index, entry) in self.pending.iter_mut().enumerate().take(last) {
             let due = (0..32).filter(|&lane| ends[lane] > index).fold(0, |mask, lane| mask | 1u32 << lane);
             match entry {
-                Pending::Copy { mask, addresses, bytes, words } if *mask & due != 0 => {
+                Pending::Copy { mask, addresses, bytes, words, number } if *mask & due != 0 => {
                     memory.store_each(&Access::new(*mask & due, addresses, *bytes), &words[..])?;
+                    completed.copies.push((*number, *mask & due));
                 }
-                Pending::Arrival { mask, addresses } => arrivals.extend(lanes(*mask & due).map(|lane| addresses[lane])),
+                Pending::Arrival { mask, addresses } => {
+                    completed.arrivals.extend(lanes(*mask & due).map(|lane| addresses[lane]));
+                }
                 _ => continue,
             }
             *entry.mask() &= !due;
@@ -128,6 +144,6 @@ impl Copies {
         while let Some(Pending::Commit { .. }) = self.pending.front() {
             self.pending.pop_front();
         }
-        Ok(arrivals)
+        Ok(completed)
     }
 }

@@ -17,7 +17,7 @@ use crate::program::{self, Code, Constant};
 use crate::{Launch, LaunchError, Memory, Report, Trap};
 
 /// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.
-pub(super) const MULTIPROCESSORS: u32 = 132;
+const MULTIPROCESSORS: u32 = 132;
 
 /// A launch on its way.
 pub(crate) struct Launched<'l> {
@@ -38,7 +38,7 @@ pub(crate) struct Launched<'l> {
     pub threads: u32,
     pub shared_bytes: u32,
     pub step_limit: u64,
-    multiprocessors: u32,
+    pub multiprocessors: u32,
     kernel: &'l str,
     cancel: Option<&'l AtomicBool>,
     progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
@@ -185,8 +185,9 @@ impl<'l> Launched<'l> {
 
     /// Runs all blocks.
     pub fn run(self, threads: Option<usize>, placement: Option<Placement>) -> Result<Report, LaunchError> {
-        let wanted =
-            if self.code.ordered || self.checks.any() { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
+        // On a model, checks are those of a rehearsal alone, whatever the order of blocks.
+        let ordered = self.code.ordered || self.checks.any() && placement.is_none();
+        let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
         let workers = wanted.clamp(1, usize::try_from(self.clusters()).unwrap_or(usize::MAX));
         let mut modelled = None;
         let counted = match placement {
@@ -205,9 +206,6 @@ impl<'l> Launched<'l> {
             }
         };
         let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        if !self.checks.init {
-            self.memory.assume_written();
-        }
         let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         let (findings, findings_beyond) = self.told(found);
         if let Some(output) = self.output {

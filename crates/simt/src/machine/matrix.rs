@@ -5,9 +5,10 @@ use ptx::Space;
 
 use super::access::{self, Attempt, Refused};
 use super::block::{Fault, Worker, absence};
+use super::modelled;
 use super::multiply::multiply;
+use super::observe::{self, Other};
 use super::warp::{Split, Warp};
-use super::{modelled, observe};
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
@@ -108,7 +109,7 @@ fn load<'l>(
     place: &Place,
 ) -> Attempt {
     let all = givers(rows.len());
-    let mask = observe::touch(worker, warp, reach, (AccessAction::Read, 16), place.split, all, place.counter);
+    let mask = observe::touch(worker, warp, reach, Other::Read(16), place.split, all, place.counter);
     let addresses = shared_addresses(warp, reach, place.split, mask, AccessAction::Read)?;
     let access = Access::new(mask, &addresses, 16);
     let mut words = [[0; 32]; 4];
@@ -139,8 +140,6 @@ fn store<'l>(
     place: &Place,
 ) -> Attempt {
     let all = givers(rows.len());
-    let mask = observe::touch(worker, warp, reach, (AccessAction::Write, 16), place.split, all, place.counter);
-    let addresses = shared_addresses(warp, reach, place.split, mask, AccessAction::Write)?;
     let mut words = [[0; 32]; 4];
     for (matrix, &source) in rows.iter().enumerate() {
         let values = warp.registers.word(source);
@@ -151,6 +150,8 @@ fn store<'l>(
             }
         }
     }
+    let mask = observe::touch(worker, warp, reach, Other::Write(16, &words), place.split, all, place.counter);
+    let addresses = shared_addresses(warp, reach, place.split, mask, AccessAction::Write)?;
     let access = Access::new(mask, &addresses, 16);
     let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, 16, fault);
     worker.block.shared.store_each(&access, &words).map_err(refused)?;
@@ -208,15 +209,8 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
     let bits = fragment.ty.bits();
     let mut values: Vec<[Row; 2]> = vec![[[0; 32]; 2]; fragment.registers.len()];
     for (register, within, width, addresses) in pieces(warp, tile, place.split) {
-        let mask = observe::touch_at(
-            worker,
-            warp,
-            tile.reach.space,
-            (AccessAction::Read, width),
-            u32::MAX,
-            &addresses,
-            place.counter,
-        );
+        let mask =
+            observe::touch_at(worker, warp, tile.reach.space, Other::Read(width), u32::MAX, &addresses, place.counter);
         let what = (AccessKind::Load, width, CacheWish::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, place.counter);
         worker.rows = [[0; 32]; 4];
@@ -243,15 +237,6 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
     let fragment = &tile.fragment;
     let bits = fragment.ty.bits();
     for (register, within, width, addresses) in pieces(warp, tile, place.split) {
-        let mask = observe::touch_at(
-            worker,
-            warp,
-            tile.reach.space,
-            (AccessAction::Write, width),
-            u32::MAX,
-            &addresses,
-            place.counter,
-        );
         let register = fragment.registers[register];
         if bits == 64 {
             let values = warp.registers.wide(register);
@@ -260,6 +245,16 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
         } else {
             worker.rows[0] = warp.registers.word(register).map(|value| value >> (within as u32 * bits));
         }
+        let words = worker.rows;
+        let mask = observe::touch_at(
+            worker,
+            warp,
+            tile.reach.space,
+            Other::Write(width, &words),
+            u32::MAX,
+            &addresses,
+            place.counter,
+        );
         let what = (AccessKind::Store, width, CacheWish::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, place.counter);
         access::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;

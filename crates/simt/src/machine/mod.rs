@@ -2,7 +2,8 @@
 //!
 //! [`launched`] spreads the blocks of a grid over the host's threads; [`block`] gives the warps of a block their turns;
 //! [`warp`] keeps the paths of a warp's lanes; [`step`] executes instructions. Where the launch has a model, [`resident`] runs the
-//! blocks side by side on its multiprocessors instead, and [`modelled`] tells those of each access.
+//! blocks side by side on its multiprocessors instead, and [`modelled`] tells those of each access; [`rehearsal`] is for the checks of
+//! such a launch.
 
 mod access;
 mod across;
@@ -19,6 +20,7 @@ mod mbarrier;
 mod modelled;
 mod multiply;
 mod observe;
+mod rehearsal;
 mod resident;
 mod step;
 mod system;
@@ -28,6 +30,7 @@ mod warp;
 pub(crate) use atomic::has_atomic;
 pub(crate) use launched::Launched;
 pub(crate) use mbarrier::pending_count;
+pub(crate) use rehearsal::checked_on_model;
 pub(crate) use resident::Placement;
 pub(crate) use warp::LOCAL_LIMIT;
 

@@ -10,7 +10,7 @@ use super::local::lanes;
 use super::warp::{Split, Warp};
 use super::{access, across};
 use crate::FindingKind;
-use crate::check::{Checker, Races, Touch};
+use crate::check::{Checker, Copy, Races, Touch};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{Access, AccessFaultKind, AllocationSpan};
 use crate::program::{Action, Atomic, Load, Order, Reach, Store};
@@ -25,16 +25,40 @@ struct Coming<'a> {
     order: Order,
     copied: u32,
     overwrites: bool,
-    /// The rows that are stored.
-    rows: &'a [u32],
+    stored: Stored<'a>,
 }
 
-impl Coming<'_> {
-    /// Of an instruction that is no plain load or store. An operation on an mbarrier releases and acquires.
-    fn other((action, width): (AccessAction, u32), counter: u32) -> Self {
+/// What is about to be stored.
+#[derive(Clone, Copy)]
+enum Stored<'a> {
+    /// Nothing, or something that depends on what is there.
+    Unknown,
+    /// What these rows of registers hold.
+    Registers(&'a [u32]),
+    Words(&'a [Row; 4]),
+}
+
+/// What an instruction does to memory that is no plain load or store.
+#[derive(Clone, Copy)]
+pub(super) enum Other<'a> {
+    /// Reads so many bytes in each lane.
+    Read(u32),
+    /// Writes so many bytes of these words in each lane.
+    Write(u32, &'a [Row; 4]),
+    /// An operation on an mbarrier, which releases and acquires.
+    Mbarrier,
+}
+
+impl<'a> Coming<'a> {
+    fn other(what: Other<'a>, counter: u32) -> Self {
+        let (action, width, stored) = match what {
+            Other::Read(width) => (AccessAction::Read, width, Stored::Unknown),
+            Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words)),
+            Other::Mbarrier => (AccessAction::Atomic, 8, Stored::Unknown),
+        };
         let strong = action == AccessAction::Atomic;
         let order = Order { strong, releases: strong.then_some(true), ..Order::default() };
-        Self { action, width, element: width, counter, order, copied: 0, overwrites: strong, rows: &[] }
+        Self { action, width, element: width, counter, order, copied: 0, overwrites: strong, stored }
     }
 }
 
@@ -46,7 +70,7 @@ pub(super) fn load(worker: &mut Worker, warp: &mut Warp, load: &Load, split: &Sp
     }
     let &Load { ref reach, element, count, order, copied, .. } = load;
     let (action, width) = (AccessAction::Read, element * count);
-    let coming = Coming { action, width, element, counter, order, copied, overwrites: false, rows: &[] };
+    let coming = Coming { action, width, element, counter, order, copied, overwrites: false, stored: Stored::Unknown };
     let possible = watch(worker, warp, reach, split, mask, &coming);
     let refused = mask & !possible;
     if refused != 0 {
@@ -74,8 +98,9 @@ pub(super) fn store(
         return mask;
     }
     let &Store { ref reach, element, count, order, .. } = store;
-    let (action, width, rows) = (AccessAction::Write, element * count, &store.rows[..count as usize & 7]);
-    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites: true, rows };
+    let (action, width) = (AccessAction::Write, element * count);
+    let stored = Stored::Registers(&store.rows[..count as usize & 7]);
+    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites: true, stored };
     watch(worker, warp, reach, split, mask, &coming)
 }
 
@@ -94,7 +119,7 @@ pub(super) fn atomic(
     }
     let &Atomic { ref reach, ty, order, overwrites, .. } = atomic;
     let (action, width, element) = (AccessAction::Atomic, ty.bytes(), ty.bytes());
-    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites, rows: &[] };
+    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites, stored: Stored::Unknown };
     let possible = watch(worker, warp, reach, split, mask, &coming);
     if let Some(d) = atomic.d.filter(|_| mask != possible) {
         match width {
@@ -110,7 +135,7 @@ pub(super) fn touch(
     worker: &mut Worker,
     warp: &mut Warp,
     reach: &Reach,
-    what: (AccessAction, u32),
+    what: Other,
     split: &Split,
     mask: u32,
     counter: u32,
@@ -126,7 +151,7 @@ pub(super) fn touch_at(
     worker: &mut Worker,
     warp: &mut Warp,
     space: Space,
-    what: (AccessAction, u32),
+    what: Other,
     mask: u32,
     addresses: &WideRow,
     counter: u32,
@@ -231,8 +256,16 @@ fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mas
 
 /// What a lane is about to store.
 fn stored(registers: &Registers<'_>, coming: &Coming, lane: usize) -> u128 {
+    let rows = match coming.stored {
+        Stored::Unknown => return 0,
+        Stored::Words(words) => {
+            let value = words.iter().rev().fold(0, |value, row| value << 32 | u128::from(row[lane]));
+            return value & u128::MAX >> (128 - 8 * coming.width.clamp(1, 16));
+        }
+        Stored::Registers(rows) => rows,
+    };
     let bits = coming.element * 8;
-    coming.rows.iter().rev().fold(0, |value, &row| match coming.element {
+    rows.iter().rev().fold(0, |value, &row| match coming.element {
         8 => value.unbounded_shl(bits) | u128::from(registers.wide(row)[lane]),
         _ => value.unbounded_shl(bits) | u128::from(registers.word(row)[lane] & (u32::MAX >> (32 - bits))),
     })
@@ -268,6 +301,25 @@ pub(super) fn spill(worker: &Worker, warp: &mut Warp, mask: u32, address: u64, b
 pub(super) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, for_block: bool) {
     if let Some(races) = races(worker) {
         races.fence(warp.index, mask, for_block);
+    }
+}
+
+/// A `cp.async` begins, whose accesses have been told: a number for it, if `copy` is asked for.
+pub(super) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> Copy) -> u32 {
+    worker.checker.as_mut().map_or(0, |checker| checker.begin_copy(copy()))
+}
+
+/// Lanes make it known to others what their copies do, or have done. With each number, the lanes of that copy.
+pub(super) fn copies_settle(worker: &mut Worker, copies: &[(u32, u32)]) {
+    if let Some(checker) = &mut worker.checker {
+        copies.iter().for_each(|&(number, mask)| checker.settle_copy(number, mask));
+    }
+}
+
+/// Copies are complete, and some thread knows.
+pub(super) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)]) {
+    if let Some(checker) = &mut worker.checker {
+        copies.iter().for_each(|&(number, mask)| checker.end_copy(number, mask));
     }
 }
 

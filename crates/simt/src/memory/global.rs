@@ -287,10 +287,22 @@ impl Memory {
         if read.is_some_and(|read| read.is_ok()) { u128::from_le_bytes(bytes) } else { 0 }
     }
 
+    /// The words of each allocation, `None` for those that kernels cannot write.
+    pub(super) fn writable(&self) -> impl Iterator<Item = Option<&[AtomicU32]>> {
+        self.allocations.iter().map(|allocation| allocation.words.as_deref().filter(|_| !allocation.read_only))
+    }
+
     /// Which bytes of an allocation have been written; `None` where all are, as those of constants.
     pub(crate) fn written(&self, index: usize) -> Option<&Written> {
         let allocation = self.allocations.get(index)?;
         (!allocation.read_only).then_some(&allocation.written)
+    }
+
+    /// All of the allocation at `address` counts as written.
+    pub(crate) fn mark_written(&self, address: u64) {
+        if let Some(index) = self.find_index(address) {
+            self.allocations[index].written.mark_all();
+        }
     }
 
     /// A kernel has run that nobody watched: it may have written anything.

@@ -12,6 +12,7 @@ mod access;
 mod global;
 mod shape;
 mod shared;
+mod snapshot;
 mod words;
 mod written;
 

@@ -56,6 +56,13 @@ impl Output {
         std::mem::take(&mut *self.printed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Adds what was printed elsewhere.
+    pub(crate) fn add(&self, printed: &Printed) {
+        let mut all = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(&printed.bytes, self.limit);
+        all.lost += printed.lost;
+    }
+
     pub(crate) fn limit(&self) -> usize {
         self.limit
     }
@@ -120,11 +127,7 @@ impl LaunchOutput {
     /// Hands over what the blocks up to `last` printed.
     pub fn finish(self, last: u64, output: &Output) {
         let blocks = self.blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut all = output.printed.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, printed) in blocks.by_index.range(..=last) {
-            all.push(&printed.bytes, output.limit);
-            all.lost += printed.lost;
-        }
+        blocks.by_index.range(..=last).for_each(|(_, printed)| output.add(printed));
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use ptx::{Function, Handle, Kind, Module, Space};
 
-use crate::machine::{Launched, Placement};
+use crate::machine::{Launched, Placement, checked_on_model};
 use crate::model::{BlockNeeds, Limiter};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, Memory, Report};
 
@@ -144,8 +144,20 @@ impl Program {
         let (offsets, bytes) = &kernel.parameters;
         let placement = placement(launch, &kernel.info)?;
         let cluster = cluster(launch, &kernel.info)?;
-        let parameters = (offsets.as_slice(), *bytes);
-        Launched::new(code, &self.module, memory, launch, parameters, cluster).run(launch.threads, placement)
+        let run = |launch: &Launch, placement| {
+            let parameters = (offsets.as_slice(), *bytes);
+            Launched::new(code, &self.module, memory, launch, parameters, cluster).run(launch.threads, placement)
+        };
+        let result = match placement {
+            Some(placement) if launch.checks.any() => {
+                checked_on_model(memory, launch, |launch| run(launch, None), |launch| run(launch, Some(placement)))
+            }
+            _ => run(launch, placement),
+        };
+        if !launch.checks.init {
+            memory.assume_written();
+        }
+        result
     }
 
     /// The kernel to launch, if the request makes sense.
@@ -240,9 +252,6 @@ fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, Inval
 fn placement(launch: &Launch, info: &KernelInfo) -> Result<Option<Placement>, InvalidLaunch> {
     let Some(model) = launch.model else { return Ok(None) };
     let kernel = || launch.kernel.to_string();
-    if launch.checks.any() {
-        return Err(InvalidLaunch::ChecksOnModel { kernel: kernel() });
-    }
     let threads = launch.block.iter().product();
     let limit = model.limits.threads_per_block;
     if threads > limit {

@@ -1,5 +1,7 @@
 //! Places for the module's variables: device memory for `.global` and `.const`, offsets for the rest.
 
+use std::ops::Range;
+
 use ptx::{Handle, Linkage, Module, SamplerAddressMode, SamplerState, Space, Symbol, Variable};
 
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
@@ -31,12 +33,29 @@ pub(crate) fn window(space: Space) -> u64 {
     }
 }
 
+/// Where the module's constants lie, which no other addresses do; an empty range if it has none.
+pub(super) fn constants(module: &Module, addresses: &[Option<u64>]) -> Range<u64> {
+    let of = |(handle, variable): (Handle<Variable>, &Variable)| {
+        let address = addresses[handle.index()].filter(|_| variable.space == Space::Constant)?;
+        Some(address..address + variable.size?.max(1))
+    };
+    module
+        .variables
+        .iter()
+        .filter_map(of)
+        .reduce(|all, one| all.start.min(one.start)..all.end.max(one.end))
+        .unwrap_or(0..0)
+}
+
 /// Allocates the `.global` and `.const` variables and writes their initial values. Returns their addresses, by the
 /// index of the variable's handle.
 pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Option<u64>>, LoadError> {
     let failed = |variable: &Variable, error| LoadError::new(module, variable.span, LoadErrorReason::Memory(error));
     let mut addresses = vec![None; module.variables.len()];
-    for (handle, variable) in module.variables.iter() {
+    // Constants side by side: `constants` has their range.
+    let (constant, other): (Vec<_>, Vec<_>) =
+        module.variables.iter().partition(|(_, variable)| variable.space == Space::Constant);
+    for (handle, variable) in constant.into_iter().chain(other) {
         let size = match variable.size {
             Some(size) if variable.linkage != Linkage::Extern => size,
             _ => continue,
@@ -47,6 +66,8 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
             _ => continue,
         };
         let address = place.map_err(|error| failed(variable, error))?;
+        // What the initialiser leaves out is zero (PTX manual, "Initializers"), as all new memory is.
+        memory.mark_written(address);
         addresses[handle.index()] = Some(address);
         if let Some(state) = &variable.initializer.sampler {
             let sampler = memory.create_sampler(&sampling(state));

@@ -1,9 +1,11 @@
 //! Moves, arithmetic, comparisons.
 
+use std::ops::Range;
+
 use ptx::{BinaryOp, Combine, Destination, Kind, Mode, Op, Operand, Space, Symbol, TernaryOp, Type, UnaryOp};
 
 use super::super::code::{Action, Constant};
-use super::super::variables::window;
+use super::super::variables::{constants, window};
 use super::operands::is_fixed;
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
@@ -359,12 +361,27 @@ impl FunctionDecoder<'_, '_> {
             Space::ClusterShared => |registers, operands, mask| in_window(registers, operands, mask, Space::Shared),
             Space::Local => |registers, operands, mask| in_window(registers, operands, mask, Space::Local),
             Space::Parameter => |registers, operands, mask| in_window(registers, operands, mask, Space::Parameter),
-            Space::Global => |registers, operands, mask| in_window(registers, operands, mask, Space::Global),
-            Space::Constant | Space::Generic | Space::Shared => {
+            Space::Global => |registers, operands, mask| {
+                let constant = among_constants(registers, operands);
+                let global = registers.test2::<false, u64>(operands.a, operands.a, is_global);
+                registers.set_predicate(operands.d, mask, global & !constant);
+            },
+            Space::Constant => |registers, operands, mask| {
+                let constant = among_constants(registers, operands);
+                registers.set_predicate(operands.d, mask, constant);
+            },
+            Space::Generic | Space::Shared => {
                 return Err(LoadErrorReason::Unsupported { what: format!("isspacep.{}", space.name()) });
             }
         };
-        self.lanes(handler, Operands { d, a, ..Operands::default() });
+        let [b, c] = match space {
+            Space::Global | Space::Constant => {
+                let Range { start, end } = constants(self.builder.module, self.builder.addresses);
+                [self.wide(Operand::Integer(start), Type::U64)?, self.wide(Operand::Integer(end), Type::U64)?]
+            }
+            _ => [a, a],
+        };
+        self.lanes(handler, Operands { d, a, b, c, ..Operands::default() });
         Ok(())
     }
 
@@ -472,6 +489,16 @@ fn four_bytes(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
     let parts = [operands.a, operands.b, operands.c, operands.e].map(|operand| *registers.word(operand));
     let values = std::array::from_fn(|lane| parts.iter().rev().fold(0, |value, part| value << 8 | part[lane] & 0xff));
     registers.set_word(operands.d, mask, &values);
+}
+
+/// The lanes whose address `a` is from `b` to less than `c`, where the module's constants lie.
+fn among_constants(registers: &Registers<'_>, operands: &Operands) -> u32 {
+    registers.test2::<false, u64>(operands.a, operands.b, |address, start| address >= start)
+        & registers.test2::<false, u64>(operands.a, operands.c, |address, end| address < end)
+}
+
+fn is_global(address: u64, _: u64) -> bool {
+    crate::machine::space_of(address) == Space::Global
 }
 
 /// The place in the block `rank` of the cluster that an address is in its own block.

@@ -36,7 +36,7 @@ pub struct Fault {
     pub count: u64,
     /// The allocation that it is about: address and bytes.
     pub allocation: Option<Allocation>,
-    /// The other party of a race.
+    /// The other party, of a race or an asynchronous copy.
     pub other: Option<Other>,
 }
 
@@ -49,7 +49,7 @@ pub struct Allocation {
     pub bytes: u64,
 }
 
-/// The other party of a race: what came before.
+/// The other party: what came before.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Other {
     /// As in [`Fault`].

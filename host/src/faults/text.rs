@@ -1,62 +1,30 @@
-//! What the simulator's sanitizer found, as people read it: what, where with the line of the source, who else, how often.
+//! Findings as people read them: what, where with the line of the source, who else, how often.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use simt::{Finding, Report, Site};
+use simt::{Finding, Site};
 
-use crate::error::{Error, Result, printable};
+use super::Findings;
+use crate::error::printable;
 use crate::lines::read_source;
 
 /// Columns of the text.
 const WIDTH: usize = 100;
 
-/// What the sanitizer found in a launch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Findings {
-    /// Each bug once.
-    pub list: Vec<Finding>,
-    /// Occurrences of further bugs, which were not kept.
-    pub beyond: u64,
-}
-
-/// The sanitizer is the simulator's.
-///
-/// # Errors
-///
-/// [`Error::Flag`] where checks are wanted on a GPU.
-pub fn refuse_on_gpu(wanted: bool) -> Result<()> {
-    match wanted {
-        true => Err(Error::flag("--check", "a GPU does not check; give --device sim")),
-        false => Ok(()),
+/// All of them, one below the other.
+pub(super) fn of(findings: &Findings) -> String {
+    let mut sources = Sources::default();
+    let mut text = String::new();
+    for finding in &findings.list {
+        push(&mut text, finding, &mut sources);
+        text.push('\n');
     }
-}
-
-impl Findings {
-    /// Those of a launch.
-    pub fn of(report: &Report) -> Self {
-        Self { list: report.findings().to_vec(), beyond: report.findings_beyond() }
+    if findings.beyond > 0 {
+        let _ = writeln!(text, "{} more occurrences of other faults are not shown.", findings.beyond);
     }
-
-    /// Whether there are any.
-    pub fn any(&self) -> bool {
-        !self.list.is_empty()
-    }
-
-    /// All of them, one below the other.
-    pub fn text(&self) -> String {
-        let mut sources = Sources::default();
-        let mut text = String::new();
-        for finding in &self.list {
-            push(&mut text, finding, &mut sources);
-            text.push('\n');
-        }
-        if self.beyond > 0 {
-            let _ = writeln!(text, "{} more occurrences of other faults are not shown.", self.beyond);
-        }
-        text
-    }
+    text
 }
 
 /// The lines of source files, each read once.
@@ -173,7 +141,7 @@ mod tests {
             second: Some(site(7, [0, 1, 0], AccessAction::Write)),
             count: 992,
         };
-        let text = Findings { list: vec![finding], beyond: 3 }.text();
+        let text = of(&Findings { list: vec![finding], beyond: 3 });
         let expected = "\
 fault[race]: race in a block: read of 4 bytes at shared address 0x84 after another thread's write,
     with no barrier between them

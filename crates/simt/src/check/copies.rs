@@ -1,0 +1,234 @@
+//! Asynchronous copies that are on their way: what they are still to write, and to read.
+//!
+//! From `cp.async` to the wait of its thread, a copy may happen at any time. Whoever accesses its destination in between, or writes to
+//! its source, does not know what comes of it, the thread itself included, and no barrier helps. When the thread has waited, what
+//! the copy did is an access of that thread like any other: see [`Copies::settle`].
+
+use std::collections::BTreeMap;
+
+use super::race::{Races, Reached};
+use crate::lanes::{Row, WideRow};
+use crate::memory::Memory;
+use crate::program::Order;
+use crate::trap::AccessAction;
+
+/// A `cp.async` of a warp.
+pub(crate) struct Copy {
+    /// Index of the instruction in `Code::places`.
+    pub place: u32,
+    /// The warp in its block.
+    pub warp: u32,
+    /// The lanes that have not waited for it.
+    pub mask: u32,
+    /// Where each lane writes to in shared memory.
+    pub to: WideRow,
+    /// Bytes that each lane writes: 4, 8 or 16, aligned.
+    pub bytes: u32,
+    /// What it writes.
+    pub words: [Row; 4],
+    /// Where each lane reads in global memory.
+    pub from: WideRow,
+    /// Bytes that each lane reads.
+    pub read: Row,
+}
+
+/// A lane's part of a copy, and the first byte that it and an access share.
+pub(super) struct Met<'a> {
+    pub copy: &'a Copy,
+    pub lane: usize,
+    pub address: u64,
+}
+
+/// Those of the block that runs.
+#[derive(Default)]
+pub(super) struct Copies {
+    begun: u32,
+    /// By number, from 1.
+    pending: BTreeMap<u32, Copy>,
+    /// For each word of shared memory, the copy that is to write it, and the lane: 32 times the number, and the lane.
+    words: Vec<u32>,
+}
+
+impl Copies {
+    /// A block starts.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Whether there is any.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// A copy begins. Returns its number.
+    pub fn begin(&mut self, copy: Copy) -> u32 {
+        self.begun += 1;
+        let number = self.begun;
+        for (lane, word) in copy.words_to(copy.mask) {
+            if self.words.len() <= word {
+                self.words.resize(word + 1, 0);
+            }
+            self.words[word] = number.wrapping_mul(32) + lane as u32;
+        }
+        self.pending.insert(number, copy);
+        number
+    }
+
+    /// From now on it is for others to wait for a copy of some lanes: what it does is what they did now.
+    pub fn settle(&self, number: u32, mask: u32, races: &mut Races, memory: &Memory) {
+        let Some(copy) = self.pending.get(&number) else { return };
+        let &Copy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
+        let mask = mask & copy.mask;
+        let mut access = |allocation, action, mask, offsets: &WideRow, width| {
+            let order = Order::default();
+            // What this races with has been told.
+            races.access(&Reached { allocation, action, order, mask, offsets, width, place, warp }, &mut |_, _| {});
+        };
+        access(None, AccessAction::Write, mask, to, bytes);
+        let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize & 31;
+            let Some((index, span)) = memory.locate(from[lane], false) else {
+                rest &= rest - 1;
+                continue;
+            };
+            // Together with all lanes that read as much of the same allocation.
+            let together = rest
+                & mask_of(|other| read[other] == read[lane] && from[other].wrapping_sub(span.address) < span.bytes);
+            let mut offsets = from.map(|from| from.wrapping_sub(span.address));
+            let (each, count) = if read[lane] == bytes { (bytes, 1) } else { (1, read[lane]) };
+            for _ in 0..count {
+                access(Some(index), AccessAction::Read, together, &offsets, each);
+                offsets.iter_mut().for_each(|offset| *offset = offset.wrapping_add(1));
+            }
+            rest &= !(together | 1 << lane);
+        }
+    }
+
+    /// Lanes have waited for a copy.
+    pub fn end(&mut self, number: u32, mask: u32) {
+        let Some(copy) = self.pending.get_mut(&number) else { return };
+        for (lane, word) in copy.words_to(mask & copy.mask) {
+            if self.words[word] == number.wrapping_mul(32) + lane as u32 {
+                self.words[word] = 0;
+            }
+        }
+        copy.mask &= !mask;
+        if copy.mask == 0 {
+            self.pending.remove(&number);
+        }
+    }
+
+    /// What is still to write some of these bytes of shared memory.
+    pub fn writing(&self, address: u64, width: u32) -> Option<Met<'_>> {
+        let end = address + u64::from(width);
+        (address / 4..end.div_ceil(4)).find_map(|word| {
+            let entry = *self.words.get(word as usize).filter(|&&entry| entry != 0)?;
+            let copy = self.pending.get(&(entry / 32))?;
+            Some(Met { copy, lane: entry as usize % 32, address: address.max(4 * word) })
+        })
+    }
+
+    /// What is still to read some of these bytes of global memory.
+    pub fn reading(&self, address: u64, width: u32) -> Option<Met<'_>> {
+        self.pending.values().find_map(|copy| {
+            let lane = (0..32).find(|&lane| {
+                let (from, read) = (copy.from[lane], u64::from(copy.read[lane]));
+                copy.mask >> lane & 1 == 1 && from < address + u64::from(width) && address < from + read
+            })?;
+            Some(Met { copy, lane, address: address.max(copy.from[lane]) })
+        })
+    }
+
+    /// The value of bytes of shared memory when all copies have come, where it is `old` now.
+    pub fn value_then(&self, address: u64, width: u32, old: u128) -> u128 {
+        (0..width).fold(old, |value, at| match self.writing(address + u64::from(at), 1) {
+            Some(Met { copy, lane, address }) => {
+                let byte = u128::from(copy.byte(lane, address));
+                value & !(0xff << (8 * at)) | byte << (8 * at)
+            }
+            None => value,
+        })
+    }
+}
+
+impl Copy {
+    /// The words of shared memory that lanes write: the lane, and the word's index.
+    fn words_to(&self, mask: u32) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (to, count) = (self.to, self.bytes as usize / 4);
+        let lanes = (0..32).filter(move |lane| mask >> lane & 1 == 1);
+        lanes.flat_map(move |lane| (0..count).map(move |word| (lane, to[lane] as usize / 4 + word)))
+    }
+
+    /// The byte that a lane writes to an address.
+    fn byte(&self, lane: usize, address: u64) -> u8 {
+        let at = address.wrapping_sub(self.to[lane]) as usize;
+        self.words.get(at / 4).map_or(0, |row| row[lane].to_le_bytes()[at % 4])
+    }
+}
+
+/// The lanes of which something holds.
+fn mask_of(holds: impl Fn(usize) -> bool) -> u32 {
+    (0..32).filter(|&lane| holds(lane)).fold(0, |mask, lane| mask | 1 << lane)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lanes 0 and 3 copy eight bytes each, from 0x1000 and 0x1018, to 0 and 24; lane 3 reads five of them.
+    fn copy() -> Copy {
+        let each = |stride: u64, base: u64| std::array::from_fn(|lane| base + stride * lane as u64);
+        let mut read = [8; 32];
+        read[3] = 5;
+        let mut words = [[0; 32]; 4];
+        (words[0][0], words[1][0]) = (0x0403_0201, 0x0807_0605);
+        Copy { place: 7, warp: 0, mask: 0b1001, to: each(8, 0), bytes: 8, words, from: each(8, 0x1000), read }
+    }
+
+    #[test]
+    fn what_is_on_its_way_is_found_byte_by_byte() {
+        let mut copies = Copies::default();
+        let number = copies.begin(copy());
+        let writing =
+            |copies: &Copies, address, width| copies.writing(address, width).map(|met| (met.lane, met.address));
+        assert_eq!(writing(&copies, 0, 4), Some((0, 0)));
+        assert_eq!(writing(&copies, 6, 1), Some((0, 6)));
+        assert_eq!(writing(&copies, 8, 16), None);
+        assert_eq!(writing(&copies, 16, 16), Some((3, 24)));
+        assert_eq!(writing(&copies, 32, 4), None);
+        let reading =
+            |copies: &Copies, address, width| copies.reading(address, width).map(|met| (met.lane, met.address));
+        assert_eq!(reading(&copies, 0x0ffc, 8), Some((0, 0x1000)));
+        assert_eq!(reading(&copies, 0x1008, 16), None);
+        assert_eq!(reading(&copies, 0x101c, 1), Some((3, 0x101c)));
+        assert_eq!(reading(&copies, 0x101d, 3), None);
+        copies.end(number, 0b0001);
+        assert_eq!((writing(&copies, 0, 8), reading(&copies, 0x1000, 8)), (None, None));
+        assert_eq!(writing(&copies, 28, 4), Some((3, 28)));
+        assert!(copies.any());
+        copies.end(number, u32::MAX);
+        assert!(!copies.any() && copies.pending.is_empty());
+    }
+
+    #[test]
+    fn values_are_known_before_they_come() {
+        let mut copies = Copies::default();
+        copies.begin(copy());
+        assert_eq!(copies.value_then(0, 8, 0), 0x0807_0605_0403_0201);
+        assert_eq!(copies.value_then(4, 8, 0xaaaa_aaaa_bbbb_bbbb), 0xaaaa_aaaa_0807_0605);
+        assert_eq!(copies.value_then(24, 4, u128::from(u32::MAX)), 0);
+    }
+
+    #[test]
+    fn the_later_of_two_copies_is_the_one_that_counts() {
+        let mut copies = Copies::default();
+        let first = copies.begin(copy());
+        let second = copies.begin(Copy { place: 9, ..copy() });
+        copies.end(first, u32::MAX);
+        assert_eq!(copies.writing(0, 4).map(|met| met.copy.place), Some(9));
+        copies.end(second, u32::MAX);
+        assert!(copies.writing(0, 4).is_none());
+    }
+}

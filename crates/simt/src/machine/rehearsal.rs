@@ -1,0 +1,49 @@
+//! Checks of a launch on a model: it runs twice.
+//!
+//! The sanitizer wants blocks one after the other; a model has them side by side. So first comes a rehearsal, under the checks
+//! and without the model. What it found is kept, and what it did is undone: memory is as it was, nothing is printed. Then
+//! the launch runs on the model as it would without checks. Findings are those of a launch without a model; counters, memory and
+//! output are those of a launch without checks.
+//!
+//! Where the rehearsal comes to a trap, that is the end of the launch: memory and output are as the rehearsal left them.
+
+use crate::output::Output;
+use crate::{Checks, Launch, LaunchError, Memory, Report};
+
+/// Runs `launch` twice, by these two ways to run it.
+pub(crate) fn checked_on_model(
+    memory: &Memory,
+    launch: &Launch,
+    rehearse: impl FnOnce(&Launch) -> Result<Report, LaunchError>,
+    run: impl FnOnce(&Launch) -> Result<Report, LaunchError>,
+) -> Result<Report, LaunchError> {
+    let before = memory.snapshot(launch.kernel)?;
+    let tell = |done, whole| {
+        if let Some(progress) = launch.progress {
+            progress(done, 2 * whole);
+        }
+    };
+    let tell_more = |done, whole| tell(whole + done, whole);
+
+    let printed = launch.output.map(|output| Output::new(output.limit()));
+    let rehearsal = Launch { progress: Some(&tell), output: printed.as_ref(), ..launch.clone() };
+    let Report { findings, findings_beyond, .. } = rehearse(&rehearsal).inspect_err(|_| {
+        if let (Some(output), Some(printed)) = (launch.output, &printed) {
+            output.add(&printed.take());
+        }
+    })?;
+    memory.restore(&before);
+    drop(before);
+
+    // Accesses that are not possible have been told, and are left out again. Else they would be traps.
+    let told = findings_beyond > 0 || findings.iter().any(|finding| finding.kind.check() == "memory");
+    let checks = Checks { memory: launch.checks.memory && told, ..Checks::NONE };
+    match run(&Launch { progress: Some(&tell_more), checks, ..launch.clone() }) {
+        Ok(report) => Ok(Report { findings, findings_beyond, ..report }),
+        Err(LaunchError::Trap(mut trap)) => {
+            trap.findings = findings;
+            Err(LaunchError::Trap(trap))
+        }
+        Err(other) => Err(other),
+    }
+}

@@ -1,0 +1,68 @@
+//! Memory as it was: for launches whose effects are to be undone.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::Memory;
+use crate::InvalidLaunch;
+
+/// The words of each allocation that kernels can write, at some time.
+pub(crate) struct Snapshot {
+    /// By the number of the allocation; empty for those that are freed or read only.
+    allocations: Vec<Vec<u32>>,
+}
+
+impl Memory {
+    /// What is in memory now, for a launch of this kernel.
+    pub(crate) fn snapshot(&self, kernel: &str) -> Result<Snapshot, InvalidLaunch> {
+        let copy = |words: Option<&[AtomicU32]>| {
+            let words = words.unwrap_or_default();
+            let mut copy = Vec::new();
+            copy.try_reserve_exact(words.len())?;
+            copy.extend(words.iter().map(|word| word.load(Relaxed)));
+            Ok(copy)
+        };
+        let allocations = self.writable().map(copy).collect::<Result<_, std::collections::TryReserveError>>();
+        allocations
+            .map(|allocations| Snapshot { allocations })
+            .map_err(|_| InvalidLaunch::NoRoomForChecks { kernel: kernel.into(), bytes: self.used() })
+    }
+
+    /// Puts back what was there. Which bytes count as written stays as it is: a launch that is undone runs again.
+    pub(crate) fn restore(&self, snapshot: &Snapshot) {
+        for (words, before) in self.writable().zip(&snapshot.allocations) {
+            for (word, &before) in words.unwrap_or_default().iter().zip(before) {
+                word.store(before, Relaxed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Memory;
+    use crate::memory::Access;
+
+    #[test]
+    fn all_that_kernels_can_write_comes_back() {
+        let mut memory = Memory::new(1 << 20);
+        let addresses = [10, 100, 1000].map(|bytes| memory.allocate(bytes).unwrap());
+        let constant = memory.allocate_constant(12).unwrap();
+        memory.write(constant, &[7; 12]).unwrap();
+        memory.free(addresses[1]).unwrap();
+        memory.write(addresses[0], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
+        let before = memory.snapshot("k").unwrap();
+        for address in [addresses[0] + 4, addresses[2] + 996] {
+            memory.store_each(&Access::new(1, &[address; 32], 4), &[[9; 32]]).unwrap();
+        }
+        memory.restore(&before);
+        let mut bytes = [0; 10];
+        memory.read(addresses[0], &mut bytes).unwrap();
+        assert_eq!(bytes, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        let mut bytes = [1; 1000];
+        memory.read(addresses[2], &mut bytes).unwrap();
+        assert_eq!(bytes, [0; 1000]);
+        let mut bytes = [0; 12];
+        memory.read(constant, &mut bytes).unwrap();
+        assert_eq!(bytes, [7; 12]);
+    }
+}

@@ -1,0 +1,111 @@
+//! What the simulator's sanitizer finds: the flag that asks for it, and the faults as people and as programs read them.
+
+mod fault;
+mod text;
+
+use std::io::Write;
+
+use clap::Args;
+use simt::{Checks, Finding, Report, Trap};
+
+use crate::error::{Error, Result};
+use crate::report::Format;
+
+pub use fault::Fault;
+
+/// The flag of every subcommand that launches kernels.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct CheckFlags {
+    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync; or all, none [default: all for
+    /// run; none for the labs, whose own kernels have been checked]
+    #[arg(long, value_name = "CHECKS")]
+    check: Option<Checks>,
+}
+
+impl CheckFlags {
+    /// What to look for, where the flag does not say.
+    pub fn or(self, default: Checks) -> Checks {
+        self.check.unwrap_or(default)
+    }
+
+    /// Whether there is a simulator that checks: the device itself, or one alongside.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`] when there is none, and checks are asked for.
+    pub fn check_simulated(self, simulated: bool) -> Result<()> {
+        match simulated || !self.or(Checks::NONE).any() {
+            true => Ok(()),
+            false => Err(Error::flag("--check", "a GPU does not check; give --device sim, or --counters, too")),
+        }
+    }
+}
+
+/// What the sanitizer found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Each bug once.
+    pub list: Vec<Finding>,
+    /// Occurrences of further bugs, which were not kept.
+    pub beyond: u64,
+}
+
+impl Findings {
+    /// Those of a launch.
+    pub fn of(report: &Report) -> Self {
+        Self { list: report.findings().to_vec(), beyond: report.findings_beyond() }
+    }
+
+    /// Those of a launch before it was stopped.
+    pub fn before(trap: Option<&Trap>) -> Self {
+        Self { list: trap.map(|trap| trap.findings.clone()).unwrap_or_default(), beyond: 0 }
+    }
+
+    /// Those of several launches: what a kernel did in more than one of them is one.
+    pub fn of_all<'a>(launches: impl Iterator<Item = &'a Self>) -> Self {
+        let mut all = Self::default();
+        for Self { list, beyond } in launches {
+            all.beyond += beyond;
+            for finding in list {
+                match all.list.iter_mut().find(|known| is_same(known, finding)) {
+                    Some(known) => known.count += finding.count,
+                    None => all.list.push(finding.clone()),
+                }
+            }
+        }
+        all
+    }
+
+    /// Shows them on the standard error: the standard output is for results. JSON has them already.
+    pub fn tell(&self, format: Format) {
+        if format != Format::Json {
+            // If there is no standard error, there is nobody to tell.
+            let _ = std::io::stderr().write_all(text::of(self).as_bytes());
+        }
+    }
+
+    /// As the JSON has them.
+    pub fn faults(&self) -> Vec<Fault> {
+        self.list.iter().map(Fault::found).collect()
+    }
+
+    /// The error that they are, if there are any.
+    pub fn error(&self) -> Option<Error> {
+        let mut kernels: Vec<String> = Vec::new();
+        for finding in &self.list {
+            if !kernels.contains(&finding.kernel) {
+                kernels.push(finding.kernel.clone());
+            }
+        }
+        (!kernels.is_empty()).then_some(Error::Findings { kernels, count: self.list.len() })
+    }
+}
+
+/// Whether two findings are of one bug.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    let of = |finding: &Finding| {
+        let second = finding.second.as_ref().map(|site| site.ptx_line);
+        (finding.kind.name(), finding.first.ptx_line, second)
+    };
+    one.kernel == other.kernel && of(one) == of(other)
+}
