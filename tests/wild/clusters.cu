@@ -15,5 +15,6 @@ extern "C" __global__ void __cluster_dims__(1, 1, 1) alone(int *out) {
     cluster.sync();
 }
 // run: alone grid=3 block=8
+// blamed: race_in_warp
 //= out: s32 sum([[5 + b, 10, 8, t] for b in range(3) for t in range(8)], [])
 // out: s32 5 10 8 0 5 10 8 1 5 10 8 2 5 10 8 3 5 10 8 4 5 10 8 5 5 10 8 6 5 10 8 7 6 10 8 0 6 10 8 1 6 10 8 2 6 10 8 3 6 10 8 4 6 10 8 5 6 10 8 6 6 10 8 7 7 10 8 0 7 10 8 1 7 10 8 2 7 10 8 3 7 10 8 4 7 10 8 5 7 10 8 6 7 10 8 7

@@ -18,6 +18,7 @@
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
 //! - `check: NAMES`: what the sanitizer is to look for (`all`, or names with commas), and `finding: TEXT`, once for each
 //!   thing that it then finds, in that order; none: that it finds nothing. Not for GPUs.
+//! - `blamed: KIND`, once for each kind of finding: what the sanitizer says of a program of others. None: it has no fault.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
 //! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything).
 
@@ -39,6 +40,7 @@ pub struct Test {
     pub counts: Vec<(String, u64)>,
     pub check: Option<String>,
     pub findings: Vec<String>,
+    pub blamed: Vec<String>,
 }
 
 /// An argument of a launch.
@@ -72,8 +74,9 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
             tests.push(run(index + 1, rest).map_err(|what| fail(&what))?);
             continue;
         }
-        let known = ["in", "out", "inout", "arg", "bytes", "trap", "error", "prints", "count", "check", "finding"]
-            .contains(&directive);
+        let known =
+            ["in", "out", "inout", "arg", "bytes", "trap", "error", "prints", "count", "check", "finding", "blamed"]
+                .contains(&directive);
         if !known {
             continue;
         }
@@ -83,6 +86,7 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
             "error" => test.error = Some(rest.to_string()),
             "check" => test.check = Some(rest.to_string()),
             "finding" => test.findings.push(rest.to_string()),
+            "blamed" => test.blamed.push(rest.to_string()),
             "prints" => test.prints.push(rest.to_string()),
             "count" => {
                 let (name, value) = rest.split_once(' ').ok_or_else(|| fail("a name and a value are needed"))?;

@@ -1,10 +1,11 @@
 //! What registers are read for: values that are only moved, and those that are computed with.
 //!
-//! Padding between the fields of a struct is copied with them. The sanitizer may not take that for a use.
+//! Padding between the fields of a struct is copied with them. The sanitizer may not take that for a use. Compilers take small
+//! structs apart, and put them together, with shifts and masks, so these move a value, too.
 
 use std::collections::HashSet;
 
-use ptx::{Destination, Handle, Op, Operand, Register};
+use ptx::{BinaryOp, Destination, Handle, Kind, Op, Operand, Register, TernaryOp, Type};
 
 use crate::program::Action;
 use crate::program::code::Instruction;
@@ -25,10 +26,27 @@ pub(super) struct Uses {
 impl Uses {
     /// The next instruction.
     pub fn next(&mut self, op: &Op) {
+        use BinaryOp::{And, Or, ShiftLeft, ShiftRight, Xor};
+        use TernaryOp::{BitFieldExtract, FunnelShiftLeft, FunnelShiftRight, Logic, Permute};
         let (sources, destinations): (&[Operand], &[Destination]) = match op {
-            Op::Move { dst, src, .. } => (std::slice::from_ref(src), std::slice::from_ref(dst)),
+            Op::Move { dst, src, .. } => (&[*src], std::slice::from_ref(dst)),
+            Op::Convert { to, from, dst, src, .. } if to.kind() != Kind::Float && from.kind() != Kind::Float => {
+                (&[*src], std::slice::from_ref(dst))
+            }
             Op::Pack { dst, parts, .. } => (parts, std::slice::from_ref(dst)),
-            Op::Unpack { dsts, src, .. } => (std::slice::from_ref(src), dsts),
+            Op::Unpack { dsts, src, .. } => (&[*src], dsts),
+            Op::Binary { op: And | Or | Xor | ShiftLeft | ShiftRight, ty, dst, a, b, .. } if *ty != Type::Pred => {
+                (&[*a, *b], std::slice::from_ref(dst))
+            }
+            Op::Ternary {
+                op: BitFieldExtract | FunnelShiftLeft { .. } | FunnelShiftRight { .. } | Logic(_) | Permute(_),
+                dst,
+                a,
+                b,
+                c,
+                ..
+            } => (&[*a, *b, *c], std::slice::from_ref(dst)),
+            Op::BitFieldInsert { dst, a, b, .. } => (&[*a, *b], std::slice::from_ref(dst)),
             _ => (&[], &[]),
         };
         self.moving = !sources.is_empty();
