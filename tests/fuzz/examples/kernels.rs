@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use coalesce_fuzz::kernel::HEADER;
+use coalesce_fuzz::kernel::{HEADER, Kind};
 use coalesce_fuzz::machine;
 
 fn main() {
@@ -18,7 +18,11 @@ fn main() {
         let mut text = HEADER.to_owned();
         for seed in 0..20 {
             let seed = number(first) + 20 * file + seed;
-            let _ = writeln!(text, "{}", machine::seeded(seed, seed % 2 == 1).text(&format!("k{seed}")));
+            let _ = writeln!(
+                text,
+                "{}",
+                machine::seeded(seed, [Kind::Exact, Kind::Wild][seed as usize % 2]).text(&format!("k{seed}"))
+            );
         }
         std::fs::write(format!("{folder}/{file}.ptx"), text).expect("the file is written");
     }

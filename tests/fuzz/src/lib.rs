@@ -5,7 +5,8 @@
 //! | `text` | bytes, read as PTX | [`text`]: no panic, errors that point into the text, no reference to what is not there |
 //! | `instruction` | real instructions, changed | [`instruction`]: the same, and what passes the checks runs without a panic |
 //! | `machine` | [`kernel`]: random valid kernels | [`machine::check`]: the result of [`scalar`], a second machine; the same counters on one thread of the host and on several |
-//! | `wild` | the same with accesses and barriers anywhere | [`machine::check_wild`]: the same trap, or the same memory and counters |
+//! | `loose` | the same with approximate functions, products of floats, video instructions, textures | [`machine::check_loose`]: the same memory and counters in each run, with checks and without, with a model and without |
+//! | `wild` | random kernels with accesses and barriers anywhere | [`machine::check_wild`]: the same trap, or the same memory and counters |
 //! | `argument` | an argument of `host run` | [`argument`] |
 //! | `npy` | a `.npy` file | [`npy`] |
 //!
@@ -24,13 +25,13 @@ pub mod text;
 
 use arbitrary::Unstructured;
 
-use kernel::Kernel;
+use kernel::{Kernel, Kind};
 
 /// What a target does with the bytes of an input.
 pub type Check = fn(&[u8]);
 
 /// Every target: its name and its check.
-pub const TARGETS: [(&str, Check); 6] = [
+pub const TARGETS: [(&str, Check); 7] = [
     ("text", text::check_bytes),
     ("instruction", |bytes| {
         if let Ok(text) = instruction::generate(&mut Unstructured::new(bytes)) {
@@ -38,12 +39,17 @@ pub const TARGETS: [(&str, Check); 6] = [
         }
     }),
     ("machine", |bytes| {
-        if let Ok(kernel) = Kernel::generate(&mut Unstructured::new(bytes), false) {
+        if let Ok(kernel) = Kernel::generate(&mut Unstructured::new(bytes), Kind::Exact) {
             machine::check(&kernel);
         }
     }),
+    ("loose", |bytes| {
+        if let Ok(kernel) = Kernel::generate(&mut Unstructured::new(bytes), Kind::Loose) {
+            machine::check_loose(&kernel);
+        }
+    }),
     ("wild", |bytes| {
-        if let Ok(kernel) = Kernel::generate(&mut Unstructured::new(bytes), true) {
+        if let Ok(kernel) = Kernel::generate(&mut Unstructured::new(bytes), Kind::Wild) {
             machine::check_wild(&kernel);
         }
     }),

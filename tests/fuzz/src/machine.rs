@@ -2,9 +2,12 @@
 
 use arbitrary::Unstructured;
 use host::random::Random;
-use simt::{Checks, Launch, LaunchError, Memory, Program, Report};
+use simt::{
+    AddressMode, ArrayShape, ChannelType, Checks, Filter, Launch, LaunchError, Memory, Model, Program, ReadMode,
+    Report, Sampling, TexelFormat, TextureSource,
+};
 
-use crate::kernel::{COMMON_BYTES, INPUT_BYTES, Kernel, RECORD_BYTES};
+use crate::kernel::{COMMON_BYTES, INPUT_BYTES, Kernel, Kind, RECORD_BYTES};
 use crate::scalar::{self, Outcome};
 
 /// What the output holds before the launch.
@@ -41,10 +44,61 @@ struct Launched {
     outcome: Outcome,
 }
 
-/// Launches the kernel on this many threads of the host, with or without all checks of the sanitizer.
-fn launch(kernel: &Kernel, module: &ptx::Module, threads: usize, checks: Checks) -> Launched {
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// Threads of the host.
+    threads: usize,
+    checks: Checks,
+    model: Option<&'static str>,
+}
+
+/// On one thread of the host, without checks.
+const ALONE: Way = Way { threads: 1, checks: Checks::NONE, model: None };
+
+/// Puts the textures and the surface that loose kernels read where they look for them.
+fn place_objects(program: &Program, memory: &mut Memory) {
+    let floats = TexelFormat { channels: 4, ty: ChannelType::U8 };
+    let image = ArrayShape { width: 16, height: 8, levels: 3, ..ArrayShape::of(floats) };
+    let integers = TexelFormat { channels: 2, ty: ChannelType::S16 };
+    let volume = ArrayShape { width: 5, height: 3, depth: 4, ..ArrayShape::of(integers) };
+    let words = TexelFormat { channels: 1, ty: ChannelType::U32 };
+    let pixels = ArrayShape { width: 8, height: 8, ..ArrayShape::of(words) };
+    let [image, volume, pixels] = [image, volume, pixels].map(|shape| {
+        let array = memory.allocate_array(&shape).expect("a good shape");
+        for level in 0..shape.levels {
+            let texels: Vec<u8> = (0..shape.level_bytes(level)).map(|byte| (byte * 37 + 11) as u8).collect();
+            memory.write_array(array, level, &texels).expect("the level has that size");
+        }
+        array
+    });
+    let smooth = Sampling {
+        address_modes: [AddressMode::Wrap, AddressMode::Mirror, AddressMode::Clamp],
+        filter: Filter::Linear,
+        level_filter: Filter::Linear,
+        normalized_coordinates: true,
+        read_mode: ReadMode::NormalizedFloat,
+        ..Sampling::default()
+    };
+    let objects = [
+        ("image", memory.create_texture(&TextureSource::Array(image), &smooth)),
+        ("volume", memory.create_texture(&TextureSource::Array(volume), &Sampling::default())),
+        ("pixels", memory.create_surface(pixels)),
+    ];
+    for (name, handle) in objects {
+        let handle = handle.expect("it can be read so");
+        let symbol = program.symbol(name).expect("a loose kernel has it");
+        memory.write(symbol.address, &handle.to_le_bytes()).expect("it is allocated");
+    }
+}
+
+/// Launches the kernel.
+fn launch(kernel: &Kernel, module: &ptx::Module, way: Way) -> Launched {
     let mut memory = Memory::new(1 << 22);
     let program = Program::load(module, &mut memory).unwrap_or_else(|error| panic!("{error}\n{kernel:?}"));
+    if kernel.kind == Kind::Loose {
+        place_objects(&program, &mut memory);
+    }
     let mut allocate = |bytes: &[u8]| {
         let address = memory.allocate(bytes.len() as u64).expect("there is room");
         memory.write(address, bytes).expect("it was just allocated");
@@ -62,8 +116,9 @@ fn launch(kernel: &Kernel, module: &ptx::Module, threads: usize, checks: Checks)
             block: kernel.block,
             arguments: &arguments.each_ref().map(|argument| argument.as_slice()),
             step_limit: STEP_LIMIT,
-            threads: Some(threads),
-            checks,
+            threads: Some(way.threads),
+            checks: way.checks,
+            model: way.model.and_then(Model::named),
             ..Launch::default()
         },
     );
@@ -84,22 +139,37 @@ fn parse(kernel: &Kernel) -> ptx::Module {
 /// If not.
 pub fn check(kernel: &Kernel) {
     let module = parse(kernel);
-    let alone = launch(kernel, &module, 1, Checks::NONE);
+    let outcome = check_ways(kernel, &module, None);
+    let expected = scalar::run(kernel, &input(kernel), OUTPUT_BYTE, COMMON_BYTE);
+    compare(kernel, &outcome, &expected, "the machine and one thread after another");
+}
+
+/// Whether a loose kernel comes to its end, and gives the same memory and counters on several threads of the host and under all checks,
+/// which find nothing; with a model and without.
+///
+/// # Panics
+///
+/// If not.
+pub fn check_loose(kernel: &Kernel) {
+    let module = parse(kernel);
+    let plain = check_ways(kernel, &module, None);
+    let modelled = check_ways(kernel, &module, Some("ampere"));
+    compare(kernel, &modelled, &plain, "a model and none");
+}
+
+/// Launches the kernel in each way. Returns what all of them give.
+fn check_ways(kernel: &Kernel, module: &ptx::Module, model: Option<&'static str>) -> Outcome {
+    let alone = launch(kernel, module, Way { model, ..ALONE });
     let report = alone.result.unwrap_or_else(|error| panic!("{error}\n{kernel:?}"));
     check_report(&report, kernel);
-    let expected = scalar::run(kernel, &input(kernel), OUTPUT_BYTE, COMMON_BYTE);
-    compare(kernel, &alone.outcome, &expected, "the machine and one thread after another");
-
-    for (threads, checks, who) in [
-        (3, Checks::NONE, "three threads of the host and one"),
-        (1, Checks::ALL, "all checks and none"),
-        (3, Checks::ALL, "all checks on three threads of the host and none on one"),
-    ] {
-        let other = launch(kernel, &module, threads, checks);
-        compare(kernel, &other.outcome, &alone.outcome, who);
+    for (threads, checks) in [(3, Checks::NONE), (1, Checks::ALL), (3, Checks::ALL)] {
+        let way = Way { threads, checks, model };
+        let other = launch(kernel, module, way);
+        compare(kernel, &other.outcome, &alone.outcome, &format!("{way:?} and one thread without checks"));
         // Findings are part of a report: there are none.
-        assert_eq!(other.result.as_ref(), Ok(&report), "{who}\n{kernel:?}");
+        assert_eq!(other.result.as_ref(), Ok(&report), "{way:?}\n{kernel:?}");
     }
+    alone.outcome
 }
 
 /// Whether what is counted adds up.
@@ -123,13 +193,20 @@ fn check_report(report: &Report, kernel: &Kernel) {
 /// If not.
 pub fn check_wild(kernel: &Kernel) {
     let module = parse(kernel);
-    for checks in [Checks::NONE, Checks::ALL] {
-        let [alone, several] = [1, 3].map(|threads| launch(kernel, &module, threads, checks));
+    let [unchecked, checked] = [Checks::NONE, Checks::ALL].map(|checks| {
+        let [alone, several] = [1, 3].map(|threads| launch(kernel, &module, Way { threads, checks, model: None }));
         assert_eq!(alone.result, several.result, "{checks:?}\n{kernel:?}");
         // After a trap, it is open which of the blocks above had run.
         if alone.result.is_ok() {
             compare(kernel, &several.outcome, &alone.outcome, "three threads of the host and one");
         }
+        alone
+    });
+    // What comes to its end without checks does nothing else under them.
+    if let Ok(report) = &unchecked.result {
+        let other = checked.result.unwrap_or_else(|error| panic!("under checks: {error}\n{kernel:?}"));
+        assert!(other.instructions().eq(report.instructions()), "checks count\n{kernel:?}");
+        compare(kernel, &checked.outcome, &unchecked.outcome, "all checks and none");
     }
 }
 
@@ -158,9 +235,9 @@ pub fn difference(found: &Outcome, expected: &Outcome) -> Option<String> {
     Some(format!("byte {at} of the common memory: {:#04x}, {:#04x}", found.common[at], expected.common[at]))
 }
 
-/// The kernel that a seed decides.
-pub fn seeded(seed: u64, wild: bool) -> Kernel {
+/// The kernel of this kind that a seed decides.
+pub fn seeded(seed: u64, kind: Kind) -> Kernel {
     let mut random = Random::new(seed);
     let bytes: Vec<u8> = (0..256).flat_map(|_| random.next_u64().to_le_bytes()).collect();
-    Kernel::generate(&mut Unstructured::new(&bytes), wild).expect("there are bytes enough")
+    Kernel::generate(&mut Unstructured::new(&bytes), kind).expect("there are bytes enough")
 }

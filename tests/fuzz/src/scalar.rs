@@ -368,6 +368,11 @@ fn lanes<T>(of: &[T], is: impl Fn(&T) -> bool) -> u64 {
     of.iter().enumerate().fold(0, |mask, (lane, value)| mask | u64::from(is(value)) << lane)
 }
 
+/// The word so many places behind another.
+fn circle(first: u8, index: u8) -> u8 {
+    (first + index) % Bank::Word.registers()
+}
+
 /// What the threads of a warp do together.
 fn in_warp(together: &Together, warp: &mut [Thread]) {
     let words =
@@ -423,6 +428,40 @@ fn in_warp(together: &Together, warp: &mut [Thread]) {
             };
             warp.iter_mut().for_each(|thread| thread.frame.set(Bank::Word, *result, found.into()));
         }
+        Together::Product { signed, saturates, factors, added, result } => {
+            let [a, b] = factors.map(|factor| words(warp, factor));
+            let added = [0, 1].map(|index| words(warp, circle(*added, index)));
+            let byte = |word: u32, index: usize, signed: bool| match (word >> (8 * index)) as u8 {
+                byte if signed => i64::from(byte as i8),
+                byte => i64::from(byte),
+            };
+            for lane in 0..32 {
+                for (index, added) in added.iter().enumerate() {
+                    let (row, column) = (lane / 4, lane % 4 * 2 + index);
+                    let products = (0..16).map(|k| {
+                        byte(a[row * 4 + k / 4], k % 4, signed[0]) * byte(b[column * 4 + k / 4], k % 4, signed[1])
+                    });
+                    let sum = i64::from(added[lane] as i32) + products.sum::<i64>();
+                    let sum = if *saturates { sum.clamp(i32::MIN.into(), i32::MAX.into()) } else { sum };
+                    warp[lane].frame.set(Bank::Word, circle(*result, index as u8), u64::from(sum as u32));
+                }
+            }
+        }
+        Together::Rows { matrices, transposed, result } => {
+            for matrix in 0..*matrices {
+                let element = |warp: &[Thread], row: usize, column: usize| {
+                    read(&warp[usize::from(matrix) * 8 + row].tile, 2 * column as u32, 2)
+                };
+                for lane in 0..32 {
+                    let [low, high] = [0, 1].map(|half| {
+                        let (row, column) = (lane / 4, lane % 4 * 2 + half);
+                        if *transposed { element(warp, column, row) } else { element(warp, row, column) }
+                    });
+                    warp[lane].frame.set(Bank::Word, circle(*result, matrix), high << 16 | low);
+                }
+            }
+        }
+        Together::FloatProduct { .. } => unreachable!("a loose kernel does not come this way"),
         Together::Exchange { .. } => unreachable!("an exchange is the block's"),
     }
 }

@@ -26,7 +26,13 @@ struct Scope {
     may_leave: bool,
     /// Whether whole warps make up the block.
     whole_warps: bool,
-    wild: bool,
+    kind: Kind,
+}
+
+impl Scope {
+    fn is_wild(self) -> bool {
+        self.kind == Kind::Wild
+    }
 }
 
 struct Generator<'u, 'b> {
@@ -36,12 +42,12 @@ struct Generator<'u, 'b> {
 }
 
 impl Kernel {
-    /// A kernel that does nothing PTX leaves open; with `wild`, one that may do anything.
+    /// A kernel of this kind.
     ///
     /// # Errors
     ///
     /// Those of `arbitrary`.
-    pub fn generate(bytes: &mut Unstructured<'_>, wild: bool) -> Result<Self> {
+    pub fn generate(bytes: &mut Unstructured<'_>, kind: Kind) -> Result<Self> {
         let grid = *bytes.choose(&[[1, 1, 1], [3, 1, 1], [2, 2, 1], [1, 2, 3]])?;
         let block = *bytes.choose(&[
             [32, 1, 1],
@@ -63,9 +69,9 @@ impl Kernel {
             most_loops: 2,
             depth: 0,
             uniform: true,
-            may_leave: wild,
+            may_leave: kind == Kind::Wild,
             whole_warps,
-            wild,
+            kind,
         };
         let mut generator = Generator { bytes, statements: 0, next_loop: 0 };
         let mut body = generator.list(scope, 12)?;
@@ -78,7 +84,7 @@ impl Kernel {
                 generator.list(inner, 8)
             })
             .collect::<Result<_>>()?;
-        Ok(Self { grid, block, seed, functions, body })
+        Ok(Self { grid, block, kind, seed, functions, body })
     }
 }
 
@@ -119,7 +125,7 @@ impl Generator<'_, '_> {
     fn statement(&mut self, scope: Scope) -> Result<Statement> {
         let nested = scope.depth < 4;
         Ok(match self.below(32)? {
-            0..=9 => self.operate()?,
+            0..=9 => self.operate(scope)?,
             10 => {
                 let bank = *self.bytes.choose(&[Bank::Word, Bank::Double, Bank::Half])?;
                 Statement::Constant { bank, result: self.register(bank)?, value: self.number()? }
@@ -171,10 +177,10 @@ impl Generator<'_, '_> {
                 }
             }
             26 if scope.may_leave => Statement::Leave(self.guard()?),
-            27..=29 if scope.uniform || scope.wild && scope.callable == 0 => {
-                Statement::Together(self.together(scope.whole_warps || scope.wild)?)
+            27..=29 if scope.uniform || scope.is_wild() && scope.callable == 0 => {
+                Statement::Together(self.together(scope)?)
             }
-            30 | 31 if scope.wild => {
+            30 | 31 if scope.is_wild() => {
                 let store = self.bytes.arbitrary()?;
                 Statement::Wild {
                     place: self.place_for(store)?,
@@ -185,12 +191,15 @@ impl Generator<'_, '_> {
                     guard: self.maybe_guard()?,
                 }
             }
-            _ => self.operate()?,
+            _ => self.operate(scope)?,
         })
     }
 
-    fn operate(&mut self) -> Result<Statement> {
-        let operation: &'static Operation = self.bytes.choose(operations::all())?;
+    fn operate(&mut self, scope: Scope) -> Result<Statement> {
+        let operation: &'static Operation = match scope.kind == Kind::Loose && self.bytes.ratio(1, 3)? {
+            true => self.bytes.choose(operations::loose())?,
+            false => self.bytes.choose(operations::all())?,
+        };
         Ok(Statement::Operate {
             operation,
             result: self.register(operation.result)?,
@@ -264,15 +273,16 @@ impl Generator<'_, '_> {
         })
     }
 
-    fn together(&mut self, shuffles: bool) -> Result<Together> {
+    fn together(&mut self, scope: Scope) -> Result<Together> {
         const VOTES: [Vote; 7] =
             [Vote::All, Vote::Any, Vote::Uniform, Vote::Ballot, Vote::BlockAnd, Vote::BlockOr, Vote::BlockCount];
         const MODES: [ShuffleMode; 4] =
             [ShuffleMode::Up, ShuffleMode::Down, ShuffleMode::Butterfly, ShuffleMode::Index];
         let (value, result) = (self.register(Bank::Word)?, self.register(Bank::Word)?);
-        Ok(match self.below(6)? {
+        let whole = scope.whole_warps || scope.is_wild();
+        Ok(match self.below(10)? {
             // In a warp that is not whole it might read a lane that is not there.
-            0 if shuffles => Together::Shuffle {
+            0 if whole => Together::Shuffle {
                 mode: *self.bytes.choose(&MODES)?,
                 value,
                 lane: self.register(Bank::Word)?,
@@ -288,6 +298,24 @@ impl Generator<'_, '_> {
             2 => Together::Match { value, result },
             3 => Together::MatchAll { value, result, predicate: self.register(Bank::Predicate)? },
             4 => Together::Redux { operation: self.below(REDUX.len() as u8)?, value, result },
+            6 | 7 if whole && scope.kind == Kind::Loose => Together::FloatProduct {
+                product: self.below(FLOAT_PRODUCTS.len() as u8)?,
+                factors: [value, self.register(Bank::Word)?],
+                added: self.register(Bank::Word)?,
+                result,
+            },
+            6 | 7 if whole => Together::Product {
+                signed: self.bytes.arbitrary()?,
+                saturates: self.bytes.arbitrary()?,
+                factors: [value, self.register(Bank::Word)?],
+                added: self.register(Bank::Word)?,
+                result,
+            },
+            8 if whole => Together::Rows {
+                matrices: *self.bytes.choose(&[1, 2, 4])?,
+                transposed: self.bytes.arbitrary()?,
+                result,
+            },
             _ => Together::Exchange { value, from: self.register(Bank::Word)?, result },
         })
     }

@@ -7,7 +7,7 @@
 //! space; and, where all threads of the block come by, barriers, shuffles, votes and an exchange through shared memory.
 //!
 //! A *wild* kernel has the last ones anywhere, and accesses at addresses that nobody owns. Then only the trap is known to
-//! come out the same each time.
+//! come out the same each time. A *loose* kernel behaves as a valid one, and has operations whose results PTX leaves to the device.
 
 mod generate;
 pub mod operations;
@@ -16,6 +16,17 @@ mod text;
 use operations::Operation;
 
 pub use text::{DOUBLE_STEP, HEADER, THREAD_STEP, WORD_STEP};
+
+/// What is known of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It does nothing that PTX leaves open.
+    Exact,
+    /// Its results are the device's, and the same each time.
+    Loose,
+    /// It may do anything.
+    Wild,
+}
 
 /// A bank of a thread's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,7 +261,22 @@ pub enum Together {
     MatchAll { value: u8, result: u8, predicate: u8 },
     /// `redux.sync`: one of [`REDUX`].
     Redux { operation: u8, value: u8, result: u8 },
+    /// `mma.sync` of 8 x 8 x 16 bytes, each factor signed or not. Two words are added, and two are the result.
+    Product { signed: [bool; 2], saturates: bool, factors: [u8; 2], added: u8, result: u8 },
+    /// `ldmatrix`: so many matrices of 8 rows, each the tile of a thread.
+    Rows { matrices: u8, transposed: bool, result: u8 },
+    /// `mma.sync` of floats: one of [`FLOAT_PRODUCTS`]. Loose kernels alone have it.
+    FloatProduct { product: u8, factors: [u8; 2], added: u8, result: u8 },
 }
+
+/// Products of matrices of floats: shape and types, and the words of both factors and of the sum.
+pub const FLOAT_PRODUCTS: [(&str, [u8; 3]); 5] = [
+    ("m16n8k8.row.col.f32.f16.f16.f32", [2, 1, 4]),
+    ("m16n8k16.row.col.f32.bf16.bf16.f32", [4, 2, 4]),
+    ("m16n8k16.row.col.f16.f16.f16.f16", [4, 2, 2]),
+    ("m16n8k16.row.col.f32.f16.f16.f32", [4, 2, 4]),
+    ("m16n8k4.row.col.f32.tf32.tf32.f32", [2, 1, 4]),
+];
 
 /// The operations of `redux.sync`.
 pub const REDUX: [&str; 9] =
@@ -310,6 +336,8 @@ pub struct Kernel {
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
+    /// What is known of it.
+    pub kind: Kind,
     /// What the input is made of.
     pub seed: u64,
     /// Bodies of the functions; each calls only those behind it.
@@ -331,14 +359,15 @@ impl Kernel {
 
     /// The module with this kernel alone, named `k`.
     pub fn module(&self) -> String {
-        format!("{HEADER}{}", self.text("k"))
+        let objects = if self.kind == Kind::Loose { operations::OBJECTS } else { "" };
+        format!("{HEADER}{objects}{}", self.text("k"))
     }
 }
 
 impl std::fmt::Debug for Kernel {
     /// As PTX, which can be run.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { grid, block, seed, .. } = self;
-        write!(formatter, "// grid {grid:?}, block {block:?}, seed {seed}\n{}", self.module())
+        let Self { grid, block, kind, seed, .. } = self;
+        write!(formatter, "// {kind:?}: grid {grid:?}, block {block:?}, seed {seed}\n{}", self.module())
     }
 }

@@ -33,6 +33,12 @@ fn word(index: u8) -> String {
     register(Bank::Word, index)
 }
 
+/// So many words from this one on, in a circle, as a vector.
+fn words((first, count): (u8, u8)) -> String {
+    let names: Vec<_> = (0..count).map(|index| word((first + index) % Bank::Word.registers())).collect();
+    format!("{{{}}}", names.join(", "))
+}
+
 fn at(guard: Option<Guard>) -> String {
     guard.map_or(String::new(), |Guard { predicate, wanted }| {
         format!("@{}%p{predicate} ", if wanted { "" } else { "!" })
@@ -436,6 +442,28 @@ impl Writer<'_> {
             Together::MatchAll { value, result, predicate } => {
                 self.line(format!("and.b32 %tr0, {}, 1;", word(*value)));
                 self.line(format!("match.all.sync.b32 {}|%p{predicate}, %tr0, %members;", word(*result)));
+            }
+            Together::Product { signed, saturates, factors, added, result } => {
+                let [a, b] = signed.map(|signed| if signed { "s8" } else { "u8" });
+                let limit = if *saturates { ".satfinite" } else { "" };
+                let [first, second, added, result] =
+                    [(factors[0], 1), (factors[1], 1), (*added, 2), (*result, 2)].map(words);
+                self.line(format!(
+                    "mma.sync.aligned.m8n8k16.row.col{limit}.s32.{a}.{b}.s32 {result}, {first}, {second}, {added};"
+                ));
+            }
+            Together::FloatProduct { product, factors, added, result } => {
+                let (name, [a, b, c]) = FLOAT_PRODUCTS[usize::from(*product)];
+                let [first, second, added, result] =
+                    [(factors[0], a), (factors[1], b), (*added, c), (*result, c)].map(words);
+                self.line(format!("mma.sync.aligned.{name} {result}, {first}, {second}, {added};"));
+            }
+            Together::Rows { matrices, transposed, result } => {
+                let transposed = if *transposed { ".trans" } else { "" };
+                let result = words((*result, *matrices));
+                self.line("bar.sync 0;");
+                self.line(format!("ldmatrix.sync.aligned.m8n8.x{matrices}{transposed}.shared.b16 {result}, [%tile];"));
+                self.line("bar.sync 0;");
             }
             Together::Redux { operation, value, result } => {
                 let name = REDUX[usize::from(*operation)];

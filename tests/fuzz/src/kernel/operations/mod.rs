@@ -7,9 +7,13 @@ mod bits;
 mod compare;
 mod convert;
 mod float;
+mod half;
 mod integer;
+mod loose;
 
 use super::Bank;
+
+pub use loose::OBJECTS;
 
 /// An operation of a thread on its registers.
 pub struct Operation {
@@ -29,17 +33,29 @@ impl std::fmt::Debug for Operation {
     }
 }
 
-/// Every operation.
+/// Every operation that has one result.
 pub fn all() -> &'static [&'static Operation] {
     static ALL: std::sync::LazyLock<Vec<&'static Operation>> = std::sync::LazyLock::new(|| {
-        [integer::OPERATIONS, bits::OPERATIONS, compare::OPERATIONS, convert::OPERATIONS, float::OPERATIONS]
-            .into_iter()
-            .flatten()
-            .copied()
-            .flatten()
-            .collect()
+        [
+            integer::OPERATIONS,
+            bits::OPERATIONS,
+            compare::OPERATIONS,
+            convert::OPERATIONS,
+            float::OPERATIONS,
+            half::OPERATIONS,
+        ]
+        .into_iter()
+        .flatten()
+        .copied()
+        .flatten()
+        .collect()
     });
     &ALL
+}
+
+/// The others.
+pub fn loose() -> &'static [Operation] {
+    loose::OPERATIONS
 }
 
 /// A type of PTX as Rust has it.
@@ -120,7 +136,7 @@ mod tests {
     #[test]
     fn texts_name_their_operands() {
         assert!(all().len() > 250, "{}", all().len());
-        for operation in all() {
+        for operation in all().iter().copied().chain(loose()) {
             for (index, name) in ["$a", "$b", "$c", "$e"].into_iter().enumerate() {
                 assert_eq!(operation.text.contains(name), index < operation.operands.len(), "{}", operation.text);
             }
