@@ -50,6 +50,7 @@ fn on_fake_gpu(arguments: &str, failing: &str) -> assert_cmd::Command {
 const RUN: &str = "run it.ptx k --device gpu --grid 1 --block 32 u32[16]=ramp --print 0 --counters";
 const SURFACE: &str = "run it.ptx k --device gpu --grid 1 --block 32 surf2d:u16x2[8x4]=ramp --print 0";
 const TEXTURE: &str = "run it.ptx k --device gpu --grid 1 --block 32 tex3d:f32[4x4x4],linear,norm=ramp";
+const CLUSTERS: &str = "run it.ptx k --device gpu --grid 4 --cluster 2 --block 32 u32[16]";
 const LAB: &str = "transpose --padded --pitched --rows 64 --cols 64 --device gpu --time-limit 0.01";
 
 fn printed(mut command: assert_cmd::Command, code: i32) -> String {
@@ -74,6 +75,19 @@ fn data_goes_to_a_gpu_and_comes_back() {
     // The kernel does nothing: what the lab poisoned is still there.
     let text = printed(on_fake_gpu(LAB, ""), 1);
     assert!(text.contains("padded is wrong: 4096 of 4096 elements") && text.contains("1.50 ms"), "{text}");
+}
+
+#[test]
+fn a_gpu_runs_clusters_if_it_has_them() {
+    let text = printed(on_fake_gpu(CLUSTERS, ""), 0);
+    assert!(text.contains("4 x 1 x 1 blocks of 32 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");
+    fails(on_fake_gpu(CLUSTERS, "cuLaunchKernelEx:912"), 2, &["launching kernel k", "(912)"]);
+    // More than 8 blocks are asked for first.
+    let many = CLUSTERS.replace("--grid 4 --cluster 2", "--grid 16 --cluster 16");
+    fails(on_fake_gpu(&many, "cuFuncSetAttribute:1"), 2, &["launching kernel k", "(1)"]);
+    let mut old = on_fake_gpu(CLUSTERS, "");
+    old.env("FAKE_CUDA_MAJOR", "8");
+    fails(old, 2, &["kernel k: clusters need a GPU of compute capability 9.0, and Fake GPU has 8.0"]);
 }
 
 #[test]
@@ -121,7 +135,7 @@ fn whatever_fails_is_one_line_and_no_panic() {
     for function in functions {
         // Out of memory; an illegal address; a status that no header lists; and a failure later on.
         for failing in ["2", "700", "4242", "999:2", "999:3"].map(|status| format!("{function}:{status}")) {
-            for arguments in [RUN, SURFACE, TEXTURE, LAB] {
+            for arguments in [RUN, SURFACE, TEXTURE, CLUSTERS, LAB] {
                 let run = on_fake_gpu(arguments, &failing).output().expect("the program runs");
                 let error = String::from_utf8_lossy(&run.stderr);
                 let code = run.status.code().unwrap_or(-1);

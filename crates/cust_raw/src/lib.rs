@@ -11,6 +11,10 @@
 //!   why, without a panic;
 //! - [`describe`] turns any status into its name and text, also statuses that newer drivers have added.
 
+mod clusters;
+
+pub use clusters::{ClusterLaunch, launch_in_clusters};
+
 use core::ffi::{CStr, c_char, c_int, c_uint};
 use std::fmt;
 use std::sync::OnceLock;

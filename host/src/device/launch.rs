@@ -3,8 +3,13 @@
 use cuda_std::launch::LaunchBounds;
 use simt::Checks;
 
-use super::Properties;
+use super::{ComputeCapability, Properties};
 use crate::error::{Error, Result};
+
+/// Blocks of a cluster, at most. What every GPU with clusters grants is 8.
+const MOST_BLOCKS_OF_A_CLUSTER: u64 = 16;
+/// The first GPUs with clusters.
+const FIRST_WITH_CLUSTERS: ComputeCapability = ComputeCapability { major: 9, minor: 0 };
 
 /// Which of the two that share a multiprocessor's memory a kernel prefers to be large: the L1 cache or shared memory.
 ///
@@ -31,6 +36,8 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
+    /// Blocks of a cluster in x, y and z. `None`: what the kernel demands, else blocks by themselves.
+    pub cluster: Option<[u32; 3]>,
     /// Dynamic shared memory of a block in bytes. More than [`Properties::shared_per_block`] is opted into.
     pub dynamic_shared: u32,
     /// Preference between L1 cache and shared memory.
@@ -49,6 +56,7 @@ impl LaunchConfig {
         Self {
             grid,
             block,
+            cluster: None,
             dynamic_shared: 0,
             cache: CacheConfig::None,
             carveout: None,
@@ -92,6 +100,9 @@ impl LaunchConfig {
                 list(self.block)
             ));
         }
+        if let Some(cluster) = self.cluster {
+            self.check_cluster(cluster, device).or_else(refuse)?;
+        }
         if u64::from(self.dynamic_shared) > device.shared_per_block_opt_in {
             return refuse(format!(
                 "{} bytes of dynamic shared memory are more than the {} bytes that a block can have",
@@ -102,6 +113,32 @@ impl LaunchConfig {
             && percent > 100
         {
             return refuse(format!("a carveout of {percent}% is more than everything"));
+        }
+        Ok(())
+    }
+
+    /// Whether a device can run these clusters; why not, otherwise.
+    fn check_cluster(&self, cluster: [u32; 3], device: &Properties) -> std::result::Result<(), String> {
+        let list = |extents: [u32; 3]| format!("{} x {} x {}", extents[0], extents[1], extents[2]);
+        let blocks = cluster.iter().fold(1_u64, |all, &extent| all.saturating_mul(extent.into()));
+        if blocks == 0 || blocks > MOST_BLOCKS_OF_A_CLUSTER {
+            return Err(format!(
+                "a cluster of {} has {blocks} blocks, and 1 to {MOST_BLOCKS_OF_A_CLUSTER} are allowed",
+                list(cluster)
+            ));
+        }
+        if self.grid.iter().zip(cluster).any(|(blocks, of_cluster)| !blocks.is_multiple_of(of_cluster)) {
+            return Err(format!(
+                "a grid of {} blocks cannot be parted into clusters of {}",
+                list(self.grid),
+                list(cluster)
+            ));
+        }
+        if device.is_gpu() && device.compute_capability < FIRST_WITH_CLUSTERS {
+            return Err(format!(
+                "clusters need a GPU of compute capability {FIRST_WITH_CLUSTERS}, and {} has {}",
+                device.name, device.compute_capability
+            ));
         }
         Ok(())
     }

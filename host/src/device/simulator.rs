@@ -224,6 +224,7 @@ impl Backend for Simulator {
             kernel,
             grid: config.grid,
             block: config.block,
+            cluster: config.cluster,
             dynamic_shared: config.dynamic_shared,
             // Whoever asks for dynamic shared memory opts in, as on a GPU.
             shared_limit: if config.dynamic_shared > 0 {

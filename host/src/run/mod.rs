@@ -77,6 +77,9 @@ struct Flags {
     /// Threads of a block
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     block: [u32; 3],
+    /// Blocks of a cluster [default: what the kernel demands, else 1]
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
+    cluster: Option<[u32; 3]>,
     /// Dynamic shared memory of a block
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared: u32,
@@ -159,6 +162,7 @@ pub(crate) fn main(
     let function = kernel(&module, &flags)?;
     check_arguments(&module, function, &flags)?;
     check_block(function, flags.block)?;
+    check_cluster(function, &flags)?;
     check_outputs(&flags)?;
 
     let progress = Progress::on_terminal();
@@ -168,6 +172,7 @@ pub(crate) fn main(
     flags.lines.check_counted(simulated)?;
     flags.checks.check_simulated(simulated)?;
     let config = LaunchConfig {
+        cluster: flags.cluster,
         dynamic_shared: flags.shared,
         checks: flags.checks.or(Checks::ALL),
         carveout: flags.carveout,
@@ -313,6 +318,40 @@ fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
             threads(most),
             threads(block)
         )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the kernel can be launched in such clusters, as far as it says itself.
+fn check_cluster(function: &Function, flags: &Flags) -> Result<()> {
+    let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
+    let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
+    let cluster = match (flags.cluster, function.required_cluster) {
+        (None, None) if function.explicit_cluster => {
+            return refuse("runs in clusters (.explicitcluster): give their blocks with --cluster".to_owned());
+        }
+        (Some(given), Some(required)) if given != required => {
+            return refuse(format!(
+                "is compiled for clusters of {} blocks (.reqnctapercluster), and --cluster asks for {}",
+                shape(required),
+                shape(given)
+            ));
+        }
+        (given, required) => given.or(required),
+    };
+    let blocks = |extents: [u32; 3]| extents.iter().fold(1_u64, |all, &extent| all.saturating_mul(extent.into()));
+    if let (Some(cluster), Some(most)) = (cluster, function.max_cluster_blocks)
+        && blocks(cluster) > most.into()
+    {
+        let given = blocks(cluster);
+        return refuse(format!(
+            "is compiled for clusters of at most {most} blocks (.maxclusterrank), and --cluster asks for {given}"
+        ));
+    }
+    match cluster {
+        Some(cluster) if flags.grid.iter().zip(cluster).any(|(all, of_one)| !all.is_multiple_of(of_one)) => refuse(
+            format!("a grid of {} blocks cannot be parted into clusters of {}", shape(flags.grid), shape(cluster)),
+        ),
         _ => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! A stand-in for NVIDIA's driver, so that the host's GPU code runs where there is no GPU: memory is the process's own, and kernels do
-//! nothing. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on; `FAKE_CUDA_DEVICES` says how many GPUs there are.
+//! nothing. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on; `FAKE_CUDA_DEVICES` says how many GPUs there are,
+//! `FAKE_CUDA_MAJOR` of which compute capability.
 //! The tests of `tests/program/gpu.rs` compile it to `libcuda.so.1`.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
@@ -190,7 +191,7 @@ driver! {
             8 => 48 << 10,
             97 => 227 << 10,
             // Compute capability.
-            75 => 9,
+            75 => std::env::var("FAKE_CUDA_MAJOR").map_or(9, |text| text.parse().unwrap()),
             76 => 0,
             _ => 64,
         };
@@ -213,6 +214,15 @@ driver! {
         function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: *mut c_void,
         parameters: *mut *mut c_void, extra: *mut *mut c_void
     ) {}
+    cuLaunchKernelEx(
+        config: *const c_void, function: *mut c_void, parameters: *mut *mut c_void, extra: *mut *mut c_void
+    ) {
+        // Three extents of the grid, three of the block, shared memory, the stream, attributes, and how many; an attribute has
+        // its number, 4 bytes of nothing and its value.
+        let attribute = *config.cast::<u8>().add(40).cast::<*const [u32; 5]>();
+        assert_eq!(*config.cast::<u8>().add(48).cast::<u32>(), 1);
+        assert_eq!(*attribute, [4, 0, 2, 1, 1], "clusters of 2 blocks");
+    }
     cuMemAlloc_v2(address: *mut u64, bytes: usize) { *address = allocate(bytes); }
     cuMemAllocPitch_v2(address: *mut u64, pitch: *mut usize, width: usize, height: usize, element: u32) {
         *pitch = width.next_multiple_of(512);

@@ -213,9 +213,25 @@ impl Backend for Gpu {
         self.make_current()?;
         let function = self.configured(kernel, config)?;
         let mut parameters: Vec<*mut c_void> = arguments.iter().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
+        let doing = format!("launching kernel {kernel}");
+        kernel.clone_into(&mut self.last_kernel.borrow_mut());
+        if let Some(cluster) = config.cluster {
+            let launch = sys::ClusterLaunch {
+                function,
+                grid: config.grid,
+                block: config.block,
+                cluster,
+                dynamic_shared: config.dynamic_shared,
+                stream: self.stream.as_inner(),
+                parameters: parameters.as_mut_ptr(),
+            };
+            // SAFETY: as of the launch without clusters, below.
+            let status = unsafe { sys::launch_in_clusters(&launch) };
+            let status = status.map_err(|why| Error::Driver { doing: doing.clone(), status: why.to_string() })?;
+            return if status == 0 { Ok(None) } else { Err(self.failure(&doing, status)) };
+        }
         let [grid_x, grid_y, grid_z] = config.grid;
         let [block_x, block_y, block_z] = config.block;
-        kernel.clone_into(&mut self.last_kernel.borrow_mut());
         // SAFETY: the function belongs to this GPU's module. `Device` has made sure that there is one argument of the right
         // size for each parameter; the driver only reads them, and has copied them when it returns. What the kernel
         // does with the buffers is between its `# Safety` and the caller of `Device::launch`, and reaches device memory only.
@@ -234,7 +250,7 @@ impl Backend for Gpu {
                 ptr::null_mut(),
             )
         };
-        self.check(&format!("launching kernel {kernel}"), status)?;
+        self.check(&doing, status)?;
         Ok(None)
     }
 

@@ -1,0 +1,83 @@
+//! Launches in clusters, which CUDA has had since 11.8: newer than the bindings, so their types are declared here.
+
+use core::ffi::{c_int, c_uint, c_void};
+use core::ptr;
+
+use cudarc::driver::sys::{CUfunction, CUstream};
+
+use super::{LoadError, function};
+
+/// A launch in clusters.
+pub struct ClusterLaunch {
+    /// The kernel.
+    pub function: CUfunction,
+    /// Blocks of the grid.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
+    /// Dynamic shared memory of a block in bytes.
+    pub dynamic_shared: u32,
+    /// The stream to launch in.
+    pub stream: CUstream,
+    /// A pointer to each argument.
+    pub parameters: *mut *mut c_void,
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+struct Config {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    dynamic_shared: c_uint,
+    stream: CUstream,
+    attributes: *mut Attribute,
+    attribute_count: c_uint,
+}
+
+/// `CUlaunchAttribute`: a value is as long as the longest one can be, and aligned for
+/// pointers.
+#[repr(C, align(8))]
+struct Attribute {
+    id: c_uint,
+    padding: [u8; 4],
+    value: [u32; 16],
+}
+
+/// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`
+const CLUSTER_DIMENSION: c_uint = 4;
+/// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`
+const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_uint = 14;
+/// Blocks of a cluster that every GPU with clusters grants.
+const PORTABLE: u32 = 8;
+
+/// Launches a kernel in clusters. Returns the driver's status.
+///
+/// # Errors
+///
+/// [`LoadError::Incomplete`]: the driver has no clusters.
+///
+/// # Safety
+///
+/// As of `cuLaunchKernel`: the function belongs to a loaded module of the current context, the stream to that context, and
+/// there is a pointer to an argument of the right size for each of the kernel's parameters.
+pub unsafe fn launch_in_clusters(launch: &ClusterLaunch) -> Result<u32, LoadError> {
+    let set: unsafe extern "C" fn(CUfunction, c_uint, c_int) -> u32 = function("cuFuncSetAttribute")?;
+    let start: unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void, *mut *mut c_void) -> u32 =
+        function("cuLaunchKernelEx")?;
+    let &ClusterLaunch { function, grid, block, cluster, dynamic_shared, stream, parameters } = launch;
+    if cluster.iter().fold(1, |blocks: u32, &extent| blocks.saturating_mul(extent)) > PORTABLE {
+        // SAFETY: the signature is the driver's, and the function is loaded, as the caller says.
+        let status = unsafe { set(function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1) };
+        if status != 0 {
+            return Ok(status);
+        }
+    }
+    let mut attribute = Attribute { id: CLUSTER_DIMENSION, padding: [0; 4], value: [0; 16] };
+    attribute.value[..3].copy_from_slice(&cluster);
+    let config = Config { grid, block, dynamic_shared, stream, attributes: &mut attribute, attribute_count: 1 };
+    // SAFETY: the signature and the layouts are the driver's (cuda.h); the configuration outlives the call; the rest is
+    // as the caller says.
+    Ok(unsafe { start(&config, function, parameters, ptr::null_mut()) })
+}
