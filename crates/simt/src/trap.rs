@@ -104,6 +104,8 @@ pub enum MbarrierFault {
     },
     /// An arrival that is not to complete a phase does.
     Completes,
+    /// It is in the memory of another block than the bytes that it is to be told of.
+    OtherBlock,
 }
 
 /// What stopped a launch.
@@ -192,6 +194,11 @@ pub enum TrapKind {
         missing: u32,
         /// What the first of them does instead.
         absence: Absence,
+    },
+    /// A bulk copy of a number of bytes that is no multiple of 16, or more than 1048560.
+    BulkCopySize {
+        /// That number.
+        bytes: u32,
     },
     /// An operation on a barrier in shared memory that cannot be.
     InvalidMbarrier {
@@ -317,6 +324,7 @@ impl fmt::Display for MbarrierFault {
             MbarrierFault::Bytes { bytes } => {
                 write!(formatter, "it cannot wait for {bytes} bytes: -1048575 to 1048575 are possible")
             }
+            MbarrierFault::OtherBlock => write!(formatter, "it is of another block than the bytes that it is told of"),
             MbarrierFault::Completes => write!(formatter, "an arrival with `.noComplete` completes the phase"),
         }
     }
@@ -374,6 +382,9 @@ impl fmt::Display for TrapKind {
                 "only a part of the warp executes an instruction of all its 32 lanes: lane {} {absence}",
                 missing.trailing_zeros()
             ),
+            TrapKind::BulkCopySize { bytes } => {
+                write!(formatter, "a bulk copy of {bytes} bytes: a multiple of 16 up to 1048560 is possible")
+            }
             TrapKind::InvalidMbarrier { address, fault } => {
                 write!(formatter, "mbarrier at shared address {address:#x}: {fault}")
             }

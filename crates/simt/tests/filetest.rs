@@ -29,8 +29,9 @@ struct Launched {
 /// Runs one test: on one thread of the host and on several, with checks and without, with a model and without. Returns what is wrong.
 fn run(module: &ptx::Module, test: &Test) -> Result<(), String> {
     let asked = test.check.as_deref().map_or(Ok(Checks::NONE), str::parse)?;
-    let model = Model::named("hopper");
-    for model in [None, model] {
+    // Models run no clusters.
+    let model = Model::named("hopper").filter(|_| test.cluster.is_none());
+    for model in std::iter::once(None).chain(model.map(Some)) {
         let way = Way { threads: 1, checks: asked, model };
         let first = launch(module, test, way)?;
         // A model has other values of some special registers, and a trap may come in another block first.

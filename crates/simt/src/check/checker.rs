@@ -63,7 +63,7 @@ impl<'l> Checker<'l> {
             block: 0,
             shared_bytes: shared_bytes.into(),
             shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
-            races: (checks.race && blocks == 1).then(|| Races::new(threads, narrowest(code))),
+            races: if checks.race { Races::new((blocks, threads), narrowest(code)) } else { None },
             copies: Copies::default(),
         }
     }
@@ -79,8 +79,11 @@ impl<'l> Checker<'l> {
     }
 
     /// It is the turn of a block.
-    pub fn turn_of(&mut self, block: u64) {
+    pub fn turn_of(&mut self, block: u64, rank: u32) {
         self.block = block;
+        if let Some(races) = &mut self.races {
+            races.turn_of(rank);
+        }
     }
 
     /// What is looked for.
@@ -177,8 +180,11 @@ impl<'l> Checker<'l> {
             self.written(touch, mask, &offsets, allocation, span);
         }
         if let Some(races) = &mut self.races {
-            let Touch { action, order, place, warp, .. } = *touch;
-            let width = touch.access.width;
+            let Touch { action, order, place, .. } = *touch;
+            let (width, warp) = (touch.access.width, races.in_cluster(touch.warp));
+            // The shared memories of a cluster are one.
+            let shared = allocation.is_none() && span.address != 0;
+            let offsets = if shared { *touch.access.addresses } else { offsets };
             let reached = Reached { allocation, action, order, mask, offsets: &offsets, width, place, warp };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
             let mut raced = 0;
@@ -336,15 +342,17 @@ fn report_race(
     conflict: &Conflict,
 ) {
     let &Conflict { lane, cell, before, was_write } = conflict;
-    let (start, other_block) = races.block_of(before);
-    let same_block = start == races.clocks.start;
+    let (start, first_block) = races.block_of(before);
+    let warp = races.in_cluster(touch.warp);
+    let of_block = races.threads_of_block;
+    let same_block = start == races.clocks.start && before.thread() / of_block == warp * 32 / of_block;
     let (address, width) = (touch.access.addresses[lane], touch.access.width);
     if was_write && touch.action == AccessAction::Write && (!before.is_strong() || before.is_volatile()) {
         let new = (touch.new)(lane);
         let same_instruction = same_block
             && before.place() == touch.place
-            && before.thread() / 32 == touch.warp
-            && before.time() == races.clocks.interval(touch.warp);
+            && before.thread() / 32 == warp
+            && before.time() == races.clocks.interval(warp);
         let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
         let old = || match touch.space {
             Space::Shared if copies.any() => copies.value_then(address, width, (touch.old)(address)),
@@ -356,7 +364,7 @@ fn report_race(
     }
     let scope = match same_block {
         false => RaceScope::Grid,
-        true if before.thread() / 32 == touch.warp => RaceScope::Warp,
+        true if before.thread() / 32 == warp => RaceScope::Warp,
         true => RaceScope::Block,
     };
     let action = match was_write {
@@ -366,11 +374,14 @@ fn report_race(
     };
     let place = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
     let first = place(touch.place, block, touch.warp * 32 + lane as u32, touch.action);
-    let second = place(before.place(), other_block, before.thread(), action);
+    let other_block = first_block + u64::from(before.thread() / of_block);
+    let second = place(before.place(), other_block, before.thread() % of_block, action);
     let actions = [touch.action, action];
     let space = touch.space;
     // The cell that both access: the accesses may begin at other addresses.
-    let address = address.max(span.address + ((cell as u64) << races.cell_shift));
+    let is_shared = matches!(space, Space::Shared | Space::ClusterShared);
+    let start = if is_shared { 0 } else { span.address };
+    let address = address.max(start + ((cell as u64) << races.cell_shift));
     findings.add(FindingKind::Race { scope, space, address, width, actions, allocation: span }, first, Some(second));
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::race::{Races, Reached};
 use crate::lanes::{Row, WideRow};
-use crate::memory::Memory;
+use crate::memory::{BLOCK_WINDOW_BYTES, Memory};
 use crate::program::Order;
 use crate::trap::AccessAction;
 
@@ -39,14 +39,20 @@ pub(super) struct Met<'a> {
     pub address: u64,
 }
 
-/// Those of the block that runs.
+/// Those of the cluster that runs.
 #[derive(Default)]
 pub(super) struct Copies {
     begun: u32,
     /// By number, from 1.
     pending: BTreeMap<u32, Copy>,
-    /// For each word of shared memory, the copy that is to write it, and the lane: 32 times the number, and the lane.
-    words: Vec<u32>,
+    /// For each word of each block's shared memory, the copy that is to write it, and the lane: 32 times the number, and the lane.
+    words: Vec<Vec<u32>>,
+}
+
+/// The block of its cluster that a word of shared memory belongs to, and the word's index there.
+fn word_in_block(word: usize) -> (usize, usize) {
+    const WORDS: usize = BLOCK_WINDOW_BYTES as usize / 4;
+    (word / WORDS, word % WORDS)
 }
 
 impl Copies {
@@ -66,10 +72,15 @@ impl Copies {
         self.begun += 1;
         let number = self.begun;
         for (lane, word) in copy.words_to(copy.mask) {
-            if self.words.len() <= word {
-                self.words.resize(word + 1, 0);
+            let (rank, word) = word_in_block(word);
+            if self.words.len() <= rank {
+                self.words.resize(rank + 1, Vec::new());
             }
-            self.words[word] = number.wrapping_mul(32) + lane as u32;
+            let words = &mut self.words[rank];
+            if words.len() <= word {
+                words.resize(word + 1, 0);
+            }
+            words[word] = number.wrapping_mul(32) + lane as u32;
         }
         self.pending.insert(number, copy);
         number
@@ -80,6 +91,7 @@ impl Copies {
         let Some(copy) = self.pending.get(&number) else { return };
         let &Copy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
         let mask = mask & copy.mask;
+        let warp = races.in_cluster(warp);
         let mut access = |allocation, action, mask, offsets: &WideRow, width| {
             let order = Order::default();
             // What this races with has been told.
@@ -110,8 +122,9 @@ impl Copies {
     pub fn end(&mut self, number: u32, mask: u32) {
         let Some(copy) = self.pending.get_mut(&number) else { return };
         for (lane, word) in copy.words_to(mask & copy.mask) {
-            if self.words[word] == number.wrapping_mul(32) + lane as u32 {
-                self.words[word] = 0;
+            let (rank, word) = word_in_block(word);
+            if self.words[rank][word] == number.wrapping_mul(32) + lane as u32 {
+                self.words[rank][word] = 0;
             }
         }
         copy.mask &= !mask;
@@ -124,7 +137,8 @@ impl Copies {
     pub fn writing(&self, address: u64, width: u32) -> Option<Met<'_>> {
         let end = address + u64::from(width);
         (address / 4..end.div_ceil(4)).find_map(|word| {
-            let entry = *self.words.get(word as usize).filter(|&&entry| entry != 0)?;
+            let (rank, index) = word_in_block(word as usize);
+            let entry = *self.words.get(rank)?.get(index).filter(|&&entry| entry != 0)?;
             let copy = self.pending.get(&(entry / 32))?;
             Some(Met { copy, lane: entry as usize % 32, address: address.max(4 * word) })
         })

@@ -14,6 +14,11 @@ use super::shadow::{IN_BLOCK, STRONG, Shadow, Stamp, VOLATILE};
 use crate::program::Order;
 use crate::trap::AccessAction;
 
+/// Threads of a cluster, at most: what a stamp can tell apart.
+const MOST_THREADS: u32 = 1024;
+/// Barriers of a block.
+const BARRIERS: u32 = 16;
+
 /// What was found: the earlier access, and whether it was a write.
 pub(super) struct Conflict {
     pub lane: usize,
@@ -37,9 +42,15 @@ pub(super) struct Reached<'a> {
     pub warp: u32,
 }
 
-/// The race detector of a worker.
+/// The race detector of a worker. The blocks of a cluster are as one for it, whose threads are those of one block after the
+/// other, each from a new warp on; their shared memories are one as well, in which a block's begins at its first address.
 pub(crate) struct Races {
+    /// Threads of a cluster, and of a block.
     threads: u32,
+    pub(super) threads_of_block: u32,
+    /// The first warp of the block whose turn it is, and its first barrier.
+    first_warp: u32,
+    first_barrier: u32,
     pub(super) clocks: Clocks,
     releases: Releases,
     shared: Shadow,
@@ -49,34 +60,59 @@ pub(crate) struct Races {
     pub cell_shift: u32,
     /// Who has come to each barrier.
     barriers: Vec<Vec<Meeting>>,
-    /// When each block began, and its number.
+    /// Who has come to the cluster's barrier.
+    arrivals: Vec<Meeting>,
+    /// Whether any thread did something between its arrival and its wait.
+    apart: bool,
+    /// When each cluster began, and the number of its first block.
     blocks: Vec<(u32, u64)>,
 }
 
 impl Races {
-    /// For blocks of so many threads, of a kernel whose narrowest access has so many bytes.
-    pub fn new(threads: u32, narrowest: u32) -> Self {
-        Self {
+    /// For clusters of so many blocks, of so many threads each, of a kernel whose narrowest access has so many bytes. `None`: a
+    /// cluster has too many threads.
+    pub fn new((blocks, threads): (u32, u32), narrowest: u32) -> Option<Self> {
+        let threads_of_block = if blocks > 1 { threads.next_multiple_of(32) } else { threads };
+        let threads = blocks * threads_of_block;
+        (threads <= MOST_THREADS).then(|| Self {
             threads,
+            threads_of_block,
+            first_warp: 0,
+            first_barrier: 0,
             clocks: Clocks::new(threads),
             releases: Releases::default(),
             shared: Shadow::default(),
             global: Vec::new(),
             cell_shift: narrowest.clamp(1, 4).trailing_zeros(),
-            barriers: vec![Vec::new(); 16],
+            barriers: vec![Vec::new(); blocks as usize * BARRIERS as usize],
+            arrivals: Vec::new(),
+            apart: false,
             blocks: Vec::new(),
-        }
+        })
     }
 
-    /// A block starts.
+    /// It is the turn of the block with this number in its cluster.
+    pub fn turn_of(&mut self, rank: u32) {
+        self.first_warp = rank * self.threads_of_block.div_ceil(32);
+        self.first_barrier = rank * BARRIERS;
+    }
+
+    /// The number in the cluster of a warp of the block whose turn it is.
+    pub(super) fn in_cluster(&self, warp: u32) -> u32 {
+        self.first_warp + warp
+    }
+
+    /// A cluster starts, of which this is the first block.
     pub fn begin(&mut self, block: u64) {
         self.clocks.begin();
-        self.releases.begin(self.threads);
+        self.releases.begin(self.threads, self.threads_of_block);
         self.barriers.iter_mut().for_each(Vec::clear);
+        self.arrivals.clear();
+        self.apart = false;
         self.blocks.push((self.clocks.start, block));
     }
 
-    /// The block that an access belongs to, and when it began.
+    /// The first block of the cluster that an access belongs to, and when that began.
     pub(super) fn block_of(&self, stamp: Stamp) -> (u32, u64) {
         let after = self.blocks.partition_point(|&(start, _)| start <= stamp.time());
         self.blocks[after.saturating_sub(1)]
@@ -84,15 +120,16 @@ impl Races {
 
     /// Some lanes come to a barrier.
     pub fn arrive(&mut self, barrier: u32, warp: u32, mask: u32, waits: bool) {
+        let warp = self.in_cluster(warp);
         let time = self.clocks.advance(warp);
-        if let Some(parties) = self.barriers.get_mut(barrier as usize) {
+        if let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) {
             parties.push(Meeting { warp, mask, time, waits });
         }
     }
 
     /// A barrier is complete.
     pub fn complete(&mut self, barrier: u32) {
-        let Some(parties) = self.barriers.get_mut(barrier as usize) else { return };
+        let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) else { return };
         let parties = std::mem::take(parties);
         let waiting = parties.iter().filter(|party| party.waits).map(|party| party.mask.count_ones()).sum::<u32>();
         if waiting == self.threads {
@@ -104,8 +141,33 @@ impl Races {
         }
     }
 
+    /// Some lanes arrive at the cluster's barrier.
+    pub fn arrive_in_cluster(&mut self, warp: u32, mask: u32) {
+        let warp = self.in_cluster(warp);
+        let time = self.clocks.advance(warp);
+        self.arrivals.push(Meeting { warp, mask, time, waits: true });
+    }
+
+    /// Some lanes that have arrived did something else before they wait.
+    pub fn wait_apart(&mut self) {
+        self.apart = true;
+    }
+
+    /// The cluster's barrier is complete. `all_wait`: all threads that have arrived wait.
+    pub fn complete_in_cluster(&mut self, all_wait: bool) {
+        let parties = std::mem::take(&mut self.arrivals);
+        if all_wait && !std::mem::take(&mut self.apart) {
+            self.clocks.meet_all();
+            self.releases.meet_all();
+        } else {
+            self.clocks.meet(&parties);
+            self.releases.meet(&parties);
+        }
+    }
+
     /// Lanes of a warp have met at a warp barrier.
     pub fn meet_lanes(&mut self, warp: u32, mask: u32) {
+        let warp = self.in_cluster(warp);
         let time = self.clocks.advance(warp);
         let party = [Meeting { warp, mask, time, waits: true }];
         self.clocks.meet(&party);
@@ -114,7 +176,7 @@ impl Races {
 
     /// Some lanes execute a fence.
     pub fn fence(&mut self, warp: u32, mask: u32, for_block: bool) {
-        self.releases.fence(&mut self.clocks, warp, mask, for_block);
+        self.releases.fence(&mut self.clocks, self.first_warp + warp, mask, for_block);
     }
 
     /// An access: tells `found` of what it races with.
@@ -339,7 +401,8 @@ impl Races {
     /// Whether an earlier access need not be ordered with one of now, or is. `both_write`: if they do.
     #[inline(never)]
     fn is_ordered(&mut self, before: Stamp, now: Stamp, both_write: bool) -> bool {
-        let same_block = before.time() >= self.clocks.start;
+        let of_block = self.threads_of_block;
+        let same_block = before.time() >= self.clocks.start && before.thread() / of_block == now.thread() / of_block;
         let same_warp = same_block && before.thread() / 32 == now.thread() / 32;
         let volatile = [before.is_volatile(), now.is_volatile()];
         let excused = before.is_strong()

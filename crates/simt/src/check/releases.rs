@@ -46,8 +46,10 @@ impl Row {
 
 /// Something released.
 struct Node {
-    /// When its block began.
+    /// When its cluster began, most often one block.
     start: u32,
+    /// The block's number in the cluster.
+    rank: u32,
     /// What threads of the block get to know, and what threads of all blocks do: a fence may be for the block alone.
     rows: [Option<Row>; 2],
     /// What had been acquired before.
@@ -69,6 +71,8 @@ pub(super) struct Releases {
     fenced: [Vec<Option<Arc<[u32]>>>; 2],
     /// What all threads have fenced, by a barrier.
     met: [Option<Arc<[u32]>>; 2],
+    /// Threads of a block.
+    threads_of_block: u32,
     /// Whether there was any fence in this block, or any acquisition.
     fences: bool,
     acquisitions: bool,
@@ -78,7 +82,8 @@ pub(super) struct Releases {
 
 impl Releases {
     /// A block starts.
-    pub fn begin(&mut self, threads: u32) {
+    pub fn begin(&mut self, threads: u32, threads_of_block: u32) {
+        self.threads_of_block = threads_of_block;
         let threads = threads as usize;
         if self.acquisitions || self.acquired.len() != threads {
             self.acquired = vec![Arc::default(); threads];
@@ -146,7 +151,7 @@ impl Releases {
         }
         // An operation that reads and writes hands on what was released to it.
         for &node in &old {
-            let Node { start, rows: told, before: earlier } = &self.nodes[node as usize];
+            let Node { start, rows: told, before: earlier, .. } = &self.nodes[node as usize];
             if *start == clocks.start {
                 for (row, told) in rows.iter_mut().zip(told) {
                     if let (Some(row), Some(told)) = (row, told) {
@@ -161,7 +166,8 @@ impl Releases {
         before.sort_unstable();
         before.dedup();
         let rows = rows.map(|row| row.map(|row| Row::of(&row)));
-        self.nodes.push(Node { start: clocks.start, rows, before: Arc::new(before) });
+        let rank = thread / self.threads_of_block;
+        self.nodes.push(Node { start: clocks.start, rank, rows, before: Arc::new(before) });
         self.published.insert(location, vec![self.nodes.len() as u32 - 1]);
     }
 
@@ -172,10 +178,11 @@ impl Releases {
         }
         let Some(found) = self.published.get(&location) else { return };
         for &node in found {
-            let Node { start, rows, before } = &self.nodes[node as usize];
+            let Node { start, rank, rows, before } = &self.nodes[node as usize];
             let mut list = (*self.acquired[thread as usize]).clone();
             if *start == clocks.start {
-                if let Some(row) = &rows[0] {
+                let of_all = *rank != thread / self.threads_of_block;
+                if let Some(row) = &rows[usize::from(of_all)] {
                     let mut times = vec![0; threads as usize];
                     row.add_to(&mut times);
                     clocks.learn(thread, &times);

@@ -8,6 +8,7 @@ use ptx::Space;
 
 use super::access::{self, Attempt, Refused};
 use super::block::{Fault, Worker};
+use super::bulk;
 use super::local::lanes;
 use super::mbarrier::{Mbarrier, parity_of};
 use super::modelled;
@@ -36,6 +37,12 @@ pub(super) fn execute<'l>(
     let at = |refused: Box<Refused>| refused.at(split.pc);
     match action {
         Asynchronous::Copy(copy) => begin(worker, warp, copy, split, mask, counter).map_err(at)?,
+        Asynchronous::Bulk(copy) => bulk::begin(worker, warp, copy, split, mask, counter).map_err(at)?,
+        Asynchronous::RemoteStore(store) => bulk::store(worker, warp, store, split, mask, counter).map_err(at)?,
+        Asynchronous::CommitBulk => bulk::commit(worker, warp, mask),
+        Asynchronous::WaitBulk { groups_left, reads_only } => {
+            bulk::wait(worker, warp, mask, *groups_left, *reads_only).map_err(at)?;
+        }
         Asynchronous::Commit => worker.block.copies[warp.index as usize].commit(mask),
         Asynchronous::Wait { groups_left } => {
             let ends = worker.block.copies[warp.index as usize].awaited(mask, *groups_left);
@@ -186,7 +193,7 @@ fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32], waits: Waits) ->
 }
 
 /// The addresses of barriers, which are in shared memory: the block's own, or, where `others` may be, of any in its cluster.
-fn barrier_addresses(
+pub(super) fn barrier_addresses(
     worker: &Worker,
     warp: &Warp,
     reach: &Reach,
@@ -231,7 +238,7 @@ fn invalid(address: u64, lane: usize, fault: MbarrierFault) -> Box<Refused> {
 }
 
 /// Changes a barrier. Returns its bits from before.
-fn update(
+pub(super) fn update(
     worker: &mut Worker,
     address: u64,
     lane: usize,
@@ -247,6 +254,13 @@ fn update(
 /// What one lane does to a barrier.
 fn change_barrier(worker: &mut Worker, warp: &mut Warp, action: &MbarrierAction, address: u64, lane: usize) -> Attempt {
     let value = |row: u32| warp.registers.word(row)[lane];
+    if let MbarrierAction::Arrive { .. } | MbarrierAction::Invalidate = action {
+        let bits = exchange(worker, address, lane, |bits| bits)?;
+        // A phase that waits for bytes alone may be complete.
+        if Mbarrier::from_bits(bits).is_ok_and(|barrier| barrier.pending == 0) {
+            bulk::arrive_at(worker, address, lane)?;
+        }
+    }
     match *action {
         MbarrierAction::Initialize { count } => {
             let barrier = Mbarrier::new(value(count)).map_err(|fault| invalid(address, lane, fault))?;
@@ -307,6 +321,7 @@ pub(super) fn test<'l>(
         let address = addresses[lane];
         if seen != Some(address) {
             arrive_after_copies(worker, address).map_err(at)?;
+            bulk::arrive_at(worker, address, lane).map_err(at)?;
             seen = Some(address);
         }
         let bits = exchange(worker, address, lane, |bits| bits).map_err(at)?;

@@ -4,6 +4,7 @@ use ptx::Special;
 
 use super::asynchronous::{self, PATIENCE};
 use super::barrier::{Barriers, CLUSTER};
+use super::bulk::{self, Arrivals, Departures};
 use super::cluster;
 use super::copies::Copies;
 use super::launched::{Launched, Stop};
@@ -46,6 +47,8 @@ pub(super) struct Block {
     pub barriers: Barriers,
     /// What each warp copies.
     pub copies: Vec<Copies>,
+    /// What the copy engine is to bring to global memory.
+    pub departures: Departures,
     stage: Stage,
     /// What it prints.
     output: BlockOutput,
@@ -63,6 +66,8 @@ pub(super) struct Worker<'l> {
     pub cluster: u64,
     /// Whether any thread has come to the cluster's barrier since it was last complete.
     pub cluster_arrivals: bool,
+    /// What the copy engine is to bring to the cluster's shared memory.
+    pub arrivals: Arrivals,
     /// How often threads that wait for phases were told that these are not complete, since one last was.
     pub fruitless_waits: u32,
     /// The sanitizer, if any check is on.
@@ -113,6 +118,7 @@ impl<'l> Worker<'l> {
             resting: blocks,
             cluster: 0,
             cluster_arrivals: false,
+            arrivals: Arrivals::default(),
             fruitless_waits: 0,
             checker: launched.checks.any().then(|| Box::new(launched.checker())),
             rows: [[0; 32]; 4],
@@ -144,7 +150,7 @@ impl<'l> Worker<'l> {
         if let Some(block) = self.resting.get_mut(rank) {
             std::mem::swap(&mut self.block, block);
             if let Some(checker) = &mut self.checker {
-                checker.turn_of(self.block.number);
+                checker.turn_of(self.block.number, self.block.rank);
             }
         }
     }
@@ -183,6 +189,7 @@ impl<'l> Worker<'l> {
         let launched = self.launched;
         self.cluster = cluster;
         (self.cluster_arrivals, self.fruitless_waits) = (false, 0);
+        self.arrivals.clear();
         for rank in 0..launched.blocks_per_cluster {
             self.switch(rank as usize);
             let block = &mut self.block;
@@ -191,6 +198,7 @@ impl<'l> Worker<'l> {
             block.shared.reset(launched.shared_bytes);
             block.barriers.reset();
             block.copies.iter_mut().for_each(Copies::clear);
+            block.departures.clear();
             block.stage = Stage::Waits;
             self.switch(rank as usize);
         }
@@ -224,8 +232,12 @@ impl<'l> Worker<'l> {
             if warps.iter().all(|warp| warp.alive == 0) {
                 self.block.stage = Stage::Ended;
             }
+            let finished = match self.block.stage {
+                Stage::Ended => bulk::finish(self).map_err(|fault| self.stop(fault, &warps[0])),
+                _ => Ok(()),
+            };
             self.switch(rank);
-            let turn = turn?;
+            let turn = turn.and_then(|turn| finished.map(|()| turn))?;
             progress |= turn.progress;
             done &= turn.done;
         }

@@ -5,6 +5,7 @@
 
 use super::barrier::CLUSTER;
 use super::block::{Fault, Worker, absence};
+use super::observe;
 use super::warp::{Split, Wait, Warp};
 use crate::trap::TrapKind;
 
@@ -31,8 +32,13 @@ pub(super) fn execute(
     }
     if !waits {
         warp.arrived |= mask;
+        warp.arrived_at = warp.executed;
         worker.cluster_arrivals = true;
+        observe::arrive_in_cluster(worker, warp, mask);
         return Ok(true);
+    }
+    if warp.executed != warp.arrived_at + 1 {
+        observe::wait_apart(worker);
     }
     let waiting = mask & !warp.passed;
     warp.passed &= !mask;
@@ -51,6 +57,7 @@ pub(super) fn complete(worker: &mut Worker, warps: &mut [Warp]) -> bool {
         return false;
     }
     worker.cluster_arrivals = false;
+    observe::complete_in_cluster(worker, warps);
     for warp in warps {
         warp.passed |= std::mem::take(&mut warp.arrived) & warp.alive;
         for (mut split, wait) in std::mem::take(&mut warp.waiting) {

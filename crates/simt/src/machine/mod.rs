@@ -11,6 +11,7 @@ mod asynchronous;
 mod atomic;
 mod barrier;
 mod block;
+mod bulk;
 mod cluster;
 mod copies;
 mod launched;

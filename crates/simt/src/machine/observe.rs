@@ -5,9 +5,10 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
+use super::barrier::CLUSTER;
 use super::block::Worker;
 use super::local::lanes;
-use super::warp::{Split, Warp};
+use super::warp::{Split, Wait, Warp};
 use super::{access, across};
 use crate::FindingKind;
 use crate::check::{Checker, Copy, Races, Touch};
@@ -26,6 +27,8 @@ struct Coming<'a> {
     copied: u32,
     overwrites: bool,
     stored: Stored<'a>,
+    /// Whether it is an operation on an mbarrier: on one of another block, it releases to that.
+    on_mbarrier: bool,
 }
 
 /// What is about to be stored.
@@ -45,6 +48,8 @@ pub(super) enum Other<'a> {
     Read(u32),
     /// Writes so many bytes of these words in each lane.
     Write(u32, &'a [Row; 4]),
+    /// Combines so many bytes in each lane with what is there, in one step.
+    Combine(u32),
     /// An operation on an mbarrier, which releases and acquires.
     Mbarrier,
 }
@@ -54,11 +59,12 @@ impl<'a> Coming<'a> {
         let (action, width, stored) = match what {
             Other::Read(width) => (AccessAction::Read, width, Stored::Unknown),
             Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words)),
+            Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown),
             Other::Mbarrier => (AccessAction::Atomic, 8, Stored::Unknown),
         };
-        let strong = action == AccessAction::Atomic;
-        let order = Order { strong, releases: strong.then_some(true), ..Order::default() };
-        Self { action, width, element: width, counter, order, copied: 0, overwrites: strong, stored }
+        let (strong, on_mbarrier) = (action == AccessAction::Atomic, matches!(what, Other::Mbarrier));
+        let order = Order { strong, releases: on_mbarrier.then_some(true), ..Order::default() };
+        Self { action, width, element: width, counter, order, copied: 0, overwrites: on_mbarrier, stored, on_mbarrier }
     }
 }
 
@@ -70,7 +76,17 @@ pub(super) fn load(worker: &mut Worker, warp: &mut Warp, load: &Load, split: &Sp
     }
     let &Load { ref reach, element, count, order, copied, .. } = load;
     let (action, width) = (AccessAction::Read, element * count);
-    let coming = Coming { action, width, element, counter, order, copied, overwrites: false, stored: Stored::Unknown };
+    let coming = Coming {
+        action,
+        width,
+        element,
+        counter,
+        order,
+        copied,
+        overwrites: false,
+        stored: Stored::Unknown,
+        on_mbarrier: false,
+    };
     let possible = watch(worker, warp, reach, split, mask, &coming);
     let refused = mask & !possible;
     if refused != 0 {
@@ -100,7 +116,8 @@ pub(super) fn store(
     let &Store { ref reach, element, count, order, .. } = store;
     let (action, width) = (AccessAction::Write, element * count);
     let stored = Stored::Registers(&store.rows[..count as usize & 7]);
-    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites: true, stored };
+    let coming =
+        Coming { action, width, element, counter, order, copied: 0, overwrites: true, stored, on_mbarrier: false };
     watch(worker, warp, reach, split, mask, &coming)
 }
 
@@ -119,7 +136,17 @@ pub(super) fn atomic(
     }
     let &Atomic { ref reach, ty, order, overwrites, .. } = atomic;
     let (action, width, element) = (AccessAction::Atomic, ty.bytes(), ty.bytes());
-    let coming = Coming { action, width, element, counter, order, copied: 0, overwrites, stored: Stored::Unknown };
+    let coming = Coming {
+        action,
+        width,
+        element,
+        counter,
+        order,
+        copied: 0,
+        overwrites,
+        stored: Stored::Unknown,
+        on_mbarrier: false,
+    };
     let possible = watch(worker, warp, reach, split, mask, &coming);
     if let Some(d) = atomic.d.filter(|_| mask != possible) {
         match width {
@@ -214,6 +241,8 @@ fn watch_at(
 #[inline(always)]
 fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
     let &Coming { action, width, element, counter, order, copied, overwrites, .. } = coming;
+    let to_another = coming.on_mbarrier && space == Space::ClusterShared;
+    let order = if to_another { Order { releases: Some(false), ..order } } else { order };
     let Some(mut checker) = worker.checker.take() else { return mask };
     let (memory, shared, parameters) =
         (worker.launched.memory, &worker.block.shared, worker.launched.parameters.len() as u64);
@@ -327,6 +356,31 @@ pub(super) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)]) {
 pub(super) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, waits: bool) {
     if let Some(races) = races(worker) {
         races.arrive(barrier, warp.index, mask, waits);
+    }
+}
+
+/// Some lanes have come to the cluster's barrier.
+pub(super) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32) {
+    if let Some(races) = races(worker) {
+        races.arrive_in_cluster(warp.index, mask);
+    }
+}
+
+/// Some lanes did something between their arrival at the cluster's barrier and their wait.
+pub(super) fn wait_apart(worker: &mut Worker) {
+    if let Some(races) = races(worker) {
+        races.wait_apart();
+    }
+}
+
+/// The cluster's barrier is complete.
+pub(super) fn complete_in_cluster(worker: &mut Worker, warps: &[Warp]) {
+    if let Some(races) = races(worker) {
+        let waits = |warp: &Warp| {
+            let waiting = warp.waiting.iter().filter(|(_, wait)| matches!(wait, Wait::Barrier(CLUSTER)));
+            waiting.fold(0, |mask, (split, _)| mask | split.mask)
+        };
+        races.complete_in_cluster(warps.iter().all(|warp| warp.alive & !waits(warp) == 0));
     }
 }
 

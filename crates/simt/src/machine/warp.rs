@@ -78,6 +78,8 @@ pub(super) struct Warp<'c> {
     pub alive: u32,
     /// Those that have arrived at the cluster's barrier, which is not complete yet.
     pub arrived: u32,
+    /// The value of `executed` when any of these arrived last.
+    pub arrived_at: u64,
     /// Those that had arrived when it was complete, and have not waited.
     pub passed: u32,
     /// `%tid` of each lane: x, y, z.
@@ -117,6 +119,7 @@ impl<'c> Warp<'c> {
             exists: u32::MAX >> (32 - lanes),
             alive: 0,
             arrived: 0,
+            arrived_at: 0,
             passed: 0,
             threads,
             ready: Vec::new(),

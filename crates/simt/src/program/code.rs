@@ -403,6 +403,14 @@ pub(crate) struct Sparse {
 pub(crate) enum Asynchronous {
     /// `cp.async`.
     Copy(AsyncCopy),
+    /// `cp.async.bulk` and `cp.reduce.async.bulk`.
+    Bulk(BulkCopy),
+    /// `cp.async.bulk.commit_group`.
+    CommitBulk,
+    /// `cp.async.bulk.wait_group`.
+    WaitBulk { groups_left: u32, reads_only: bool },
+    /// `st.async` and `red.async`.
+    RemoteStore(RemoteStore),
     /// `cp.async.commit_group`.
     Commit,
     /// `cp.async.wait_group` and `wait_all`.
@@ -425,6 +433,30 @@ pub(crate) struct AsyncCopy {
     pub source_bytes: u32,
     /// The lanes that read nothing, as a predicate operand.
     pub ignore_source: u32,
+}
+
+/// `cp.async.bulk` and `cp.reduce.async.bulk`; the operands are rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BulkCopy {
+    pub from: Reach,
+    pub to: Reach,
+    pub bytes: u32,
+    /// `None`: who wants to know waits for the thread's groups.
+    pub barrier: Option<Reach>,
+    /// The blocks of the cluster that get the bytes.
+    pub blocks: Option<u32>,
+    pub reduction: Option<(AtomicOp, Type)>,
+}
+
+/// `st.async` and `red.async`.
+#[derive(Clone, Debug)]
+pub(crate) struct RemoteStore {
+    pub to: Reach,
+    pub barrier: Reach,
+    pub op: Option<AtomicOp>,
+    /// Of an element.
+    pub ty: Type,
+    pub rows: Vec<u32>,
 }
 
 /// What is done to a barrier in shared memory; the operands are rows.

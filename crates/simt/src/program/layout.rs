@@ -121,6 +121,15 @@ fn variables_of(op: &Op) -> Vec<Handle<Variable>> {
         Op::CopyAsync(copy) => {
             found.extend([copy.dst, copy.src].into_iter().filter_map(|address| base_of(address.base)))
         }
+        Op::BulkCopy(copy) => {
+            let addresses = [Some(copy.dst), Some(copy.src), copy.barrier];
+            found.extend(addresses.into_iter().flatten().filter_map(|address| base_of(address.base)));
+        }
+        Op::StoreAsync(store) => {
+            store.srcs.iter().for_each(operand);
+            found.extend([store.address, store.barrier].into_iter().filter_map(|address| base_of(address.base)));
+        }
+        Op::MapToBlock { src, .. } | Op::RankOfAddress { src, .. } => operand(src),
         Op::Atomic { address, a, b, .. } => {
             operand(a);
             b.iter().for_each(operand);

@@ -26,6 +26,10 @@ pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &Ha
                 let mixed = only.replace(*op).is_some_and(|other| other != *op);
                 ty.kind() == Kind::Float || !commutes || kept || mixed
             }
+            Op::BulkCopy(copy) if copy.to == Space::Global => copy.reduction.is_some_and(|(op, ty)| {
+                let mixed = only.replace(op).is_some_and(|other| other != op);
+                ty.kind() == Kind::Float || matches!(op, AtomicOp::Increment | AtomicOp::Decrement) || mixed
+            }),
             Op::Load { space: Space::Global | Space::Generic, ordering, cache, .. } => {
                 *ordering != Ordering::Weak || *cache == CacheOperator::Volatile
             }

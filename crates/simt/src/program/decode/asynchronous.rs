@@ -2,7 +2,7 @@
 
 use ptx::{MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, Type};
 
-use super::super::code::{Action, AsyncCopy, Asynchronous, MbarrierAction};
+use super::super::code::{Action, AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore};
 use super::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 use crate::lanes::{NEVER, Operands, lanes};
@@ -24,6 +24,17 @@ impl FunctionDecoder<'_, '_> {
                         None => NEVER,
                     },
                 })
+            }
+            Op::BulkCopy(copy) => Asynchronous::Bulk(self.bulk_copy(copy)?),
+            Op::CommitBulkCopies => Asynchronous::CommitBulk,
+            Op::WaitForBulkCopies { groups_left, reads_only } => {
+                Asynchronous::WaitBulk { groups_left: *groups_left, reads_only: *reads_only }
+            }
+            Op::StoreAsync(store) => {
+                let rows = store.srcs.iter().map(|&src| self.value(src, store.ty)).collect::<Decoded<_>>()?;
+                let to = self.reach(store.space, store.address)?;
+                let barrier = self.reach(store.space, store.barrier)?;
+                Asynchronous::RemoteStore(RemoteStore { to, barrier, op: store.op, ty: store.ty, rows })
             }
             Op::CommitCopies => Asynchronous::Commit,
             Op::WaitForCopies { groups_left } => Asynchronous::Wait { groups_left: *groups_left },
@@ -48,6 +59,29 @@ impl FunctionDecoder<'_, '_> {
         };
         self.emit(COUNTED, Action::Asynchronous(Box::new(action)));
         Ok(())
+    }
+
+    fn bulk_copy(&mut self, copy: &ptx::BulkCopy) -> Decoded<BulkCopy> {
+        if let Some((op, ty)) = copy.reduction
+            && !crate::machine::has_atomic(op, ty)
+        {
+            let what = format!("cp.reduce.async.bulk {op:?} of type .{}", ty.name());
+            return Err(LoadErrorReason::Unsupported { what });
+        }
+        Ok(BulkCopy {
+            from: self.reach(copy.from, copy.src)?,
+            to: self.reach(copy.to, copy.dst)?,
+            bytes: self.word(copy.bytes, Type::U32)?,
+            barrier: match copy.barrier {
+                Some(barrier) => Some(self.reach(copy.to, barrier)?),
+                None => None,
+            },
+            blocks: match copy.blocks {
+                Some(blocks) => Some(self.word(blocks, Type::B16)?),
+                None => None,
+            },
+            reduction: copy.reduction,
+        })
     }
 
     fn mbarrier(&mut self, action: &ptx::MbarrierAction) -> Decoded<MbarrierAction> {

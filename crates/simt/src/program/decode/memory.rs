@@ -55,6 +55,10 @@ impl FunctionDecoder<'_, '_> {
             | Op::SurfaceStore { .. }
             | Op::SurfaceReduce { .. } => self.texture(op),
             Op::CopyAsync(..)
+            | Op::BulkCopy(..)
+            | Op::CommitBulkCopies
+            | Op::WaitForBulkCopies { .. }
+            | Op::StoreAsync(..)
             | Op::CommitCopies
             | Op::WaitForCopies { .. }
             | Op::ArriveAfterCopies { .. }
