@@ -32,7 +32,7 @@ pub struct Case {
 pub struct Mark {
     /// The line, from 1.
     pub line: u32,
-    /// The kind: memory, init, race or sync.
+    /// The kind: memory, init, race, sync or undefined.
     pub kind: String,
     /// What the finding's message has in it.
     pub words: String,
@@ -117,8 +117,8 @@ fn read(file: &str, ptx: &str, text: &str, cases: &mut Vec<Case>) {
         }
         if let Some((_, mark)) = line.split_once("//~ ") {
             let Some((kind, words)) = mark.split_once(": ") else { wrong("write `//~ KIND: WORDS`") };
-            if !["memory", "init", "race", "sync"].contains(&kind) {
-                wrong("a mark is of the kind memory, init, race or sync");
+            if !["memory", "init", "race", "sync", "undefined"].contains(&kind) {
+                wrong("a mark is of the kind memory, init, race, sync or undefined");
             }
             let Some(case) = cases.last_mut().filter(|_| in_kernel) else { wrong("a mark outside of a kernel") };
             case.marks.push(Mark { line: number, kind: kind.to_owned(), words: words.trim().to_owned() });

@@ -86,7 +86,7 @@ pub use model::{
     RegisterAllocation, SectorCounters, Shared, StoreHit, TransactionCounters, TransactionRule,
 };
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
-pub use program::{KernelInfo, Program, Symbol};
+pub use program::{KernelInfo, Program, RegisterUse, Symbol};
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
 pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,

@@ -4,8 +4,10 @@
 //! A kernel with an instruction that the simulator does not run is no error: it may run on a GPU.
 //!
 //! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "parameters": [{"name", "type", "bytes", "align"}],
-//! "shared", "local", "max_threads", "required_threads", "min_blocks", "instructions", "simulator"}], "errors": [{"line", "column",
-//! "message", "statement", "help"}]}`. `"valid"` says that this program understands all of it; sizes are in bytes; `"simulator"` is null, or says why the simulator does not run the kernel.
+//! "shared", "local", "max_threads", "required_threads", "min_blocks", "instructions", "never_written", "simulator"}], "errors":
+//! [{"line", "column", "message", "statement", "help"}]}`. `"valid"` says that this program understands all of it; sizes are in bytes;
+//! `"never_written"` has the registers that are used and that nothing writes; `"simulator"` is null, or says why the simulator does not
+//! run the kernel.
 
 mod mark;
 
@@ -103,6 +105,8 @@ struct Kernel<'a> {
     parameters: Vec<&'a Variable>,
     /// Static shared memory of a block and local memory of a thread in bytes, where the simulator runs it.
     shared_and_local: Option<(u64, u64)>,
+    /// Registers that are used and that nothing writes.
+    never_written: Vec<String>,
     /// Why the simulator does not run it.
     refused: Option<String>,
 }
@@ -123,10 +127,12 @@ fn kernels(module: &Module) -> Vec<Kernel<'_>> {
     };
     let described = module.kernels().map(|(_, function)| {
         let (shared_and_local, refused) = kernel(&function.name);
+        let info = program.as_ref().ok().and_then(|program| program.kernel(&function.name));
         Kernel {
             function,
             parameters: function.parameters.iter().map(|&parameter| &module.variables[parameter]).collect(),
             shared_and_local,
+            never_written: info.map_or(Vec::new(), |info| info.never_written.clone()),
             refused: refused.map(|refused| one_line(&refused)),
         }
     });
@@ -178,6 +184,7 @@ impl Kernel<'_> {
             "required_threads": self.function.required_threads,
             "min_blocks": self.function.min_blocks_per_multiprocessor,
             "instructions": self.instructions(),
+            "never_written": self.never_written,
             "simulator": self.refused,
         })
     }
@@ -196,6 +203,9 @@ impl Kernel<'_> {
         for (index, (parameter, ty)) in self.parameters.iter().zip(types).enumerate() {
             let size = counted(parameter.size.unwrap_or(0), "byte");
             text += &format!("  {index}: {ty:width$}  {size}, align {}  {}\n", parameter.align, parameter.name);
+        }
+        if !self.never_written.is_empty() {
+            text += &format!("  used, and written by nothing: {}\n", self.never_written.join(", "));
         }
         if let Some(refused) = &self.refused {
             text += &format!("  not on the simulator: {}\n", printable(refused));
@@ -310,11 +320,23 @@ mod tests {
                     {"name": "x", "type": "f32", "bytes": 4, "align": 4},
                 ],
                 "shared": 1024, "local": 0, "max_threads": [16, 8, 1], "required_threads": null, "min_blocks": 2,
-                "instructions": 3, "simulator": null,
+                "instructions": 3, "never_written": [], "simulator": null,
             }],
             "errors": [],
         });
         assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn registers_that_nothing_writes_are_named() {
+        // What is put beside others may be padding.
+        let used = "st.shared.b64 [%rd0], %rd1; st.shared.v2.b64 [tile], {%rd1, %rd2};";
+        let text = KERNEL.replace("%rd<2>", "%rd<3>").replace("st.shared.b64 [tile], %rd1;", used);
+        let (table, error) = written(&text, Format::Table);
+        assert_eq!(error, None);
+        assert!(table.ends_with("\n  used, and written by nothing: %rd0\n"), "{table}");
+        let json: Value = serde_json::from_str(&written(&text, Format::Json).0).unwrap();
+        assert_eq!(json["kernels"][0]["never_written"], json!(["%rd0"]));
     }
 
     #[test]

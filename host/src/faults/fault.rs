@@ -10,7 +10,7 @@ use crate::error::Error;
 pub struct Fault {
     /// What it is, in a word that programs can compare.
     pub kind: &'static str,
-    /// The check that found it: `memory`, `init`, `race` or `sync`; `None` if it stopped the kernel.
+    /// The check that found it: `memory`, `init`, `race`, `sync` or `undefined`; `None` if it stopped the kernel.
     pub check: Option<&'static str>,
     /// The whole of it for people.
     pub message: String,

@@ -16,8 +16,8 @@ pub use fault::Fault;
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct CheckFlags {
-    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync; or all, none [default: all for
-    /// run; none for the labs, whose own kernels have been checked]
+    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync, undefined; or all, none
+    /// [default: all for run; none for the labs, whose own kernels have been checked]
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
 }

@@ -108,7 +108,7 @@ fn each_bug_has_a_twin_and_each_twin_a_bug() {
     assert!(others.iter().all(|name| name.starts_with("clean_")), "neither twin nor clean: {others:?}");
     assert!(planted.len() >= 44, "only {} planted bugs: the comments are not read right", planted.len());
     // Each kind is there, and each kernel of the PTX has its run line.
-    for kind in ["memory", "init", "race", "sync"] {
+    for kind in ["memory", "init", "race", "sync", "undefined"] {
         assert!(cases.iter().filter(|case| case.marks.iter().any(|mark| mark.kind == kind)).count() > 5, "{kind}");
     }
     let files: BTreeSet<&str> = cases.iter().map(|case| case.ptx.as_str()).collect();

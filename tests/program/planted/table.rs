@@ -19,11 +19,12 @@ const END: &str = "<!-- The table of planted bugs ends. -->\n";
 const TOOLS: [&str; 4] = ["memcheck", "initcheck", "racecheck", "synccheck"];
 
 /// What the kinds of bugs are called above their part of the table.
-const KINDS: [(&str, &str); 4] = [
+const KINDS: [(&str, &str); 5] = [
     ("memory", "Accesses that are not possible"),
-    ("init", "Reads of memory that nothing wrote"),
+    ("init", "Reads of memory, and uses of registers, that nothing wrote"),
     ("race", "Races"),
     ("sync", "Barriers and operations of the warp"),
+    ("undefined", "What the PTX manual leaves open"),
 ];
 
 /// What a tool said of a kernel.
@@ -113,6 +114,9 @@ fn table(cases: &[Case], results: &Results, found: impl Fn(&Case) -> bool) -> St
     let _ = writeln!(text, "| clean kernels blamed | {silent} | {false_alarms} |{}", row(results.counts(&clean)));
 
     for (kind, title) in KINDS {
+        if !planted.iter().any(|case| case.marks[0].kind == kind) {
+            continue;
+        }
         let _ = writeln!(text, "\n**{title}**\n");
         text += "| kernel | what is wrong | Coalesce | memcheck | initcheck | racecheck | synccheck | by itself |\n";
         text += "| --- | --- | --- | --- | --- | --- | --- | --- |\n";

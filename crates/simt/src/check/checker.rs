@@ -1,5 +1,7 @@
 //! What the machine tells the sanitizer, and what it makes of it.
 
+use std::collections::HashSet;
+
 use ptx::Space;
 
 use super::copies::{Copies, Copy, Met};
@@ -42,6 +44,8 @@ pub(crate) struct Checker<'l> {
     shared_bytes: u64,
     /// What was written to the shared memory of each block of the cluster.
     shared_written: Vec<Written>,
+    /// The barriers in shared memory, from their initialisation to their end: the block, and the address in it.
+    mbarriers: HashSet<(u64, u64)>,
     races: Option<Races>,
     /// What the block has begun to copy.
     copies: Copies,
@@ -63,6 +67,7 @@ impl<'l> Checker<'l> {
             block: 0,
             shared_bytes: shared_bytes.into(),
             shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
+            mbarriers: HashSet::new(),
             races: if checks.race { Races::new((blocks, threads), narrowest(code)) } else { None },
             copies: Copies::default(),
         }
@@ -73,6 +78,7 @@ impl<'l> Checker<'l> {
         self.block = block;
         self.shared_written.iter_mut().for_each(Written::clear);
         self.copies.clear();
+        self.mbarriers.clear();
         if let Some(races) = &mut self.races {
             races.begin(block);
         }
@@ -94,6 +100,12 @@ impl<'l> Checker<'l> {
     /// The race detector, which is told of barriers and fences.
     pub fn races(&mut self) -> Option<&mut Races> {
         self.races.as_mut()
+    }
+
+    /// A barrier at this address of shared memory begins to exist, or ceases to. Returns whether that is news.
+    pub fn keeps_mbarrier(&mut self, address: u64, exists: bool) -> bool {
+        let barrier = (self.block, address);
+        if exists { self.mbarriers.insert(barrier) } else { self.mbarriers.remove(&barrier) }
     }
 
     /// Tells of something that a thread did.

@@ -6,6 +6,7 @@ use ptx::Space;
 
 use super::Checks;
 use crate::memory::{Bytes, RefusedAccess};
+use crate::program::RegisterUse;
 use crate::trap::{Triple, space_name};
 use crate::{AccessAction, AccessFaultKind, AllocationSpan, SourcePosition};
 
@@ -86,6 +87,15 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory; `None` for local memory.
         allocation: Option<AllocationSpan>,
     },
+    /// A register that nothing wrote is used where its value matters.
+    UnwrittenRegister {
+        /// The register that is used.
+        register: String,
+        /// The register that nothing wrote: this one, or one that its value was computed of.
+        origin: String,
+        /// What it is used for.
+        to: RegisterUse,
+    },
     /// Two accesses, at least one of them a write, that nothing orders.
     Race {
         /// Between whom.
@@ -143,19 +153,53 @@ pub enum FindingKind {
         /// The lane that it reads from.
         source: u32,
     },
+    /// An integer division by zero, or its remainder.
+    DivisionByZero,
+    /// An operation that takes the carry flag, which no operation has set since the function began or called another.
+    UnsetCarry,
+    /// An operand beyond what the instruction is defined for.
+    OperandBeyondLimit {
+        /// Which.
+        operand: &'static str,
+        /// What it is.
+        value: u32,
+        /// The most that it may be.
+        limit: u32,
+    },
+    /// A branch that says that all lanes go the same way (`.uni`), and they do not.
+    DivergentUniform {
+        /// Two that do not.
+        lanes: [u32; 2],
+    },
+    /// A barrier at which some threads reduce a predicate and others do not.
+    MixedBarrier {
+        /// The barrier.
+        barrier: u32,
+    },
+    /// A barrier in shared memory that is initialised where there is one.
+    RepeatedInitialization {
+        /// Its address in shared memory.
+        address: u64,
+    },
 }
 
 impl FindingKind {
-    /// The check that finds it: `memory`, `init`, `race` or `sync`.
+    /// The check that finds it: `memory`, `init`, `race`, `sync` or `undefined`.
     pub fn check(&self) -> &'static str {
         match self {
             Self::Access { .. } => Checks::NAMES[0],
-            Self::Unwritten { .. } => Checks::NAMES[1],
+            Self::Unwritten { .. } | Self::UnwrittenRegister { .. } => Checks::NAMES[1],
             Self::Race { .. } | Self::PendingCopy { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
             | Self::NotMember { .. }
             | Self::DifferentMasks { .. }
             | Self::InactiveSource { .. } => Checks::NAMES[3],
+            Self::DivisionByZero
+            | Self::UnsetCarry
+            | Self::OperandBeyondLimit { .. }
+            | Self::DivergentUniform { .. }
+            | Self::MixedBarrier { .. }
+            | Self::RepeatedInitialization { .. } => Checks::NAMES[4],
         }
     }
 
@@ -164,6 +208,7 @@ impl FindingKind {
         match self {
             Self::Access { fault, .. } => fault.name(),
             Self::Unwritten { .. } => "unwritten",
+            Self::UnwrittenRegister { .. } => "unwritten_register",
             Self::Race { scope: RaceScope::Warp, .. } => "race_in_warp",
             Self::Race { scope: RaceScope::Block, .. } => "race_in_block",
             Self::Race { scope: RaceScope::Grid, .. } => "race_between_blocks",
@@ -172,6 +217,12 @@ impl FindingKind {
             Self::NotMember { .. } => "not_member",
             Self::DifferentMasks { .. } => "different_masks",
             Self::InactiveSource { .. } => "inactive_source",
+            Self::DivisionByZero => "division_by_zero",
+            Self::UnsetCarry => "unset_carry",
+            Self::OperandBeyondLimit { .. } => "operand_beyond_limit",
+            Self::DivergentUniform { .. } => "divergent_uniform",
+            Self::MixedBarrier { .. } => "mixed_barrier",
+            Self::RepeatedInitialization { .. } => "repeated_initialization",
         }
     }
 
@@ -231,6 +282,20 @@ impl fmt::Display for FindingKind {
                 Bytes((*width).into()),
                 space_name(*space)
             ),
+            Self::UnwrittenRegister { register, origin, to } => {
+                let used = match to {
+                    RegisterUse::Condition => "is a condition",
+                    RegisterUse::Address => "is an address",
+                    RegisterUse::Stored => "is stored",
+                    RegisterUse::Operand => "is used",
+                };
+                match origin == register {
+                    true => write!(formatter, "register {register} {used}, and nothing wrote it"),
+                    false => {
+                        write!(formatter, "register {register} {used}, and is made of {origin}, which nothing wrote")
+                    }
+                }
+            }
             Self::Race { scope, space, address, width, actions, .. } => {
                 let (place, missing) = match scope {
                     RaceScope::Warp => ("in a warp", "no warp barrier between them"),
@@ -266,6 +331,24 @@ impl fmt::Display for FindingKind {
             Self::DifferentMasks { lanes: [a, b], members: [of_a, of_b] } => write!(
                 formatter,
                 "lanes that wait for each other name different masks: lane {a} {of_a:#010x}, lane {b} {of_b:#010x}"
+            ),
+            Self::DivisionByZero => write!(formatter, "an integer is divided by zero: the result is unspecified"),
+            Self::UnsetCarry => write!(
+                formatter,
+                "the carry flag is read, and nothing has set it since the function began or called another"
+            ),
+            Self::OperandBeyondLimit { operand, value, limit } => {
+                write!(formatter, "{operand} is {value}, and {limit} at most is defined")
+            }
+            Self::DivergentUniform { lanes: [a, b] } => {
+                write!(formatter, "lanes {a} and {b} part at a branch that says that all go the same way (.uni)")
+            }
+            Self::MixedBarrier { barrier } => {
+                write!(formatter, "some threads reduce a predicate over barrier {barrier}, and others only meet there")
+            }
+            Self::RepeatedInitialization { address } => write!(
+                formatter,
+                "the mbarrier at shared address {address:#x} is initialised again, with no mbarrier.inval in between"
             ),
         }
     }

@@ -1,7 +1,8 @@
 //! The sanitizer: finds faults that need not stop a program, without changing what it computes or what is counted.
 //!
 //! A launch asks for [`Checks`]; its [`Report`](crate::Report) has the [`Finding`]s. The machine tells a [`Checker`] of each
-//! access before it is made, of each barrier, fence and `.sync` instruction, and of nothing when all checks are off.
+//! access before it is made, of each barrier, fence and `.sync` instruction, of operands and registers for which the manual leaves
+//! open what happens, and of nothing when all checks are off.
 //!
 //! - `checker`: what becomes of an access: is it possible, was what it reads written, does it race?
 //! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
@@ -35,22 +36,24 @@ use std::str::FromStr;
 pub struct Checks {
     /// Accesses out of bounds, misaligned, to freed memory, writes to read-only memory. Without this check they are traps.
     pub memory: bool,
-    /// Reads of memory that nothing wrote.
+    /// Reads of memory that nothing wrote, and uses of registers that nothing wrote.
     pub init: bool,
     /// Accesses of several threads, at least one of them a write, that nothing orders.
     pub race: bool,
     /// `.sync` instructions whose lanes are not there. Barriers that not all threads reach are traps with or without it.
     pub sync: bool,
+    /// Operands for which the PTX manual leaves open what an instruction does.
+    pub undefined: bool,
 }
 
 impl Checks {
     /// No check.
-    pub const NONE: Self = Self { memory: false, init: false, race: false, sync: false };
+    pub const NONE: Self = Self { memory: false, init: false, race: false, sync: false, undefined: false };
     /// All of them.
-    pub const ALL: Self = Self { memory: true, init: true, race: true, sync: true };
+    pub const ALL: Self = Self { memory: true, init: true, race: true, sync: true, undefined: true };
 
     /// Their names.
-    pub(crate) const NAMES: [&'static str; 4] = ["memory", "init", "race", "sync"];
+    pub(crate) const NAMES: [&'static str; 5] = ["memory", "init", "race", "sync", "undefined"];
 
     /// Whether there is any.
     pub fn any(self) -> bool {
@@ -75,7 +78,11 @@ impl FromStr for Checks {
                 "init" => checks.init = true,
                 "race" => checks.race = true,
                 "sync" => checks.sync = true,
-                _ => return Err(format!("there is no check '{name}'; give memory, init, race, sync, all or none")),
+                "undefined" => checks.undefined = true,
+                _ => {
+                    let names = Self::NAMES.join(", ");
+                    return Err(format!("there is no check '{name}'; give {names}, all or none"));
+                }
             }
         }
         Ok(checks)
@@ -85,8 +92,8 @@ impl FromStr for Checks {
 /// As it is read.
 impl fmt::Display for Checks {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { memory, init, race, sync } = *self;
-        let named = Self::NAMES.into_iter().zip([memory, init, race, sync]);
+        let Self { memory, init, race, sync, undefined } = *self;
+        let named = Self::NAMES.into_iter().zip([memory, init, race, sync, undefined]);
         let names: Vec<_> = named.filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
         match names.len() {
             0 => formatter.write_str("none"),
@@ -105,7 +112,7 @@ mod tests {
         assert_eq!("all".parse(), Ok(Checks::ALL));
         assert_eq!("none".parse(), Ok(Checks::NONE));
         assert_eq!("init,race".parse(), Ok(Checks { init: true, race: true, ..Checks::NONE }));
-        assert_eq!("memory,init,race,sync".parse(), Ok(Checks::ALL));
+        assert_eq!(Checks::NAMES.join(",").parse(), Ok(Checks::ALL));
         for text in ["all", "none", "init,race", "memory"] {
             assert_eq!(text.parse::<Checks>().unwrap().to_string(), text);
         }

@@ -6,7 +6,7 @@
 //! active. The loops over lanes have fixed length and no branches, so that the compiler vectorises them; each is compiled
 //! for the instruction sets that [`pulp`] knows, and the best one that the host has is taken.
 //!
-//! What the operations mean is PTX ISA, "Instruction Set". Where PTX leaves a result open, it is:
+//! What the operations mean is PTX ISA, "Instruction Set". Where PTX leaves a result open (`docs/SANITIZER.md` has the list), it is:
 //!
 //! - integer division by zero: all bits set in the quotient and in the remainder, as on an H200;
 //! - f32 NaN: 0x7fffffff, as the hardware; f64 NaN: the first NaN operand, made quiet, or 0xfff8000000000000;

@@ -84,6 +84,12 @@ impl Barriers {
         Ok(())
     }
 
+    /// Whether those that have arrived at a barrier, if any have, reduce a predicate over it.
+    pub fn reduces(&self, barrier: u32) -> Option<bool> {
+        let state = self.states.get(barrier as usize).filter(|state| state.arrived > 0)?;
+        Some(state.votes > 0)
+    }
+
     /// The barriers that have become complete since the last call.
     pub fn take_complete(&mut self) -> impl Iterator<Item = u32> + use<> {
         let complete = std::mem::take(&mut self.complete);

@@ -72,6 +72,8 @@ pub(super) struct Worker<'l> {
     pub fruitless_waits: u32,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
+    /// Whether it looks at steps before they are executed.
+    pub inspects: bool,
     /// The words that a load or store moves; those of inactive lanes mean nothing.
     pub rows: [Row; 4],
     /// The shape of the last access of each instruction that has made one.
@@ -121,6 +123,7 @@ impl<'l> Worker<'l> {
             arrivals: Arrivals::default(),
             fruitless_waits: 0,
             checker: launched.checks.any().then(|| Box::new(launched.checker())),
+            inspects: (launched.checks.init || launched.checks.undefined) && !launched.code.inspections.is_empty(),
             rows: [[0; 32]; 4],
             shapes: (0..launched.code.accesses).map(|_| None).collect(),
             modelled: None,

@@ -14,6 +14,7 @@ mod block;
 mod bulk;
 mod cluster;
 mod copies;
+mod inspect;
 mod launched;
 mod local;
 mod matrix;

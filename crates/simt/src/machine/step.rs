@@ -6,6 +6,7 @@ use super::asynchronous;
 use super::barrier::{Arrival, COUNT, Outcome};
 use super::block::{Fault, Worker, absence};
 use super::cluster;
+use super::inspect;
 use super::launched::Launched;
 use super::matrix;
 use super::modelled;
@@ -29,6 +30,18 @@ enum Next {
 
 /// Runs a warp until none of its splits can go on, for at most `quantum` instructions.
 pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64) -> Result<(), Fault> {
+    match worker.inspects {
+        true => run_steps::<true>(worker, warp, quantum),
+        false => run_steps::<false>(worker, warp, quantum),
+    }
+}
+
+/// The same, where the sanitizer looks at some steps before they are executed, or at none.
+fn run_steps<'l, const INSPECTED: bool>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    quantum: u64,
+) -> Result<(), Fault> {
     let launched = worker.launched;
     let instructions = launched.code.instructions.as_slice();
     let end = warp.executed + quantum;
@@ -62,6 +75,9 @@ pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64
             }
             warp.executed += 1;
             let mask = split.mask & warp.registers.predicate(instruction.guard);
+            if INSPECTED && let Some(inspection) = launched.code.inspections.of(split.pc) {
+                inspect::before(worker, warp, &split, inspection, mask);
+            }
             let counter = &mut worker.counters[instruction.counter as usize];
             counter.executed += 1;
             // The usual case first: not all processors that this is compiled for count bits.
@@ -83,8 +99,8 @@ pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64
     Ok(())
 }
 
-/// Executes what is not arithmetic.
-#[inline]
+/// Executes what is not arithmetic. Inlined: the loop without inspections is the common one, and must not suffer from the other.
+#[inline(always)]
 fn control<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

@@ -51,9 +51,20 @@ pub(super) struct Frame {
     local_end: u64,
     /// Where the local memory that no frame uses started before this one was made.
     local_before: u64,
+    /// Where its tracked registers start.
+    pub tracked: usize,
     /// The split that called, at the call; `None` for the kernel.
     caller: Option<Split>,
     live: bool,
+}
+
+/// What is known of a register that may be read before anything wrote it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrackedRegister {
+    /// The lanes in which it holds what was written.
+    pub written: u32,
+    /// The register that nothing wrote, of those of its frame: this one, or one that this is made of.
+    pub origin: u32,
 }
 
 /// What a split waits for.
@@ -71,6 +82,8 @@ pub(super) enum Wait {
 pub(super) struct Warp<'c> {
     pub registers: Registers<'c>,
     pub local: LocalMemory,
+    /// The tracked registers of all frames.
+    pub tracked: Vec<TrackedRegister>,
     pub index: u32,
     /// Lanes that are threads of the block.
     pub exists: u32,
@@ -115,6 +128,7 @@ impl<'c> Warp<'c> {
         Self {
             registers: Registers::new(constants),
             local: LocalMemory::default(),
+            tracked: Vec::new(),
             index,
             exists: u32::MAX >> (32 - lanes),
             alive: 0,
@@ -143,6 +157,8 @@ impl<'c> Warp<'c> {
         self.registers.reset(top);
         self.top = (top, kernel.local.next_multiple_of(16));
         self.local.reset(kernel.local);
+        self.tracked.clear();
+        self.track(kernel);
         self.alive = self.exists;
         (self.arrived, self.passed) = (0, 0);
         self.waiting.clear();
@@ -152,10 +168,18 @@ impl<'c> Warp<'c> {
         self.stacks.clear();
         let local_end = kernel.local.next_multiple_of(16);
         let base = Base::default();
-        self.frames.push(Frame { function: 0, base, local: 0, local_end, local_before: 0, caller: None, live: true });
+        let kernel_frame =
+            Frame { function: 0, base, local: 0, local_end, local_before: 0, tracked: 0, caller: None, live: true };
+        self.frames.push(kernel_frame);
         self.ready.clear();
         self.ready.push(Split { pc: kernel.entry, mask: self.exists, meet: NEVER_MEET, join: ALONE, frame: 0 });
         self.executed = 0;
+    }
+
+    /// Nothing has written the tracked registers of a function that begins.
+    fn track(&mut self, code: &FunctionCode) {
+        let registers = 0..code.tracked.len() as u32;
+        self.tracked.extend(registers.map(|origin| TrackedRegister { written: 0, origin }));
     }
 
     /// The thread of a lane.
@@ -289,8 +313,9 @@ impl<'c> Warp<'c> {
         );
         self.registers.grow(self.top.0);
         self.local.grow(needed);
-        let (local_end, caller) = (self.top.1, Some(split));
-        self.frames.push(Frame { function, base, local, local_end, local_before, caller, live: true });
+        let (local_end, caller, tracked) = (self.top.1, Some(split), self.tracked.len());
+        self.track(code);
+        self.frames.push(Frame { function, base, local, local_end, local_before, tracked, caller, live: true });
         let frame = self.frames.len() as u32 - 1;
         Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame })
     }
@@ -310,6 +335,7 @@ impl<'c> Warp<'c> {
         self.stacks.remove(&frame);
         while let Some(last) = self.frames.last().filter(|last| !last.live) {
             self.top = (last.base, last.local_before);
+            self.tracked.truncate(last.tracked);
             self.frames.pop();
         }
     }

@@ -13,6 +13,7 @@ use ptx::{
 
 use super::SystemFunction;
 use super::fragment::Fragment;
+use super::inspection::Inspections;
 use crate::InstructionInfo;
 use crate::lanes::{Handler, Operands};
 use crate::model::CacheWish;
@@ -41,6 +42,8 @@ pub(crate) struct Code {
     pub static_shared: u64,
     /// Number of instructions that access memory.
     pub accesses: u32,
+    /// What the sanitizer looks at before some of `instructions`.
+    pub inspections: Inspections,
     /// Whether the result depends on the order in which blocks run.
     pub ordered: bool,
 }
@@ -59,6 +62,11 @@ pub(crate) struct FunctionCode {
     pub parameters: Vec<Rows>,
     /// The same for what it returns.
     pub results: Vec<Rows>,
+    /// The names of the registers that may be read before anything wrote them, and of those whose values may be made of such
+    /// ones; `None` is the carry flag.
+    pub tracked: Vec<Option<Arc<str>>>,
+    /// The names of those that nothing writes at all.
+    pub never_written: Vec<String>,
 }
 
 /// Consecutive rows of words.

@@ -6,7 +6,7 @@
 use ptx::{Instruction, Op};
 
 /// The successors of each position of a body; the position after the last stands for the function's end.
-fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
+pub(super) fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
     let end = body.len() as u32;
     let mut all: Vec<Vec<u32>> = Vec::with_capacity(body.len());
     for (position, instruction) in body.iter().enumerate() {
@@ -28,9 +28,8 @@ fn successors(body: &[Instruction]) -> Vec<Vec<u32>> {
 
 /// For each position of a body, the position where all paths from it first meet; `None`: never. The length of the body
 /// stands for the function's end.
-pub(super) fn meeting_points(body: &[Instruction]) -> Vec<Option<u32>> {
-    let successors = successors(body);
-    let no_ends = post_dominators(&successors, &[]);
+pub(super) fn meeting_points(body: &[Instruction], successors: &[Vec<u32>]) -> Vec<Option<u32>> {
+    let no_ends = post_dominators(successors, &[]);
     let ends = |counts: fn(&Op) -> bool| -> Vec<u32> {
         (0..body.len() as u32).filter(|&position| counts(&body[position as usize].op)).collect()
     };
@@ -39,7 +38,7 @@ pub(super) fn meeting_points(body: &[Instruction]) -> Vec<Option<u32>> {
     let mut points = no_ends;
     for ends in [exits, all_ends] {
         if points.contains(&None) && !ends.is_empty() {
-            let fallback = post_dominators(&successors, &ends);
+            let fallback = post_dominators(successors, &ends);
             for (point, other) in points.iter_mut().zip(fallback) {
                 *point = point.or(other);
             }

@@ -1,9 +1,11 @@
 //! A module made ready to run.
 
+mod blocks;
 mod code;
 mod control_flow;
 mod decode;
 mod fragment;
+mod inspection;
 mod layout;
 mod listing;
 mod order;
@@ -12,6 +14,8 @@ mod variables;
 
 pub(crate) use code::*;
 pub(crate) use fragment::Fragment;
+pub use inspection::RegisterUse;
+pub(crate) use inspection::{Inspection, Merge, RegisterFlow, Rule};
 pub(crate) use listing::source;
 pub(crate) use system::SystemFunction;
 pub(crate) use variables::{function_at, window};
@@ -71,6 +75,9 @@ pub struct KernelInfo {
     pub explicit_cluster: bool,
     /// `.maxclusterrank`: the most blocks that a cluster may have.
     pub max_cluster_blocks: Option<u32>,
+    /// The registers, of the kernel and of the functions that it may call, whose values matter somewhere and that no
+    /// instruction writes.
+    pub never_written: Vec<String>,
 }
 
 /// A variable of the module in device memory.
@@ -294,6 +301,7 @@ impl Kernel {
             required_cluster: function.required_cluster,
             explicit_cluster: function.explicit_cluster,
             max_cluster_blocks: function.max_cluster_blocks.filter(|&blocks| blocks > 0),
+            never_written: code.iter().flat_map(|code| &code.functions).flat_map(|f| f.never_written.clone()).collect(),
         };
         Self { info, code, parameters: layout::parameters(module, function) }
     }

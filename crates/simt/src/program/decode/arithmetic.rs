@@ -5,6 +5,7 @@ use std::ops::Range;
 use ptx::{BinaryOp, Combine, Destination, Kind, Mode, Op, Operand, Space, Symbol, TernaryOp, Type, UnaryOp};
 
 use super::super::code::{Action, Constant};
+use super::super::inspection::Rule;
 use super::super::variables::{constants, window};
 use super::operands::is_fixed;
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER};
@@ -179,7 +180,7 @@ impl FunctionDecoder<'_, '_> {
         if ty.bits() == 128 {
             let from = self.pair(src)?;
             let Some(register) = dst else { return Ok(()) };
-            let to = self.pair(Operand::Register(register))?;
+            let to = self.pair_destination(register)?;
             let handler = lanes::copy(Type::B64);
             self.lanes(handler, Operands { d: to[0], a: from[0], ..Operands::default() });
             self.emit(HELPER, Action::Lanes(handler, Operands { d: to[1], a: from[1], ..Operands::default() }));
@@ -211,7 +212,7 @@ impl FunctionDecoder<'_, '_> {
         let rows = parts.iter().map(|&operand| self.value(operand, part)).collect::<Decoded<Vec<u32>>>()?;
         if let ([low, high], 128) = (rows.as_slice(), ty.bits()) {
             let Some(register) = dst else { return Ok(()) };
-            let to = self.pair(Operand::Register(register))?;
+            let to = self.pair_destination(register)?;
             let handler = lanes::copy(Type::B64);
             // The low half may be the register's own high half.
             let saved = self.temporary_double();
@@ -418,7 +419,20 @@ impl FunctionDecoder<'_, '_> {
         let (a, b) = (self.value(a, ty)?, self.value(b, if amount { Type::U32 } else { ty })?);
         let d = self.destination(dst, to)?;
         self.lanes(handler, Operands { d, a, b, e: lanes::pack(mode), ..Operands::default() });
+        if matches!(op, BinaryOp::Divide | BinaryOp::Remainder)
+            && ty.kind() != Kind::Float
+            && !self.is_never_zero(b, ty)
+        {
+            self.inspect(Rule::Divisor { row: b, bits: ty.bits() });
+        }
         Ok(())
+    }
+
+    /// Whether a row is a constant other than zero.
+    fn is_never_zero(&self, row: u32, ty: Type) -> bool {
+        let pool = if ty.bits() == 64 { &self.builder.doubles } else { &self.builder.words };
+        let constant = pool.list.get((row & !FIXED) as usize).filter(|_| row & FIXED != 0);
+        matches!(constant, Some(Constant::Bits(bits)) if bits << (64 - ty.bits()) != 0)
     }
 
     fn ternary(
@@ -440,6 +454,9 @@ impl FunctionDecoder<'_, '_> {
         };
         let d = self.destination(dst, wide)?;
         self.lanes(handler, Operands { d, a, b, c, e });
+        if op == TernaryOp::FindNthSet {
+            self.inspect(Rule::AtMost { row: b, limit: 31, operand: "the base of `fns`" });
+        }
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use ptx::{MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, Type};
 
 use super::super::code::{Action, AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore};
+use super::super::inspection::Rule;
 use super::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 use crate::lanes::{NEVER, Operands, lanes};
@@ -10,15 +11,20 @@ use crate::machine::pending_count;
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn asynchronous(&mut self, op: &Op) -> Decoded<()> {
+        let mut rule = None;
         let action = match op {
             Op::CopyAsync(copy) => {
+                let given = copy.source_bytes.is_some();
                 let source_bytes = copy.source_bytes.unwrap_or(Operand::Integer(copy.bytes.into()));
+                let row = self.word(source_bytes, Type::U32)?;
+                let operand = "the number of bytes that `cp.async` reads";
+                rule = given.then_some(Rule::AtMost { row, limit: copy.bytes, operand });
                 Asynchronous::Copy(AsyncCopy {
                     from: self.reach(Space::Global, copy.src)?,
                     to: self.reach(Space::Shared, copy.dst)?,
                     bytes: copy.bytes,
                     at_l2_only: copy.at_l2_only,
-                    source_bytes: self.word(source_bytes, Type::U32)?,
+                    source_bytes: row,
                     ignore_source: match copy.ignore_source {
                         Some(predicate) => self.predicate_register(predicate)?,
                         None => NEVER,
@@ -44,6 +50,11 @@ impl FunctionDecoder<'_, '_> {
             },
             Op::Mbarrier { action, space, address } => {
                 let reach = self.reach(*space, *address)?;
+                rule = match action {
+                    ptx::MbarrierAction::Initialize { .. } => Some(Rule::Mbarrier { reach, ends: false }),
+                    ptx::MbarrierAction::Invalidate => Some(Rule::Mbarrier { reach, ends: true }),
+                    _ => None,
+                };
                 Asynchronous::Mbarrier { reach, action: self.mbarrier(action)? }
             }
             Op::PendingCount { dst, state } => {
@@ -58,6 +69,9 @@ impl FunctionDecoder<'_, '_> {
             _ => return Err(LoadErrorReason::Unsupported { what: "this asynchronous instruction".into() }),
         };
         self.emit(COUNTED, Action::Asynchronous(Box::new(action)));
+        if let Some(rule) = rule {
+            self.inspect(rule);
+        }
         Ok(())
     }
 

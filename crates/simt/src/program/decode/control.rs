@@ -3,17 +3,24 @@
 use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
 
 use super::super::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
+use super::super::inspection::Rule;
 use super::super::system;
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;
+use crate::lanes::ALWAYS;
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn control(&mut self, op: &Op) -> Decoded<()> {
         let meet = self.meet;
+        let mut rule = None;
         let action = match op {
-            Op::Branch { target, .. } => Action::Branch { target: *target, meet },
-            Op::BranchIndexed { index, targets, .. } => {
+            Op::Branch { target, uniform } => {
+                rule = uniform.then_some(Rule::UniformBranch).filter(|_| self.guard != ALWAYS);
+                Action::Branch { target: *target, meet }
+            }
+            Op::BranchIndexed { index, targets, uniform } => {
                 let index = self.word(*index, Type::U32)?;
+                rule = uniform.then_some(Rule::UniformIndex { row: index });
                 Action::BranchIndexed(Box::new(BranchIndexed { index, targets: targets.clone(), meet }))
             }
             Op::Call { callee, results, arguments, .. } => return self.call(callee, results, arguments),
@@ -36,6 +43,7 @@ impl FunctionDecoder<'_, '_> {
                     None => None,
                 };
                 let waits = *action != BarrierAction::Arrive;
+                rule = Some(Rule::Barrier { row: number, reduces: reduction.is_some() });
                 Action::Barrier(Box::new(Barrier { number, threads, aligned: *aligned, waits, reduction }))
             }
             Op::WarpBarrier { members } => Action::WarpBarrier { members: self.word(*members, Type::U32)? },
@@ -102,6 +110,9 @@ impl FunctionDecoder<'_, '_> {
             }
         };
         self.emit(COUNTED, action);
+        if let Some(rule) = rule {
+            self.inspect(rule);
+        }
         Ok(())
     }
 

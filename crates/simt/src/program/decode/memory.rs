@@ -145,7 +145,7 @@ impl FunctionDecoder<'_, '_> {
         let mut destinations = Vec::new();
         for &dst in dsts {
             match dst {
-                Some(register) if ty.bits() == 128 => destinations.extend(self.pair(Operand::Register(register))?),
+                Some(register) if ty.bits() == 128 => destinations.extend(self.pair_destination(register)?),
                 None if ty.bits() == 128 => destinations.extend([self.temporary_double(), self.temporary_double()]),
                 _ => destinations.push(self.destination(dst, if wide { Type::B64 } else { Type::B32 })?),
             }
@@ -303,7 +303,7 @@ impl FunctionDecoder<'_, '_> {
             None => a,
         };
         let d = match dst {
-            Some(register) if ty.bits() == 128 => Some(self.pair(Operand::Register(register))?[0]),
+            Some(register) if ty.bits() == 128 => Some(self.pair_destination(register)?[0]),
             Some(_) => Some(self.destination(dst, ty)?),
             None => None,
         };

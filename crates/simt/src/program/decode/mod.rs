@@ -7,6 +7,7 @@ mod matrix;
 mod memory;
 mod operands;
 mod texture;
+mod unwritten;
 mod uses;
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use ptx::{Function, Handle, Module, Span, Type, Variable};
 
 use super::code::{Action, Code, Constant, FunctionCode, Instruction, NEVER_MEET, RETURN, Rows};
+use super::inspection::{Inspections, Rule};
 use super::listing::Lines;
 use super::order::RegisterOf;
 use super::{control_flow, layout, listing, order};
@@ -46,13 +48,23 @@ pub(super) fn kernel(
         words: Pool::default(),
         doubles: Pool::default(),
         accesses: 0,
+        inspections: Inspections::default(),
         read: HashSet::new(),
     };
     for &handle in &functions {
         FunctionDecoder::new(&mut builder, handle).decode()?;
     }
     let Builder {
-        mut instructions, origins, positions, functions: decoded, words, doubles, accesses, by_handle, ..
+        mut instructions,
+        origins,
+        positions,
+        functions: decoded,
+        words,
+        doubles,
+        accesses,
+        by_handle,
+        inspections,
+        ..
     } = builder;
     let count = positions.len() as u32;
     for (instruction, origin) in instructions.iter_mut().zip(&origins) {
@@ -69,6 +81,7 @@ pub(super) fn kernel(
         constant_doubles: doubles.list,
         static_shared,
         accesses,
+        inspections,
         ordered: order::matters(module, &functions, &builder.read),
     })
 }
@@ -112,6 +125,7 @@ struct Builder<'m> {
     doubles: Pool,
     /// Instructions so far that access memory.
     accesses: u32,
+    inspections: Inspections,
     read: HashSet<RegisterOf>,
 }
 
@@ -186,7 +200,8 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         self.frame.entry = self.builder.instructions.len() as u32;
         self.origin = self.builder.positions.len() as u32;
         self.lay_out().map_err(|reason| fail(self.function.span, reason))?;
-        let meets = control_flow::meeting_points(body);
+        let ways = control_flow::successors(body);
+        let meets = control_flow::meeting_points(body, &ways);
         let first = self.builder.instructions.len();
         let mut starts = Vec::with_capacity(body.len() + 1);
         for (index, instruction) in body.iter().enumerate() {
@@ -203,11 +218,14 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             guard
                 .and_then(|guard| {
                     self.guard = guard;
-                    self.uses.next(&instruction.op);
-                    self.instruction(&instruction.op)
+                    self.uses.begin(&instruction.op);
+                    let decoded = self.instruction(&instruction.op);
+                    self.uses.end();
+                    decoded
                 })
                 .map_err(|reason| fail(instruction.span, reason))?;
         }
+        unwritten::track(&mut self, body, &ways, &starts);
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);
         self.guard = ALWAYS;
@@ -350,6 +368,12 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
     fn emit(&mut self, counted: u32, action: Action) {
         self.builder.instructions.push(Instruction { action, guard: self.guard, counter: counted });
         self.builder.origins.push(self.origin);
+    }
+
+    /// What the sanitizer looks at before the step that was emitted last.
+    fn inspect(&mut self, rule: Rule) {
+        let last = self.builder.instructions.len() as u32 - 1;
+        self.builder.inspections.entry(last).rule = Some(rule);
     }
 
     /// The instruction itself: arithmetic.

@@ -102,6 +102,15 @@ impl FunctionDecoder<'_, '_> {
         }
     }
 
+    /// The two rows of a 128-bit register to write.
+    pub(super) fn pair_destination(&mut self, register: Handle<Register>) -> Decoded<[u32; 2]> {
+        self.uses.write(register);
+        match self.type_of(register).bits() {
+            128 => Ok([self.rows[register.index()], self.rows[register.index()] + 1]),
+            _ => self.misplaced_register(register),
+        }
+    }
+
     /// A value known now, or when the kernel is launched.
     fn constant(&self, operand: Operand, ty: Type) -> Decoded<Constant> {
         let float = ty.kind() == Kind::Float;
@@ -190,6 +199,7 @@ impl FunctionDecoder<'_, '_> {
                 _ => return Err(LoadErrorReason::Unsupported { what: format!("type .{} here", ty.name()) }),
             });
         };
+        self.uses.write(register);
         let row = self.rows[register.index()];
         match (ty.bits(), self.type_of(register).bits()) {
             (1, 1) | (8 | 16 | 32, 8 | 16 | 32) | (64, 64) => Ok(row),

@@ -1,9 +1,11 @@
-//! What registers are read for: values that are only moved, and those that are computed with.
+//! What a function's instructions read and write, and what registers are read for: values that are only moved, and those that
+//! are computed with.
 //!
 //! Padding between the fields of a struct is copied with them. The sanitizer may not take that for a use. Compilers take small
 //! structs apart, and put them together, with shifts and masks, so these move a value, too.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use ptx::{BinaryOp, Destination, Handle, Kind, Op, Operand, Register, TernaryOp, Type};
 
@@ -21,11 +23,16 @@ pub(super) struct Uses {
     loads: Vec<(usize, Vec<Destination>)>,
     /// Whether the present operand is only moved.
     pub moving: bool,
+    /// The registers that instructions read, guards left out, and those that they write.
+    reads: Vec<Handle<Register>>,
+    writes: Vec<Handle<Register>>,
+    /// Which of these belong to each instruction.
+    instructions: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl Uses {
-    /// The next instruction.
-    pub fn next(&mut self, op: &Op) {
+    /// The next instruction begins; its guard has been read.
+    pub fn begin(&mut self, op: &Op) {
         use BinaryOp::{And, Or, ShiftLeft, ShiftRight, Xor};
         use TernaryOp::{BitFieldExtract, FunnelShiftLeft, FunnelShiftRight, Logic, Permute};
         let (sources, destinations): (&[Operand], &[Destination]) = match op {
@@ -54,13 +61,39 @@ impl Uses {
             let Operand::Register(from) = *source else { continue };
             self.moves.extend(destinations.iter().flatten().map(|&to| (from, to)));
         }
+        let (reads, writes) = (self.reads.len(), self.writes.len());
+        self.instructions.push((reads..reads, writes..writes));
+    }
+
+    /// It ends.
+    pub fn end(&mut self) {
+        self.moving = false;
+        if let Some((reads, writes)) = self.instructions.last_mut() {
+            (reads.end, writes.end) = (self.reads.len(), self.writes.len());
+        }
     }
 
     /// A register is read.
     pub fn read(&mut self, register: Handle<Register>) {
+        self.reads.push(register);
         if !self.moving {
             self.computed.insert(register);
         }
+    }
+
+    /// A register is written.
+    pub fn write(&mut self, register: Handle<Register>) {
+        self.writes.push(register);
+    }
+
+    /// The registers that the instruction at a position of the body reads, its guard left out.
+    pub fn reads(&self, position: usize) -> &[Handle<Register>] {
+        self.instructions.get(position).map_or(&[], |(reads, _)| &self.reads[reads.clone()])
+    }
+
+    /// Those that it writes.
+    pub fn writes(&self, position: usize) -> &[Handle<Register>] {
+        self.instructions.get(position).map_or(&[], |(_, writes)| &self.writes[writes.clone()])
     }
 
     /// The load at this position writes these registers.
@@ -69,7 +102,7 @@ impl Uses {
     }
 
     /// Tells the loads which of their elements are only copied.
-    pub fn mark_copies(mut self, instructions: &mut [Instruction]) {
+    pub fn mark_copies(&mut self, instructions: &mut [Instruction]) {
         loop {
             let before = self.computed.len();
             for &(from, to) in &self.moves {
@@ -81,7 +114,7 @@ impl Uses {
                 break;
             }
         }
-        for (at, destinations) in self.loads {
+        for (at, destinations) in std::mem::take(&mut self.loads) {
             let Some(Action::Load(load)) = instructions.get_mut(at).map(|instruction| &mut instruction.action) else {
                 continue;
             };

@@ -1,0 +1,189 @@
+//! What the sanitizer sees before a step is executed: registers that nothing wrote, and operands for which the PTX manual leaves
+//! open what the instruction does.
+//!
+//! Whether there is anything to see was found out when the program was decoded ([`Inspection`]); most kernels have nothing.
+
+use ptx::Space;
+
+use super::block::Worker;
+use super::local::lanes;
+use super::warp::{Split, TrackedRegister, Warp};
+use super::{access, space_of};
+use crate::FindingKind;
+use crate::program::{self, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
+
+/// Looks at a step that the lanes of `mask` are about to execute, of those of the split.
+#[cold]
+#[inline(never)]
+pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspection: &Inspection, mask: u32) {
+    let Some(checks) = worker.checker.as_ref().map(|checker| checker.checks()) else { return };
+    if let Some(flow) = &inspection.registers {
+        registers(worker, warp, split, flow, mask);
+    }
+    if let Some(rule) = inspection.rule.as_ref().filter(|_| checks.undefined && mask != 0) {
+        follow(worker, warp, split, rule, mask);
+    }
+}
+
+/// Tells of something that each of some lanes does.
+fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, kind: impl Fn(usize) -> FindingKind) {
+    let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
+    let Some(checker) = &mut worker.checker else { return };
+    for lane in lanes(mask) {
+        checker.tell(kind(lane), place, warp.index, lane as u32, None);
+    }
+}
+
+/// Looks for uses of what nothing wrote, and remembers what is written.
+fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &RegisterFlow, mask: u32) {
+    let first = warp.frame(split).tracked;
+    let at = |register: u32| first + register as usize;
+    if let Some(guard) = flow.guard {
+        unwritten(worker, warp, split, guard, split.mask, RegisterUse::Condition);
+    }
+    for &(register, to) in &flow.uses {
+        unwritten(worker, warp, split, register, mask, to);
+    }
+    if let Some(&register) = flow.stored.first() {
+        let written = flow.stored.iter().fold(0, |written, &register| written | warp.tracked[at(register)].written);
+        unwritten(worker, warp, split, register, mask & !written, RegisterUse::Stored);
+    }
+    for made in &flow.moves {
+        let (written, origin) = merge(warp, first, &made.merge, mask);
+        let to = &mut warp.tracked[at(made.to)];
+        to.written = to.written & !mask | written & mask;
+        if mask & !written != 0 {
+            to.origin = origin;
+        }
+    }
+    for &register in &flow.writes {
+        warp.tracked[at(register)].written |= mask;
+    }
+    if let Some(register) = flow.forgets {
+        let register = &mut warp.tracked[at(register)];
+        register.written &= !mask;
+    }
+}
+
+/// The lanes in which a value that is made of others is written, and the register that is to blame for the rest of `mask`.
+fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, u32) {
+    const WRITTEN: TrackedRegister = TrackedRegister { written: u32::MAX, origin: 0 };
+    let of = |register: &u32| warp.tracked[first + *register as usize];
+    let maybe = |register: &Option<u32>| register.as_ref().map_or(WRITTEN, of);
+    let holds = |operand: u32| warp.registers.predicate(operand);
+    let blame = |written: u32, parts: &[TrackedRegister]| {
+        let culprit = parts.iter().find(|part| mask & !(part.written | written) != 0);
+        (written, culprit.map_or(0, |part| part.origin))
+    };
+    match merge {
+        Merge::All(parts) => {
+            let parts: Vec<TrackedRegister> = parts.iter().map(of).collect();
+            blame(parts.iter().fold(u32::MAX, |written, part| written & part.written), &parts)
+        }
+        Merge::Any(parts) => {
+            let parts: Vec<TrackedRegister> = parts.iter().map(of).collect();
+            blame(parts.iter().fold(0, |written, part| written | part.written), &parts)
+        }
+        Merge::Choice { predicate, chooser, yes, no } => {
+            let (chosen, chooser, mut yes, mut no) = (holds(*predicate), maybe(chooser), maybe(yes), maybe(no));
+            yes.written |= !chosen;
+            no.written |= chosen;
+            blame(chooser.written & yes.written & no.written, &[chooser, yes, no])
+        }
+        Merge::Logic { and, operands: [(a_operand, a), (b_operand, b)] } => {
+            let decides = |operand: u32| if *and { !holds(operand) } else { holds(operand) };
+            let (a, b) = (maybe(a), maybe(b));
+            let both = a.written & b.written;
+            let written = both | a.written & decides(*a_operand) | b.written & decides(*b_operand);
+            blame(written, &[a, b])
+        }
+    }
+}
+
+/// Tells of the lanes, of some, that use a register which nothing wrote: once.
+fn unwritten(worker: &mut Worker, warp: &mut Warp, split: &Split, register: u32, mask: u32, to: RegisterUse) {
+    let frame = warp.frame(split);
+    let (first, function) = (frame.tracked, frame.function as usize);
+    let TrackedRegister { written, origin } = warp.tracked[first + register as usize];
+    let guilty = mask & !written;
+    if guilty == 0 {
+        return;
+    }
+    let Some(names) = worker.launched.code.functions.get(function).map(|function| &function.tracked) else { return };
+    let name = |register: u32| names.get(register as usize).and_then(Option::as_deref);
+    let checks = worker.checker.as_ref().map(|checker| checker.checks()).unwrap_or_default();
+    match (name(register), name(origin)) {
+        (Some(register), Some(origin)) if checks.init => tell(worker, warp, split, guilty, |_| {
+            FindingKind::UnwrittenRegister { register: register.into(), origin: origin.into(), to }
+        }),
+        (None, _) if checks.undefined => tell(worker, warp, split, guilty, |_| FindingKind::UnsetCarry),
+        _ => {}
+    }
+    for register in [register, origin] {
+        warp.tracked[first + register as usize].written |= guilty;
+    }
+}
+
+/// Looks at the operands of lanes.
+fn follow(worker: &mut Worker, warp: &Warp, split: &Split, rule: &Rule, mask: u32) {
+    let which = |holds: &dyn Fn(usize) -> bool| {
+        lanes(mask).filter(|&lane| holds(lane)).fold(0, |lanes, lane| lanes | 1u32 << lane)
+    };
+    let first = mask.trailing_zeros() as usize & 31;
+    match *rule {
+        Rule::Divisor { row, bits: 64 } => {
+            let divisors = warp.registers.wide(row);
+            let zero = which(&|lane| divisors[lane] == 0);
+            tell(worker, warp, split, zero, |_| FindingKind::DivisionByZero);
+        }
+        Rule::Divisor { row, bits } => {
+            let divisors = warp.registers.word(row);
+            let zero = which(&|lane| divisors[lane] << (32 - bits.clamp(1, 32)) == 0);
+            tell(worker, warp, split, zero, |_| FindingKind::DivisionByZero);
+        }
+        Rule::AtMost { row, limit, operand } => {
+            let values = *warp.registers.word(row);
+            let beyond = which(&|lane| values[lane] > limit);
+            tell(worker, warp, split, beyond, |lane| {
+                let value = values[lane];
+                FindingKind::OperandBeyondLimit { operand, value, limit }
+            });
+        }
+        Rule::UniformBranch => {
+            let others = split.mask & !mask;
+            if others != 0 {
+                let lanes = [first as u32, others.trailing_zeros()];
+                tell(worker, warp, split, 1 << first, |_| FindingKind::DivergentUniform { lanes });
+            }
+        }
+        Rule::UniformIndex { row } => {
+            let indices = warp.registers.word(row);
+            if let Some(other) = lanes(mask).find(|&lane| indices[lane] != indices[first]) {
+                let lanes = [first as u32, other as u32];
+                tell(worker, warp, split, 1 << first, |_| FindingKind::DivergentUniform { lanes });
+            }
+        }
+        Rule::Barrier { row, reduces } => {
+            let barrier = warp.registers.word(row)[first];
+            if worker.block.barriers.reduces(barrier).is_some_and(|others| others != reduces) {
+                tell(worker, warp, split, 1 << first, |_| FindingKind::MixedBarrier { barrier });
+            }
+        }
+        Rule::Mbarrier { ref reach, ends } => {
+            let mut addresses = access::addresses(warp, reach, split);
+            if reach.space == Space::Generic {
+                let window = program::window(Space::Shared);
+                for lane in lanes(mask).filter(|&lane| space_of(addresses[lane]) == Space::Shared).collect::<Vec<_>>() {
+                    addresses[lane] = addresses[lane].wrapping_sub(window);
+                }
+            }
+            let Some(checker) = &mut worker.checker else { return };
+            let again = lanes(mask).filter(|&lane| {
+                let is_new = checker.keeps_mbarrier(addresses[lane], !ends);
+                !ends && !is_new
+            });
+            let again = again.fold(0, |lanes, lane| lanes | 1u32 << lane);
+            tell(worker, warp, split, again, |lane| FindingKind::RepeatedInitialization { address: addresses[lane] });
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What the sanitizer looks at before some steps: registers that nothing may have written, and operands for which the PTX
+//! manual leaves open what an instruction does.
+
+/// The inspections of a kernel's steps. Most steps have none.
+#[derive(Default)]
+pub(crate) struct Inspections {
+    /// For each step, one more than the index in `list`, or 0; steps behind the last one that has any are left out.
+    steps: Vec<u32>,
+    list: Vec<Inspection>,
+}
+
+impl Inspections {
+    /// Whether there are none at all.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// That of a step.
+    #[inline(always)]
+    pub fn of(&self, pc: u32) -> Option<&Inspection> {
+        match self.steps.get(pc as usize) {
+            None | Some(0) => None,
+            Some(index) => self.list.get(*index as usize - 1),
+        }
+    }
+
+    /// That of a step, which is made if there is none.
+    pub fn entry(&mut self, pc: u32) -> &mut Inspection {
+        let step = pc as usize;
+        if self.steps.len() <= step {
+            self.steps.resize(step + 1, 0);
+        }
+        if self.steps[step] == 0 {
+            self.list.push(Inspection::default());
+            self.steps[step] = self.list.len() as u32;
+        }
+        &mut self.list[self.steps[step] as usize - 1]
+    }
+}
+
+/// What to look at before a step.
+#[derive(Debug, Default)]
+pub(crate) struct Inspection {
+    /// Registers that nothing may have written.
+    pub registers: Option<Box<RegisterFlow>>,
+    /// An operand for which the result may be open.
+    pub rule: Option<Rule>,
+}
+
+/// A tracked register of a function: its index in [`FunctionCode::tracked`](super::FunctionCode::tracked).
+pub(crate) type Tracked = u32;
+
+/// What an instruction does with tracked registers.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct RegisterFlow {
+    /// The guard.
+    pub guard: Option<Tracked>,
+    /// Registers whose values matter here.
+    pub uses: Vec<(Tracked, RegisterUse)>,
+    /// The elements of a store, which matters if nothing wrote any of them.
+    pub stored: Vec<Tracked>,
+    /// Registers whose values are made of others'.
+    pub moves: Vec<Move>,
+    /// Registers that are written.
+    pub writes: Vec<Tracked>,
+    /// A register that loses its value: the carry flag, at a call.
+    pub forgets: Option<Tracked>,
+}
+
+/// What the value of a register is used for, so that it matters whether anything wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RegisterUse {
+    /// It decides whether an instruction is executed, or where a branch goes.
+    Condition,
+    /// It is an address, or a part of one.
+    Address,
+    /// It is stored.
+    Stored,
+    /// It is an operand of an instruction that other threads, or memory, see the effect of.
+    Operand,
+}
+
+/// A register gets a value that is made of other registers' values.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Move {
+    pub to: Tracked,
+    pub merge: Merge,
+}
+
+/// When a value that is made of others counts as written. `None` is a value that is always written.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Merge {
+    /// If all of these are: arithmetic.
+    All(Vec<Tracked>),
+    /// If any of these is: parts of a value, of which some may be padding.
+    Any(Vec<Tracked>),
+    /// If the one that is chosen is, and what chooses, a predicate operand.
+    Choice { predicate: u32, chooser: Option<Tracked>, yes: Option<Tracked>, no: Option<Tracked> },
+    /// Of predicates: if both are, or one is that decides alone. For each, the operand.
+    Logic { and: bool, operands: [(u32, Option<Tracked>); 2] },
+}
+
+/// Operands for which the PTX manual leaves open what the instruction does. Rows are those of the step's operands.
+#[derive(Clone, Debug)]
+pub(crate) enum Rule {
+    /// An integer is divided by the value in this row, of so many bits.
+    Divisor { row: u32, bits: u32 },
+    /// The value in this row of words may be this at most.
+    AtMost { row: u32, limit: u32, operand: &'static str },
+    /// `bra.uni`: all lanes go the same way.
+    UniformBranch,
+    /// `brx.idx.uni`: all lanes have the same value in this row.
+    UniformIndex { row: u32 },
+    /// A barrier, of the number in this row, that reduces a predicate, or does not: all that meet at it must do the same.
+    Barrier { row: u32, reduces: bool },
+    /// `mbarrier.init` or, if it `ends`, `mbarrier.inval`.
+    Mbarrier { reach: super::Reach, ends: bool },
+}
