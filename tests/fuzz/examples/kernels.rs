@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use coalesce_fuzz::kernel::operations::OBJECTS;
 use coalesce_fuzz::kernel::{HEADER, Kind};
 use coalesce_fuzz::machine;
 
@@ -15,13 +16,14 @@ fn main() {
     };
     let number = |text: &String| text.parse::<u64>().expect("a number");
     for file in 0..number(files) {
-        let mut text = HEADER.to_owned();
+        let mut text = format!("{HEADER}{OBJECTS}");
         for seed in 0..20 {
             let seed = number(first) + 20 * file + seed;
             let _ = writeln!(
                 text,
                 "{}",
-                machine::seeded(seed, [Kind::Exact, Kind::Wild][seed as usize % 2]).text(&format!("k{seed}"))
+                machine::seeded(seed, [Kind::Exact, Kind::Wild, Kind::Loose][seed as usize % 3])
+                    .text(&format!("k{seed}"))
             );
         }
         std::fs::write(format!("{folder}/{file}.ptx"), text).expect("the file is written");
