@@ -317,3 +317,24 @@ fn labs_show_lines_too() {
     fails(host("transpose --padded --device sim --hot 3"), 2, &["--lines"]);
     fails(host(&format!("{KERNELS} offset_read --grid 1 --block 1 --lines --format markdown")), 2, &["--lines"]);
 }
+
+#[test]
+fn clusters_are_launched_as_asked_for_or_refused_with_the_reason() {
+    let run =
+        |arguments: &str| host(&format!("run ../crates/simt/tests/filetests/distributed.ptx {arguments} --device sim"));
+    let shown = run("neighbours --grid 4 --block 2 --cluster 2 u32[64] --print 0").assert().success();
+    let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    assert!(text.contains("4 x 1 x 1 blocks of 2 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");
+    // Block 0 has what block 1 wrote, and what its neighbour's rank is.
+    assert!(text.contains("\n 0: 100 100 100 100 6 10 0 0\n"), "{text}");
+    for (arguments, parts) in [
+        ("neighbours --grid 3 --block 2 --cluster 2 u32[64]", ["a grid of 3 x 1 x 1", "clusters of 2 x 1 x 1"]),
+        ("neighbours --grid 32 --block 2 --cluster 32 u32[64]", ["32 blocks", "1 to 16 are allowed"]),
+        ("demands --grid 4 --block 1 --cluster 4 u32[1]", ["clusters of 2 x 1 x 1", ".reqnctapercluster"]),
+        ("explicit --grid 4 --block 1 u32[1]", [".explicitcluster", "--cluster"]),
+        ("explicit --grid 8 --block 1 --cluster 8 u32[1]", ["at most 4 blocks", ".maxclusterrank"]),
+        ("neighbours --grid 2 --block 1 --cluster 0 u32[64]", ["--cluster", "from 1"]),
+    ] {
+        fails(run(arguments), 2, &parts);
+    }
+}
