@@ -39,7 +39,6 @@ extern "C" __global__ void swaps(unsigned *out, double *d, float *f) {
 //= inout: u64 [0, 0, 2**64 - 1] -> [32 << 33, 31 << 40, 2**64 - 2**32]
 // inout: u64 0 0 18446744073709551615 -> 274877906944 34084860461056 18446744069414584320
 // run: swaps block=48
-// blamed: race_in_block
 //= out: u32 [48 * 47 // 2]
 // out: u32 1128
 //= inout: f64 [1.0, 2.0] -> [25.0, 14.0]

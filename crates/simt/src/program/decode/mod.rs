@@ -252,7 +252,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                 _ => {}
             }
         }
-        self.uses.mark_copies(&mut self.builder.instructions);
+        self.uses.mark_loads(&mut self.builder.instructions);
         self.builder.functions.push(self.frame);
         Ok(())
     }

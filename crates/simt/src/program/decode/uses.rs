@@ -3,11 +3,14 @@
 //!
 //! Padding between the fields of a struct is copied with them. The sanitizer may not take that for a use. Compilers take small
 //! structs apart, and put them together, with shifts and masks, so these move a value, too.
+//!
+//! A value that is read only to be what a compare-and-swap expects may be stale: then nothing is swapped. The programming guide
+//! builds its atomic operations so, with a plain read, which counts as an atomic one here.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use ptx::{BinaryOp, Destination, Handle, Kind, Op, Operand, Register, TernaryOp, Type};
+use ptx::{AtomicOp, BinaryOp, Destination, Handle, Kind, Op, Operand, Register, TernaryOp, Type};
 
 use crate::program::Action;
 use crate::program::code::Instruction;
@@ -17,6 +20,8 @@ use crate::program::code::Instruction;
 pub(super) struct Uses {
     /// Registers that something is computed of.
     computed: HashSet<Handle<Register>>,
+    /// Registers that a compare-and-swap compares with what is in memory.
+    expected: HashSet<Handle<Register>>,
     /// Registers that are moved: from, to.
     moves: Vec<(Handle<Register>, Handle<Register>)>,
     /// The destinations of each load, with the load's position.
@@ -56,6 +61,9 @@ impl Uses {
             Op::BitFieldInsert { dst, a, b, .. } => (&[*a, *b], std::slice::from_ref(dst)),
             _ => (&[], &[]),
         };
+        if let Op::Atomic { op: AtomicOp::CompareAndSwap, a: Operand::Register(expected), .. } = *op {
+            self.expected.insert(expected);
+        }
         self.moving = !sources.is_empty();
         for source in sources {
             let Operand::Register(from) = *source else { continue };
@@ -101,17 +109,19 @@ impl Uses {
         self.loads.push((at, destinations.to_vec()));
     }
 
-    /// Tells the loads which of their elements are only copied.
-    pub fn mark_copies(&mut self, instructions: &mut [Instruction]) {
-        loop {
-            let before = self.computed.len();
-            for &(from, to) in &self.moves {
-                if self.computed.contains(&to) {
-                    self.computed.insert(from);
+    /// Tells the loads which of their elements are only copied, and which are what a compare-and-swap expects.
+    pub fn mark_loads(&mut self, instructions: &mut [Instruction]) {
+        for registers in [&mut self.computed, &mut self.expected] {
+            loop {
+                let before = registers.len();
+                for (from, to) in &self.moves {
+                    if registers.contains(to) {
+                        registers.insert(*from);
+                    }
                 }
-            }
-            if self.computed.len() == before {
-                break;
+                if registers.len() == before {
+                    break;
+                }
             }
         }
         for (at, destinations) in std::mem::take(&mut self.loads) {
@@ -121,6 +131,9 @@ impl Uses {
             for (index, destination) in destinations.iter().enumerate() {
                 let computed = destination.is_some_and(|register| self.computed.contains(&register));
                 load.copied |= u32::from(!computed) << index;
+            }
+            if let [Some(register)] = destinations[..] {
+                load.order.strong |= self.expected.contains(&register);
             }
         }
     }
