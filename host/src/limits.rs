@@ -15,6 +15,9 @@ pub struct Limits {
     /// On the simulator: the memory of the device, such as 512M [default: three quarters of what the host has available]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub memory_limit: Option<u64>,
+    /// The memory that kernels can get from malloc, on any device [default: 8M]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    pub heap_limit: Option<u64>,
     /// The most that may be printed and saved of buffers, and of what a kernel prints on the simulator [default: as much as there is,
     /// and 1M of what a kernel prints]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]

@@ -63,6 +63,9 @@ fn data_goes_to_a_gpu_and_comes_back() {
     let text = printed(on_fake_gpu(RUN, ""), 0);
     assert!(text.contains("on Fake GPU") && text.contains("\n 8: 8 9 10 11 12 13 14 15\n"), "{text}");
     assert!(text.contains("ptx__inst_executed.sum"), "the counters are the simulator's: {text}");
+    // The heap is made as large as the flag says, if it is given.
+    printed(on_fake_gpu(&format!("{RUN} --heap-limit 64M"), ""), 0);
+    fails(on_fake_gpu(&format!("{RUN} --heap-limit 64M"), "cuCtxSetLimit:2"), 2, &["--heap-limit", "(2)"]);
     // An array goes there and comes back, too.
     let text = printed(on_fake_gpu(SURFACE, ""), 0);
     assert!(text.contains("Argument 0, u16[64]:") && text.contains("\n56: 56 57 58 59 60 61 62 63\n"), "{text}");

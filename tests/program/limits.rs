@@ -1,4 +1,4 @@
-//! `--memory-limit`, `--output-limit` and `--step-limit`, for `run` and for labs; and outputs that cannot be written.
+//! `--memory-limit`, `--heap-limit`, `--output-limit` and `--step-limit`, for `run` and for labs; and outputs that cannot be written.
 
 use std::fs;
 use std::path::Path;
@@ -31,6 +31,51 @@ fn within(folder: &Path, arguments: &str) -> assert_cmd::Command {
     let mut command = host(arguments);
     command.current_dir(folder);
     command
+}
+
+/// Each thread gets a KiB, and says with 1 that it did.
+const ALLOCATES: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 p);
+.visible .entry a(.param .u64 p) {
+	.reg .pred %p;
+	.reg .b32 %r<3>;
+	.reg .b64 %rd<3>;
+	.param .b64 bytes;
+	.param .b64 got;
+	st.param.b64 [bytes], 1024;
+	call (got), malloc, (bytes);
+	ld.param.b64 %rd1, [got];
+	setp.ne.u64 %p, %rd1, 0;
+	selp.u32 %r1, 1, 0, %p;
+	mov.u32 %r2, %tid.x;
+	ld.param.u64 %rd2, [p];
+	mad.wide.u32 %rd2, %r2, 4, %rd2;
+	st.global.u32 [%rd2], %r1;
+	ret;
+}
+";
+
+#[test]
+fn the_heap_ends_where_the_flag_says() {
+    let folder = folder();
+    fs::write(folder.path().join("heap.ptx"), ALLOCATES).expect("the file is written");
+    let run = |more: &str| {
+        within(folder.path(), &format!("run heap.ptx a --device sim --grid 1 --block 4 u32[4] --print 0 {more}"))
+    };
+    let printed = |more: &str| {
+        let run = run(more).assert().success();
+        String::from_utf8_lossy(&run.get_output().stdout).into_owned()
+    };
+    assert!(printed("").contains("0: 1 1 1 1"));
+    assert!(printed("--heap-limit 3K").contains("0: 1 1 1 0"));
+    assert!(printed("--heap-limit 0").contains("0: 0 0 0 0"));
+    // It is memory of the device.
+    fails(run("--memory-limit 1M"), 2, &["heap.ptx:4:", "no memory left for the heap", "8388608", "`malloc"]);
+    assert!(printed("--memory-limit 1M --heap-limit 512K").contains("0: 1 1 1 1"));
+    fails(run("--heap-limit 8X"), 2, &["--heap-limit"]);
 }
 
 #[test]

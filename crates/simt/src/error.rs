@@ -39,6 +39,8 @@ pub enum LoadErrorReason {
     Misplaced { what: String },
     #[error("there is no memory left for the module's variables: {0}")]
     Memory(crate::MemoryError),
+    #[error("there is no memory left for the heap that `malloc` takes from: {0}")]
+    Heap(crate::MemoryError),
 }
 
 fn quoted(text: &str) -> String {

@@ -52,7 +52,7 @@
 //! Nothing but the program, its arguments and its memory: not the number of host threads, nor the time. Blocks of a kernel
 //! run in order, on one thread, if it holds operations whose result depends on the order of blocks: atomic operations on
 //! device memory on floats, of which the old value is used, or of more than one kind; exchanges, compare-and-swap,
-//! increment and decrement; volatile, relaxed and acquire loads. Integer additions, minima and the like come out the same in any
+//! increment and decrement; volatile, relaxed and acquire loads; `malloc` and `free`. Integer additions, minima and the like come out the same in any
 //! order. A kernel with a data race between blocks has no such promise. Clocks count the instructions of the warp.
 #![forbid(unsafe_code)]
 
@@ -79,7 +79,8 @@ pub use counters::{
 pub use error::{LoadError, LoadErrorReason};
 pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{
-    AccessFaultKind, AllocationSpan, GLOBAL_BASE, LOCAL_WINDOW, Memory, MemoryError, SHARED_WINDOW, WINDOW_BYTES,
+    AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW, Memory,
+    MemoryError, SHARED_WINDOW, WINDOW_BYTES,
 };
 pub use model::{
     BankRule, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters, Occupancy,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use ptx::Space;
 
-use crate::memory::RefusedAccess;
-use crate::{AccessFaultKind, Finding, TextureFault};
+use crate::memory::{Bytes, RefusedAccess};
+use crate::{AccessFaultKind, Finding, FreeFault, TextureFault};
 
 /// A fault that stopped a launch.
 ///
@@ -124,6 +124,13 @@ pub enum TrapKind {
         width: u32,
         /// What is wrong.
         fault: AccessFaultKind,
+    },
+    /// A `free` of what `malloc` did not give, or no longer.
+    Free {
+        /// The address.
+        address: u64,
+        /// What is wrong with it.
+        fault: FreeFault,
     },
     /// An aligned barrier that only some threads of the warp execute.
     BarrierDivergence {
@@ -336,6 +343,23 @@ impl fmt::Display for TrapKind {
             &TrapKind::Access { action, space, address, width, ref fault } => {
                 RefusedAccess { action, space, address, width, fault }.fmt(formatter)
             }
+            TrapKind::Free { address, fault } => match fault {
+                FreeFault::NotAllocated => write!(formatter, "free of {address:#x}, which malloc did not give"),
+                FreeFault::Freed { allocation } => write!(
+                    formatter,
+                    "double free: the {} at {address:#x} have been freed before",
+                    Bytes(allocation.bytes)
+                ),
+                FreeFault::Inside { allocation } => write!(
+                    formatter,
+                    "free of {address:#x}, which is {} past the start of an {allocation}",
+                    Bytes(address - allocation.address)
+                ),
+                FreeFault::NotOfHeap { allocation } => write!(
+                    formatter,
+                    "free of {address:#x}, which malloc did not give: it is in an {allocation}, made by the host or the module"
+                ),
+            },
             TrapKind::BarrierDivergence { barrier, missing, absence } => write!(
                 formatter,
                 "{} is not executed by the whole warp: thread {} {absence}",

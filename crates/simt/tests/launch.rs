@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use simt::{Launch, LaunchError, Memory, Program, Report, TrapKind};
+use simt::{Launch, LaunchError, Memory, MemoryError, Program, Report, TrapKind};
 
 const MODULE: &str = r"
 .version 7.8
@@ -249,6 +249,109 @@ fn variables_of_the_module_are_found_by_name() {
     memory.read(symbol.address, &mut bytes).unwrap();
     assert_eq!((symbol.bytes, symbol.space, bytes), (8, ptx::Space::Constant, [3, 0, 0, 0, 4, 0, 0, 0]));
     assert_eq!(program.symbol("nothing"), None);
+}
+
+/// Threads that allocate, and keep or free what they got.
+const HEAP: &str = r"
+.version 7.8
+.target sm_75
+.address_size 64
+.extern .func (.param .b64 address) malloc(.param .b64 bytes);
+.extern .func free(.param .b64 address);
+
+// Thread t of block b gets 32 bytes, writes 100 b + t there, and puts the address into a table.
+.visible .entry keep(.param .u64 table)
+{
+	.reg .b32 %r<5>;
+	.reg .b64 %rd<4>;
+	.param .b64 bytes;
+	.param .b64 address;
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %tid.x;
+	mov.u32 %r3, %ntid.x;
+	mad.lo.u32 %r4, %r1, %r3, %r2;
+	st.param.b64 [bytes], 32;
+	call (address), malloc, (bytes);
+	ld.param.b64 %rd1, [address];
+	mad.lo.u32 %r3, %r1, 100, %r2;
+	st.u32 [%rd1], %r3;
+	ld.param.u64 %rd2, [table];
+	mad.wide.u32 %rd2, %r4, 8, %rd2;
+	st.global.u64 [%rd2], %rd1;
+	ret;
+}
+
+// Sums what the addresses of a table lead to; thread 1 of each block frees its own.
+.visible .entry sum(.param .u64 table, .param .u64 sums)
+{
+	.reg .pred %p;
+	.reg .b32 %r<6>;
+	.reg .b64 %rd<4>;
+	.param .b64 address;
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %tid.x;
+	mov.u32 %r3, %ntid.x;
+	mad.lo.u32 %r4, %r1, %r3, %r2;
+	ld.param.u64 %rd1, [table];
+	mad.wide.u32 %rd1, %r4, 8, %rd1;
+	ld.global.u64 %rd2, [%rd1];
+	ld.u32 %r5, [%rd2];
+	ld.param.u64 %rd3, [sums];
+	red.global.add.u32 [%rd3], %r5;
+	setp.ne.u32 %p, %r2, 1;
+	@%p ret;
+	st.param.b64 [address], %rd2;
+	call free, (address);
+	ret;
+}
+";
+
+#[test]
+fn what_kernels_allocate_stays_until_they_free_it() {
+    let module = ptx::parse("heap.ptx", HEAP).unwrap();
+    let run = |threads: usize| {
+        let mut memory = Memory::new(1 << 24);
+        memory.set_heap_limit(1 << 20).unwrap();
+        let program = Program::load(&module, &mut memory).unwrap();
+        assert_eq!(memory.set_heap_limit(1 << 21), Err(MemoryError::HeapInUse { bytes: 1 << 20 }));
+        assert_eq!(memory.used(), 1 << 20);
+        let (table, sums) = (memory.allocate(12 * 8).unwrap(), memory.allocate(4).unwrap());
+        let launch = |kernel, arguments: &[&[u8]]| {
+            let (grid, block, threads) = ([3, 1, 1], [4, 1, 1], Some(threads));
+            let launch = Launch { kernel, grid, block, arguments, threads, ..Launch::default() };
+            program.launch(&memory, &launch).unwrap();
+        };
+        launch("keep", &[&table.to_le_bytes()]);
+        let kept = memory.heap_allocations();
+        launch("sum", &[&table.to_le_bytes(), &sums.to_le_bytes()]);
+        let left = memory.heap_allocations();
+        let (mut addresses, mut sum) = ([0; 12 * 8], [0; 4]);
+        memory.read(table, &mut addresses).unwrap();
+        memory.read(sums, &mut sum).unwrap();
+        assert!(memory.read(left[0].span.address, &mut sum).is_err());
+        (kept, left, addresses, u32::from_le_bytes(sum))
+    };
+    let (kept, left, addresses, sum) = run(1);
+    assert_eq!(sum, (0..12).map(|thread| thread / 4 * 100 + thread % 4).sum::<u32>());
+    // Block by block, lane by lane; all by the same call.
+    let found: Vec<_> = kept.iter().map(|kept| (kept.span.bytes, kept.site.block[0], kept.site.thread[0])).collect();
+    assert_eq!(found, (0..12).map(|thread| (32, thread / 4, thread % 4)).collect::<Vec<_>>());
+    assert!(kept.iter().all(|kept| &*kept.kernel == "keep" && kept.site.ptx_line == 20), "{kept:?}");
+    assert_eq!(kept[0].site.instruction, "call (address), malloc, (bytes);");
+    let stayed: Vec<_> = kept.into_iter().filter(|kept| kept.site.thread[0] != 1).collect();
+    assert_eq!(left, stayed);
+    assert_eq!(run(3), (run(1).0, left, addresses, sum));
+}
+
+#[test]
+fn a_heap_takes_memory_of_the_device() {
+    let module = ptx::parse("heap.ptx", HEAP).unwrap();
+    let mut memory = Memory::new(1 << 20);
+    let error = Program::load(&module, &mut memory).map(|_| ()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("heap.ptx:5:") && text.contains("there is no memory left for the heap"), "{text}");
+    memory.set_heap_limit(1 << 20).unwrap();
+    Program::load(&module, &mut memory).unwrap();
 }
 
 /// The bits of an f32 result, as the machine gives NaN.

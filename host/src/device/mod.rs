@@ -108,7 +108,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
         Ok(device(Rc::new(simulator::Simulator::open(image, &module, &options.limits, placed)?), &module, fallback))
     };
     let gpu = |index| {
-        let (gpu, image) = gpu::Gpu::open(index, &images)?;
+        let (gpu, image) = gpu::Gpu::open(index, &images, &options.limits)?;
         Ok(device(Rc::new(gpu), &image.parse()?, None))
     };
     match choice {

@@ -108,6 +108,10 @@ impl Simulator {
         let properties = properties(image, limits, placed);
         let limit = properties.memory_bytes;
         let mut memory = Memory::new(limit);
+        if let Some(bytes) = limits.heap_limit {
+            let failed = |error: MemoryError| Error::Simulator { doing: "the heap".into(), problem: error.to_string() };
+            memory.set_heap_limit(bytes).map_err(failed)?;
+        }
         let program = Program::load(module, &mut memory).map_err(|error| refused(&image.name, &error))?;
         Ok(Self {
             program,

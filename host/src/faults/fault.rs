@@ -79,10 +79,11 @@ impl Fault {
         };
         let trap = trap.as_deref();
         let place = trap.map(|trap| place(&trap.source, &trap.module, trap.ptx_line));
-        let access = trap.and_then(|trap| match trap.kind {
-            TrapKind::Access { address, width, .. } => Some((address, width)),
-            _ => None,
-        });
+        let (address, width) = match trap.map(|trap| &trap.kind) {
+            Some(&TrapKind::Access { address, width, .. }) => (Some(address), Some(width)),
+            Some(&TrapKind::Free { address, .. }) => (Some(address), None),
+            _ => (None, None),
+        };
         Some(Self {
             kind: trap.map_or("gpu", |trap| kind_of(&trap.kind)),
             message: fault.clone(),
@@ -92,8 +93,8 @@ impl Fault {
             file: place.map(|(file, _)| file),
             block: trap.map(|trap| trap.block),
             thread: trap.map(|trap| trap.thread),
-            address: access.map(|(address, _)| address),
-            width: access.map(|(_, width)| width),
+            address,
+            width,
             ptx_line: trap.map(|trap| trap.ptx_line),
             instruction: trap.map(|trap: &Trap| trap.instruction.clone()),
             count: 1,
@@ -139,6 +140,7 @@ impl Fault {
 fn kind_of(kind: &TrapKind) -> &'static str {
     match kind {
         TrapKind::Access { fault, .. } => fault.name(),
+        TrapKind::Free { fault, .. } => fault.name(),
         TrapKind::BarrierDivergence { .. } => "barrier_divergence",
         TrapKind::BarrierNeverReached { .. } => "barrier_never_reached",
         TrapKind::WarpNeverConverges { .. } => "warp_never_converges",

@@ -7,7 +7,7 @@ use ptx::Space;
 use super::copies::{Copies, Copy, Met};
 use super::race::{Conflict, Races, Reached};
 use super::{Checks, FindingKind, Findings, Party, RaceScope};
-use crate::memory::{Access, AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Memory, Written, rank_of};
+use crate::memory::{Access, AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Written, rank_of};
 use crate::program::{Action, Code, Matrix, Order};
 use crate::trap::AccessAction;
 
@@ -31,6 +31,15 @@ pub(crate) struct Touch<'a> {
     pub new: &'a dyn Fn(usize) -> u128,
     /// What is in memory at an address.
     pub old: &'a dyn Fn(u64) -> u128,
+}
+
+/// What an access reaches.
+struct There {
+    /// The number of the allocation; `None`: the block's shared memory.
+    allocation: Option<usize>,
+    span: AllocationSpan,
+    /// What is to be subtracted from addresses, for offsets in it.
+    base: u64,
 }
 
 /// The sanitizer of one worker.
@@ -126,25 +135,27 @@ impl<'l> Checker<'l> {
             Space::ClusterShared if refuse(first).is_some() => None,
             space => self.locate(space, first, write),
         };
-        if let Some((index, span)) = one
-            && fits(access, span)
+        if let Some(there) = one
+            && fits(access, there.span)
         {
-            self.reach(touch, access.mask, index, span);
+            self.reach(touch, access.mask, &there);
             return access.mask;
         }
         self.access_apart(touch, refuse)
     }
 
-    /// The allocation that an address is in (`None`: a block's shared memory), and where that lies.
+    /// What an address of shared or device memory is in.
     #[inline(always)]
-    fn locate(&self, space: Space, address: u64, write: bool) -> Option<(Option<usize>, AllocationSpan)> {
+    fn locate(&self, space: Space, address: u64, write: bool) -> Option<There> {
         match space {
             Space::Shared | Space::ClusterShared => {
-                let start = rank_of(address) * BLOCK_WINDOW_BYTES;
-                Some((None, AllocationSpan { address: start, bytes: self.shared_bytes }))
+                let base = rank_of(address) * BLOCK_WINDOW_BYTES;
+                let span = AllocationSpan { address: base, bytes: self.shared_bytes };
+                Some(There { allocation: None, span, base })
             }
             Space::Global | Space::Constant => {
-                self.memory.locate(address, write).map(|(index, span)| (Some(index), span))
+                let Located { index, span, base } = self.memory.locate(address, write)?;
+                Some(There { allocation: Some(index), span, base })
             }
             _ => None,
         }
@@ -171,8 +182,8 @@ impl<'l> Checker<'l> {
                 }
                 continue;
             }
-            if let Some((index, span)) = self.locate(space, address, write) {
-                self.reach(touch, 1 << lane, index, span);
+            if let Some(there) = self.locate(space, address, write) {
+                self.reach(touch, 1 << lane, &there);
             }
         }
         possible
@@ -180,32 +191,33 @@ impl<'l> Checker<'l> {
 
     /// Lanes that can access an allocation, or shared memory, do.
     #[inline(always)]
-    fn reach(&mut self, touch: &Touch, mask: u32, allocation: Option<usize>, span: AllocationSpan) {
+    fn reach(&mut self, touch: &Touch, mask: u32, there: &There) {
         if touch.space == Space::Constant {
             return;
         }
         let mut offsets = *touch.access.addresses;
         for offset in &mut offsets {
-            *offset = offset.wrapping_sub(span.address);
+            *offset = offset.wrapping_sub(there.base);
         }
         if self.checks.init {
-            self.written(touch, mask, &offsets, allocation, span);
+            self.written(touch, mask, &offsets, there);
         }
         if let Some(races) = &mut self.races {
             let Touch { action, order, place, .. } = *touch;
             let (width, warp) = (touch.access.width, races.in_cluster(touch.warp));
             // The shared memories of a cluster are one.
-            let shared = allocation.is_none() && span.address != 0;
+            let shared = there.allocation.is_none() && there.base != 0;
             let offsets = if shared { *touch.access.addresses } else { offsets };
-            let reached = Reached { allocation, action, order, mask, offsets: &offsets, width, place, warp };
+            let reached =
+                Reached { allocation: there.allocation, action, order, mask, offsets: &offsets, width, place, warp };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
             let mut raced = 0;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
-                report_race(findings, races, copies, block, touch, span, &conflict);
+                report_race(findings, races, copies, block, touch, there, &conflict);
             });
             if self.copies.any() {
-                self.meet_copies(touch, mask & !raced, span);
+                self.meet_copies(touch, mask & !raced, there.span);
             }
         }
     }
@@ -257,21 +269,14 @@ impl<'l> Checker<'l> {
 
     /// Looks for reads of what nothing wrote, and remembers writes.
     #[inline(always)]
-    fn written(
-        &mut self,
-        touch: &Touch,
-        mask: u32,
-        offsets: &[u64; 32],
-        allocation: Option<usize>,
-        span: AllocationSpan,
-    ) {
+    fn written(&mut self, touch: &Touch, mask: u32, offsets: &[u64; 32], there: &There) {
         let memory = self.memory;
-        let written = match allocation {
+        let written = match there.allocation {
             Some(index) => match memory.written(index) {
                 Some(written) => written,
                 None => return,
             },
-            None => match self.shared_written.get(rank_of(span.address) as usize) {
+            None => match self.shared_written.get(rank_of(there.base) as usize) {
                 Some(written) => written,
                 None => return,
             },
@@ -308,9 +313,46 @@ impl<'l> Checker<'l> {
         }
         for lane in unwritten {
             let (space, address, width) = (touch.space, touch.access.addresses[lane], touch.access.width);
-            let kind = FindingKind::Unwritten { space, address, width, allocation: Some(span) };
+            let kind = FindingKind::Unwritten { space, address, width, allocation: Some(there.span) };
             self.tell(kind, touch.place, touch.warp, lane as u32, Some(touch.action));
         }
+    }
+
+    /// A thread got memory from `malloc`: nobody has written or accessed it.
+    pub fn allocated(&mut self, address: u64, bytes: u64) {
+        let Some(Located { index, base, .. }) = self.memory.locate(address, true) else { return };
+        let offset = address.wrapping_sub(base);
+        if self.checks.init
+            && let Some(written) = self.memory.written(index)
+        {
+            written.forget(offset, bytes);
+        }
+        if let Some(races) = &mut self.races {
+            races.forget(index, offset, bytes);
+        }
+    }
+
+    /// A thread is about to give memory back with `free`. That is a write as far as others are concerned who still use it.
+    pub fn freeing(&mut self, address: u64, place: u32, warp: u32, lane: u32) {
+        let Some(there) = self.locate(Space::Global, address, true) else { return };
+        let (bytes, addresses) = (there.span.bytes as u32, [address; 32]);
+        let touch = Touch {
+            space: Space::Global,
+            action: AccessAction::Write,
+            access: Access::new(1 << lane, &addresses, bytes),
+            order: Order::default(),
+            element: bytes,
+            copied: 0,
+            overwrites: true,
+            place,
+            warp,
+            // What is there afterwards is not what was there before.
+            new: &|_| 1,
+            old: &|_| 0,
+        };
+        let init = std::mem::take(&mut self.checks.init);
+        self.reach(&touch, 1 << lane, &there);
+        self.checks.init = init;
     }
 
     /// What was found.
@@ -350,7 +392,7 @@ fn report_race(
     copies: &Copies,
     block: u64,
     touch: &Touch,
-    span: AllocationSpan,
+    there: &There,
     conflict: &Conflict,
 ) {
     let &Conflict { lane, cell, before, was_write } = conflict;
@@ -392,9 +434,10 @@ fn report_race(
     let space = touch.space;
     // The cell that both access: the accesses may begin at other addresses.
     let is_shared = matches!(space, Space::Shared | Space::ClusterShared);
-    let start = if is_shared { 0 } else { span.address };
-    let address = address.max(start + ((cell as u64) << races.cell_shift));
-    findings.add(FindingKind::Race { scope, space, address, width, actions, allocation: span }, first, Some(second));
+    let start = if is_shared { 0 } else { there.base };
+    let address = address.max(start.wrapping_add((cell as u64) << races.cell_shift));
+    let kind = FindingKind::Race { scope, space, address, width, actions, allocation: there.span };
+    findings.add(kind, first, Some(second));
 }
 
 /// Whether all active lanes access aligned bytes of one allocation.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::race::{Races, Reached};
 use crate::lanes::{Row, WideRow};
-use crate::memory::{BLOCK_WINDOW_BYTES, Memory};
+use crate::memory::{BLOCK_WINDOW_BYTES, Located, Memory};
 use crate::program::Order;
 use crate::trap::AccessAction;
 
@@ -101,14 +101,14 @@ impl Copies {
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize & 31;
-            let Some((index, span)) = memory.locate(from[lane], false) else {
+            let Some(Located { index, span, base }) = memory.locate(from[lane], false) else {
                 rest &= rest - 1;
                 continue;
             };
             // Together with all lanes that read as much of the same allocation.
             let together = rest
                 & mask_of(|other| read[other] == read[lane] && from[other].wrapping_sub(span.address) < span.bytes);
-            let mut offsets = from.map(|from| from.wrapping_sub(span.address));
+            let mut offsets = from.map(|from| from.wrapping_sub(base));
             let (each, count) = if read[lane] == bytes { (bytes, 1) } else { (1, read[lane]) };
             for _ in 0..count {
                 access(Some(index), AccessAction::Read, together, &offsets, each);

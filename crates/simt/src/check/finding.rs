@@ -8,7 +8,7 @@ use super::Checks;
 use crate::memory::{Bytes, RefusedAccess};
 use crate::program::RegisterUse;
 use crate::trap::{Triple, space_name};
-use crate::{AccessAction, AccessFaultKind, AllocationSpan, SourcePosition};
+use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault, SourcePosition, TrapKind};
 
 /// A fault that the sanitizer found. One bug is one finding, however often it happens: those of one kind, at the same
 /// instructions, in the same allocation are counted together.
@@ -75,6 +75,13 @@ pub enum FindingKind {
         width: u32,
         /// What is wrong.
         fault: AccessFaultKind,
+    },
+    /// A `free` of what `malloc` did not give, or no longer. Nothing was freed.
+    Free {
+        /// The address.
+        address: u64,
+        /// What is wrong with it.
+        fault: FreeFault,
     },
     /// A read of memory that nothing wrote.
     Unwritten {
@@ -187,7 +194,7 @@ impl FindingKind {
     /// The check that finds it: `memory`, `init`, `race`, `sync` or `undefined`.
     pub fn check(&self) -> &'static str {
         match self {
-            Self::Access { .. } => Checks::NAMES[0],
+            Self::Access { .. } | Self::Free { .. } => Checks::NAMES[0],
             Self::Unwritten { .. } | Self::UnwrittenRegister { .. } => Checks::NAMES[1],
             Self::Race { .. } | Self::PendingCopy { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
@@ -207,6 +214,7 @@ impl FindingKind {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Access { fault, .. } => fault.name(),
+            Self::Free { fault, .. } => fault.name(),
             Self::Unwritten { .. } => "unwritten",
             Self::UnwrittenRegister { .. } => "unwritten_register",
             Self::Race { scope: RaceScope::Warp, .. } => "race_in_warp",
@@ -230,6 +238,7 @@ impl FindingKind {
     pub fn address(&self) -> Option<u64> {
         match *self {
             Self::Access { address, .. }
+            | Self::Free { address, .. }
             | Self::Unwritten { address, .. }
             | Self::Race { address, .. }
             | Self::PendingCopy { address, .. } => Some(address),
@@ -252,6 +261,7 @@ impl FindingKind {
     pub fn allocation(&self) -> Option<AllocationSpan> {
         match self {
             Self::Access { fault, .. } => fault.allocation(),
+            Self::Free { fault, .. } => fault.allocation(),
             Self::Unwritten { allocation, .. } => *allocation,
             Self::Race { allocation, .. } | Self::PendingCopy { allocation, .. } => Some(*allocation),
             _ => None,
@@ -276,6 +286,7 @@ impl fmt::Display for FindingKind {
             &Self::Access { action, space, address, width, ref fault } => {
                 RefusedAccess { action, space, address, width, fault }.fmt(formatter)
             }
+            Self::Free { address, fault } => TrapKind::Free { address: *address, fault: fault.clone() }.fmt(formatter),
             Self::Unwritten { space, address, width, .. } => write!(
                 formatter,
                 "read of {} of {} memory that nothing wrote, at address {address:#x}",

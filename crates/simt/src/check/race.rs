@@ -212,6 +212,15 @@ impl Races {
         }
     }
 
+    /// Some bytes of an allocation are somebody else's now.
+    pub(super) fn forget(&mut self, allocation: usize, offset: u64, bytes: u64) {
+        let shift = self.cell_shift;
+        let cells = (offset >> shift) as usize..((offset + bytes).div_ceil(1 << shift)) as usize;
+        let Shadow { write, reads } = self.shadow(Some(allocation));
+        write.forget(cells.clone());
+        reads.iter_mut().for_each(|layer| layer.forget(cells.clone()));
+    }
+
     fn shadow(&mut self, allocation: Option<usize>) -> &mut Shadow {
         let Some(index) = allocation else { return &mut self.shared };
         if self.global.len() <= index {

@@ -3,6 +3,8 @@
 //! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte where it accesses bytes. Pages come
 //! into being when they are first written to.
 
+use std::ops::Range;
+
 /// Cells of a page.
 const PAGE: usize = 1 << 10;
 
@@ -87,6 +89,16 @@ impl Layer {
     #[inline(always)]
     pub fn row_mut(&mut self, cell: usize) -> Option<&mut [u64; 32]> {
         self.page(cell / PAGE)[cell % PAGE..].first_chunk_mut()
+    }
+
+    /// Nobody has accessed these cells.
+    pub fn forget(&mut self, cells: Range<usize>) {
+        for index in cells.start / PAGE..cells.end.div_ceil(PAGE) {
+            if let Some(Some(page)) = self.pages.get_mut(index) {
+                let start = index * PAGE;
+                page[cells.start.saturating_sub(start)..(cells.end - start).min(PAGE)].fill(0);
+            }
+        }
     }
 
     #[inline(always)]

@@ -1,7 +1,8 @@
 //! A launch on its way: what all workers share.
 
-use std::sync::Mutex;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use ptx::{Axis, Module, Special};
 
@@ -11,7 +12,7 @@ use super::warp::Warp;
 use crate::check::{Checker, Checks, Finding, Findings, Found, Party, Site};
 use crate::counters::InstructionCounters;
 use crate::lanes::{Constants, Row};
-use crate::memory::BLOCK_WINDOW_BYTES;
+use crate::memory::{BLOCK_WINDOW_BYTES, Caller};
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{self, Code, Constant};
 use crate::{Launch, LaunchError, Memory, Report, Trap};
@@ -206,6 +207,13 @@ impl<'l> Launched<'l> {
             }
         };
         let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        let mut calls = HashMap::new();
+        self.memory.settle_heap(self.kernel, |Caller { place, block, thread }| {
+            let call = calls
+                .entry(place)
+                .or_insert_with(|| Arc::new(self.site(Party { place, block: 0, thread: 0, action: None })));
+            (call.clone(), self.block_position(block), self.thread_position(thread))
+        });
         let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         let (findings, findings_beyond) = self.told(found);
         if let Some(output) = self.output {
@@ -306,7 +314,6 @@ impl<'l> Launched<'l> {
     fn site(&self, Party { place, block, thread, action }: Party) -> Site {
         let info = self.code.places.get(place as usize);
         let position = self.code.positions.get(place as usize);
-        let [x, y, _] = self.block;
         Site {
             action,
             function: info.map_or(self.kernel, |info| &info.function).into(),
@@ -314,8 +321,13 @@ impl<'l> Launched<'l> {
             ptx_line: info.map_or(0, |info| info.ptx_line),
             source: position.map_or(vec![], |&(function, index)| program::source(self.module, function, index)),
             block: self.block_position(block),
-            thread: [thread % x, thread / x % y, thread / x / y],
+            thread: self.thread_position(thread),
         }
+    }
+
+    /// Where a thread is in its block.
+    fn thread_position(&self, thread: u32) -> [u32; 3] {
+        place(thread.into(), self.block)
     }
 
     /// Where a block is in the grid. Blocks are numbered cluster by cluster.

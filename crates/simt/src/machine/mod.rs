@@ -14,6 +14,7 @@ mod block;
 mod bulk;
 mod cluster;
 mod copies;
+mod heap;
 mod inspect;
 mod launched;
 mod local;

@@ -211,7 +211,7 @@ fn control<'l>(
         }
         Action::Fence { for_block } => observe::fence(worker, warp, mask, *for_block),
         Action::BranchIndexed(branch) => return branch_indexed(worker, warp, split, branch, mask, counter),
-        Action::CallSystem(call) => system::call(worker, warp, call, mask).map_err(|fault| fault.at(pc))?,
+        Action::CallSystem(call) => system::call(worker, warp, call, mask, counter).map_err(|fault| fault.at(pc))?,
         Action::Allocate { d, wide, size, align } => {
             let sizes = stack_values(warp, *size, *wide);
             let addresses = warp.allocate(split, mask, &sizes, *align).map_err(|kind| fault(kind, mask))?;

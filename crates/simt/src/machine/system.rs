@@ -4,6 +4,7 @@ use ptx::Space;
 
 use super::access::Refused;
 use super::block::Worker;
+use super::heap;
 use super::local::lanes;
 use super::warp::Warp;
 use crate::memory::Access;
@@ -15,11 +16,22 @@ use crate::trap::{AccessAction, TrapKind};
 type Attempt<T> = Result<T, Box<Refused>>;
 
 /// Calls a system function with the lanes of `mask`, in rising order.
-pub(super) fn call(worker: &mut Worker<'_>, warp: &mut Warp<'_>, call: &SystemCall, mask: u32) -> Attempt<()> {
+pub(super) fn call(
+    worker: &mut Worker<'_>,
+    warp: &mut Warp<'_>,
+    call: &SystemCall,
+    mask: u32,
+    counter: u32,
+) -> Attempt<()> {
     for lane in lanes(mask) {
         let argument = |index: usize| call.arguments.get(index).map_or(0, |&rows| value(warp, rows, lane));
         let result = match call.function {
             SystemFunction::Print => print(worker, warp, lane, argument(0), argument(1))?,
+            SystemFunction::Allocate => heap::allocate(worker, warp, lane as u32, argument(0), counter),
+            SystemFunction::Free => {
+                heap::free(worker, warp, lane as u32, argument(0), counter)?;
+                0
+            }
             SystemFunction::FailAssertion => {
                 let [message, file, function] = [0, 1, 3].map(argument);
                 let line = argument(2) as u32;

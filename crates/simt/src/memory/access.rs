@@ -140,6 +140,25 @@ pub struct AllocationSpan {
     pub bytes: u64,
 }
 
+impl AllocationSpan {
+    /// How far an address is from its first or last byte, if not inside.
+    pub(super) fn distance(&self, address: u64) -> u64 {
+        let last = self.address + self.bytes.saturating_sub(1);
+        if address < self.address { self.address - address } else { address.saturating_sub(last) }
+    }
+}
+
+/// Where an address was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Located {
+    /// The number of the allocation, which all of the heap is one of.
+    pub index: usize,
+    /// What may be accessed there: the allocation, or one of the heap.
+    pub span: AllocationSpan,
+    /// What is to be subtracted from addresses, so that those in all of the allocation count from 0.
+    pub base: u64,
+}
+
 /// An access that cannot be made, in words.
 pub(crate) struct RefusedAccess<'a> {
     pub action: AccessAction,

@@ -1,16 +1,18 @@
 //! Global and constant memory: allocations that all blocks share.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::heap::{self, Blocks, Caller, DEFAULT_HEAP_LIMIT, FreeFault, Heap, HeapAllocation};
 use super::words::{self, Word};
-use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Shape, Written};
+use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, Shape, Written};
+use crate::Site;
 use crate::texture::Objects;
 
 /// Allocations start at multiples of this and leave at least as much room behind them.
 const SPACING: u64 = 1 << 20;
 /// An allocation is smaller than this, so that offsets into it fit 32 bits.
-const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
+pub(super) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
 
 /// What can go wrong with device memory between launches.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +39,12 @@ pub enum MemoryError {
         /// Bytes asked for.
         requested: u64,
     },
+    /// A heap cannot be made larger or smaller once it is in use.
+    #[error("the heap has {bytes} bytes: that cannot change once a program is loaded that uses it")]
+    HeapInUse {
+        /// Bytes that it has.
+        bytes: u64,
+    },
     /// A copy, fill or free that no live allocation holds.
     #[error("{bytes} bytes at {address:#x} are not within one allocation")]
     NotAllocated {
@@ -54,6 +62,8 @@ pub struct Memory {
     next: u64,
     /// In rising order of address; freed ones stay, without their words.
     allocations: Vec<Allocation>,
+    /// What kernels allocate.
+    heap: Heap,
     /// Serialises atomic operations of more than 32 bits: they take several words.
     wide_atomics: Mutex<()>,
     /// Arrays, textures and surfaces.
@@ -80,6 +90,7 @@ impl Memory {
             used: 0,
             next: GLOBAL_BASE,
             allocations: Vec::new(),
+            heap: Heap::new(DEFAULT_HEAP_LIMIT),
             wide_atomics: Mutex::new(()),
             objects: Objects::default(),
         }
@@ -146,6 +157,54 @@ impl Memory {
         Ok(())
     }
 
+    /// Sets how many bytes kernels may allocate: [`DEFAULT_HEAP_LIMIT`] unless this is called, before any program is loaded that
+    /// allocates. Loading one takes as many from the device's memory.
+    pub fn set_heap_limit(&mut self, bytes: u64) -> Result<(), MemoryError> {
+        if self.heap.is_reserved() {
+            return Err(MemoryError::HeapInUse { bytes: self.heap.limit() });
+        }
+        self.heap = Heap::new(bytes);
+        Ok(())
+    }
+
+    /// What kernels have allocated with `malloc` and not given back with `free`, in the order in which they did. It is theirs until
+    /// a kernel frees it; no copy, fill or free of the host's reaches it.
+    pub fn heap_allocations(&self) -> Vec<HeapAllocation> {
+        self.heap.allocations()
+    }
+
+    /// Makes the heap, if there is none yet.
+    pub(crate) fn reserve_heap(&mut self) -> Result<(), MemoryError> {
+        if self.heap.is_reserved() {
+            return Ok(());
+        }
+        let (requested, free) = (self.heap.limit(), self.limit - self.used);
+        if requested > free {
+            return Err(MemoryError::OutOfMemory { requested, free, limit: self.limit });
+        }
+        self.heap.reserve()?;
+        self.used += requested;
+        Ok(())
+    }
+
+    /// `malloc`: an address that is a multiple of 16, or none.
+    pub(crate) fn heap_allocate(&self, bytes: u64, caller: Caller) -> Option<u64> {
+        self.heap.allocate(bytes, caller)
+    }
+
+    /// `free` of an address that is not null.
+    pub(crate) fn heap_free(&self, address: u64) -> Result<(), FreeFault> {
+        match self.find(address, 0).filter(|allocation| allocation.words.is_some()) {
+            Some(allocation) => Err(FreeFault::NotOfHeap { allocation: allocation.span }),
+            None => self.heap.free(address),
+        }
+    }
+
+    /// A launch has come to its end: see [`Heap::settle`].
+    pub(crate) fn settle_heap(&self, kernel: &str, tell: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3])) {
+        self.heap.settle(kernel, tell);
+    }
+
     /// Copies `bytes` to the device.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         let (words, mut offset) = self.host_range(address, bytes.len() as u64)?;
@@ -168,16 +227,7 @@ impl Memory {
         let missing = MemoryError::NotAllocated { address, bytes: bytes.len() as u64 };
         let allocation = self.find(address, bytes.len() as u64).ok_or(missing.clone())?;
         let words = allocation.words.as_deref().ok_or(missing)?;
-        let mut offset = (address - allocation.span.address) as usize;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let start = offset % 4;
-            let length = rest.len().min(4 - start);
-            let (now, later) = rest.split_at_mut(length);
-            now.copy_from_slice(&words[offset / 4].load(Relaxed).to_le_bytes()[start..start + length]);
-            offset += length;
-            rest = later;
-        }
+        words::read(words, (address - allocation.span.address) as usize, bytes);
         Ok(())
     }
 
@@ -248,8 +298,9 @@ impl Memory {
         let allocation = match self.allocations.get(shape.allocation).filter(holds) {
             Some(allocation) => allocation,
             None => {
-                shape.allocation = self.find_index(lowest)?;
-                &self.allocations[shape.allocation]
+                let Some(index) = self.find_index(lowest) else { return self.heap.words_of(shape, lowest) };
+                shape.allocation = index;
+                &self.allocations[index]
             }
         };
         let start = shape.start_within(lowest, allocation.span.address, allocation.span.bytes)?;
@@ -273,29 +324,48 @@ impl Memory {
         Ok(())
     }
 
-    /// The live allocation that an address is in, and its number; `None` if it may not be written and is to be.
-    pub(crate) fn locate(&self, address: u64, write: bool) -> Option<(usize, AllocationSpan)> {
-        let index = self.find_index(address)?;
-        let Allocation { span, words, read_only, .. } = &self.allocations[index];
-        (words.is_some() && !(write && *read_only)).then_some((index, *span))
+    /// The live allocation that an address is in; `None` if it may not be written and is to be.
+    pub(crate) fn locate(&self, address: u64, write: bool) -> Option<Located> {
+        let Some(index) = self.find_index(address) else { return self.heap.locate(address, self.allocations.len()) };
+        let &Allocation { span, ref words, read_only, .. } = &self.allocations[index];
+        (words.is_some() && !(write && read_only)).then_some(Located { index, span, base: span.address })
     }
 
     /// The value of `width` bytes; 0 where there is none.
     pub(crate) fn value(&self, address: u64, width: u32) -> u128 {
         let mut bytes = [0; 16];
-        let read = bytes.get_mut(..width as usize).map(|bytes| self.read(address, bytes));
-        if read.is_some_and(|read| read.is_ok()) { u128::from_le_bytes(bytes) } else { 0 }
+        if self.check(address, width, false).is_ok()
+            && let Some((words, offset)) = self.words(address)
+            && let Some(bytes) = bytes.get_mut(..width as usize)
+        {
+            words::read(words, offset, bytes);
+        }
+        u128::from_le_bytes(bytes)
     }
 
-    /// The words of each allocation, `None` for those that kernels cannot write.
+    /// The words of each allocation, `None` for those that kernels cannot write, and at last those of the heap.
     pub(super) fn writable(&self) -> impl Iterator<Item = Option<&[AtomicU32]>> {
-        self.allocations.iter().map(|allocation| allocation.words.as_deref().filter(|_| !allocation.read_only))
+        let of_allocations =
+            self.allocations.iter().map(|allocation| allocation.words.as_deref().filter(|_| !allocation.read_only));
+        of_allocations.chain([self.heap.memory()])
+    }
+
+    /// Which blocks the heap has.
+    pub(super) fn heap_blocks(&self) -> Blocks {
+        self.heap.blocks()
+    }
+
+    /// Gives the heap the blocks that it had. Nobody knows what of them is written: the next launch may have others.
+    pub(super) fn restore_heap(&self, blocks: &Blocks) {
+        self.heap.restore(blocks);
     }
 
     /// Which bytes of an allocation have been written; `None` where all are, as those of constants.
     pub(crate) fn written(&self, index: usize) -> Option<&Written> {
-        let allocation = self.allocations.get(index)?;
-        (!allocation.read_only).then_some(&allocation.written)
+        match self.allocations.get(index) {
+            Some(allocation) => (!allocation.read_only).then_some(&allocation.written),
+            None => Some(&self.heap.written),
+        }
     }
 
     /// All of the allocation at `address` counts as written.
@@ -308,10 +378,14 @@ impl Memory {
     /// A kernel has run that nobody watched: it may have written anything.
     pub(crate) fn assume_written(&self) {
         self.allocations.iter().for_each(|allocation| allocation.written.mark_all());
+        self.heap.written.mark_all();
     }
 
     /// Whether a thread may access `width` bytes at `address`.
     pub(crate) fn check(&self, address: u64, width: u32, write: bool) -> Result<(), AccessFaultKind> {
+        if heap::holds(address) {
+            return self.heap.check(address, width);
+        }
         let Some(allocation) = self.find(address, u64::from(width)) else {
             return Err(match self.nearest(address) {
                 Some(Allocation { span, words: None, .. }) => AccessFaultKind::Freed { allocation: *span },
@@ -333,13 +407,10 @@ impl Memory {
     /// The allocation whose first or last byte is nearest to `address`: a live one, or a freed one that is no further away
     /// than allocations are from each other.
     fn nearest(&self, address: u64) -> Option<&Allocation> {
-        let distance = |allocation: &Allocation| {
-            let AllocationSpan { address: start, bytes } = allocation.span;
-            let last = start + bytes.saturating_sub(1);
-            if address < start { start - address } else { address.saturating_sub(last) }
-        };
-        let all =
-            self.allocations.iter().map(|allocation| (distance(allocation), allocation.words.is_none(), allocation));
+        let all = self
+            .allocations
+            .iter()
+            .map(|allocation| (allocation.span.distance(address), allocation.words.is_none(), allocation));
         let near = all.filter(|&(distance, freed, _)| !freed || distance < SPACING);
         near.min_by_key(|&(distance, freed, _)| (distance, freed)).map(|(_, _, allocation)| allocation)
     }
@@ -347,10 +418,17 @@ impl Memory {
     /// The words of an allocation and the index of the first of `width` bytes, for an atomic operation.
     fn atomic_words(&self, address: u64, width: u32) -> Result<(&[AtomicU32], usize), AccessFaultKind> {
         self.check(address, width, true)?;
-        let allocation = self.find(address, u64::from(width));
-        let found = allocation.and_then(|found| Some((found.words.as_deref()?, found.span.address)));
-        let (words, base) = found.ok_or(AccessFaultKind::OutOfBounds { nearest: None })?;
-        Ok((words, (address - base) as usize / 4))
+        let (words, offset) = self.words(address).ok_or(AccessFaultKind::OutOfBounds { nearest: None })?;
+        Ok((words, offset / 4))
+    }
+
+    /// The words of the live allocation that an address is in, and the address's offset in them, in bytes.
+    fn words(&self, address: u64) -> Option<(&[AtomicU32], usize)> {
+        if heap::holds(address) {
+            return self.heap.words(address);
+        }
+        let allocation = self.find(address, 0)?;
+        Some((allocation.words.as_deref()?, (address - allocation.span.address) as usize))
     }
 
     /// Replaces a 16-bit value in one step and returns the old one.

@@ -5,20 +5,25 @@
 //! Addresses of freed memory are never used again, and allocations stand far apart, so that a stray pointer is known
 //! for what it is.
 //!
+//! What kernels allocate themselves is in the heap, below all other allocations.
+//!
 //! A kernel's accesses come a warp at a time, as a [`Shape`] and its lowest address. [`Access`] is the same spelled out,
 //! for those who look at each lane's address. Nothing is counted here: see [`crate::coalesce`].
 
 mod access;
 mod global;
+mod heap;
 mod shape;
 mod shared;
 mod snapshot;
 mod words;
 mod written;
 
-pub(crate) use access::{Access, AccessFault, Bytes, RefusedAccess};
+pub(crate) use access::{Access, AccessFault, Bytes, Located, RefusedAccess};
 pub use access::{AccessFaultKind, AllocationSpan};
 pub use global::{Memory, MemoryError};
+pub(crate) use heap::Caller;
+pub use heap::{DEFAULT_HEAP_LIMIT, FreeFault, HeapAllocation};
 pub(crate) use shape::Shape;
 pub(crate) use shared::{BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 pub(crate) use written::Written;

@@ -3,12 +3,14 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Memory;
+use super::heap::Blocks;
 use crate::InvalidLaunch;
 
 /// The words of each allocation that kernels can write, at some time.
 pub(crate) struct Snapshot {
-    /// By the number of the allocation; empty for those that are freed or read only.
+    /// By the number of the allocation, the heap being the last; empty for those that are freed or read only.
     allocations: Vec<Vec<u32>>,
+    heap: Blocks,
 }
 
 impl Memory {
@@ -23,12 +25,13 @@ impl Memory {
         };
         let allocations = self.writable().map(copy).collect::<Result<_, std::collections::TryReserveError>>();
         allocations
-            .map(|allocations| Snapshot { allocations })
+            .map(|allocations| Snapshot { allocations, heap: self.heap_blocks() })
             .map_err(|_| InvalidLaunch::NoRoomForChecks { kernel: kernel.into(), bytes: self.used() })
     }
 
     /// Puts back what was there. Which bytes count as written stays as it is: a launch that is undone runs again.
     pub(crate) fn restore(&self, snapshot: &Snapshot) {
+        self.restore_heap(&snapshot.heap);
         for (words, before) in self.writable().zip(&snapshot.allocations) {
             for (word, &before) in words.unwrap_or_default().iter().zip(before) {
                 word.store(before, Relaxed);
@@ -40,21 +43,31 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use crate::Memory;
-    use crate::memory::Access;
+    use crate::memory::{Access, Caller};
 
     #[test]
     fn all_that_kernels_can_write_comes_back() {
         let mut memory = Memory::new(1 << 20);
+        memory.set_heap_limit(1024).unwrap();
         let addresses = [10, 100, 1000].map(|bytes| memory.allocate(bytes).unwrap());
         let constant = memory.allocate_constant(12).unwrap();
         memory.write(constant, &[7; 12]).unwrap();
         memory.free(addresses[1]).unwrap();
         memory.write(addresses[0], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
+        memory.reserve_heap().unwrap();
+        let caller = Caller { place: 0, block: 0, thread: 0 };
+        let block = memory.heap_allocate(8, caller).unwrap();
+        memory.store_each(&Access::new(1, &[block; 32], 4), &[[5; 32]]).unwrap();
         let before = memory.snapshot("k").unwrap();
+        let later = memory.heap_allocate(8, caller).unwrap();
+        memory.store_each(&Access::new(1, &[block; 32], 4), &[[6; 32]]).unwrap();
+        memory.heap_free(block).unwrap();
         for address in [addresses[0] + 4, addresses[2] + 996] {
             memory.store_each(&Access::new(1, &[address; 32], 4), &[[9; 32]]).unwrap();
         }
         memory.restore(&before);
+        assert_eq!(memory.value(block, 4), 5);
+        assert_eq!(memory.heap_allocate(8, caller), Some(later));
         let mut bytes = [0; 10];
         memory.read(addresses[0], &mut bytes).unwrap();
         assert_eq!(bytes, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);

@@ -51,6 +51,19 @@ impl Word for Cell<u32> {
     }
 }
 
+/// Copies bytes out of words, from an offset in bytes on.
+pub(super) fn read(words: &[AtomicU32], mut offset: usize, bytes: &mut [u8]) {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let start = offset % 4;
+        let length = rest.len().min(4 - start);
+        let (now, later) = rest.split_at_mut(length);
+        now.copy_from_slice(&words[offset / 4].load(Relaxed).to_le_bytes()[start..start + length]);
+        offset += length;
+        rest = later;
+    }
+}
+
 /// Calls `each` with every active lane.
 #[inline(always)]
 fn for_lanes(mask: u32, mut each: impl FnMut(usize)) {

@@ -48,6 +48,21 @@ impl Written {
         });
     }
 
+    /// Some bytes are written no more: they are somebody else's now.
+    pub fn forget(&self, offset: u64, length: u64) {
+        let all = if self.whole.swap(false, Relaxed) { u32::MAX } else { 0 };
+        let bits = self.bits.get_or_init(|| (0..self.bytes.div_ceil(32)).map(|_| AtomicU32::new(0)).collect());
+        if all != 0 {
+            bits.iter().for_each(|word| word.store(all, Relaxed));
+        }
+        each_word(offset, length, |index, ones| {
+            if let Some(word) = bits.get(index) {
+                word.fetch_and(!ones, Relaxed);
+            }
+            true
+        });
+    }
+
     /// Whether all of some bytes are written.
     #[inline]
     pub fn has(&self, offset: u64, length: u64) -> bool {
@@ -107,13 +122,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_byte_is_kept(bytes in 1u64..200, marks in prop::collection::vec((0u64..200, 0u64..80), 0..8)) {
+        fn every_byte_is_kept(bytes in 1u64..200, marks in prop::collection::vec((0u64..200, 0u64..80, any::<bool>()), 0..8)) {
             let written = Written::new(bytes);
             let mut model = vec![false; bytes as usize];
-            for (offset, length) in marks {
+            for (offset, length, writes) in marks {
                 let (offset, length) = (offset.min(bytes), length.min(bytes - offset.min(bytes)));
-                written.mark(offset, length);
-                model[offset as usize..(offset + length) as usize].fill(true);
+                match writes {
+                    true => written.mark(offset, length),
+                    false => written.forget(offset, length),
+                }
+                model[offset as usize..(offset + length) as usize].fill(writes);
             }
             for start in 0..bytes {
                 for length in [1, 2, 4, 16, 40].into_iter().filter(|length| start + length <= bytes) {

@@ -27,7 +27,7 @@ use ptx::{Function, Handle, Kind, Module, Space};
 
 use crate::machine::{Launched, Placement, checked_on_model};
 use crate::model::{BlockNeeds, Limiter};
-use crate::{InvalidLaunch, Launch, LaunchError, LoadError, Memory, Report};
+use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memory, Report};
 
 use listing::Lines;
 
@@ -97,6 +97,10 @@ impl Program {
     /// a kernel that could reach it.
     pub fn load(module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
         let module = Arc::new(module.clone());
+        if let Some(function) = system::heap_user(&module) {
+            let failed = |error| LoadError::new(&module, function.span, LoadErrorReason::Heap(error));
+            memory.reserve_heap().map_err(failed)?;
+        }
         let addresses = variables::allocate(&module, memory)?;
         let mut program = Self { module: module.clone(), addresses, kernels: Vec::new(), by_name: HashMap::new() };
         let lines = Lines::of(&module.text);

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use ptx::{AtomicOp, CacheOperator, Function, Handle, Kind, Module, Op, Ordering, Register, Space};
+use ptx::{AtomicOp, CacheOperator, Callee, Function, Handle, Kind, Module, Op, Ordering, Register, Space};
+
+use super::system::{self, SystemFunction};
 
 /// A register of a function.
 pub(super) type RegisterOf = (Handle<Function>, Handle<Register>);
@@ -30,6 +32,9 @@ pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &Ha
                 let mixed = only.replace(op).is_some_and(|other| other != op);
                 ty.kind() == Kind::Float || matches!(op, AtomicOp::Increment | AtomicOp::Decrement) || mixed
             }),
+            Op::Call { callee: Callee::Direct(callee), .. } => {
+                system::of(module, &module.functions[*callee]).is_some_and(SystemFunction::uses_heap)
+            }
             Op::Load { space: Space::Global | Space::Generic, ordering, cache, .. } => {
                 *ordering != Ordering::Weak || *cache == CacheOperator::Volatile
             }

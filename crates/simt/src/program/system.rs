@@ -1,6 +1,7 @@
 //! The functions that the device's own runtime provides: a module declares them, and has no body for them.
 //!
-//! These are what compilers emit for `printf` and `assert` (CUDA programming guide, "Formatted Output", "Assertion").
+//! These are what compilers emit for `printf`, `assert`, `malloc`, `free`, `new` and `delete` (CUDA programming guide, "Formatted
+//! Output", "Assertion", "Dynamic Global Memory Allocation and Operations").
 
 use ptx::{Function, Module};
 
@@ -9,8 +10,25 @@ use ptx::{Function, Module};
 pub(crate) enum SystemFunction {
     /// `int vprintf(const char* format, void* arguments)`
     Print,
+    /// `void* malloc(size_t bytes)`
+    Allocate,
+    /// `void free(void* address)`
+    Free,
     /// `void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t charSize)`
     FailAssertion,
+}
+
+/// A declaration of a function that needs the heap, if the module has any.
+pub(super) fn heap_user(module: &Module) -> Option<&Function> {
+    let mut functions = module.functions.iter().map(|(_, function)| function);
+    functions.find(|function| of(module, function).is_some_and(SystemFunction::uses_heap))
+}
+
+impl SystemFunction {
+    /// Whether it is `malloc` or `free`.
+    pub fn uses_heap(self) -> bool {
+        matches!(self, Self::Allocate | Self::Free)
+    }
 }
 
 /// The system function that a declaration names, if it is one, with the right parameters.
@@ -25,6 +43,8 @@ pub(super) fn of(module: &Module, function: &Function) -> Option<SystemFunction>
     let (found, takes, gives): (_, &[u64], &[u64]) = match function.name.as_str() {
         "vprintf" => (SystemFunction::Print, &[8, 8], &[4]),
         "__assertfail" => (SystemFunction::FailAssertion, &[8, 8, 4, 8, 8], &[]),
+        "malloc" => (SystemFunction::Allocate, &[8], &[8]),
+        "free" => (SystemFunction::Free, &[8], &[]),
         _ => return None,
     };
     (parameters == takes && results == gives).then_some(found)

@@ -12,7 +12,7 @@ mod texture;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use cust::context::{Context, CurrentContext};
+use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::device::Device as CudaDevice;
 use cust::error::CudaError;
 use cust::event::{Event, EventFlags};
@@ -22,6 +22,7 @@ use cust::sys;
 use super::image::{Image, Images};
 use super::{CacheConfig, Properties};
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 
 use module::Module;
 
@@ -56,7 +57,7 @@ struct Function {
 
 impl Gpu {
     /// Opens the GPU with this number and loads the newest kernels that it runs; also returns these.
-    pub fn open(index: u32, images: &Images) -> Result<(Self, &Image)> {
+    pub fn open<'i>(index: u32, images: &'i Images, limits: &Limits) -> Result<(Self, &'i Image)> {
         let count = count()?;
         if index >= count {
             return Err(Error::NoSuchGpu { index, count });
@@ -73,6 +74,11 @@ impl Gpu {
             needed: oldest.capability.to_string(),
         })?;
         properties.ptx_target = image.target.clone();
+        if let Some(bytes) = limits.heap_limit {
+            // Before the module is loaded: then the driver makes the heap.
+            CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes as usize)
+                .map_err(|error| error_of("making the heap (--heap-limit)", status_of(error)))?;
+        }
         let module = Module::load(image, properties.cuda_version.as_deref().unwrap_or("?"))?;
         let gpu = Self {
             functions: RefCell::new(HashMap::new()),

@@ -1,0 +1,36 @@
+//! `malloc` and `free`, called by kernels.
+
+use super::access::{Attempt, Refused};
+use super::block::Worker;
+use super::warp::Warp;
+use crate::FindingKind;
+use crate::memory::Caller;
+use crate::trap::TrapKind;
+
+/// `malloc`: an address, or null.
+pub(super) fn allocate(worker: &mut Worker, warp: &Warp, lane: u32, bytes: u64, counter: u32) -> u64 {
+    let caller = Caller { place: counter, block: worker.block.number, thread: warp.index * 32 + lane };
+    let Some(address) = worker.launched.memory.heap_allocate(bytes, caller) else { return 0 };
+    if let Some(checker) = &mut worker.checker {
+        checker.allocated(address, bytes);
+    }
+    address
+}
+
+/// `free`; of null, it does nothing.
+pub(super) fn free(worker: &mut Worker, warp: &Warp, lane: u32, address: u64, counter: u32) -> Attempt {
+    if address == 0 {
+        return Ok(());
+    }
+    if let Some(checker) = &mut worker.checker {
+        checker.freeing(address, counter, warp.index, lane);
+    }
+    let Err(fault) = worker.launched.memory.heap_free(address) else { return Ok(()) };
+    match &mut worker.checker {
+        Some(checker) if checker.checks().memory => {
+            checker.tell(FindingKind::Free { address, fault }, counter, warp.index, lane, None);
+            Ok(())
+        }
+        _ => Err(Refused::because(TrapKind::Free { address, fault }, lane)),
+    }
+}
