@@ -40,7 +40,8 @@ impl Family {
     fn sums_in(self, d: MatrixType, c: MatrixType, is_quads: bool) -> bool {
         match self {
             Family::Half => d == c && matches!(d, F16 | F32) || is_quads && (d, c) == (F32, F16),
-            Family::BrainFloat | Family::TensorFloat | Family::EightBitFloat => (d, c) == (F32, F32),
+            Family::BrainFloat | Family::TensorFloat => (d, c) == (F32, F32),
+            Family::EightBitFloat => d == c && matches!(d, F16 | F32),
             Family::Double => (d, c) == (F64, F64),
             Family::Bytes | Family::Nibbles | Family::Bits => (d, c) == (S32, S32),
         }
@@ -53,7 +54,7 @@ impl Family {
             (Family::BrainFloat, false) => &[[16, 8, 8], [16, 8, 16]],
             (Family::TensorFloat, false) => &[[16, 8, 4], [16, 8, 8]],
             (Family::Double, false) => &[[8, 8, 4], [16, 8, 4], [16, 8, 8], [16, 8, 16]],
-            (Family::EightBitFloat, false) => &[[16, 8, 32]],
+            (Family::EightBitFloat, false) => &[[16, 8, 16], [16, 8, 32]],
             (Family::Bytes, false) => &[[8, 8, 16], [16, 8, 16], [16, 8, 32]],
             (Family::Nibbles, false) => &[[8, 8, 32], [16, 8, 32], [16, 8, 64]],
             (Family::Bits, false) => &[[8, 8, 128], [16, 8, 128], [16, 8, 256]],
@@ -109,6 +110,7 @@ pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let family = Family::of(a_ty).filter(|_| Family::of(a_ty) == Family::of(b_ty));
     let fits = family.is_some_and(|family| {
         family.sums_in(d_ty, c_ty, quads)
+            && !(is_sparse && family == Family::EightBitFloat && d_ty == F16)
             && family.shapes(is_sparse).contains(&[shape.m, shape.n, shape.k])
             && (!saturate || matches!(family, Family::Bytes | Family::Nibbles))
             && (quads || (a_layout, b_layout) == (MatrixLayout::Row, MatrixLayout::Column))

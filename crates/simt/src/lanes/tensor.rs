@@ -7,7 +7,8 @@
 //!   cut off (towards zero) 25 bits below the leading bit of the greatest, where the exponent of a product counts as the
 //!   sum of its factors' exponents; the sum of these is exact, and is cut off to an f32, or rounded to the nearest f16.
 //! - **fp8.** An H200 has no such instruction for `mma.sync`; its compiler makes f16 of the elements, adds the products of the
-//!   first two of each four in k, then those of the last two to that, and at last the accumulator in f32.
+//!   first two of each four in k, then those of the last two to that, and at last the accumulator; each sum is an f32, or an f16
+//!   where the result is.
 //! - **f16 in `m8n8k4`.** No such instruction either: products are added by fused multiply-add in the order of k, and the sum
 //!   to the accumulator.
 //! - **f64.** Fused multiply-add in the order of k.

@@ -122,13 +122,14 @@ fn floats(registers: &mut Registers<'_>, product: &Product) {
     scatter(registers, &product.d, |row, column| d[row * n + column]);
 }
 
-/// e4m3 and e5m2, by way of f16.
+/// e4m3 and e5m2, by way of f16. All sums are of the result's type.
 fn eight_bit_floats(registers: &mut Registers<'_>, product: &Product) {
     let &Product { m, n, k, .. } = product;
     let a = gather_a(registers, product, |bits| Factor::new(bits, product.a.ty));
     let b = gather_columns(registers, &product.b, (k, n), |bits| Factor::new(bits, product.b.ty));
     let c = gather(registers, &product.c, (m, n), |bits| single(bits, product.c.ty));
-    let sum = Sum { factors: MatrixType::F16, c: MatrixType::F32, d: MatrixType::F32 };
+    let ty = product.d.ty;
+    let sum = Sum { factors: MatrixType::F16, c: ty, d: ty };
     let mut d = vec![0; m * n];
     for (row, a) in a.chunks_exact(k).enumerate() {
         for (column, b) in b.chunks_exact(k).enumerate() {
@@ -136,8 +137,8 @@ fn eight_bit_floats(registers: &mut Registers<'_>, product: &Product) {
                 factors.chunks_exact(4).flat_map(|four| [four[first], four[first + 1]]).collect()
             };
             let half = |first, before| sum.of(pairs(a, first).into_iter(), pairs(b, first).into_iter(), before);
-            let products = f32::from_bits(half(2, half(0, 0)));
-            d[row * n + column] = from_single(c[row * n + column] + products, product.d.ty);
+            let products = single(half(2, half(0, 0)), ty);
+            d[row * n + column] = from_single(c[row * n + column] + products, ty);
         }
     }
     scatter(registers, &product.d, |row, column| d[row * n + column]);
