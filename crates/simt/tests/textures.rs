@@ -16,7 +16,11 @@ struct Device {
 
 impl Device {
     fn new() -> Self {
-        let module = ptx::parse("textures.ptx", include_str!("data/textures.ptx")).expect("the kernels are valid");
+        Self::with("textures.ptx", include_str!("data/textures.ptx"))
+    }
+
+    fn with(name: &str, kernels: &str) -> Self {
+        let module = ptx::parse(name, kernels).expect("the kernels are valid");
         let mut memory = Memory::new(64 << 20);
         let program = Program::load(&module, &mut memory).expect("there is room");
         Self { memory, program }
@@ -237,13 +241,18 @@ fn surfaces_are_loaded_stored_and_reduced() {
 
 #[test]
 fn queries_tell_the_shape() {
-    let mut device = Device::new();
-    let levels = ArrayShape { levels: 3, ..plane(8, 4) };
-    let texture = device.texture(levels, &modes(AddressMode::Clamp, true, Filter::Point));
-    assert_eq!(device.launch("query_texture", texture, &[[0; 4]]).unwrap().0, [[8, 4, 0, 3]]);
-    let array = device.memory.allocate_array(&ArrayShape { layers: 3, ..plane(8, 4) }).unwrap();
-    let surface = device.memory.create_surface(array).unwrap();
-    assert_eq!(device.launch("query_surface", surface, &[[0; 4]]).unwrap().0, [[8, 4, 0, 3]]);
+    let queries = include_str!("data/texture_queries.ptx");
+    for (mut device, texture_kernel, of_texture, surface_kernel, of_surface) in [
+        (Device::new(), "query_texture", [8, 4, 0, 0], "query_surface", [8, 4, 0, 0]),
+        (Device::with("texture_queries.ptx", queries), "texture", [3, 0, 8, 0], "surface", [3, 4, 0, 0]),
+    ] {
+        let levels = ArrayShape { levels: 3, ..plane(8, 4) };
+        let texture = device.texture(levels, &modes(AddressMode::Clamp, true, Filter::Point));
+        assert_eq!(device.launch(texture_kernel, texture, &[[0; 4]]).unwrap().0, [of_texture]);
+        let array = device.memory.allocate_array(&ArrayShape { layers: 3, ..plane(8, 4) }).unwrap();
+        let surface = device.memory.create_surface(array).unwrap();
+        assert_eq!(device.launch(surface_kernel, surface, &[[0; 4]]).unwrap().0, [of_surface]);
+    }
 }
 
 #[test]
