@@ -221,6 +221,19 @@ pub enum Op {
         a: Operand,
         b: Option<Operand>,
     },
+    /// `atom` and `red` of vectors, in global memory: an atomic operation for each element. `red` has no `dsts`.
+    AtomicVector {
+        space: Space,
+        op: AtomicOp,
+        ordering: Ordering,
+        scope: Scope,
+        ty: Type,
+        flush_subnormals: bool,
+        is_reduction: bool,
+        dsts: Vec<Destination>,
+        address: Address,
+        srcs: Vec<Operand>,
+    },
     /// `prefetch`, `prefetchu`, `applypriority`, `discard`: touches no register and no data.
     Prefetch {
         space: Space,

@@ -2,9 +2,10 @@
 
 use super::Context;
 use super::memory::{SCOPES, operands_and_policy};
+use super::operands::Width;
 use crate::Type::*;
 use crate::errors::Parsed;
-use crate::{AtomicOp, Op, Ordering, Space, Type};
+use crate::{AtomicOp, Op, Ordering, Scope, Space, Type};
 
 /// The types of an atomic operation.
 fn types(op: AtomicOp) -> &'static [Type] {
@@ -61,6 +62,10 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let op = operation(c, is_reduction)?;
     let keeps_subnormals = c.accept("noftz");
     let has_policy = c.accept("L2::cache_hint");
+    let ordering = ordering.unwrap_or(Ordering::Relaxed);
+    if let Some(lanes) = c.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]) {
+        return vector(c, lanes, keeps_subnormals, has_policy, (space, op, ordering, scope, is_reduction));
+    }
     let ty = c.ty_of(types(op))?;
     let half = matches!(ty, F16 | F16x2 | Bf16 | Bf16x2);
     if half != keeps_subnormals {
@@ -73,7 +78,7 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Atomic {
         space,
         op,
-        ordering: ordering.unwrap_or(Ordering::Relaxed),
+        ordering,
         scope,
         ty,
         // PTX ISA, "atom": only in shared memory does an f32 addition keep subnormal numbers.
@@ -83,5 +88,44 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
         address: c.address(first, space)?,
         a: c.src(first + 1, ty)?,
         b: if swaps { Some(c.src(first + 2, ty)?) } else { None },
+    })
+}
+
+/// `atom{.sem}{.scope}{.global}.add.v4.f32 {d0, d1, d2, d3}, [a], {b0, b1, b2, b3};`, and likewise `red`
+fn vector(
+    c: &mut Context<'_, '_>,
+    lanes: usize,
+    keeps_subnormals: bool,
+    has_policy: bool,
+    (space, op, ordering, scope, is_reduction): (Space, AtomicOp, Ordering, Scope, bool),
+) -> Parsed<Op> {
+    let types: &[Type] = match (op, lanes) {
+        (AtomicOp::Add, 2 | 4) => &[F32, F16, Bf16, F16x2, Bf16x2],
+        (AtomicOp::Minimum | AtomicOp::Maximum, 2 | 4) => &[F16, Bf16, F16x2, Bf16x2],
+        (AtomicOp::Add | AtomicOp::Minimum | AtomicOp::Maximum, _) => &[F16, Bf16],
+        _ => return c.misplaced_modifier(),
+    };
+    if !matches!(space, Space::Global | Space::Generic) {
+        return c.misplaced_modifier();
+    }
+    let ty = c.ty_of(types)?;
+    if (ty != F32) != keeps_subnormals {
+        return if ty == F32 { c.wrong_type(ty) } else { c.missing("`.noftz` before its type") };
+    }
+    let first = usize::from(!is_reduction);
+    operands_and_policy(c, 2 + first, has_policy)?;
+    let written = if is_reduction { Vec::new() } else { c.parts(0, lanes)? };
+    let read = c.parts(first + 1, lanes)?;
+    Ok(Op::AtomicVector {
+        space,
+        op,
+        ordering,
+        scope,
+        ty,
+        flush_subnormals: ty == F32,
+        is_reduction,
+        dsts: written.iter().map(|part| c.destination(part, ty, Width::Exact)).collect::<Parsed<_>>()?,
+        address: c.address(first, space)?,
+        srcs: read.iter().map(|part| c.source(part, ty, Width::Exact)).collect::<Parsed<_>>()?,
     })
 }

@@ -1,6 +1,6 @@
 //! f16 and bf16, one value or two in a word: computed in software.
 
-use ptx::{BinaryOp, Mode, TernaryOp, Type, UnaryOp};
+use ptx::{AtomicOp, BinaryOp, Mode, TernaryOp, Type, UnaryOp};
 
 use super::soft::{BF16, F16, Format, Number, Round};
 use super::{Handler, lanes};
@@ -67,16 +67,19 @@ fn extremum([a, b, _]: [u16; 3], format: Format, mode: Mode, minimum: bool) -> u
     finish(value, format, mode)
 }
 
-/// The sum of the values in two words, as `atom.add` has it.
-pub(crate) fn add_halves(a: u32, b: u32, ty: Type) -> u32 {
+/// What `atom.add`, `atom.min` and `atom.max` make of the values in two words.
+pub(crate) fn atomic_halves(op: AtomicOp, a: u32, b: u32, ty: Type) -> u32 {
     let format = if matches!(ty, Type::Bf16 | Type::Bf16x2) { BF16 } else { F16 };
-    let add = |a: u32, b: u32| {
-        let sum = format.decode((a & 0xffff).into()).add(format.decode((b & 0xffff).into()), Round::Nearest);
-        format.encode(sum, Round::Nearest) as u32
+    let one = |a: u32, b: u32| match op {
+        AtomicOp::Add => {
+            let sum = format.decode((a & 0xffff).into()).add(format.decode((b & 0xffff).into()), Round::Nearest);
+            format.encode(sum, Round::Nearest) as u32
+        }
+        _ => extremum([a as u16, b as u16, 0], format, Mode::default(), op == AtomicOp::Minimum).into(),
     };
     match ty {
-        Type::F16x2 | Type::Bf16x2 => add(a, b) | add(a >> 16, b >> 16) << 16,
-        _ => add(a, b),
+        Type::F16x2 | Type::Bf16x2 => one(a, b) | one(a >> 16, b >> 16) << 16,
+        _ => one(a, b),
     }
 }
 

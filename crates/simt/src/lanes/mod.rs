@@ -27,7 +27,7 @@ mod video;
 pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, test_property};
 pub(crate) use convert::{convert, convert_pack, convert_pair, float_immediate};
 pub(crate) use float::{add_double, add_single};
-pub(crate) use half::add_halves;
+pub(crate) use half::atomic_halves;
 pub(crate) use registers::{Base, Constants, Registers, Value, blend, value};
 pub(crate) use video::{scalar_video, simd_video};
 

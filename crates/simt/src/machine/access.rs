@@ -500,6 +500,9 @@ pub(super) fn atomic(
     mask: u32,
     counter: u32,
 ) -> Attempt {
+    if !operation.rest.is_empty() {
+        return atomic::vector(worker, warp, operation, split, mask, counter);
+    }
     let &Atomic { reach, op, ty, flush, d, a, b, .. } = operation;
     let width = ty.bytes();
     let addresses = addresses(warp, &reach, split);

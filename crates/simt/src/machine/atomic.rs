@@ -1,8 +1,16 @@
-//! What atomic operations compute.
+//! What atomic operations compute; and those of vectors.
 
-use ptx::{AtomicOp, Kind, Type};
+use ptx::{AtomicOp, Kind, Space, Type};
 
-use crate::lanes;
+use super::access::{Attempt, Refused, addresses, by_space, count_global};
+use super::block::Worker;
+use super::local::lanes;
+use super::warp::{Split, Warp};
+use crate::coalesce;
+use crate::lanes::{self as arithmetic, Row};
+use crate::memory::{Access, AccessFault, AccessFaultKind};
+use crate::program::Atomic;
+use crate::trap::AccessAction;
 
 /// Whether there is such an operation (PTX ISA, "atom").
 pub(crate) fn has_atomic(op: AtomicOp, ty: Type) -> bool {
@@ -14,9 +22,13 @@ pub(crate) fn has_atomic(op: AtomicOp, ty: Type) -> bool {
         AtomicOp::Add => matches!(bits, 32 | 64) || ty.kind() == Kind::Float,
         AtomicOp::Increment | AtomicOp::Decrement => bits == 32,
         AtomicOp::Minimum | AtomicOp::Maximum => {
-            matches!(ty.kind(), Kind::Signed | Kind::Unsigned) && matches!(bits, 32 | 64)
+            matches!(ty.kind(), Kind::Signed | Kind::Unsigned) && matches!(bits, 32 | 64) || is_half(ty)
         }
     }
+}
+
+fn is_half(ty: Type) -> bool {
+    matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
 }
 
 /// The new value: of the old one and one operand, or two for compare-and-swap.
@@ -24,6 +36,9 @@ pub(super) fn combine(op: AtomicOp, ty: Type, flush: bool, old: u64, a: u64, b: 
     let signed = |value: u64| if ty.bits() == 32 { i64::from(value as u32 as i32) } else { value as i64 };
     let less = || if ty.kind() == Kind::Signed { signed(a) < signed(old) } else { a < old };
     let value = match op {
+        AtomicOp::Add | AtomicOp::Minimum | AtomicOp::Maximum if is_half(ty) => {
+            arithmetic::atomic_halves(op, old as u32, a as u32, ty).into()
+        }
         AtomicOp::And => old & a,
         AtomicOp::Or => old | a,
         AtomicOp::Xor => old ^ a,
@@ -36,9 +51,8 @@ pub(super) fn combine(op: AtomicOp, ty: Type, flush: bool, old: u64, a: u64, b: 
             }
         }
         AtomicOp::Add => match ty {
-            Type::F32 => lanes::add_single(old as u32, a as u32, flush).into(),
-            Type::F64 => lanes::add_double(old, a),
-            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => lanes::add_halves(old as u32, a as u32, ty).into(),
+            Type::F32 => arithmetic::add_single(old as u32, a as u32, flush).into(),
+            Type::F64 => arithmetic::add_double(old, a),
             _ => old.wrapping_add(a),
         },
         AtomicOp::Increment => {
@@ -80,6 +94,52 @@ pub(super) fn exchange(op: AtomicOp, old: u128, a: u128, b: u128) -> u128 {
         AtomicOp::CompareAndSwap => old,
         _ => a,
     }
+}
+
+/// `atom` and `red` of vectors: lane by lane in rising order, and each element by itself.
+pub(super) fn vector(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    operation: &Atomic,
+    split: &Split,
+    mask: u32,
+    counter: u32,
+) -> Attempt {
+    let &Atomic { reach, op, ty, flush, .. } = operation;
+    let width = operation.width();
+    let addresses = addresses(warp, &reach, split);
+    let mut old: [Row; 8] = [[0; 32]; 8];
+    by_space(reach.space, worker.block.rank, mask, &addresses, &mut |space, mask, addresses| {
+        let access = Access::new(mask, addresses, width);
+        let memory = worker.launched.memory;
+        let refused = |fault: AccessFault| Refused::new(AccessAction::Atomic, space, width, fault);
+        let check = |address| match space {
+            Space::Global => memory.check(address, width, true),
+            // Vectors are for global memory alone.
+            _ => Err(AccessFaultKind::OutOfBounds { nearest: None }),
+        };
+        access.check(check).map_err(refused)?;
+        for lane in lanes(mask) {
+            for (index, ((_, a), old)) in (0..).zip(operation.elements().zip(&mut old)) {
+                let operand = warp.registers.word(a)[lane];
+                let combine = |old: u32| combine(op, ty, flush, old.into(), operand.into(), 0) as u32;
+                let address = addresses[lane] + index * u64::from(ty.bytes());
+                let found = match ty.bytes() {
+                    2 => memory.atomic16(address, |old| combine(old.into()) as u16).map(u32::from),
+                    _ => memory.atomic32(address, combine),
+                };
+                old[lane] = found.map_err(|kind| refused(AccessFault { lane: lane as u32, address, kind }))?;
+            }
+        }
+        count_global(&mut worker.counters[counter as usize].global, coalesce::atomic_sectors(&access));
+        Ok(())
+    })?;
+    for ((d, _), old) in operation.elements().zip(&old) {
+        if let Some(d) = d {
+            warp.registers.set_word(d, mask, old);
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -79,8 +79,9 @@ pub(super) fn store(worker: &mut Worker, warp: &Warp, store: &Store, split: &Spl
 #[inline(always)]
 pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, split: &Split, mask: u32, counter: u32) {
     if worker.modelled.is_some() {
-        let kind = if atomic.d.is_some() { AccessKind::Atomic } else { AccessKind::Reduction };
-        let width = atomic.ty.bytes();
+        let returns = atomic.elements().any(|(d, _)| d.is_some());
+        let kind = if returns { AccessKind::Atomic } else { AccessKind::Reduction };
+        let width = atomic.width();
         let coming = Coming { reach: &atomic.reach, kind, width, wish: CacheWish::Past, counter };
         tell(worker, warp, split, mask, &coming);
     }

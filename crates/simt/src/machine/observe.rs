@@ -135,7 +135,7 @@ pub(super) fn atomic(
         return mask;
     }
     let &Atomic { ref reach, ty, order, overwrites, .. } = atomic;
-    let (action, width, element) = (AccessAction::Atomic, ty.bytes(), ty.bytes());
+    let (action, width, element) = (AccessAction::Atomic, atomic.width(), ty.bytes());
     let coming = Coming {
         action,
         width,
@@ -148,10 +148,13 @@ pub(super) fn atomic(
         on_mbarrier: false,
     };
     let possible = watch(worker, warp, reach, split, mask, &coming);
-    if let Some(d) = atomic.d.filter(|_| mask != possible) {
-        match width {
-            8.. => (0..width / 8).for_each(|row| warp.registers.set_wide(d + row, mask & !possible, &[0; 32])),
-            _ => warp.registers.set_word(d, mask & !possible, &[0; 32]),
+    let refused = mask & !possible;
+    if refused != 0 {
+        for d in atomic.elements().filter_map(|(d, _)| d) {
+            match element {
+                8.. => (0..element / 8).for_each(|row| warp.registers.set_wide(d + row, refused, &[0; 32])),
+                _ => warp.registers.set_word(d, refused, &[0; 32]),
+            }
         }
     }
     possible

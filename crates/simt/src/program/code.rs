@@ -268,7 +268,7 @@ pub(crate) struct Store {
 }
 
 /// `atom` and `red`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Atomic {
     pub reach: Reach,
     pub op: AtomicOp,
@@ -280,6 +280,20 @@ pub(crate) struct Atomic {
     pub order: Order,
     /// Whether it replaces a value that nobody looks at.
     pub overwrites: bool,
+    /// Of a vector, `d` and `a` of the elements behind the first.
+    pub rest: Box<[(Option<u32>, u32)]>,
+}
+
+impl Atomic {
+    /// Bytes that a lane accesses.
+    pub fn width(&self) -> u32 {
+        self.ty.bytes() * (1 + self.rest.len() as u32)
+    }
+
+    /// `d` and `a` of each element.
+    pub fn elements(&self) -> impl Iterator<Item = (Option<u32>, u32)> {
+        std::iter::once((self.d, self.a)).chain(self.rest.iter().copied())
+    }
 }
 
 /// Where in a texture or surface.

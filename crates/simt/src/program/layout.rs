@@ -130,6 +130,10 @@ fn variables_of(op: &Op) -> Vec<Handle<Variable>> {
             found.extend([store.address, store.barrier].into_iter().filter_map(|address| base_of(address.base)));
         }
         Op::MapToBlock { src, .. } | Op::RankOfAddress { src, .. } => operand(src),
+        Op::AtomicVector { address, srcs, .. } => {
+            srcs.iter().for_each(operand);
+            found.extend(base_of(address.base));
+        }
         Op::Atomic { address, a, b, .. } => {
             operand(a);
             b.iter().for_each(operand);

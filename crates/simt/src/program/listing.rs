@@ -56,8 +56,10 @@ fn class(op: &Op, guarded: bool) -> InstructionClass {
         Op::CopyAsync(_) => InstructionClass::Access(AccessKind::Copy),
         Op::LoadMatrix { .. } | Op::LoadFragment { .. } => InstructionClass::Access(AccessKind::Load),
         Op::StoreMatrix { .. } | Op::StoreFragment { .. } => InstructionClass::Access(AccessKind::Store),
-        Op::Atomic { is_reduction: true, .. } => InstructionClass::Access(AccessKind::Reduction),
-        Op::Atomic { .. } => InstructionClass::Access(AccessKind::Atomic),
+        Op::Atomic { is_reduction: true, .. } | Op::AtomicVector { is_reduction: true, .. } => {
+            InstructionClass::Access(AccessKind::Reduction)
+        }
+        Op::Atomic { .. } | Op::AtomicVector { .. } => InstructionClass::Access(AccessKind::Atomic),
         Op::TextureFetch(_) => InstructionClass::Texture,
         Op::SurfaceLoad { .. } => InstructionClass::Surface(AccessKind::Load),
         Op::SurfaceStore { .. } => InstructionClass::Surface(AccessKind::Store),

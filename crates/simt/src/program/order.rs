@@ -19,6 +19,8 @@ pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &Ha
     for (function, op) in bodies {
         let matters = match op {
             Op::Atomic { space: Space::Shared | Space::ClusterShared | Space::Local, .. } => false,
+            // All of them are on floats.
+            Op::AtomicVector { .. } => true,
             Op::Atomic { op, ty, dst, .. } => {
                 let commutes = !matches!(
                     op,

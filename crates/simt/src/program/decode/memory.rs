@@ -34,6 +34,28 @@ impl FunctionDecoder<'_, '_> {
                 let order = Order { strong: true, in_block: *scope == Scope::Block, ..Order::new(*ordering, *scope) };
                 self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b, order)
             }
+            Op::AtomicVector {
+                space, op, ordering, scope, ty, flush_subnormals: flush, dsts, address, srcs, ..
+            } => {
+                let order = Order { strong: true, in_block: *scope == Scope::Block, ..Order::new(*ordering, *scope) };
+                let Target::Memory(reach) = self.target(*space, *address)? else {
+                    return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
+                };
+                let mut elements = Vec::with_capacity(srcs.len());
+                for (index, &src) in srcs.iter().enumerate() {
+                    let d = match dsts.get(index) {
+                        Some(&Some(register)) => Some(self.destination(Some(register), *ty)?),
+                        _ => None,
+                    };
+                    elements.push((d, self.value(src, *ty)?));
+                }
+                let rest = elements.split_off(1.min(elements.len())).into();
+                let Some(&(d, a)) = elements.first() else { return Ok(()) };
+                let (op, ty, flush) = (*op, *ty, *flush);
+                let atomic = Atomic { reach, op, ty, flush, d, a, b: a, order, overwrites: false, rest };
+                self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
+                Ok(())
+            }
             Op::Fence { scope, .. } => {
                 self.emit(COUNTED, Action::Fence { for_block: *scope == Scope::Block });
                 Ok(())
@@ -308,7 +330,8 @@ impl FunctionDecoder<'_, '_> {
             None => None,
         };
         let overwrites = op == AtomicOp::Exchange && d.is_none();
-        self.emit(COUNTED, Action::Atomic(Box::new(Atomic { reach, op, ty, flush, d, a, b, order, overwrites })));
+        let atomic = Atomic { reach, op, ty, flush, d, a, b, order, overwrites, rest: Box::default() };
+        self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
         Ok(())
     }
 

@@ -399,6 +399,7 @@ fn base(address: &Address) -> Option<usize> {
 fn addresses(op: &Op) -> [Option<usize>; 2] {
     match op {
         Op::Atomic { address, .. }
+        | Op::AtomicVector { address, .. }
         | Op::ArriveAfterCopies { address, .. }
         | Op::Mbarrier { address, .. }
         | Op::LoadMatrix { address, .. }
