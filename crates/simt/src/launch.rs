@@ -40,7 +40,8 @@ pub struct Launch<'a> {
     pub carveout: Option<u8>,
     /// With a model: whether loads that do not say go through L1.
     pub load_caching: LoadCaching,
-    /// With a model: registers of each thread, where they are known. They decide how many blocks are resident.
+    /// With a model: registers of each thread, where they are known; else the kernel's `.maxnreg` counts, if it has one. They
+    /// decide how many blocks are resident.
     pub registers: Option<u32>,
     /// The bytes of each parameter, little endian, in order.
     pub arguments: &'a [&'a [u8]],

@@ -4,10 +4,10 @@
 //! A kernel with an instruction that the simulator does not run is no error: it may run on a GPU.
 //!
 //! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "parameters": [{"name", "type", "bytes", "align"}],
-//! "shared", "local", "max_threads", "required_threads", "min_blocks", "instructions", "never_written", "simulator"}], "errors":
-//! [{"line", "column", "message", "statement", "help"}]}`. `"valid"` says that this program understands all of it; sizes are in bytes;
-//! `"never_written"` has the registers that are used and that nothing writes; `"simulator"` is null, or says why the simulator does not
-//! run the kernel.
+//! "shared", "local", "max_threads", "required_threads", "min_blocks", "max_registers", "instructions", "never_written", "simulator"}],
+//! "errors": [{"line", "column", "message", "statement", "help"}]}`. `"valid"` says that this program understands all of it; sizes are in
+//! bytes; `"never_written"` has the registers that are used and that nothing writes; `"simulator"` is null, or says why the simulator does
+//! not run the kernel.
 
 mod mark;
 
@@ -162,6 +162,7 @@ impl Kernel<'_> {
             self.function.required_threads.map(|threads| format!("blocks of {}", shape(threads))),
             self.function.max_threads.map(|threads| format!("blocks of at most {} threads", product(threads))),
             self.function.min_blocks_per_multiprocessor.map(|blocks| format!("{blocks} blocks a multiprocessor")),
+            self.function.max_registers.map(|registers| format!("at most {registers} registers a thread")),
         ];
         bounds.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -183,6 +184,7 @@ impl Kernel<'_> {
             "max_threads": self.function.max_threads,
             "required_threads": self.function.required_threads,
             "min_blocks": self.function.min_blocks_per_multiprocessor,
+            "max_registers": self.function.max_registers,
             "instructions": self.instructions(),
             "never_written": self.never_written,
             "simulator": self.refused,
@@ -270,6 +272,7 @@ mod tests {
 .visible .entry k(.param .u64 a, .param .align 8 .b8 s[24], .param .f32 x)
 .maxntid 16, 8, 1
 .minnctapersm 2
+.maxnreg 48
 {
     .shared .align 8 .b8 tile[1024];
     .reg .b64 %rd<2>;
@@ -298,7 +301,8 @@ mod tests {
         assert_eq!(
             text,
             "k.ptx: valid PTX 7.8 for sm_75, 1 kernel\n\n\
-             k: 3 instructions, 1024 bytes of shared memory, blocks of at most 128 threads, 2 blocks a multiprocessor\n  \
+             k: 3 instructions, 1024 bytes of shared memory, blocks of at most 128 threads, 2 blocks a multiprocessor, at most 48 \
+             registers a thread\n  \
              0: u64     8 bytes, align 8  a\n  \
              1: b8[24]  24 bytes, align 8  s\n  \
              2: f32     4 bytes, align 4  x\n"
@@ -320,6 +324,7 @@ mod tests {
                     {"name": "x", "type": "f32", "bytes": 4, "align": 4},
                 ],
                 "shared": 1024, "local": 0, "max_threads": [16, 8, 1], "required_threads": null, "min_blocks": 2,
+                "max_registers": 48,
                 "instructions": 3, "never_written": [], "simulator": null,
             }],
             "errors": [],

@@ -46,6 +46,8 @@ pub enum DeclarationError {
     BadDirective { directive: String, expected: &'static str },
     #[error("the kernel `{0}` has a result")]
     KernelWithResult(String),
+    #[error("`{0}` has several results, of which each must be a `.reg`")]
+    SeveralResults(String),
     #[error("the parameters of `{0}` take more than {1} bytes")]
     TooManyParameters(String, u64),
     #[error("`{alias}` cannot be an alias of `{of}`: {reason}")]

@@ -24,7 +24,7 @@ pub enum InstructionError {
     NoSuchProduct(String),
     #[error("there is no fragment of a matrix `{0}`: its type, shape and layout do not go together")]
     NoSuchFragment(String),
-    #[error("`{instruction}` needs `.target sm_{target}`, which is not supported (yet)")]
+    #[error("`{instruction}` needs `.target sm_{target}`{}", if *target > 90 { ", which is not supported (yet)" } else { " or later" })]
     NeedsTarget { instruction: String, target: u32 },
     #[error("a vector of {lanes} x `.{ty}` is wider than one access can be")]
     VectorTooWide { lanes: u32, ty: String },

@@ -118,6 +118,8 @@ pub struct Function {
     pub max_threads: Option<[u32; 3]>,
     /// `.reqntid`: the threads that a block must have, per dimension.
     pub required_threads: Option<[u32; 3]>,
+    /// `.maxnreg`: the most registers that a thread may have.
+    pub max_registers: Option<u32>,
     /// `.minnctapersm`.
     pub min_blocks_per_multiprocessor: Option<u32>,
     /// `.reqnctapercluster`: the blocks that a cluster must have.

@@ -38,6 +38,7 @@ struct Directives {
     no_return: bool,
     max_threads: Option<[u32; 3]>,
     required_threads: Option<[u32; 3]>,
+    max_registers: Option<u32>,
     min_blocks: Option<u32>,
     cluster: Option<[u32; 3]>,
     explicit_cluster: bool,
@@ -55,6 +56,9 @@ impl<'t> Parser<'t> {
         let name = self.cursor.word("the function's name")?;
         if is_kernel && !results.is_empty() {
             return fault(name.span, DeclarationError::KernelWithResult(name.text.to_owned()));
+        }
+        if results.len() > 1 && results.iter().any(|result| result.register.is_none()) {
+            return fault(name.span, DeclarationError::SeveralResults(name.text.to_owned()));
         }
         let parameters =
             if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(false)? } else { Vec::new() };
@@ -74,6 +78,7 @@ impl<'t> Parser<'t> {
             results: handles(&results),
             max_threads: directives.max_threads,
             required_threads: directives.required_threads,
+            max_registers: directives.max_registers,
             min_blocks_per_multiprocessor: directives.min_blocks,
             required_cluster: directives.cluster,
             explicit_cluster: directives.explicit_cluster,
@@ -308,7 +313,11 @@ impl<'t> Parser<'t> {
                     self.cursor.advance();
                     directives.max_cluster_blocks = Some(self.cursor.integer32()?);
                 }
-                "maxnreg" | "maxnctapersm" | "abi_preserve" | "abi_preserve_control" => {
+                "maxnreg" => {
+                    self.cursor.advance();
+                    directives.max_registers = Some(self.cursor.integer32()?);
+                }
+                "maxnctapersm" | "abi_preserve" | "abi_preserve_control" => {
                     self.cursor.advance();
                     self.cursor.integer32()?;
                 }

@@ -1,7 +1,7 @@
 //! Instructions as they are written become typed operations.
 //!
 //! **To add a PTX instruction:** add its arm to [`operation`], which names the family that reads it; then a row in the
-//! tables of that family, or a function of its own. A family takes the modifiers that it knows, which may stand in any order
+//! tables of that family, or a function of its own; and in [`targets`] which `.target` it needs. A family takes the modifiers that it knows, which may stand in any order
 //! (as `ptxas` has it; only of types the order matters), then calls [`Context::operands`], which refuses left-over modifiers and a wrong number of operands, then reads the operands,
 //! each with the type it must have.
 
@@ -25,6 +25,7 @@ mod operands;
 mod special;
 mod stack;
 mod surface;
+mod targets;
 mod texture;
 mod unsupported;
 mod video;
@@ -58,7 +59,13 @@ pub(crate) fn instruction<'t>(
         Some(name) => Some(context.predicate_named(name)?),
         None => None,
     };
-    Ok((guard, operation(&mut context)?))
+    let op = operation(&mut context)?;
+    match targets::missing(&context) {
+        None => Ok((guard, op)),
+        Some(target) => {
+            fault(context.name_span(), InstructionError::NeedsTarget { instruction: context.name(), target })
+        }
+    }
 }
 
 /// The one place that knows every opcode.

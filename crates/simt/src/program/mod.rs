@@ -69,6 +69,8 @@ pub struct KernelInfo {
     pub max_threads: Option<[u32; 3]>,
     /// `.reqntid`: the threads that a block must have, per dimension.
     pub required_threads: Option<[u32; 3]>,
+    /// `.maxnreg`: the most registers that a thread may have.
+    pub max_registers: Option<u32>,
     /// `.reqnctapercluster`: the blocks that a cluster must have, per dimension.
     pub required_cluster: Option<[u32; 3]>,
     /// `.explicitcluster`: whether it must be launched in clusters.
@@ -278,7 +280,9 @@ fn placement(launch: &Launch, info: &KernelInfo) -> Result<Option<Placement>, In
         let limit = model.shared.per_block_opt_in;
         return Err(InvalidLaunch::SharedMemory { kernel: kernel(), needed, fixed: info.static_shared, limit });
     }
-    let needs = BlockNeeds { threads, shared: needed as u32, registers: launch.registers };
+    // A compiler that is allowed more than there are takes what there are.
+    let allowed = info.max_registers.map(|most| most.min(model.limits.registers_per_thread));
+    let needs = BlockNeeds { threads, shared: needed as u32, registers: launch.registers.or(allowed) };
     let occupancy = model.occupancy(&needs, launch.carveout);
     if occupancy.blocks() == 0 {
         let limiter = occupancy.limiters().next().map_or("its limits", Limiter::name);
@@ -302,6 +306,7 @@ impl Kernel {
             local: code.as_ref().map_or(0, |code| code.functions[0].local),
             max_threads: function.max_threads,
             required_threads: function.required_threads,
+            max_registers: function.max_registers,
             required_cluster: function.required_cluster,
             explicit_cluster: function.explicit_cluster,
             max_cluster_blocks: function.max_cluster_blocks.filter(|&blocks| blocks > 0),

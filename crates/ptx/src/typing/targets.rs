@@ -1,0 +1,96 @@
+//! Which `.target` an instruction needs, where the oldest that NVIDIA's assembler still knows, `sm_75`, does not have it.
+
+use super::Context;
+
+/// Opcodes (none: all), modifiers that stand together, and the number of the oldest target that has it. Of several rows that fit,
+/// the newest counts. Each row is what `ptxas` says of such an instruction.
+const NEEDS: &[(&[&str], &[&str], u32)] = &[
+    // Products of matrices.
+    (&["mma"], &["m16n8k4"], 80),
+    (&["mma"], &["m16n8k16"], 80),
+    (&["mma"], &["m16n8k32"], 80),
+    (&["mma"], &["m16n8k64"], 80),
+    (&["mma"], &["m16n8k128"], 80),
+    (&["mma"], &["m16n8k256"], 80),
+    (&["mma", "wmma"], &["bf16"], 80),
+    (&["mma", "wmma"], &["tf32"], 80),
+    (&["mma", "wmma"], &["f64"], 80),
+    (&["mma", "wmma"], &["and"], 80),
+    (&["mma"], &["sp"], 80),
+    (&["mma"], &["sp::ordered_metadata"], 80),
+    (&["mma"], &["e4m3"], 89),
+    (&["mma"], &["e5m2"], 89),
+    (&["mma"], &["m16n8k4", "f64"], 90),
+    (&["mma"], &["m16n8k8", "f64"], 90),
+    (&["mma"], &["m16n8k16", "f64"], 90),
+    (&["stmatrix"], &[], 90),
+    // Copies and barriers in shared memory.
+    (&["cp"], &["async"], 80),
+    (&["cp"], &["bulk"], 90),
+    (&["st", "red"], &["async"], 90),
+    (&["mbarrier"], &[], 80),
+    (&["mbarrier"], &["try_wait"], 90),
+    (&["mbarrier"], &["expect_tx"], 90),
+    (&["mbarrier"], &["complete_tx"], 90),
+    // Clusters.
+    (&["barrier"], &["cluster"], 90),
+    (&["mapa", "getctarank", "elect", "griddepcontrol", "setmaxnreg"], &[], 90),
+    (&["ld", "st", "atom", "red", "fence", "mbarrier"], &["cluster"], 90),
+    (&[], &["shared::cluster"], 90),
+    // Memory.
+    (&["createpolicy", "applypriority", "discard"], &[], 80),
+    (&["ld", "st", "atom", "red"], &["L2::cache_hint"], 80),
+    (&["prefetch"], &["L2::evict_last"], 80),
+    (&["prefetch"], &["L2::evict_normal"], 80),
+    (&["prefetch"], &["tensormap"], 90),
+    (&["fence"], &["proxy", "async"], 90),
+    (&["fence"], &["async::generic"], 90),
+    (&["fence"], &["mbarrier_init"], 90),
+    (&["fence"], &["acquire"], 90),
+    (&["fence"], &["release"], 90),
+    (&["atom", "red"], &["bf16"], 90),
+    (&["atom", "red"], &["bf16x2"], 90),
+    (&["atom", "red"], &["b128"], 90),
+    (&["atom", "red"], &["v2"], 90),
+    (&["atom", "red"], &["v4"], 90),
+    (&["atom", "red"], &["v8"], 90),
+    // Across lanes.
+    (&["redux"], &[], 80),
+    // Arithmetic.
+    (&["tanh", "ex2", "add", "sub", "mul", "setp", "set"], &["bf16"], 90),
+    (&["tanh", "ex2", "add", "sub", "mul", "setp", "set"], &["bf16x2"], 90),
+    (&["abs", "neg", "min", "max", "fma"], &["bf16"], 80),
+    (&["abs", "neg", "min", "max", "fma"], &["bf16x2"], 80),
+    (&["min", "max"], &["f16"], 80),
+    (&["min", "max"], &["f16x2"], 80),
+    (&["min", "max"], &["NaN"], 80),
+    (&["min", "max"], &["xorsign"], 86),
+    (&["add", "min", "max"], &["s16x2"], 90),
+    (&["add", "min", "max"], &["u16x2"], 90),
+    (&["min", "max"], &["relu"], 90),
+    (&["fma"], &["relu"], 80),
+    (&["fma"], &["oob"], 90),
+    // Conversions.
+    (&["cvt"], &["relu"], 80),
+    (&["cvt"], &["bf16"], 80),
+    (&["cvt"], &["bf16x2"], 80),
+    (&["cvt"], &["f16x2"], 80),
+    (&["cvt"], &["tf32"], 80),
+    (&["cvt"], &["rn", "tf32"], 90),
+    (&["cvt"], &["rz", "tf32"], 90),
+    (&["cvt"], &["e4m3x2"], 89),
+    (&["cvt"], &["e5m2x2"], 89),
+];
+
+/// The number of the target that the instruction needs, if that is a newer one than the module's.
+pub(super) fn missing(c: &Context<'_, '_>) -> Option<u32> {
+    let fits = |&&(opcodes, modifiers, _): &&(&[&str], &[&str], u32)| {
+        (opcodes.is_empty() || opcodes.contains(&c.opcode()))
+            && modifiers.iter().all(|modifier| c.has_modifier(modifier))
+    };
+    // Between bf16 and all but f32.
+    let converts = c.opcode() == "cvt" && c.has_modifier("bf16") && !c.has_modifier("f32");
+    let rows = NEEDS.iter().filter(fits).map(|&(_, _, target)| target);
+    let needed = rows.chain(converts.then_some(90)).max()?;
+    (needed > c.environment.module.target).then_some(needed)
+}
