@@ -349,14 +349,14 @@ mod tests {
         let wrong = KERNEL.replace("ld.param.u64", "frob.u64").replace("ret;", "ret %rd9;");
         let (text, error) = written(&wrong, Format::Table);
         assert_eq!(error.as_deref(), Some("k.ptx: is not valid PTX: 2 errors"));
-        assert_eq!(text.matches("k.ptx:11:").count() + text.matches("k.ptx:13:").count(), 2, "{text}");
+        assert_eq!(text.matches("k.ptx:12:").count() + text.matches("k.ptx:14:").count(), 2, "{text}");
         let unsupported = KERNEL.replace("ld.param.u64 %rd1, [a];", "wgmma.fence.sync.aligned;");
         let (_, error) = written(&unsupported, Format::Table);
         assert_eq!(error.as_deref(), Some("k.ptx: holds what this program does not support: 1 error"));
         let (text, error) = written(&wrong, Format::Json);
         let json: Value = serde_json::from_str(&text).unwrap();
         assert!(error.is_some());
-        assert_eq!((&json["valid"], &json["errors"][0]["line"]), (&json!(false), &json!(11)));
+        assert_eq!((&json["valid"], &json["errors"][0]["line"]), (&json!(false), &json!(12)));
         assert_eq!(json["errors"].as_array().map(Vec::len), Some(2));
     }
 }
