@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::race::{Races, Reached};
 use crate::lanes::{Row, WideRow};
-use crate::memory::{BLOCK_WINDOW_BYTES, Located, Memory};
+use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory};
 use crate::program::Order;
 use crate::trap::AccessAction;
 
@@ -101,13 +101,14 @@ impl Copies {
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize & 31;
-            let Some(Located { index, span, base }) = memory.locate(from[lane], false) else {
+            // What cannot be read has been told.
+            let there = memory.locate(from[lane], false).filter(|there| holds(&there.span, from[lane]));
+            let Some(Located { index, span, base }) = there else {
                 rest &= rest - 1;
                 continue;
             };
             // Together with all lanes that read as much of the same allocation.
-            let together = rest
-                & mask_of(|other| read[other] == read[lane] && from[other].wrapping_sub(span.address) < span.bytes);
+            let together = rest & mask_of(|other| read[other] == read[lane] && holds(&span, from[other]));
             let mut offsets = from.map(|from| from.wrapping_sub(base));
             let (each, count) = if read[lane] == bytes { (bytes, 1) } else { (1, read[lane]) };
             for _ in 0..count {
@@ -182,6 +183,10 @@ impl Copy {
     }
 }
 
+fn holds(span: &AllocationSpan, address: u64) -> bool {
+    address.wrapping_sub(span.address) < span.bytes
+}
+
 /// The lanes of which something holds.
 fn mask_of(holds: impl Fn(usize) -> bool) -> u32 {
     (0..32).filter(|&lane| holds(lane)).fold(0, |mask, lane| mask | 1 << lane)
@@ -224,6 +229,22 @@ mod tests {
         assert!(copies.any());
         copies.end(number, u32::MAX);
         assert!(!copies.any() && copies.pending.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_nobodys_access() {
+        // Lane 0 reads behind the end of the only allocation, lane 3 in front of it.
+        let mut memory = Memory::new(1 << 20);
+        let address = memory.allocate(8).unwrap();
+        let mut copies = Copies::default();
+        let mut from = [0; 32];
+        (from[0], from[3]) = (address + 8, address - 8);
+        let number = copies.begin(Copy { from, ..copy() });
+        let mut races = Races::new(32, 4);
+        races.begin(0);
+        copies.settle(number, u32::MAX, &mut races, &memory);
+        copies.end(number, u32::MAX);
+        assert!(!copies.any());
     }
 
     #[test]
