@@ -57,6 +57,9 @@ fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<Vec<Ou
                     None => inputs.push(buffer),
                 }
             }
+            Parameter::Bare { .. } | Parameter::Array { .. } => {
+                return Err("only the simulator's own tests have these".into());
+            }
         }
     }
     let (cluster, dynamic_shared) = (test.cluster, test.shared);

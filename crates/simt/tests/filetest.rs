@@ -6,8 +6,11 @@ mod filetest;
 use std::fs;
 use std::path::Path;
 
-use filetest::{Parameter, Test};
-use simt::{Checks, Finding, Launch, LaunchError, Memory, MetricValue, Model, Output, Program, Report};
+use filetest::{Parameter, Test, Texels};
+use simt::{
+    ArrayShape, ChannelType, Checks, Finding, Launch, LaunchError, Memory, MetricValue, Model, Output, Program, Report,
+    Sampling, TexelFormat, TextureError, TextureSource,
+};
 
 /// How a test is launched.
 #[derive(Clone, Copy)]
@@ -80,6 +83,18 @@ fn launch(module: &ptx::Module, test: &Test, way: Way) -> Result<Launched, Strin
                 arguments.push(address.to_le_bytes().to_vec());
                 buffers.push((address, before.clone()));
             }
+            &Parameter::Bare { bytes, freed } => {
+                let address = memory.allocate(bytes).map_err(|error| error.to_string())?;
+                arguments.push(address.to_le_bytes().to_vec());
+                if freed {
+                    memory.free(address).map_err(|error| error.to_string())?;
+                }
+            }
+            Parameter::Array { ty, extent, texels, is_surface } => {
+                let handle =
+                    object(&mut memory, ty, *extent, texels, *is_surface).map_err(|error| error.to_string())?;
+                arguments.push(handle.to_le_bytes().to_vec());
+            }
         }
     }
     let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
@@ -126,7 +141,7 @@ fn judge(test: &Test, launched: &Launched) -> Result<(), String> {
         same_findings(report.findings(), &test.findings)?;
     }
     let expected = test.parameters.iter().filter_map(|parameter| match parameter {
-        Parameter::Value(_) => None,
+        Parameter::Value(_) | Parameter::Bare { .. } | Parameter::Array { .. } => None,
         Parameter::Buffer { after, .. } => Some(after.as_deref()),
     });
     let outputs = launched.buffers.iter().zip(expected).filter_map(|(found, after)| Some((found, after?)));
@@ -141,6 +156,35 @@ fn judge(test: &Test, launched: &Launched) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Makes a texture or a surface. Returns its handle.
+fn object(
+    memory: &mut Memory,
+    ty: &str,
+    [width, height]: [u32; 2],
+    texels: &Texels,
+    is_surface: bool,
+) -> Result<u64, TextureError> {
+    let ty = match ty {
+        "u8" => ChannelType::U8,
+        "u16" => ChannelType::U16,
+        "u32" => ChannelType::U32,
+        _ => ChannelType::F32,
+    };
+    let shape = ArrayShape { width, height, ..ArrayShape::of(TexelFormat { channels: 1, ty }) };
+    let array = memory.allocate_array(&shape)?;
+    if let Texels::Bytes(bytes) = texels {
+        memory.write_array(array, 0, bytes)?;
+    }
+    let handle = match is_surface {
+        true => memory.create_surface(array)?,
+        false => memory.create_texture(&TextureSource::Array(array), &Sampling::default())?,
+    };
+    if matches!(texels, Texels::Freed) {
+        memory.free_array(array)?;
+    }
+    Ok(handle)
 }
 
 fn same_findings(found: &[Finding], expected: &[String]) -> Result<(), String> {

@@ -2,8 +2,8 @@
 //! come of it, and each fault that there can be.
 
 use simt::{
-    AddressMode, ArrayShape, ChannelType, Filter, Launch, LaunchError, Memory, MetricValue, Program, ReadMode, Report,
-    Sampling, TexelFormat, TextureError, TextureSource,
+    AddressMode, ArrayShape, ChannelType, Checks, Filter, Launch, LaunchError, Memory, MetricValue, Program, ReadMode,
+    Report, Sampling, TexelFormat, TextureError, TextureSource,
 };
 
 const FLOAT: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::F32 };
@@ -12,6 +12,7 @@ const FLOAT: TexelFormat = TexelFormat { channels: 1, ty: ChannelType::F32 };
 struct Device {
     memory: Memory,
     program: Program,
+    checks: Checks,
 }
 
 impl Device {
@@ -23,7 +24,7 @@ impl Device {
         let module = ptx::parse(name, kernels).expect("the kernels are valid");
         let mut memory = Memory::new(64 << 20);
         let program = Program::load(&module, &mut memory).expect("there is room");
-        Self { memory, program }
+        Self { memory, program, checks: Checks::NONE }
     }
 
     /// An array of floats 0, 1, 2, ...
@@ -55,7 +56,7 @@ impl Device {
         let arguments = [object, input, output].map(u64::to_le_bytes);
         let arguments: Vec<&[u8]> = arguments.iter().map(|bytes| bytes.as_slice()).collect();
         let block = [words.len() as u32, 1, 1];
-        let launch = Launch { kernel, block, arguments: &arguments, ..Launch::default() };
+        let launch = Launch { kernel, block, arguments: &arguments, checks: self.checks, ..Launch::default() };
         let report = self.program.launch(&self.memory, &launch)?;
         let mut bytes = vec![0; bytes.len()];
         self.memory.read(output, &mut bytes).expect("allocated");
@@ -339,7 +340,7 @@ fn references_are_bound_by_the_host() {
     let module = ptx::parse("references.ptx", text).unwrap();
     let mut memory = Memory::new(1 << 20);
     let program = Program::load(&module, &mut memory).unwrap();
-    let mut device = Device { memory, program };
+    let mut device = Device { memory, program, checks: Checks::NONE };
     let texture = device.texture(plane(8, 4), &modes(AddressMode::Clamp, true, Filter::Point));
     assert!(device.program.bind(&mut device.memory, "image", texture));
     assert!(!device.program.bind(&mut device.memory, "no_image", texture));
@@ -353,4 +354,28 @@ fn references_are_bound_by_the_host() {
     let found: Vec<f32> = bytes.chunks_exact(4).map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect();
     // The sampler mixes the four texels around the middle.
     assert_eq!(found, [20.0, (11.0 + 12.0 + 19.0 + 20.0) / 4.0, 20.0, 0.0]);
+}
+
+#[test]
+fn texels_without_weight_may_be_unwritten() {
+    let mut device = Device::new();
+    device.checks = Checks::ALL;
+    // Of two rows of eight texels, the left halves are written.
+    let address = device.memory.allocate(64).expect("there is room");
+    for row in 0..2 {
+        device.memory.write(address + 32 * row, bytemuck::bytes_of(&[1.0f32; 4])).expect("allocated");
+    }
+    let source = TextureSource::Pitched { address, width: 8, height: 2, pitch: 32, format: FLOAT };
+    let linear = Sampling { filter: Filter::Linear, ..Sampling::default() };
+    let texture = device.memory.create_texture(&source, &linear).expect("can be read so");
+    let found = |device: &mut Device, x: f32, y: f32| {
+        let (_, report) =
+            device.launch("fetch_2d_f32_f32", texture, &[[x.to_bits(), y.to_bits(), 0, 0]]).expect("no fault");
+        report.findings().iter().map(|finding| (finding.kind.name(), finding.kind.address())).collect::<Vec<_>>()
+    };
+    // In the middle of the last written texel its neighbour has no weight, but half a texel further to the right.
+    assert_eq!(found(&mut device, 3.5, 0.5), []);
+    assert_eq!(found(&mut device, 4.0, 0.5), [("unwritten", Some(address + 16))]);
+    // Each texel is told once.
+    assert_eq!(found(&mut device, 4.0, 1.0), [("unwritten", Some(address + 48))]);
 }

@@ -8,7 +8,7 @@ use super::copies::{Copies, Copy, Met};
 use super::race::{Conflict, Races, Reached};
 use super::{Checks, FindingKind, Findings, Party, RaceScope};
 use crate::memory::{Access, AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Written, rank_of};
-use crate::program::{Action, Code, Matrix, Order};
+use crate::program::{Action, Code, Matrix, Order, SurfaceAction};
 use crate::trap::AccessAction;
 
 /// An access, as the machine is about to make it.
@@ -23,6 +23,8 @@ pub(crate) struct Touch<'a> {
     pub copied: u32,
     /// Whether the value that is there before does not matter, though it is read.
     pub overwrites: bool,
+    /// Whether it need not see what this launch has written: a read through a texture or surface.
+    pub incoherent: bool,
     /// Index of the instruction in `Code::places`.
     pub place: u32,
     /// The warp in its block.
@@ -211,6 +213,11 @@ impl<'l> Checker<'l> {
             let reached =
                 Reached { allocation: there.allocation, action, order, mask, offsets: &offsets, width, place, warp };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
+            if touch.incoherent {
+                return races.fetch(&reached, &mut |races, conflict| {
+                    report_fetch(findings, races, block, touch, there, &conflict);
+                });
+            }
             let mut raced = 0;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
@@ -344,6 +351,7 @@ impl<'l> Checker<'l> {
             element: bytes,
             copied: 0,
             overwrites: true,
+            incoherent: false,
             place,
             warp,
             // What is there afterwards is not what was there before.
@@ -379,6 +387,11 @@ fn narrowest(code: &Code) -> u32 {
             Matrix::StoreFragment(tile) => tile.fragment.ty.bits().div_ceil(8),
             _ => 4,
         },
+        Action::Surface(access) => match access.action {
+            // As wide as the surface's texels, whatever these are.
+            SurfaceAction::StoreFormatted => 1,
+            _ => access.ty.bytes() * access.rows.len() as u32,
+        },
         _ => 4,
     });
     widths.min().unwrap_or(4)
@@ -395,8 +408,8 @@ fn report_race(
     there: &There,
     conflict: &Conflict,
 ) {
-    let &Conflict { lane, cell, before, was_write } = conflict;
-    let (start, first_block) = races.block_of(before);
+    let &Conflict { lane, before, was_write, .. } = conflict;
+    let (start, _) = races.block_of(before);
     let warp = races.in_cluster(touch.warp);
     let of_block = races.threads_of_block;
     let same_block = start == races.clocks.start && before.thread() / of_block == warp * 32 / of_block;
@@ -421,23 +434,43 @@ fn report_race(
         true if before.thread() / 32 == warp => RaceScope::Warp,
         true => RaceScope::Block,
     };
-    let action = match was_write {
-        true if before.is_strong() && !before.is_volatile() => AccessAction::Atomic,
+    let (address, [first, second]) = parties(races, block, touch, there, conflict);
+    let (space, allocation) = (touch.space, there.span);
+    let actions = [touch.action, action_of(conflict)];
+    findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
+}
+
+/// Tells of a read of what this launch has written, by a path that need not see it.
+#[cold]
+fn report_fetch(findings: &mut Findings, races: &Races, block: u64, touch: &Touch, there: &There, conflict: &Conflict) {
+    let (address, [first, second]) = parties(races, block, touch, there, conflict);
+    let (space, width, writer) = (touch.space, touch.access.width, action_of(conflict));
+    let (actions, allocation) = ([touch.action, writer], there.span);
+    findings.add(FindingKind::WrittenTexture { space, address, width, actions, allocation }, first, Some(second));
+}
+
+/// The first address that both access, the party of now and the one of before.
+fn parties(races: &Races, block: u64, touch: &Touch, there: &There, conflict: &Conflict) -> (u64, [Party; 2]) {
+    let &Conflict { lane, cell, before, .. } = conflict;
+    let (_, first_block) = races.block_of(before);
+    let of_block = races.threads_of_block;
+    let party = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
+    let first = party(touch.place, block, touch.warp * 32 + lane as u32, touch.action);
+    let other_block = first_block + u64::from(before.thread() / of_block);
+    let second = party(before.place(), other_block, before.thread() % of_block, action_of(conflict));
+    let is_shared = matches!(touch.space, Space::Shared | Space::ClusterShared);
+    let start = if is_shared { 0 } else { there.base };
+    let address = touch.access.addresses[lane].max(start.wrapping_add((cell as u64) << races.cell_shift));
+    (address, [first, second])
+}
+
+/// What the earlier access was.
+fn action_of(conflict: &Conflict) -> AccessAction {
+    match conflict.was_write {
+        true if conflict.before.is_strong() && !conflict.before.is_volatile() => AccessAction::Atomic,
         true => AccessAction::Write,
         false => AccessAction::Read,
-    };
-    let place = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
-    let first = place(touch.place, block, touch.warp * 32 + lane as u32, touch.action);
-    let other_block = first_block + u64::from(before.thread() / of_block);
-    let second = place(before.place(), other_block, before.thread() % of_block, action);
-    let actions = [touch.action, action];
-    let space = touch.space;
-    // The cell that both access: the accesses may begin at other addresses.
-    let is_shared = matches!(space, Space::Shared | Space::ClusterShared);
-    let start = if is_shared { 0 } else { there.base };
-    let address = address.max(start.wrapping_add((cell as u64) << races.cell_shift));
-    let kind = FindingKind::Race { scope, space, address, width, actions, allocation: there.span };
-    findings.add(kind, first, Some(second));
+    }
 }
 
 /// Whether all active lanes access aligned bytes of one allocation.

@@ -132,6 +132,19 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
+    /// A read through a texture or surface of what this launch has written: that path need not see it, whatever orders the two.
+    WrittenTexture {
+        /// The state space.
+        space: Space,
+        /// The address that both access.
+        address: u64,
+        /// Bytes that the thread reads.
+        width: u32,
+        /// What the thread does, and what the other did before.
+        actions: [AccessAction; 2],
+        /// The array, or the memory that the texture is of.
+        allocation: AllocationSpan,
+    },
     /// A `.sync` instruction whose mask names lanes that have exited.
     ExitedLanes {
         /// The lanes that the mask names.
@@ -196,7 +209,7 @@ impl FindingKind {
         match self {
             Self::Access { .. } | Self::Free { .. } => Checks::NAMES[0],
             Self::Unwritten { .. } | Self::UnwrittenRegister { .. } => Checks::NAMES[1],
-            Self::Race { .. } | Self::PendingCopy { .. } => Checks::NAMES[2],
+            Self::Race { .. } | Self::PendingCopy { .. } | Self::WrittenTexture { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
             | Self::NotMember { .. }
             | Self::DifferentMasks { .. }
@@ -221,6 +234,7 @@ impl FindingKind {
             Self::Race { scope: RaceScope::Block, .. } => "race_in_block",
             Self::Race { scope: RaceScope::Grid, .. } => "race_between_blocks",
             Self::PendingCopy { .. } => "pending_copy",
+            Self::WrittenTexture { .. } => "written_texture",
             Self::ExitedLanes { .. } => "exited_lanes",
             Self::NotMember { .. } => "not_member",
             Self::DifferentMasks { .. } => "different_masks",
@@ -241,7 +255,8 @@ impl FindingKind {
             | Self::Free { address, .. }
             | Self::Unwritten { address, .. }
             | Self::Race { address, .. }
-            | Self::PendingCopy { address, .. } => Some(address),
+            | Self::PendingCopy { address, .. }
+            | Self::WrittenTexture { address, .. } => Some(address),
             _ => None,
         }
     }
@@ -252,7 +267,8 @@ impl FindingKind {
             Self::Access { width, .. }
             | Self::Unwritten { width, .. }
             | Self::Race { width, .. }
-            | Self::PendingCopy { width, .. } => Some(width),
+            | Self::PendingCopy { width, .. }
+            | Self::WrittenTexture { width, .. } => Some(width),
             _ => None,
         }
     }
@@ -263,7 +279,9 @@ impl FindingKind {
             Self::Access { fault, .. } => fault.allocation(),
             Self::Free { fault, .. } => fault.allocation(),
             Self::Unwritten { allocation, .. } => *allocation,
-            Self::Race { allocation, .. } | Self::PendingCopy { allocation, .. } => Some(*allocation),
+            Self::Race { allocation, .. }
+            | Self::PendingCopy { allocation, .. }
+            | Self::WrittenTexture { allocation, .. } => Some(*allocation),
             _ => None,
         }
     }
@@ -274,7 +292,8 @@ impl FindingKind {
             Self::Access { space, .. }
             | Self::Unwritten { space, .. }
             | Self::Race { space, .. }
-            | Self::PendingCopy { space, .. } => Some(space),
+            | Self::PendingCopy { space, .. }
+            | Self::WrittenTexture { space, .. } => Some(space),
             _ => None,
         }
     }
@@ -328,6 +347,14 @@ impl fmt::Display for FindingKind {
                     formatter,
                     "{action} of {bytes} at {space} address {address:#x}, which an asynchronous copy is still to {verb}: \
                      its thread has not waited for it"
+                )
+            }
+            Self::WrittenTexture { space, address, width, actions: [_, before], .. } => {
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                write!(
+                    formatter,
+                    "read of {bytes} at {space} address {address:#x} through a texture or surface, after a thread's {before} in \
+                     the same launch, which such reads need not see"
                 )
             }
             Self::ExitedLanes { members, exited } => {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ptx::Space;
 
+use super::Checks;
 use super::finding::{FindingKind, RaceScope};
 use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::{AccessAction, InstructionInfo};
@@ -74,7 +75,9 @@ impl Findings {
     #[cold]
     pub fn add(&mut self, kind: FindingKind, first: Party, second: Option<Party>) {
         let (name, party) = match (&kind, &second) {
-            (FindingKind::Race { actions, .. }, Some(second)) => ("race", writer(&first, second, *actions)),
+            (FindingKind::Race { actions, .. } | FindingKind::WrittenTexture { actions, .. }, Some(second)) => {
+                ("race", writer(&first, second, *actions))
+            }
             (FindingKind::PendingCopy { actions, .. }, Some(second)) => (kind.name(), writer(&first, second, *actions)),
             _ => (kind.name(), first),
         };
@@ -84,8 +87,8 @@ impl Findings {
         if let Some(&at) = self.index.get(&key) {
             let found = &mut self.list[at];
             found.count += 1;
-            // Whoever orders the blocks, orders the warps.
-            if scope(&kind) > scope(&found.kind) {
+            // Whoever orders the blocks, orders the warps; and what a texture reads is not to be written at all.
+            if rank(&kind) > rank(&found.kind) {
                 *found = Found { kind, first, second, count: found.count };
             }
         } else if self.list.len() < LIMIT {
@@ -102,7 +105,7 @@ impl Findings {
         let races: HashSet<(u32, Option<u64>)> = self
             .list
             .iter()
-            .filter(|found| matches!(found.kind, FindingKind::Race { .. } | FindingKind::PendingCopy { .. }))
+            .filter(|found| found.kind.check() == Checks::NAMES[2])
             .flat_map(|found| [Some(found.first), found.second].into_iter().flatten().map(move |party| (found, party)))
             .map(|(found, party)| (self.line(&party), allocation(&found.kind)))
             .collect();
@@ -124,10 +127,13 @@ fn allocation(kind: &FindingKind) -> Option<u64> {
     }
 }
 
-fn scope(kind: &FindingKind) -> Option<RaceScope> {
+/// Of several ways to see one bug, the highest is told.
+fn rank(kind: &FindingKind) -> u32 {
     match *kind {
-        FindingKind::Race { scope, .. } => Some(scope),
-        _ => None,
+        FindingKind::Race { scope: RaceScope::Block, .. } => 1,
+        FindingKind::Race { scope: RaceScope::Grid, .. } => 2,
+        FindingKind::WrittenTexture { .. } => 3,
+        _ => 0,
     }
 }
 

@@ -193,6 +193,21 @@ impl Races {
         }
     }
 
+    /// A read by a path that need not see what this launch has written: tells `found` of what it has, in order or not.
+    #[inline(never)]
+    pub(super) fn fetch(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
+        let cells = (reached.width >> self.cell_shift).max(1) as usize;
+        for lane in (0..32).filter(|lane| reached.mask >> lane & 1 == 1) {
+            let start = (reached.offsets[lane] >> self.cell_shift) as usize;
+            let written = |races: &mut Self, cell| races.shadow(reached.allocation).write.get(cell);
+            let earlier = (start..start + cells).map(|cell| (cell, written(self, cell)));
+            if let Some((cell, before)) = earlier.into_iter().find(|(_, before)| before.0 != 0) {
+                found(self, Conflict { lane, cell, before, was_write: true });
+            }
+        }
+        self.access(reached, &mut |_, _| {});
+    }
+
     /// A synchronising access: each lane acquires, accesses, releases.
     #[inline(never)]
     fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {

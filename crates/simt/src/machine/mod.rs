@@ -26,6 +26,7 @@ mod observe;
 mod rehearsal;
 mod resident;
 mod step;
+mod surface;
 mod system;
 mod texture;
 mod warp;

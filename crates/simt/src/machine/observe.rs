@@ -11,7 +11,7 @@ use super::local::lanes;
 use super::warp::{Split, Wait, Warp};
 use super::{access, across};
 use crate::FindingKind;
-use crate::check::{Checker, Copy, Races, Touch};
+use crate::check::{Checker, Checks, Copy, Races, Touch};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{Access, AccessFaultKind, AllocationSpan};
 use crate::program::{Action, Atomic, Load, Order, Reach, Store};
@@ -26,6 +26,8 @@ struct Coming<'a> {
     order: Order,
     copied: u32,
     overwrites: bool,
+    /// Whether it need not see what this launch has written: a read through a texture or surface.
+    incoherent: bool,
     stored: Stored<'a>,
     /// Whether it is an operation on an mbarrier: on one of another block, it releases to that.
     on_mbarrier: bool,
@@ -50,6 +52,8 @@ pub(super) enum Other<'a> {
     Write(u32, &'a [Row; 4]),
     /// Combines so many bytes in each lane with what is there, in one step.
     Combine(u32),
+    /// Reads so many bytes in each lane through a texture or surface.
+    Fetch(u32),
     /// An operation on an mbarrier, which releases and acquires.
     Mbarrier,
 }
@@ -57,14 +61,26 @@ pub(super) enum Other<'a> {
 impl<'a> Coming<'a> {
     fn other(what: Other<'a>, counter: u32) -> Self {
         let (action, width, stored) = match what {
-            Other::Read(width) => (AccessAction::Read, width, Stored::Unknown),
+            Other::Read(width) | Other::Fetch(width) => (AccessAction::Read, width, Stored::Unknown),
             Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words)),
             Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown),
             Other::Mbarrier => (AccessAction::Atomic, 8, Stored::Unknown),
         };
         let (strong, on_mbarrier) = (action == AccessAction::Atomic, matches!(what, Other::Mbarrier));
         let order = Order { strong, releases: on_mbarrier.then_some(true), ..Order::default() };
-        Self { action, width, element: width, counter, order, copied: 0, overwrites: on_mbarrier, stored, on_mbarrier }
+        let incoherent = matches!(what, Other::Fetch(_));
+        Self {
+            action,
+            width,
+            element: width,
+            counter,
+            order,
+            copied: 0,
+            overwrites: on_mbarrier,
+            incoherent,
+            stored,
+            on_mbarrier,
+        }
     }
 }
 
@@ -84,6 +100,7 @@ pub(super) fn load(worker: &mut Worker, warp: &mut Warp, load: &Load, split: &Sp
         order,
         copied,
         overwrites: false,
+        incoherent: false,
         stored: Stored::Unknown,
         on_mbarrier: false,
     };
@@ -116,8 +133,18 @@ pub(super) fn store(
     let &Store { ref reach, element, count, order, .. } = store;
     let (action, width) = (AccessAction::Write, element * count);
     let stored = Stored::Registers(&store.rows[..count as usize & 7]);
-    let coming =
-        Coming { action, width, element, counter, order, copied: 0, overwrites: true, stored, on_mbarrier: false };
+    let coming = Coming {
+        action,
+        width,
+        element,
+        counter,
+        order,
+        copied: 0,
+        overwrites: true,
+        incoherent: false,
+        stored,
+        on_mbarrier: false,
+    };
     watch(worker, warp, reach, split, mask, &coming)
 }
 
@@ -144,6 +171,7 @@ pub(super) fn atomic(
         order,
         copied: 0,
         overwrites,
+        incoherent: false,
         stored: Stored::Unknown,
         on_mbarrier: false,
     };
@@ -158,6 +186,11 @@ pub(super) fn atomic(
         }
     }
     possible
+}
+
+/// What is looked for; `None` if nothing.
+pub(super) fn checks(worker: &Worker) -> Option<Checks> {
+    worker.checker.as_ref().map(|checker| checker.checks())
 }
 
 /// An access of any other instruction. Returns the lanes that can make it.
@@ -243,7 +276,7 @@ fn watch_at(
 
 #[inline(always)]
 fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
-    let &Coming { action, width, element, counter, order, copied, overwrites, .. } = coming;
+    let &Coming { action, width, element, counter, order, copied, overwrites, incoherent, .. } = coming;
     let to_another = coming.on_mbarrier && space == Space::ClusterShared;
     let order = if to_another { Order { releases: Some(false), ..order } } else { order };
     let Some(mut checker) = worker.checker.take() else { return mask };
@@ -273,6 +306,7 @@ fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mas
         element,
         copied,
         overwrites,
+        incoherent,
         place: counter,
         warp: warp.index,
         new: &new,

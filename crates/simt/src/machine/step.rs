@@ -12,7 +12,7 @@ use super::matrix;
 use super::modelled;
 use super::observe;
 use super::warp::{Frame, Split, Wait, Warp};
-use super::{system, texture};
+use super::{surface, system, texture};
 use crate::lanes::{FULL, WideRow};
 use crate::program::{Action, Barrier, BranchIndexed, Call, Callee, Code, RETURN, function_at};
 use crate::trap::{Absence, TrapKind};
@@ -166,7 +166,7 @@ fn control<'l>(
         }
         Action::Query(query) => texture::query(worker, warp, query, mask).map_err(|fault| fault.at(pc))?,
         Action::Surface(access) => {
-            texture::surface(worker, warp, access, mask, counter).map_err(|fault| fault.at(pc))?;
+            surface::execute(worker, warp, access, mask, counter).map_err(|fault| fault.at(pc))?;
         }
         Action::Special { which: Special::ThreadIndex(axis), d, wide: false } => {
             let values = warp.threads[*axis as usize];

@@ -1,19 +1,19 @@
-//! Texture and surface instructions of a warp.
+//! Texture instructions of a warp: `tex`, `tld4`, `txq`; and `suq`.
 
-use ptx::{AtomicOp, Geometry, OutOfRange, TextureQuery, Type};
+use ptx::{Geometry, TextureQuery, Type};
 
 use super::access::Refused;
-use super::atomic;
 use super::block::Worker;
 use super::local::lanes;
+use super::observe::{self, Other};
 use super::warp::Warp;
 use crate::counters::MemoryCounters;
-use crate::lanes::{self as arithmetic, Row};
-use crate::memory::{Access, AccessFault, AccessFaultKind};
-use crate::program::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
+use crate::lanes::{self as arithmetic, Row, WideRow};
+use crate::memory::AccessFault;
+use crate::program::{Fetch, Level, Place, Query};
 use crate::texture::{
-    self, ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Source, Surface, TexelFault, TexelFormat,
-    Texture, TextureFault, Touched,
+    self, ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Seen, Source, Surface, TexelFault,
+    TexelFormat, Texture, TextureFault, Touched,
 };
 use crate::trap::{AccessAction, TrapKind};
 
@@ -28,9 +28,9 @@ const NO_SHAPE: ArrayShape = ArrayShape {
 };
 
 /// A fault of an instruction.
-type Attempt<T> = Result<T, Box<Refused>>;
+pub(super) type Attempt<T> = Result<T, Box<Refused>>;
 
-fn refuse<T>(fault: TextureFault, lane: usize) -> Attempt<T> {
+pub(super) fn refuse<T>(fault: TextureFault, lane: usize) -> Attempt<T> {
     Err(Refused::because(TrapKind::Texture(fault), lane as u32))
 }
 
@@ -55,7 +55,7 @@ fn sampler_of(worker: &Worker<'_>, value: u64, lane: usize) -> Attempt<Sampling>
 }
 
 /// The surface that a lane names.
-fn surface_of(worker: &Worker<'_>, value: u64, lane: usize) -> Attempt<Surface> {
+pub(super) fn surface_of(worker: &Worker<'_>, value: u64, lane: usize) -> Attempt<Surface> {
     let memory = worker.launched.memory;
     let handle = memory.object_handle(value);
     match memory.objects.surface(handle) {
@@ -65,7 +65,7 @@ fn surface_of(worker: &Worker<'_>, value: u64, lane: usize) -> Attempt<Surface> 
 }
 
 /// Whether an instruction's geometry fits an object's shape.
-fn check_geometry(geometry: Geometry, shape: &ArrayShape, lane: usize) -> Attempt<()> {
+pub(super) fn check_geometry(geometry: Geometry, shape: &ArrayShape, lane: usize) -> Attempt<()> {
     let (dimensions, layered) = (shape.dimensions(), shape.layers > 0);
     if geometry.dimensions() == dimensions && geometry.is_layered() == layered {
         return Ok(());
@@ -74,7 +74,7 @@ fn check_geometry(geometry: Geometry, shape: &ArrayShape, lane: usize) -> Attemp
 }
 
 /// The bits of each coordinate of a lane, and its layer.
-fn place_of(warp: &Warp<'_>, place: &Place, lane: usize) -> ([u32; 3], u32) {
+pub(super) fn place_of(warp: &Warp<'_>, place: &Place, lane: usize) -> ([u32; 3], u32) {
     let word = |row: u32| warp.registers.word(row)[lane];
     let coordinates = std::array::from_fn(|index| place.rows.get(index).map_or(0, |&row| word(row)));
     (coordinates, place.layer.map_or(0, word))
@@ -86,7 +86,7 @@ fn floats(bits: [u32; 3]) -> [f32; 3] {
 
 /// Adds an instruction's requests and sectors to the counters, as an H200 counts them (`tests/data/h200_textures.txt`): it
 /// takes a warp `lanes` lanes at a time, each time one request. `bytes` are those of an element.
-fn count(counters: &mut MemoryCounters, touched: &mut Vec<Touched>, bytes: u32, mask: u32, lanes: u32) {
+pub(super) fn count(counters: &mut MemoryCounters, touched: &mut Vec<Touched>, bytes: u32, mask: u32, lanes: u32) {
     let all = u32::MAX >> (32 - lanes);
     counters.requests += (0..32 / lanes).filter(|group| mask >> (group * lanes) & all != 0).count() as u64;
     touched.sort_unstable();
@@ -116,9 +116,6 @@ fn lanes_of_sectors(source: &Source, sampling: &Sampling, gathers: bool) -> u32 
     if halves { 2 } else { lanes_of_request(source) }
 }
 
-/// Lanes of a request to a surface.
-const SURFACE_LANES: u32 = 8;
-
 /// `tex`, `tld4`.
 pub(super) fn fetch(
     worker: &mut Worker<'_>,
@@ -129,6 +126,8 @@ pub(super) fn fetch(
 ) -> Attempt<()> {
     let mut touched = Vec::new();
     let mut results: [Row; 4] = [[0; 32]; 4];
+    let mut seen = observe::checks(worker).map(|checks| Seen { forgives: checks.memory, ..Seen::default() });
+    let mut told = Vec::new();
     let mut texel_bytes = 0;
     let mut lanes_together = 4;
     for lane in lanes(mask) {
@@ -167,7 +166,7 @@ pub(super) fn fetch(
         lanes_together = lanes_of_request(&texture.source);
         let group = lane as u32 / lanes_of_sectors(&texture.source, &sampling, fetch.component.is_some());
         let memory = worker.launched.memory;
-        let mut image = Image { memory, source: texture.source, touched: &mut touched, group };
+        let mut image = Image { memory, source: texture.source, touched: &mut touched, group, seen: seen.as_mut() };
         texel_bytes = image.format().bytes();
         let at = match fetch.place.whole {
             true => Coordinates::Whole(bits.map(|bits| bits as i32)),
@@ -182,10 +181,14 @@ pub(super) fn fetch(
             Refused::new(AccessAction::Read, ptx::Space::Global, width, fault)
         })?;
         let is_float = image.gives_floats(&sampling);
+        if let Some(seen) = &mut seen {
+            told.extend(seen.texels.drain(..).map(|address| SeenTexel { lane, address, width: texel_bytes }));
+        }
         for (row, value) in results.iter_mut().zip(returned(texel, fetch.ty, is_float)) {
             row[lane] = value;
         }
     }
+    tell(worker, warp, &told, counter);
     for (d, row) in fetch.rows.iter().zip(&results) {
         warp.registers.set_word(*d, mask, row);
     }
@@ -194,6 +197,31 @@ pub(super) fn fetch(
     }
     count(&mut worker.counters[counter as usize].texture, &mut touched, texel_bytes, mask, lanes_together);
     Ok(())
+}
+
+/// A texel that a lane has fetched.
+struct SeenTexel {
+    lane: usize,
+    address: u64,
+    width: u32,
+}
+
+/// Tells the sanitizer of texels: the first of each lane together, then the second, and so on.
+fn tell(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], counter: u32) {
+    let mut rounds: Vec<(u32, u32, WideRow)> = Vec::new();
+    for &SeenTexel { lane, address, width } in texels {
+        let free = rounds.iter_mut().find(|(bytes, mask, _)| *bytes == width && mask >> lane & 1 == 0);
+        match free {
+            Some((_, mask, addresses)) => {
+                *mask |= 1 << lane;
+                addresses[lane] = address;
+            }
+            None => rounds.push((width, 1 << lane, [address; 32])),
+        }
+    }
+    for (width, mask, addresses) in &rounds {
+        observe::touch_at(worker, warp, ptx::Space::Global, Other::Fetch(*width), *mask, addresses, counter);
+    }
 }
 
 /// A texel as an instruction of some type returns it.
@@ -282,151 +310,5 @@ fn answer(what: TextureQuery, shape: &ArrayShape, sampling: &Sampling, level: u3
             texture::AddressMode::Border => 4,
         },
         TextureQuery::MemoryLayout => 0,
-    }
-}
-
-/// Where a lane's surface access goes: the address and its sector; `None` if it is outside and is to do nothing.
-fn element(
-    surface: &Surface,
-    access: &SurfaceAccess,
-    (bits, layer): ([u32; 3], u32),
-    width: u32,
-    lane: usize,
-) -> Attempt<Option<(u64, u64)>> {
-    let shape = &surface.shape;
-    check_geometry(access.place.geometry, shape, lane)?;
-    let texel = i64::from(shape.format.bytes());
-    let extent = shape.extent(0).map(i64::from);
-    let [mut x, mut y, mut z] = bits.map(|bits| i64::from(bits as i32));
-    let by_element = access.by_element;
-    if by_element {
-        x *= texel;
-    } else if !x.rem_euclid(i64::from(width)).eq(&0) {
-        return refuse(TextureFault::Misaligned { x, width }, lane);
-    }
-    if shape.layers > 0 {
-        z = i64::from(layer as i32);
-    }
-    let row_bytes = extent[0] * texel;
-    let slices = if shape.layers > 0 { i64::from(shape.layers) } else { extent[2] };
-    let limits = [row_bytes - i64::from(width), extent[1] - 1, slices - 1];
-    let outside = [x, y, z].iter().zip(limits).any(|(&at, limit)| at < 0 || at > limit);
-    if outside {
-        match access.outside {
-            OutOfRange::Zero => return Ok(None),
-            OutOfRange::Clamp if limits[0] >= 0 => {
-                // The last place in a row where such an access fits.
-                let last = limits[0] - limits[0] % if by_element { texel } else { i64::from(width) };
-                [x, y, z] = [x.clamp(0, last), y.clamp(0, limits[1]), z.clamp(0, limits[2])];
-            }
-            OutOfRange::Trap | OutOfRange::Clamp => {
-                let coordinates = bits.map(|bits| i64::from(bits as i32));
-                let coordinates = if shape.layers > 0 { [coordinates[0], coordinates[1], z] } else { coordinates };
-                let extent = [shape.width, shape.height, if shape.layers > 0 { shape.layers } else { shape.depth }];
-                let unit = if by_element { "elements" } else { "bytes" };
-                return refuse(TextureFault::OutOfRange { coordinates, extent, unit }, lane);
-            }
-        }
-    }
-    let row = (z * extent[1] + y) as u64;
-    let x = x as u64;
-    Ok(Some((surface.address + row * shape.pitch(0) + x, texture::array_sector(shape, surface.address, x, row))))
-}
-
-/// `suld`, `sust`, `sured`.
-pub(super) fn surface(
-    worker: &mut Worker<'_>,
-    warp: &mut Warp<'_>,
-    access: &SurfaceAccess,
-    mask: u32,
-    counter: u32,
-) -> Attempt<()> {
-    let mut touched = Vec::new();
-    let mut widest = 0;
-    let mut loaded: [[u64; 32]; 4] = [[0; 32]; 4];
-    for lane in lanes(mask) {
-        let surface = surface_of(worker, warp.registers.wide(access.surface)[lane], lane)?;
-        let element_bytes = access.ty.bytes();
-        let width = match access.action {
-            SurfaceAction::StoreFormatted => surface.shape.format.bytes(),
-            _ => element_bytes * access.rows.len() as u32,
-        };
-        widest = widest.max(width);
-        let at = place_of(warp, &access.place, lane);
-        let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
-        touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address });
-        let memory = worker.launched.memory;
-        let value = |row: u32| match element_bytes {
-            8 => warp.registers.wide(row)[lane],
-            _ => u64::from(warp.registers.word(row)[lane]),
-        };
-        let action = match access.action {
-            SurfaceAction::Load => AccessAction::Read,
-            SurfaceAction::Reduce(_) => AccessAction::Atomic,
-            _ => AccessAction::Write,
-        };
-        let refused = |kind: AccessFaultKind| {
-            let fault = AccessFault { lane: lane as u32, address, kind };
-            Refused::new(action, ptx::Space::Global, width, fault)
-        };
-        match access.action {
-            SurfaceAction::Load => {
-                let mut bytes = [0; 16];
-                let bytes = &mut bytes[..width as usize];
-                if memory.read(address, bytes).is_err() {
-                    let kind = memory.check(address, 1, false).err();
-                    return Err(refused(kind.unwrap_or(AccessFaultKind::OutOfBounds { nearest: None })));
-                }
-                for (values, part) in loaded.iter_mut().zip(bytes.chunks_exact(element_bytes as usize)) {
-                    values[lane] = part.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
-                }
-            }
-            SurfaceAction::Store | SurfaceAction::StoreFormatted => {
-                let mut bytes = [0; 16];
-                if access.action == SurfaceAction::Store {
-                    for (part, &row) in bytes.chunks_exact_mut(element_bytes as usize).zip(&access.rows) {
-                        part.copy_from_slice(&value(row).to_le_bytes()[..element_bytes as usize]);
-                    }
-                } else {
-                    let values: Vec<u32> = access.rows.iter().map(|&row| value(row) as u32).collect();
-                    bytes = texture::encode(&values, surface.shape.format);
-                }
-                store(worker, address, width, &bytes, lane).map_err(refused)?;
-            }
-            SurfaceAction::Reduce(op) => {
-                let operand = access.rows.first().map_or(0, |&row| value(row));
-                reduce(worker, op, access.ty, address, operand).map_err(refused)?;
-            }
-        }
-    }
-    if access.action == SurfaceAction::Load {
-        for (&d, values) in access.rows.iter().zip(&loaded) {
-            match access.wide {
-                true => warp.registers.set_wide(d, mask, values),
-                false => warp.registers.set_word(d, mask, &values.map(|value| value as u32)),
-            }
-        }
-    }
-    count(&mut worker.counters[counter as usize].texture, &mut touched, widest, mask, SURFACE_LANES);
-    Ok(())
-}
-
-/// Stores bytes for one lane.
-fn store(worker: &Worker<'_>, address: u64, width: u32, bytes: &[u8; 16], lane: usize) -> Result<(), AccessFaultKind> {
-    let addresses = [address; 32];
-    let mut rows = [[0; 32]; 4];
-    for (row, word) in rows.iter_mut().zip(bytes.chunks_exact(4)) {
-        row[lane] = word.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte));
-    }
-    let access = Access::new(1 << lane, &addresses, width);
-    worker.launched.memory.store_each(&access, &rows).map_err(|fault| fault.kind)
-}
-
-fn reduce(worker: &Worker<'_>, op: AtomicOp, ty: Type, address: u64, operand: u64) -> Result<(), AccessFaultKind> {
-    let memory = worker.launched.memory;
-    let combine = |old: u64| atomic::combine(op, ty, false, old, operand, operand);
-    match ty.bytes() {
-        8 => memory.atomic64(address, combine).map(drop),
-        _ => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
     }
 }

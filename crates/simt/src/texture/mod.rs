@@ -30,7 +30,7 @@ mod objects;
 mod sample;
 mod texel;
 
-pub(crate) use objects::{Image, Objects, Source, Surface, TexelFault, Texture, Touched, array_sector};
+pub(crate) use objects::{Image, Objects, Seen, Source, Surface, TexelFault, Texture, Touched, array_sector};
 pub(crate) use sample::{Coordinates, Lod, gather, sample};
 pub(crate) use texel::{data_type_code, encode};
 

@@ -344,6 +344,19 @@ pub(crate) struct Image<'a> {
     pub touched: &'a mut Vec<Touched>,
     /// The lanes that look for sectors together, of which this is one: a number.
     pub group: u32,
+    /// What the sanitizer is to know; `None` if it does not ask.
+    pub seen: Option<&'a mut Seen>,
+}
+
+/// What the sanitizer is to know of a fetch.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// The addresses of the texels that matter.
+    pub texels: Vec<u64>,
+    /// Whether what comes now has no weight.
+    pub weightless: bool,
+    /// Whether a texel that is not in memory any more is zero, and no fault.
+    pub forgives: bool,
 }
 
 /// An element of a texture or surface that a lane has reached.
@@ -403,6 +416,13 @@ impl Image<'_> {
         self.source.shape().extent(level)
     }
 
+    /// Whether the texels that come now have no weight: they are read all the same, as the hardware does.
+    pub fn set_weightless(&mut self, weightless: bool) {
+        if let Some(seen) = &mut self.seen {
+            seen.weightless = weightless;
+        }
+    }
+
     /// Reads a texel, which is within the level.
     pub fn texel(
         &mut self,
@@ -430,9 +450,15 @@ impl Image<'_> {
             }
         };
         self.touched.push(Touched { group: self.group, sector, address });
+        if let Some(seen) = self.seen.as_mut().filter(|seen| !seen.weightless) {
+            seen.texels.push(address);
+        }
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..size as usize];
         if self.memory.read(address, bytes).is_err() {
+            if self.seen.as_ref().is_some_and(|seen| seen.forgives) {
+                return Ok([0; 4]);
+            }
             let kind = self.memory.check(address, 1, false).err();
             let kind = kind.unwrap_or(AccessFaultKind::OutOfBounds { nearest: None });
             return Err(TexelFault { address, width: size as u32, kind });

@@ -193,6 +193,7 @@ fn add_level(
     let corners = if sampling.filter == Filter::Linear { 1 << image.dimensions() } else { 1 };
     for (corner, weight) in weights.into_iter().enumerate().take(corners) {
         let index = std::array::from_fn(|dimension| axes[dimension].0[corner >> dimension & 1]);
+        image.set_weightless(weight == 0);
         let texel = texel_at(image, level, request, index)?;
         if weight != 0 {
             for (sum, component) in sums.iter_mut().zip(texel) {
@@ -200,6 +201,7 @@ fn add_level(
             }
         }
     }
+    image.set_weightless(false);
     Ok(())
 }
 

@@ -13,7 +13,9 @@
 //!   `simulator` is for what PTX leaves open and the simulator does not: not for GPUs.
 //! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer whose contents are to be these
 //!   in the end (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
-//!   `bytes: TYPE VALUES` an aggregate passed by value.
+//!   `bytes: TYPE VALUES` an aggregate passed by value. `unwritten: BYTES` and `freed: BYTES` are buffers that nobody writes, and
+//!   that the host has freed. `texture: TYPE WxH VALUES` is a texture of an array, `surface: ...` a surface; for VALUES there may be
+//!   `unwritten` and `freed`, too. These four are not for GPUs.
 //! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it refuses it. Not for GPUs.
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
 //! - `check: NAMES`: what the sanitizer is to look for (`all`, or names with commas), and `finding: TEXT`, once for each
@@ -50,6 +52,19 @@ pub enum Parameter {
     Value(Vec<u8>),
     /// A buffer: its bytes at the start, and at the end if they matter (`None`: this byte may be anything).
     Buffer { before: Vec<u8>, after: Option<Vec<Option<u8>>> },
+    /// A buffer of so many bytes that nobody writes, or that is freed before the launch.
+    Bare { bytes: u64, freed: bool },
+    /// A texture, or a surface, of an array.
+    Array { ty: String, extent: [u32; 2], texels: Texels, is_surface: bool },
+}
+
+/// What is in an array.
+#[derive(Clone, Debug)]
+pub enum Texels {
+    Bytes(Vec<u8>),
+    Unwritten,
+    /// It is freed before the launch.
+    Freed,
 }
 
 /// Compares an output with what it should hold. Returns what is wrong, eight bytes around the first difference.
@@ -74,10 +89,25 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
             tests.push(run(index + 1, rest).map_err(|what| fail(&what))?);
             continue;
         }
-        let known =
-            ["in", "out", "inout", "arg", "bytes", "trap", "error", "prints", "count", "check", "finding", "blamed"]
-                .contains(&directive);
-        if !known {
+        const KNOWN: [&str; 16] = [
+            "in",
+            "out",
+            "inout",
+            "arg",
+            "bytes",
+            "unwritten",
+            "freed",
+            "texture",
+            "surface",
+            "trap",
+            "error",
+            "prints",
+            "count",
+            "check",
+            "finding",
+            "blamed",
+        ];
+        if !KNOWN.contains(&directive) {
             continue;
         }
         let test = tests.last_mut().ok_or_else(|| fail("no `run:` before it"))?;
@@ -129,6 +159,10 @@ fn run(line: usize, text: &str) -> Result<Test, String> {
 }
 
 fn parameter(directive: &str, text: &str) -> Result<Parameter, String> {
+    if directive == "unwritten" || directive == "freed" {
+        let bytes = text.parse().map_err(|_| "not a number of bytes")?;
+        return Ok(Parameter::Bare { bytes, freed: directive == "freed" });
+    }
     let (ty, values) = text.split_once(' ').ok_or("a type and values are needed")?;
     let known = |bytes: Vec<Option<u8>>| -> Result<Vec<u8>, String> {
         bytes.into_iter().map(|byte| byte.ok_or("`*` is for outputs".to_string())).collect()
@@ -143,6 +177,18 @@ fn parameter(directive: &str, text: &str) -> Result<Parameter, String> {
             let (before, after) = values.split_once("->").ok_or("no `->`")?;
             let (before, after) = (known(bytes(ty, before)?)?, bytes(ty, after)?);
             Parameter::Buffer { before, after: Some(after) }
+        }
+        "texture" | "surface" => {
+            let (extent, values) = values.split_once(' ').ok_or("an extent and values are needed")?;
+            let (width, height) = extent.split_once('x').ok_or("not WxH")?;
+            let number = |text: &str| text.parse::<u32>().map_err(|_| format!("not an extent: {extent}"));
+            let texels = match values {
+                "unwritten" => Texels::Unwritten,
+                "freed" => Texels::Freed,
+                _ => Texels::Bytes(known(bytes(ty, values)?)?),
+            };
+            let extent = [number(width)?, number(height)?];
+            Parameter::Array { ty: ty.into(), extent, texels, is_surface: directive == "surface" }
         }
         _ => Parameter::Value(known(bytes(ty, values)?)?),
     })

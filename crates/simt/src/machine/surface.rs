@@ -1,0 +1,206 @@
+//! Surface instructions of a warp: `suld`, `sust`, `sured`.
+
+use ptx::{AtomicOp, OutOfRange, Space, Type};
+
+use super::access::Refused;
+use super::atomic;
+use super::block::Worker;
+use super::local::lanes;
+use super::observe::{self, Other};
+use super::texture::{Attempt, check_geometry, count, place_of, refuse, surface_of};
+use super::warp::Warp;
+use crate::lanes::{Row, WideRow};
+use crate::memory::{Access, AccessFault, AccessFaultKind};
+use crate::program::{SurfaceAccess, SurfaceAction};
+use crate::texture::{self, Surface, TextureFault, Touched};
+use crate::trap::AccessAction;
+
+/// Lanes of a request to a surface.
+const SURFACE_LANES: u32 = 8;
+
+/// Where a lane's surface access goes: the address and its sector; `None` if it is outside and is to do nothing.
+fn element(
+    surface: &Surface,
+    access: &SurfaceAccess,
+    (bits, layer): ([u32; 3], u32),
+    width: u32,
+    lane: usize,
+) -> Attempt<Option<(u64, u64)>> {
+    let shape = &surface.shape;
+    check_geometry(access.place.geometry, shape, lane)?;
+    let texel = i64::from(shape.format.bytes());
+    let extent = shape.extent(0).map(i64::from);
+    let [mut x, mut y, mut z] = bits.map(|bits| i64::from(bits as i32));
+    let by_element = access.by_element;
+    if by_element {
+        x *= texel;
+    } else if !x.rem_euclid(i64::from(width)).eq(&0) {
+        return refuse(TextureFault::Misaligned { x, width }, lane);
+    }
+    if shape.layers > 0 {
+        z = i64::from(layer as i32);
+    }
+    let row_bytes = extent[0] * texel;
+    let slices = if shape.layers > 0 { i64::from(shape.layers) } else { extent[2] };
+    let limits = [row_bytes - i64::from(width), extent[1] - 1, slices - 1];
+    let outside = [x, y, z].iter().zip(limits).any(|(&at, limit)| at < 0 || at > limit);
+    if outside {
+        match access.outside {
+            OutOfRange::Zero => return Ok(None),
+            OutOfRange::Clamp if limits[0] >= 0 => {
+                // The last place in a row where such an access fits.
+                let last = limits[0] - limits[0] % if by_element { texel } else { i64::from(width) };
+                [x, y, z] = [x.clamp(0, last), y.clamp(0, limits[1]), z.clamp(0, limits[2])];
+            }
+            OutOfRange::Trap | OutOfRange::Clamp => {
+                let coordinates = bits.map(|bits| i64::from(bits as i32));
+                let coordinates = if shape.layers > 0 { [coordinates[0], coordinates[1], z] } else { coordinates };
+                let extent = [shape.width, shape.height, if shape.layers > 0 { shape.layers } else { shape.depth }];
+                let unit = if by_element { "elements" } else { "bytes" };
+                return refuse(TextureFault::OutOfRange { coordinates, extent, unit }, lane);
+            }
+        }
+    }
+    let row = (z * extent[1] + y) as u64;
+    let x = x as u64;
+    Ok(Some((surface.address + row * shape.pitch(0) + x, texture::array_sector(shape, surface.address, x, row))))
+}
+
+/// Lanes whose accesses are equally wide.
+struct Group {
+    width: u32,
+    mask: u32,
+    addresses: WideRow,
+    /// What they store.
+    words: [Row; 4],
+}
+
+/// `suld`, `sust`, `sured`.
+pub(super) fn execute(
+    worker: &mut Worker<'_>,
+    warp: &mut Warp<'_>,
+    access: &SurfaceAccess,
+    mask: u32,
+    counter: u32,
+) -> Attempt<()> {
+    let mut touched = Vec::new();
+    // Widths differ only where lanes name surfaces of different formats.
+    let mut groups: Vec<Group> = Vec::new();
+    for lane in lanes(mask) {
+        let surface = surface_of(worker, warp.registers.wide(access.surface)[lane], lane)?;
+        let width = match access.action {
+            SurfaceAction::StoreFormatted => surface.shape.format.bytes(),
+            _ => access.ty.bytes() * access.rows.len() as u32,
+        };
+        let at = place_of(warp, &access.place, lane);
+        let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
+        touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address });
+        let bytes = stored(warp, access, &surface, lane);
+        let index = groups.iter().position(|group| group.width == width).unwrap_or_else(|| {
+            groups.push(Group { width, mask: 0, addresses: [address; 32], words: [[0; 32]; 4] });
+            groups.len() - 1
+        });
+        let group = &mut groups[index];
+        group.mask |= 1 << lane;
+        group.addresses[lane] = address;
+        for (row, word) in group.words.iter_mut().zip(bytes.chunks_exact(4)) {
+            row[lane] = word.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte));
+        }
+    }
+    let mut loaded = [[0; 32]; 4];
+    for group in &groups {
+        perform(worker, warp, access, group, counter, &mut loaded)?;
+    }
+    if access.action == SurfaceAction::Load {
+        for (&d, values) in access.rows.iter().zip(&loaded) {
+            match access.wide {
+                true => warp.registers.set_wide(d, mask, values),
+                false => warp.registers.set_word(d, mask, &values.map(|value| value as u32)),
+            }
+        }
+    }
+    let widest = groups.iter().map(|group| group.width).max().unwrap_or(0);
+    count(&mut worker.counters[counter as usize].texture, &mut touched, widest, mask, SURFACE_LANES);
+    Ok(())
+}
+
+/// The bits of a register.
+fn value(warp: &Warp<'_>, ty: Type, row: u32, lane: usize) -> u64 {
+    match ty.bytes() {
+        8 => warp.registers.wide(row)[lane],
+        _ => u64::from(warp.registers.word(row)[lane]),
+    }
+}
+
+/// What a lane stores; zeros if it does not.
+fn stored(warp: &Warp<'_>, access: &SurfaceAccess, surface: &Surface, lane: usize) -> [u8; 16] {
+    let values = access.rows.iter().map(|&row| value(warp, access.ty, row, lane));
+    let mut bytes = [0; 16];
+    match access.action {
+        SurfaceAction::Store => {
+            let element_bytes = access.ty.bytes() as usize;
+            for (part, value) in bytes.chunks_exact_mut(element_bytes).zip(values) {
+                part.copy_from_slice(&value.to_le_bytes()[..element_bytes]);
+            }
+        }
+        SurfaceAction::StoreFormatted => {
+            let values: Vec<u32> = values.map(|value| value as u32).collect();
+            bytes = texture::encode(&values, surface.shape.format);
+        }
+        SurfaceAction::Load | SurfaceAction::Reduce(_) => {}
+    }
+    bytes
+}
+
+/// Does what a group of lanes is to do.
+fn perform(
+    worker: &mut Worker<'_>,
+    warp: &mut Warp<'_>,
+    access: &SurfaceAccess,
+    group: &Group,
+    counter: u32,
+    loaded: &mut [[u64; 32]; 4],
+) -> Attempt<()> {
+    let Group { width, ref addresses, ref words, .. } = *group;
+    let (action, what) = match access.action {
+        SurfaceAction::Load => (AccessAction::Read, Other::Fetch(width)),
+        SurfaceAction::Reduce(_) => (AccessAction::Atomic, Other::Combine(width)),
+        _ => (AccessAction::Write, Other::Write(width, words)),
+    };
+    let mask = observe::touch_at(worker, warp, Space::Global, what, group.mask, addresses, counter);
+    let memory = worker.launched.memory;
+    let refused = |fault| Refused::new(action, Space::Global, width, fault);
+    match access.action {
+        SurfaceAction::Load => {
+            let (mut rows, element_bytes) = ([[0; 32]; 4], access.ty.bytes());
+            memory.load_each(&Access::new(mask, addresses, width), &mut rows).map_err(refused)?;
+            for lane in lanes(mask) {
+                let all = rows.iter().rev().fold(0, |all, row| all << 32 | u128::from(row[lane]));
+                for (index, values) in loaded.iter_mut().enumerate().take(access.rows.len()) {
+                    let bits = 8 * element_bytes;
+                    values[lane] = (all >> (index as u32 * bits)) as u64 & u64::MAX >> (64 - bits);
+                }
+            }
+        }
+        SurfaceAction::Store | SurfaceAction::StoreFormatted => {
+            memory.store_each(&Access::new(mask, addresses, width), words).map_err(refused)?;
+        }
+        SurfaceAction::Reduce(op) => {
+            for lane in lanes(mask) {
+                let operand = access.rows.first().map_or(0, |&row| value(warp, access.ty, row, lane));
+                reduce(worker, op, access.ty, addresses[lane], operand)
+                    .map_err(|kind| refused(AccessFault { lane: lane as u32, address: addresses[lane], kind }))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn reduce(worker: &Worker<'_>, op: AtomicOp, ty: Type, address: u64, operand: u64) -> Result<(), AccessFaultKind> {
+    let memory = worker.launched.memory;
+    let combine = |old: u64| atomic::combine(op, ty, false, old, operand, operand);
+    match ty.bytes() {
+        8 => memory.atomic64(address, combine).map(drop),
+        _ => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
+    }
+}
