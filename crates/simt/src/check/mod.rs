@@ -19,6 +19,8 @@ mod copies;
 mod finding;
 mod findings;
 mod race;
+#[cfg(test)]
+mod reference;
 mod releases;
 mod shadow;
 

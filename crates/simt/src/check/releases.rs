@@ -154,12 +154,12 @@ impl Releases {
             let Node { start, rows: told, before: earlier, .. } = &self.nodes[node as usize];
             if *start == clocks.start {
                 for (row, told) in rows.iter_mut().zip(told) {
-                    if let (Some(row), Some(told)) = (row, told) {
-                        told.add_to(row);
+                    if let Some(told) = told {
+                        told.add_to(row.get_or_insert_with(|| vec![0; self.acquired.len()]));
                     }
                 }
                 before.extend(earlier.iter());
-            } else {
+            } else if told[1].is_some() {
                 before.push(node);
             }
         }
