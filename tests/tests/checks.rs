@@ -3,6 +3,7 @@
 
 use host::device::{self, Counters, DeviceChoice};
 use host::labs::{Entry, offset, transpose};
+use host::limits::Limits;
 use host::progress::Progress;
 
 /// The counters of every variant, all of which must be right, on a host with this many threads.
@@ -10,11 +11,16 @@ fn counted(lab: &Entry, flags: &str, device: &str, threads: usize) -> Vec<(Strin
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     pool.install(|| {
         let choice: DeviceChoice = device.parse().expect("a device");
-        let device = device::open(choice, &device::Options::default()).expect("the simulator");
+        let limits = Limits { memory_limit: Some(64 << 20), ..Limits::default() };
+        let device = device::open(choice, &device::Options { limits, ..device::Options::default() });
+        let device = device.expect("the simulator");
+        let available = device.available().expect("a number");
         let words = std::iter::once(lab.name).chain(flags.split_whitespace());
         let matches = (lab.command)().try_get_matches_from(words).unwrap_or_else(|error| panic!("{flags}: {error}"));
         let report =
             (lab.run)(&device, &matches, Progress::default()).unwrap_or_else(|error| panic!("{flags}: {error}"));
+        // Whatever a lab allocates, it frees.
+        assert_eq!(device.available().expect("a number"), available, "{flags} on {choice}");
         assert!(report.correct(), "{flags} on {choice}: {report:?}");
         assert!(report.findings().list.is_empty(), "{flags} on {choice}: {:?}", report.findings());
         report.variants.into_iter().map(|variant| (variant.name, variant.counters)).collect()
