@@ -20,7 +20,8 @@
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
 //! - `check: NAMES`: what the sanitizer is to look for (`all`, or names with commas), and `finding: TEXT`, once for each
 //!   thing that it then finds, in that order; none: that it finds nothing. Not for GPUs.
-//! - `blamed: KIND`, once for each kind of finding: what the sanitizer says of a program of others. None: it has no fault.
+//! - `blamed: KIND`, once for each kind of finding: what the sanitizer says of a program of others, in the PTX of a variant if
+//!   one stands behind it (`blamed: KIND debug`). None: it has no fault.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
 //! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything).
 
