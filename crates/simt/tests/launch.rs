@@ -325,6 +325,16 @@ fn what_kernels_allocate_stays_until_they_free_it() {
         let kept = memory.heap_allocations();
         launch("sum", &[&table.to_le_bytes(), &sums.to_le_bytes()]);
         let left = memory.heap_allocations();
+        let leaks = memory.leaks();
+        let [leak] = leaks.as_slice() else { panic!("one call of malloc: {leaks:?}") };
+        assert_eq!((leak.kind.name(), leak.kind.check(), leak.count), ("leak", "memory", left.len() as u64));
+        assert!(
+            leak.to_string().starts_with(
+                "kernel `keep`: malloc without free: the allocation of 32 bytes at 0x680000000000 is still there at the end; \
+                 thread (0, 0, 0) of block (0, 0, 0), line 20 of the PTX: `call (address), malloc, (bytes);`; "
+            ),
+            "{leak}"
+        );
         let (mut addresses, mut sum) = ([0; 12 * 8], [0; 4]);
         memory.read(table, &mut addresses).unwrap();
         memory.read(sums, &mut sum).unwrap();

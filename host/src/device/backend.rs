@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use simt::{ArrayShape, Counters, Printed, Report, Sampling};
+use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling};
 
 use super::texture::{Array, TextureSource};
 use super::{LaunchConfig, Properties};
@@ -56,6 +56,11 @@ pub(super) trait Backend {
 
     /// What the last launch that came to its end did, line by line. `None` on a GPU, which counts nothing.
     fn last_report(&self) -> Option<Rc<Report>>;
+
+    /// What kernels have allocated and not freed. A GPU does not say.
+    fn leaks(&self) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// Allocates an array, whose shape has been checked.
     fn allocate_array(&self, shape: &ArrayShape) -> Result<u64>;

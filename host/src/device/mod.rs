@@ -317,6 +317,11 @@ impl Device {
         self.backend.last_report()
     }
 
+    /// What kernels have allocated with `malloc` and not freed: findings, where no other kernel is to free it. None on a GPU.
+    pub fn leaks(&self) -> Vec<simt::Finding> {
+        self.backend.leaks()
+    }
+
     /// What kernels have printed (`printf`) since the last call, up to [`simt::DEFAULT_OUTPUT_LIMIT`] bytes. `None` on a GPU:
     /// its driver writes to the program's standard output by itself when the host waits.
     pub fn take_printed(&self) -> Option<simt::Printed> {

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
 use simt::{
-    ArrayHandle, ArrayShape, Counters, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output, Printed,
-    Program, Report, Sampling, TextureError, TrapKind,
+    ArrayHandle, ArrayShape, Counters, Finding, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output,
+    Printed, Program, Report, Sampling, TextureError, TrapKind,
 };
 
 use super::backend::Backend;
@@ -268,6 +268,10 @@ impl Backend for Simulator {
         let counters = report.counters();
         self.last_report.replace(Some(Rc::new(report)));
         Ok(Some(counters))
+    }
+
+    fn leaks(&self) -> Vec<Finding> {
+        self.memory.borrow().leaks()
     }
 
     fn last_report(&self) -> Option<Rc<Report>> {

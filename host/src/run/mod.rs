@@ -452,7 +452,10 @@ fn launch_on(
         }
     }
     let lines = flags.lines.of(device, &flags.file.display().to_string());
-    let findings = device.last_report().map(|report| Findings::of(&report)).unwrap_or_default();
+    let mut findings = device.last_report().map(|report| Findings::of(&report)).unwrap_or_default();
+    if flags.checks.or(Checks::ALL).memory {
+        findings.list.extend(device.leaks());
+    }
     Ok(Launched { counters, findings, lines, buffers: wanted })
 }
 

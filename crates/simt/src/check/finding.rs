@@ -83,6 +83,11 @@ pub enum FindingKind {
         /// What is wrong with it.
         fault: FreeFault,
     },
+    /// Memory that a kernel got from `malloc` and nobody freed: see [`Memory::leaks`](crate::Memory::leaks).
+    Leak {
+        /// It.
+        allocation: AllocationSpan,
+    },
     /// A read of memory that nothing wrote.
     Unwritten {
         /// The state space.
@@ -207,7 +212,7 @@ impl FindingKind {
     /// The check that finds it: `memory`, `init`, `race`, `sync` or `undefined`.
     pub fn check(&self) -> &'static str {
         match self {
-            Self::Access { .. } | Self::Free { .. } => Checks::NAMES[0],
+            Self::Access { .. } | Self::Free { .. } | Self::Leak { .. } => Checks::NAMES[0],
             Self::Unwritten { .. } | Self::UnwrittenRegister { .. } => Checks::NAMES[1],
             Self::Race { .. } | Self::PendingCopy { .. } | Self::WrittenTexture { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
@@ -228,6 +233,7 @@ impl FindingKind {
         match self {
             Self::Access { fault, .. } => fault.name(),
             Self::Free { fault, .. } => fault.name(),
+            Self::Leak { .. } => "leak",
             Self::Unwritten { .. } => "unwritten",
             Self::UnwrittenRegister { .. } => "unwritten_register",
             Self::Race { scope: RaceScope::Warp, .. } => "race_in_warp",
@@ -278,6 +284,7 @@ impl FindingKind {
         match self {
             Self::Access { fault, .. } => fault.allocation(),
             Self::Free { fault, .. } => fault.allocation(),
+            Self::Leak { allocation } => Some(*allocation),
             Self::Unwritten { allocation, .. } => *allocation,
             Self::Race { allocation, .. }
             | Self::PendingCopy { allocation, .. }
@@ -304,6 +311,9 @@ impl fmt::Display for FindingKind {
         match self {
             &Self::Access { action, space, address, width, ref fault } => {
                 RefusedAccess { action, space, address, width, fault }.fmt(formatter)
+            }
+            Self::Leak { allocation } => {
+                write!(formatter, "malloc without free: the {allocation} is still there at the end")
             }
             Self::Free { address, fault } => TrapKind::Free { address: *address, fault: fault.clone() }.fmt(formatter),
             Self::Unwritten { space, address, width, .. } => write!(

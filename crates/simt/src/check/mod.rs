@@ -8,6 +8,7 @@
 //! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
 //!   operations, also between blocks) and `shadow` (who accessed each cell last).
 //! - `copies`: what `cp.async` has begun and nobody has waited for.
+//! - `leak`: what kernels allocate and never free.
 //! - `finding`, `findings`: what is told, and how occurrences become one.
 //!
 //! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else. On a model
@@ -18,6 +19,7 @@ mod clocks;
 mod copies;
 mod finding;
 mod findings;
+mod leak;
 mod race;
 #[cfg(test)]
 mod reference;
@@ -28,6 +30,7 @@ pub(crate) use checker::{Checker, Touch};
 pub(crate) use copies::Copy;
 pub use finding::{Finding, FindingKind, RaceScope, Site};
 pub(crate) use findings::{Findings, Found, Party};
+pub(crate) use leak::leaks;
 pub(crate) use race::Races;
 
 use std::fmt;

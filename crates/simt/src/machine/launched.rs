@@ -208,7 +208,7 @@ impl<'l> Launched<'l> {
         };
         let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
         let mut calls = HashMap::new();
-        self.memory.settle_heap(self.kernel, |Caller { place, block, thread }| {
+        self.memory.settle_heap(&self.module.name, self.kernel, |Caller { place, block, thread }| {
             let call = calls
                 .entry(place)
                 .or_insert_with(|| Arc::new(self.site(Party { place, block: 0, thread: 0, action: None })));

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::heap::{self, Blocks, Caller, DEFAULT_HEAP_LIMIT, FreeFault, Heap, HeapAllocation};
 use super::words::{self, Word};
 use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, Shape, Written};
-use crate::Site;
 use crate::texture::Objects;
+use crate::{Finding, Site};
 
 /// Allocations start at multiples of this and leave at least as much room behind them.
 const SPACING: u64 = 1 << 20;
@@ -173,6 +173,12 @@ impl Memory {
         self.heap.allocations()
     }
 
+    /// The same as findings, one for each call of `malloc`: to be asked when no kernel is to come that could free it. What the
+    /// host allocated, and did not free, is among [`Memory::allocations`].
+    pub fn leaks(&self) -> Vec<Finding> {
+        crate::check::leaks(self.heap.allocations())
+    }
+
     /// Makes the heap, if there is none yet.
     pub(crate) fn reserve_heap(&mut self) -> Result<(), MemoryError> {
         if self.heap.is_reserved() {
@@ -201,8 +207,13 @@ impl Memory {
     }
 
     /// A launch has come to its end: see [`Heap::settle`].
-    pub(crate) fn settle_heap(&self, kernel: &str, tell: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3])) {
-        self.heap.settle(kernel, tell);
+    pub(crate) fn settle_heap(
+        &self,
+        module: &str,
+        kernel: &str,
+        tell: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3]),
+    ) {
+        self.heap.settle(module, kernel, tell);
     }
 
     /// Copies `bytes` to the device.

@@ -34,6 +34,8 @@ pub(super) fn holds(address: u64) -> bool {
 pub struct HeapAllocation {
     /// Where it is.
     pub span: AllocationSpan,
+    /// The name of the PTX module.
+    pub module: Arc<str>,
     /// The kernel that was launched.
     pub kernel: Arc<str>,
     /// The call of `malloc`, and who called.
@@ -98,8 +100,8 @@ pub(crate) struct Caller {
 enum Origin {
     /// Of the launch that runs.
     Running(Caller),
-    /// Of one that has come to its end: the kernel, where the call stands, the block and the thread.
-    Ended { kernel: Arc<str>, call: Arc<Site>, block: [u32; 3], thread: [u32; 3] },
+    /// Of one that has come to its end: the module, the kernel, where the call stands, the block and the thread.
+    Ended { module: Arc<str>, kernel: Arc<str>, call: Arc<Site>, block: [u32; 3], thread: [u32; 3] },
 }
 
 #[derive(Clone)]
@@ -250,16 +252,16 @@ impl Heap {
     }
 
     /// A launch has come to its end: `tell` says what the numbers of a caller mean: the call, the block and the thread.
-    pub fn settle(&self, kernel: &str, mut tell: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3])) {
+    pub fn settle(&self, module: &str, kernel: &str, mut tell: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3])) {
         let mut blocks = self.write();
         if std::mem::take(&mut blocks.running) == 0 {
             return;
         }
-        let kernel: Arc<str> = kernel.into();
+        let (module, kernel): (Arc<str>, Arc<str>) = (module.into(), kernel.into());
         for origin in blocks.list.iter_mut().filter_map(|block| block.origin.as_mut()) {
             if let Origin::Running(caller) = *origin {
                 let (call, block, thread) = tell(caller);
-                *origin = Origin::Ended { kernel: kernel.clone(), call, block, thread };
+                *origin = Origin::Ended { module: module.clone(), kernel: kernel.clone(), call, block, thread };
             }
         }
     }
@@ -269,8 +271,9 @@ impl Heap {
         let blocks = self.read();
         let ended = blocks.list.iter().filter_map(|Block { span, origin, .. }| match origin.as_ref()? {
             Origin::Running(_) => None,
-            Origin::Ended { kernel, call, block, thread } => Some(HeapAllocation {
+            Origin::Ended { module, kernel, call, block, thread } => Some(HeapAllocation {
                 span: *span,
+                module: module.clone(),
                 kernel: kernel.clone(),
                 site: Site { block: *block, thread: *thread, ..Site::clone(call) },
             }),
@@ -426,10 +429,10 @@ mod tests {
             thread: [0; 3],
         };
         let call = Arc::new(call);
-        heap.settle("k", |_| (call.clone(), [1, 2, 3], [4, 5, 6]));
+        heap.settle("m", "k", |_| (call.clone(), [1, 2, 3], [4, 5, 6]));
         let [left] = heap.allocations().try_into().unwrap();
         assert_eq!(left.span, AllocationSpan { address: second, bytes: 17 });
-        assert_eq!((&*left.kernel, left.site.ptx_line), ("k", 7));
+        assert_eq!((&*left.module, &*left.kernel, left.site.ptx_line), ("m", "k", 7));
         assert_eq!((left.site.block, left.site.thread), ([1, 2, 3], [4, 5, 6]));
     }
 

@@ -1,0 +1,26 @@
+//! What kernels have allocated and never freed.
+
+use super::{Finding, FindingKind};
+use crate::memory::HeapAllocation;
+
+/// What is left, told by the call that allocated it.
+pub(crate) fn leaks(left: Vec<HeapAllocation>) -> Vec<Finding> {
+    let mut leaks: Vec<Finding> = Vec::new();
+    for HeapAllocation { span, module, kernel, site } in left {
+        let same = |known: &&mut Finding| {
+            (known.module.as_str(), known.kernel.as_str(), known.first.ptx_line) == (&*module, &*kernel, site.ptx_line)
+        };
+        match leaks.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => leaks.push(Finding {
+                kind: FindingKind::Leak { allocation: span },
+                kernel: kernel.as_ref().into(),
+                module: module.as_ref().into(),
+                first: site,
+                second: None,
+                count: 1,
+            }),
+        }
+    }
+    leaks
+}
