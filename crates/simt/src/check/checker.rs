@@ -4,45 +4,16 @@ use std::collections::HashSet;
 
 use ptx::Space;
 
+use super::blame::{report_fetch, report_race};
 use super::copies::{Copies, Copy, Met};
-use super::race::{Conflict, Races, Reached};
-use super::{Checks, FindingKind, Findings, Party, RaceScope};
-use crate::memory::{Access, AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Written, rank_of};
+use super::race::{Races, Reached};
+use super::touch::{Coming, Stored, There, Touch, is_tolerable};
+use super::{Checks, FindingKind, Findings, Party};
+use crate::memory::{
+    AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
+};
 use crate::program::{Action, Code, Matrix, Order, SurfaceAction};
 use crate::trap::AccessAction;
-
-/// An access, as the machine is about to make it.
-pub(crate) struct Touch<'a> {
-    pub space: Space,
-    pub action: AccessAction,
-    pub access: Access<'a>,
-    pub order: Order,
-    /// Bytes of an element, of which the access may have several.
-    pub element: u32,
-    /// The elements that are read only to be stored elsewhere, or not used at all: one bit each.
-    pub copied: u32,
-    /// Whether the value that is there before does not matter, though it is read.
-    pub overwrites: bool,
-    /// Whether it need not see what this launch has written: a read through a texture or surface.
-    pub incoherent: bool,
-    /// Index of the instruction in `Code::places`.
-    pub place: u32,
-    /// The warp in its block.
-    pub warp: u32,
-    /// What a lane is about to store.
-    pub new: &'a dyn Fn(usize) -> u128,
-    /// What is in memory at an address.
-    pub old: &'a dyn Fn(u64) -> u128,
-}
-
-/// What an access reaches.
-struct There {
-    /// The number of the allocation; `None`: the block's shared memory.
-    allocation: Option<usize>,
-    span: AllocationSpan,
-    /// What is to be subtracted from addresses, for offsets in it.
-    base: u64,
-}
 
 /// The sanitizer of one worker.
 pub(crate) struct Checker<'l> {
@@ -125,53 +96,62 @@ impl<'l> Checker<'l> {
         self.findings.add(kind, party, None);
     }
 
-    /// An access that is about to be made. `refuse` says why an address of a space that is not device memory cannot be
-    /// accessed. Returns the lanes that can make it.
+    /// An access that is about to be made, of lanes that lie in `shape` from an address on. Returns whether all of them can
+    /// make it, in one allocation or in shared memory: nearly always. If not, [`Checker::access_apart`] is to be told.
     #[inline(always)]
-    pub fn access(&mut self, touch: &Touch, refuse: &dyn Fn(u64) -> Option<AccessFaultKind>) -> u32 {
-        let Touch { space, action, ref access, .. } = *touch;
-        let write = action != AccessAction::Read;
-        // Shared memory, or the one allocation that all lanes reach, as is usual.
-        let first = access.addresses[(access.mask.trailing_zeros() & 31) as usize];
-        let one = match space {
-            Space::ClusterShared if refuse(first).is_some() => None,
-            space => self.locate(space, first, write),
+    pub fn access(&mut self, touch: &Touch, shape: &mut Shape, lowest: u64) -> bool {
+        let there = match touch.space {
+            Space::Shared | Space::ClusterShared => {
+                let there = self.shared_of(lowest);
+                if shape.start_within(lowest, there.span.address, there.span.bytes).is_none() {
+                    return false;
+                }
+                there
+            }
+            Space::Global | Space::Constant => {
+                let write = touch.coming.action != AccessAction::Read;
+                let Some(located) = self.memory.locate_all(shape, lowest, write) else { return false };
+                There::of(located)
+            }
+            _ => return false,
         };
-        if let Some(there) = one
-            && fits(access, there.span)
-        {
-            self.reach(touch, access.mask, &there);
-            return access.mask;
-        }
-        self.access_apart(touch, refuse)
+        self.reach(touch, &shape.lanes(there.offset(lowest)), &there);
+        true
+    }
+
+    /// The shared memory of the block of the cluster that an address belongs to.
+    #[inline(always)]
+    fn shared_of(&self, address: u64) -> There {
+        let base = rank_of(address) * BLOCK_WINDOW_BYTES;
+        There { allocation: None, span: AllocationSpan { address: base, bytes: self.shared_bytes }, base }
     }
 
     /// What an address of shared or device memory is in.
-    #[inline(always)]
     fn locate(&self, space: Space, address: u64, write: bool) -> Option<There> {
         match space {
-            Space::Shared | Space::ClusterShared => {
-                let base = rank_of(address) * BLOCK_WINDOW_BYTES;
-                let span = AllocationSpan { address: base, bytes: self.shared_bytes };
-                Some(There { allocation: None, span, base })
-            }
-            Space::Global | Space::Constant => {
-                let Located { index, span, base } = self.memory.locate(address, write)?;
-                Some(There { allocation: Some(index), span, base })
-            }
+            Space::Shared | Space::ClusterShared => Some(self.shared_of(address)),
+            Space::Global | Space::Constant => self.memory.locate(address, write).map(There::of),
             _ => None,
         }
     }
 
-    /// The same, lane by lane.
+    /// Any other access, lane by lane. `refuse` says why an address of a space that is not device memory cannot be
+    /// accessed. Returns the lanes that can make it.
     #[cold]
     #[inline(never)]
-    fn access_apart(&mut self, touch: &Touch, refuse: &dyn Fn(u64) -> Option<AccessFaultKind>) -> u32 {
-        let Touch { space, action, ref access, .. } = *touch;
+    pub fn access_apart(
+        &mut self,
+        touch: &Touch,
+        mask: u32,
+        addresses: &[u64; 32],
+        refuse: &dyn Fn(u64) -> Option<AccessFaultKind>,
+    ) -> u32 {
+        let &Touch { coming, space, .. } = touch;
+        let &Coming { action, width, .. } = coming;
         let write = action != AccessAction::Read;
-        let mut possible = access.mask;
-        for lane in (0..32).filter(|lane| access.mask >> lane & 1 == 1) {
-            let (address, width) = (access.addresses[lane], access.width);
+        let mut possible = mask;
+        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+            let address = addresses[lane];
             let fault = match space {
                 Space::Global | Space::Constant => self.memory.check(address, width, write).err(),
                 _ => refuse(address),
@@ -180,12 +160,12 @@ impl<'l> Checker<'l> {
                 if self.checks.memory {
                     possible &= !(1 << lane);
                     let kind = FindingKind::Access { action, space, address, width, fault };
-                    self.tell(kind, touch.place, touch.warp, lane as u32, Some(action));
+                    self.tell(kind, touch.coming.place, touch.warp, lane as u32, Some(action));
                 }
                 continue;
             }
             if let Some(there) = self.locate(space, address, write) {
-                self.reach(touch, 1 << lane, &there);
+                self.reach(touch, &Lanes::one(lane, there.offset(address), width), &there);
             }
         }
         possible
@@ -193,48 +173,48 @@ impl<'l> Checker<'l> {
 
     /// Lanes that can access an allocation, or shared memory, do.
     #[inline(always)]
-    fn reach(&mut self, touch: &Touch, mask: u32, there: &There) {
+    fn reach(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {
         if touch.space == Space::Constant {
             return;
         }
-        let mut offsets = *touch.access.addresses;
-        for offset in &mut offsets {
-            *offset = offset.wrapping_sub(there.base);
-        }
         if self.checks.init {
-            self.written(touch, mask, &offsets, there);
+            match (self.written(there), touch.coming.action) {
+                (Some(written), AccessAction::Write) => written.mark_lanes(lanes),
+                (Some(written), _) if !written.has_lanes(lanes) => self.unwritten(touch, lanes, there),
+                _ => {}
+            }
         }
         if let Some(races) = &mut self.races {
-            let Touch { action, order, place, .. } = *touch;
-            let (width, warp) = (touch.access.width, races.in_cluster(touch.warp));
             // The shared memories of a cluster are one.
-            let shared = there.allocation.is_none() && there.base != 0;
-            let offsets = if shared { *touch.access.addresses } else { offsets };
-            let reached =
-                Reached { allocation: there.allocation, action, order, mask, offsets: &offsets, width, place, warp };
+            let start = if there.allocation.is_none() { there.base } else { 0 };
+            let in_cluster = Lanes { start: lanes.start + start, ..*lanes };
+            let warp = races.in_cluster(touch.warp);
+            let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes: &in_cluster, warp };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
-            if touch.incoherent {
+            if touch.coming.incoherent {
                 return races.fetch(&reached, &mut |races, conflict| {
-                    report_fetch(findings, races, block, touch, there, &conflict);
+                    report_fetch(findings, races, block, touch, (lanes, there), &conflict);
                 });
             }
             let mut raced = 0;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
-                report_race(findings, races, copies, block, touch, there, &conflict);
+                report_race(findings, races, copies, block, touch, (lanes, there), &conflict);
             });
             if self.copies.any() {
-                self.meet_copies(touch, mask & !raced, there.span);
+                self.meet_copies(touch, lanes.mask & !raced, lanes, there);
             }
         }
     }
 
     /// Lanes whose accesses are in order otherwise: do they come before a copy that is on its way?
     #[cold]
-    fn meet_copies(&mut self, touch: &Touch, mask: u32, allocation: AllocationSpan) {
-        let Touch { space, action, place, warp, ref access, .. } = *touch;
+    #[inline(never)]
+    fn meet_copies(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
+        let Touch { coming, space, warp, .. } = *touch;
+        let &Coming { action, place, width, .. } = coming;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            let (address, width) = (access.addresses[lane], access.width);
+            let address = there.address(lanes, lane);
             let old = || (touch.old)(address);
             let (met, does) = match (space, action) {
                 (Space::Shared, _) => (self.copies.writing(address, width), AccessAction::Write),
@@ -252,7 +232,7 @@ impl<'l> Checker<'l> {
             let first = party(place, warp, lane as u32, Some(action));
             let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
             let actions = [action, does];
-            let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation };
+            let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation: there.span };
             self.findings.add(kind, first, Some(second));
         }
     }
@@ -274,54 +254,43 @@ impl<'l> Checker<'l> {
         self.copies.end(number, mask);
     }
 
-    /// Looks for reads of what nothing wrote, and remembers writes.
+    /// What was written to an allocation; `None` where all is.
     #[inline(always)]
-    fn written(&mut self, touch: &Touch, mask: u32, offsets: &[u64; 32], there: &There) {
-        let memory = self.memory;
-        let written = match there.allocation {
-            Some(index) => match memory.written(index) {
-                Some(written) => written,
-                None => return,
-            },
-            None => match self.shared_written.get(rank_of(there.base) as usize) {
-                Some(written) => written,
-                None => return,
-            },
-        };
-        let width = u64::from(touch.access.width);
-        // In a row: one range instead of 32.
-        let mut apart = 0;
-        for (lane, &offset) in offsets.iter().enumerate() {
-            apart |= offset ^ offsets[0].wrapping_add(lane as u64 * width);
+    fn written(&self, there: &There) -> Option<&Written> {
+        match there.allocation {
+            Some(index) => self.memory.written(index),
+            None => self.shared_written.get(rank_of(there.base) as usize),
         }
-        if mask == u32::MAX && apart == 0 {
-            match touch.action {
-                AccessAction::Read if written.has(offsets[0], 32 * width) => return,
-                AccessAction::Write => return written.mark(offsets[0], 32 * width),
-                _ => {}
-            }
-        }
-        if touch.action == AccessAction::Read && written.has_lanes(mask, offsets, touch.access.width) {
+    }
+
+    /// Tells of reads of what nothing wrote.
+    #[cold]
+    #[inline(never)]
+    fn unwritten(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {
+        let Some(written) = self.written(there) else {
             return;
-        }
+        };
+        let width = u64::from(touch.coming.width);
         let mut unwritten = Vec::new();
-        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            let offset = offsets[lane];
-            if touch.action != AccessAction::Write && !written.has(offset, width) {
-                if !touch.overwrites && !is_tolerable(touch, written, offset) {
+        for lane in (0..32).filter(|lane| lanes.mask >> lane & 1 == 1) {
+            let offset = lanes.offset(lane);
+            if !written.has(offset, width) {
+                if !touch.coming.overwrites && !is_tolerable(touch, written, offset) {
                     unwritten.push(lane);
                 }
                 // Once is enough.
                 written.mark(offset, width);
             }
-            if touch.action != AccessAction::Read {
-                written.mark(offset, width);
-            }
         }
         for lane in unwritten {
-            let (space, address, width) = (touch.space, touch.access.addresses[lane], touch.access.width);
-            let kind = FindingKind::Unwritten { space, address, width, allocation: Some(there.span) };
-            self.tell(kind, touch.place, touch.warp, lane as u32, Some(touch.action));
+            let address = there.address(lanes, lane);
+            let kind = FindingKind::Unwritten {
+                space: touch.space,
+                address,
+                width: touch.coming.width,
+                allocation: Some(there.span),
+            };
+            self.tell(kind, touch.coming.place, touch.warp, lane as u32, Some(touch.coming.action));
         }
     }
 
@@ -342,24 +311,23 @@ impl<'l> Checker<'l> {
     /// A thread is about to give memory back with `free`. That is a write as far as others are concerned who still use it.
     pub fn freeing(&mut self, address: u64, place: u32, warp: u32, lane: u32) {
         let Some(there) = self.locate(Space::Global, address, true) else { return };
-        let (bytes, addresses) = (there.span.bytes as u32, [address; 32]);
-        let touch = Touch {
-            space: Space::Global,
+        let width = there.span.bytes as u32;
+        let coming = Coming {
             action: AccessAction::Write,
-            access: Access::new(1 << lane, &addresses, bytes),
-            order: Order::default(),
-            element: bytes,
+            width,
+            element: width,
+            order: &Order::default(),
             copied: 0,
             overwrites: true,
             incoherent: false,
             place,
-            warp,
-            // What is there afterwards is not what was there before.
-            new: &|_| 1,
-            old: &|_| 0,
+            stored: Stored::Unknown,
+            on_mbarrier: false,
         };
+        // What is there afterwards is not what was there before.
+        let touch = Touch { coming: &coming, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
         let init = std::mem::take(&mut self.checks.init);
-        self.reach(&touch, 1 << lane, &there);
+        self.reach(&touch, &Lanes::one(lane as usize, there.offset(address), width), &there);
         self.checks.init = init;
     }
 
@@ -367,14 +335,6 @@ impl<'l> Checker<'l> {
     pub fn finish(self) -> Findings {
         self.findings
     }
-}
-
-/// Whether a read of partly written bytes only moves them: padding is copied with what it pads.
-pub(crate) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> bool {
-    let (element, width) = (u64::from(touch.element), u64::from(touch.access.width));
-    written.has_any(offset, width)
-        && (0..width / element)
-            .all(|index| touch.copied >> index & 1 == 1 || written.has(offset + index * element, element))
 }
 
 /// Bytes of the narrowest access to memory that threads share.
@@ -395,93 +355,4 @@ fn narrowest(code: &Code) -> u32 {
         _ => 4,
     });
     widths.min().unwrap_or(4)
-}
-
-/// Tells of a race, unless both write the same value.
-#[cold]
-fn report_race(
-    findings: &mut Findings,
-    races: &Races,
-    copies: &Copies,
-    block: u64,
-    touch: &Touch,
-    there: &There,
-    conflict: &Conflict,
-) {
-    let &Conflict { lane, before, was_write, .. } = conflict;
-    let (start, _) = races.block_of(before);
-    let warp = races.in_cluster(touch.warp);
-    let of_block = races.threads_of_block;
-    let same_block = start == races.clocks.start && before.thread() / of_block == warp * 32 / of_block;
-    let (address, width) = (touch.access.addresses[lane], touch.access.width);
-    if was_write && touch.action == AccessAction::Write && (!before.is_strong() || before.is_volatile()) {
-        let new = (touch.new)(lane);
-        let same_instruction = same_block
-            && before.place() == touch.place
-            && before.thread() / 32 == warp
-            && before.time() == races.clocks.interval(warp);
-        let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
-        let old = || match touch.space {
-            Space::Shared if copies.any() => copies.value_then(address, width, (touch.old)(address)),
-            _ => (touch.old)(address),
-        };
-        if by_lane || old() == new {
-            return;
-        }
-    }
-    let scope = match same_block {
-        false => RaceScope::Grid,
-        true if before.thread() / 32 == warp => RaceScope::Warp,
-        true => RaceScope::Block,
-    };
-    let (address, [first, second]) = parties(races, block, touch, there, conflict);
-    let (space, allocation) = (touch.space, there.span);
-    let actions = [touch.action, action_of(conflict)];
-    findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
-}
-
-/// Tells of a read of what this launch has written, by a path that need not see it.
-#[cold]
-fn report_fetch(findings: &mut Findings, races: &Races, block: u64, touch: &Touch, there: &There, conflict: &Conflict) {
-    let (address, [first, second]) = parties(races, block, touch, there, conflict);
-    let (space, width, writer) = (touch.space, touch.access.width, action_of(conflict));
-    let (actions, allocation) = ([touch.action, writer], there.span);
-    findings.add(FindingKind::WrittenTexture { space, address, width, actions, allocation }, first, Some(second));
-}
-
-/// The first address that both access, the party of now and the one of before.
-fn parties(races: &Races, block: u64, touch: &Touch, there: &There, conflict: &Conflict) -> (u64, [Party; 2]) {
-    let &Conflict { lane, cell, before, .. } = conflict;
-    let (_, first_block) = races.block_of(before);
-    let of_block = races.threads_of_block;
-    let party = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
-    let first = party(touch.place, block, touch.warp * 32 + lane as u32, touch.action);
-    let other_block = first_block + u64::from(before.thread() / of_block);
-    let second = party(before.place(), other_block, before.thread() % of_block, action_of(conflict));
-    let is_shared = matches!(touch.space, Space::Shared | Space::ClusterShared);
-    let start = if is_shared { 0 } else { there.base };
-    let address = touch.access.addresses[lane].max(start.wrapping_add((cell as u64) << races.cell_shift));
-    (address, [first, second])
-}
-
-/// What the earlier access was.
-fn action_of(conflict: &Conflict) -> AccessAction {
-    match conflict.was_write {
-        true if conflict.before.is_strong() && !conflict.before.is_volatile() => AccessAction::Atomic,
-        true => AccessAction::Write,
-        false => AccessAction::Read,
-    }
-}
-
-/// Whether all active lanes access aligned bytes of one allocation.
-#[inline(always)]
-fn fits(access: &Access, span: AllocationSpan) -> bool {
-    let Some(last) = span.bytes.checked_sub(u64::from(access.width)) else { return false };
-    let (mut beyond, mut low) = (false, 0);
-    for (lane, address) in access.addresses.iter().enumerate() {
-        let active = access.mask >> lane & 1 == 1;
-        beyond |= active & (address.wrapping_sub(span.address) > last);
-        low |= if active { *address } else { 0 };
-    }
-    !beyond && low & u64::from(access.width - 1) == 0
 }

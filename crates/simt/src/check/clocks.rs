@@ -6,7 +6,7 @@
 //! (`floor`); to later ones that whole warps made together (`warps`); to later ones that some lanes made (`threads`, there
 //! only in blocks where that happens).
 
-use super::shadow::Stamp;
+use super::stamp::Stamp;
 
 /// The clocks of a block.
 pub(super) struct Clocks {
@@ -16,6 +16,8 @@ pub(super) struct Clocks {
     /// All accesses up to then are known to all threads.
     pub floor: u32,
     now: u32,
+    /// When a thread last got to know what not all threads know.
+    told: u32,
     /// When the present interval of each warp began.
     intervals: Vec<u32>,
     /// Row: a warp that knows; column: a warp known of.
@@ -32,6 +34,7 @@ impl Clocks {
             start: 0,
             floor: 0,
             now: 0,
+            told: 0,
             intervals: vec![0; warps],
             warps: vec![0; warps * warps],
             lanes: Vec::new(),
@@ -59,6 +62,12 @@ impl Clocks {
         self.intervals.get(stamp.thread() as usize / 32) == Some(&stamp.time())
     }
 
+    /// Whether no thread knows more of the others than all threads do.
+    #[inline(always)]
+    pub fn all_know_the_same(&self) -> bool {
+        self.told <= self.floor
+    }
+
     /// Begins a new interval of a warp; returns the one that ends.
     pub fn advance(&mut self, warp: u32) -> u32 {
         self.now = self.now.saturating_add(1);
@@ -84,6 +93,7 @@ impl Clocks {
     /// Some have met: of each warp, the lanes, when the interval ended in which they came, and whether they wait for the
     /// others. Those that wait then know of all.
     pub fn meet(&mut self, parties: &[Meeting]) {
+        self.told = self.now;
         let all = self.intervals.len();
         let exists = |warp: usize| u32::MAX >> (32 - (self.threads - warp * 32).min(32));
         if self.lanes.is_empty() && parties.iter().all(|party| party.mask == exists(party.warp as usize)) {
@@ -128,6 +138,7 @@ impl Clocks {
 
     /// A thread gets to know what a row tells.
     pub fn learn(&mut self, thread: u32, row: &[u32]) {
+        self.told = self.now;
         if self.lanes.is_empty() {
             self.lanes.resize(self.threads * self.threads, 0);
         }

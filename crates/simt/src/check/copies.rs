@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use super::race::{Races, Reached};
+use super::touch::{Coming, Stored};
 use crate::lanes::{Row, WideRow};
-use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory};
+use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
 use crate::program::Order;
 use crate::trap::AccessAction;
 
@@ -93,9 +94,27 @@ impl Copies {
         let mask = mask & copy.mask;
         let warp = races.in_cluster(warp);
         let mut access = |allocation, action, mask, offsets: &WideRow, width| {
-            let order = Order::default();
+            if mask == 0 {
+                return;
+            }
+            let mut shape = Shape::new();
+            let lowest = shape.follow(mask, offsets, width);
+            let order = &Order::default();
+            let (stored, on_mbarrier) = (Stored::Unknown, false);
+            let coming = &Coming {
+                action,
+                width,
+                element: width,
+                order,
+                copied: 0,
+                overwrites: false,
+                incoherent: false,
+                place,
+                stored,
+                on_mbarrier,
+            };
             // What this races with has been told.
-            races.access(&Reached { allocation, action, order, mask, offsets, width, place, warp }, &mut |_, _| {});
+            races.access(&Reached { allocation, coming, lanes: &shape.lanes(lowest), warp }, &mut |_, _| {});
         };
         access(None, AccessAction::Write, mask, to, bytes);
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);

@@ -4,34 +4,42 @@
 //! access before it is made, of each barrier, fence and `.sync` instruction, of operands and registers for which the manual leaves
 //! open what happens, and of nothing when all checks are off.
 //!
-//! - `checker`: what becomes of an access: is it possible, was what it reads written, does it race?
+//! - `checker`: what becomes of an access (`touch`): is it possible, was what it reads written, does it race?
 //! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
-//!   operations, also between blocks) and `shadow` (who accessed each cell last).
+//!   operations, also between blocks), `shadow` (who accessed each cell last: a `stamp` each, or one mark for a row), and
+//!   `quick`: the ways for accesses that plainly race with nothing.
 //! - `copies`: what `cp.async` has begun and nobody has waited for.
 //! - `leak`: what kernels allocate and never free.
-//! - `finding`, `findings`: what is told, and how occurrences become one.
+//! - `finding`, `findings`, `blame`: what is told, of whom, and how occurrences become one.
 //!
 //! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else. On a model
 //! they do so in a rehearsal before the launch: see `machine/rehearsal.rs`.
 
+mod blame;
 mod checker;
 mod clocks;
 mod copies;
 mod finding;
 mod findings;
 mod leak;
+mod quick;
 mod race;
 #[cfg(test)]
 mod reference;
 mod releases;
+#[cfg(test)]
+mod same;
 mod shadow;
+mod stamp;
+mod touch;
 
-pub(crate) use checker::{Checker, Touch};
+pub(crate) use checker::Checker;
 pub(crate) use copies::Copy;
 pub use finding::{Finding, FindingKind, RaceScope, Site};
 pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use leak::leaks;
 pub(crate) use race::Races;
+pub(crate) use touch::{Coming, Stored, Touch};
 
 use std::fmt;
 use std::str::FromStr;

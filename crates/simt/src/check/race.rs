@@ -9,8 +9,12 @@
 //! which have no order without a warp barrier. Writes of the value that is there already are no race.
 
 use super::clocks::{Clocks, Meeting};
+use super::quick::Now;
 use super::releases::{Location, Releases};
-use super::shadow::{IN_BLOCK, STRONG, Shadow, Stamp, VOLATILE};
+use super::shadow::{READS, Shadow, WRITE};
+use super::stamp::{IN_BLOCK, STRONG, Stamp, VOLATILE};
+use super::touch::Coming;
+use crate::memory::Lanes;
 use crate::program::Order;
 use crate::trap::AccessAction;
 
@@ -32,13 +36,8 @@ pub(super) struct Conflict {
 pub(super) struct Reached<'a> {
     /// `None`: shared memory.
     pub allocation: Option<usize>,
-    pub action: AccessAction,
-    pub order: Order,
-    pub mask: u32,
-    /// Of each lane, from the start of the allocation.
-    pub offsets: &'a [u64; 32],
-    pub width: u32,
-    pub place: u32,
+    pub coming: &'a Coming<'a>,
+    pub lanes: &'a Lanes<'a>,
     pub warp: u32,
 }
 
@@ -53,9 +52,9 @@ pub(crate) struct Races {
     first_barrier: u32,
     pub(super) clocks: Clocks,
     releases: Releases,
-    shared: Shadow,
+    pub(super) shared: Shadow,
     /// One for each allocation.
-    global: Vec<Shadow>,
+    pub(super) global: Vec<Shadow>,
     /// A cell has 2 to the power of this many bytes.
     pub cell_shift: u32,
     /// Who has come to each barrier.
@@ -182,24 +181,22 @@ impl Races {
     /// An access: tells `found` of what it races with.
     #[inline(always)]
     pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
-        if reached.order.strong {
+        if reached.coming.order.strong {
             return self.strong(reached, found);
         }
-        if !self.neighbours(reached) {
-            let rest = self.quick_lanes(reached);
-            if rest != 0 {
-                self.lanes(reached, rest, found);
-            }
+        let rest = self.quick(reached);
+        if rest != 0 {
+            self.lanes(reached, rest, found);
         }
     }
 
     /// A read by a path that need not see what this launch has written: tells `found` of what it has, in order or not.
     #[inline(never)]
     pub(super) fn fetch(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
-        let cells = (reached.width >> self.cell_shift).max(1) as usize;
-        for lane in (0..32).filter(|lane| reached.mask >> lane & 1 == 1) {
-            let start = (reached.offsets[lane] >> self.cell_shift) as usize;
-            let written = |races: &mut Self, cell| races.shadow(reached.allocation).write.get(cell);
+        let cells = (reached.lanes.width >> self.cell_shift).max(1) as usize;
+        for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
+            let start = reached.lanes.offset(lane) as usize >> self.cell_shift;
+            let written = |races: &mut Self, cell| races.shadow(reached.allocation).get(WRITE, cell);
             let earlier = (start..start + cells).map(|cell| (cell, written(self, cell)));
             if let Some((cell, before)) = earlier.into_iter().find(|(_, before)| before.0 != 0) {
                 found(self, Conflict { lane, cell, before, was_write: true });
@@ -211,17 +208,17 @@ impl Races {
     /// A synchronising access: each lane acquires, accesses, releases.
     #[inline(never)]
     fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
-        let Order { releases, .. } = reached.order;
-        for lane in (0..32).filter(|lane| reached.mask >> lane & 1 == 1) {
+        let &Order { releases, .. } = reached.coming.order;
+        for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
             let thread = reached.warp * 32 + lane;
-            let cell = (reached.offsets[lane as usize] >> self.cell_shift) as usize;
+            let cell = reached.lanes.offset(lane as usize) as usize >> self.cell_shift;
             let location: Location = (reached.allocation, cell);
-            if reached.action != AccessAction::Write {
+            if reached.coming.action != AccessAction::Write {
                 self.releases.acquire(&mut self.clocks, thread, self.threads, location);
             }
             self.lanes(reached, 1 << lane, found);
-            if reached.action != AccessAction::Read {
-                let reads_too = reached.action == AccessAction::Atomic;
+            if reached.coming.action != AccessAction::Read {
+                let reads_too = reached.coming.action == AccessAction::Atomic;
                 self.releases.publish(&mut self.clocks, thread, location, reads_too, releases);
             }
         }
@@ -231,152 +228,61 @@ impl Races {
     pub(super) fn forget(&mut self, allocation: usize, offset: u64, bytes: u64) {
         let shift = self.cell_shift;
         let cells = (offset >> shift) as usize..((offset + bytes).div_ceil(1 << shift)) as usize;
-        let Shadow { write, reads } = self.shadow(Some(allocation));
-        write.forget(cells.clone());
-        reads.iter_mut().for_each(|layer| layer.forget(cells.clone()));
+        self.shadow(Some(allocation)).forget(cells);
     }
 
     fn shadow(&mut self, allocation: Option<usize>) -> &mut Shadow {
-        let Some(index) = allocation else { return &mut self.shared };
-        if self.global.len() <= index {
-            self.global.resize_with(index + 1, Shadow::default);
-        }
-        &mut self.global[index]
-    }
-
-    /// The usual case: 32 lanes, each with the cell beside its neighbour's, that nobody else has touched since all threads
-    /// met. Returns whether it was that, and is done.
-    #[inline(always)]
-    fn neighbours(&mut self, reached: &Reached) -> bool {
-        let shift = self.cell_shift;
-        let first = reached.offsets[0];
-        if reached.mask != u32::MAX || reached.width >> shift != 1 {
-            return false;
-        }
-        let mut apart = 0;
-        for (lane, &offset) in reached.offsets.iter().enumerate() {
-            apart |= offset ^ first.wrapping_add((lane as u64) << (shift & 3));
-        }
-        if apart != 0 {
-            return false;
-        }
-        let cell = (first >> shift) as usize;
-        let stamp = Stamp::new(self.clocks.interval(reached.warp), 0, reached.place, reached.warp * 32).0;
-        let known = self.ordered(reached.allocation);
-        let shadow = self.shadow(reached.allocation);
-        if reached.action == AccessAction::Read {
-            if !row_is_fine(shadow.write.row(cell), stamp, known)
-                || !row_is_fine(shadow.reads[0].row(cell), stamp, known)
-            {
-                return false;
-            }
-            stamp_row(shadow.reads[0].row_mut(cell), stamp);
-        } else {
-            if !row_is_fine(shadow.write.row(cell), stamp, known)
-                || !row_is_fine(shadow.reads[0].row(cell), stamp, known)
-                || !row_is_fine(shadow.reads[1].row(cell), stamp, known)
-            {
-                return false;
-            }
-            stamp_row(shadow.write.row_mut(cell), stamp);
-        }
-        true
-    }
-
-    /// Lane by lane, as [`Races::lanes`] does it, up to the first lane of which more has to be found out: one cell each, and
-    /// all is known to be in order. Returns the lanes that are left.
-    #[inline(always)]
-    fn quick_lanes(&mut self, reached: &Reached) -> u32 {
-        let shift = self.cell_shift;
-        let mut rest = reached.mask;
-        if reached.width >> shift > 1 {
-            return rest;
-        }
-        let first_stamp = Stamp::new(self.clocks.interval(reached.warp), 0, reached.place, reached.warp * 32).0;
-        let (from, ordered) = self.ordered(reached.allocation);
-        let start = self.clocks.start;
-        self.shadow(reached.allocation);
-        let shadow = match reached.allocation {
+        self.make_shadow(allocation);
+        match allocation {
             Some(index) => &mut self.global[index],
             None => &mut self.shared,
-        };
-        let reads = reached.action == AccessAction::Read;
-        while rest != 0 {
-            let lane = (rest.trailing_zeros() & 31) as usize;
-            let stamp = first_stamp + lane as u64;
-            let cell = (reached.offsets[lane] >> shift) as usize;
-            if !is_fine(shadow.write.get(cell).0, stamp, from, ordered) {
-                return rest;
-            }
-            let first = shadow.reads[0].get(cell);
-            let first_is_fine = is_fine(first.0, stamp, from, ordered);
-            if reads && first_is_fine {
-                shadow.reads[0].set(cell, Stamp(stamp));
-            } else {
-                let second = shadow.reads[1].get(cell);
-                let second_is_fine = is_fine(second.0, stamp, from, ordered);
-                if !reads {
-                    if !(first_is_fine && second_is_fine) {
-                        return rest;
-                    }
-                    shadow.write.set(cell, Stamp(stamp));
-                } else if second_is_fine {
-                    shadow.reads[1].set(cell, Stamp(stamp));
-                } else if first.time() < start {
-                    shadow.reads[1].set(cell, first);
-                    shadow.reads[0].set(cell, Stamp(stamp));
-                } else if !(self.clocks.is_present(first) && (second.time() < start || self.clocks.is_present(second)))
-                {
-                    return rest;
-                }
-            }
-            rest &= rest - 1;
         }
-        0
     }
 
-    /// Stamps from the first to less than the sum are of this block, and known to all its threads. Shared memory has none of
-    /// other blocks: older stamps mean nothing there.
+    /// What is known of a cell.
+    #[cfg(test)]
+    pub(super) fn known_of(&self, allocation: Option<usize>, cell: usize) -> [Stamp; 3] {
+        let shadow = allocation.map_or(Some(&self.shared), |index| self.global.get(index));
+        [0, 1, 2].map(|layer| shadow.map_or(Stamp(0), |shadow| shadow.get(layer, cell)))
+    }
+
+    /// Sees to it that an allocation has a shadow.
     #[inline(always)]
-    fn ordered(&self, allocation: Option<usize>) -> (u64, u64) {
-        let Clocks { start, floor, .. } = self.clocks;
-        let start = if allocation.is_some() { start } else { 0 };
-        (u64::from(start) << 32, u64::from((floor + 1).saturating_sub(start)) << 32)
+    pub(super) fn make_shadow(&mut self, allocation: Option<usize>) {
+        if let Some(index) = allocation.filter(|&index| self.global.len() <= index) {
+            self.global.resize_with(index + 1, Shadow::default);
+        }
     }
 
     /// Lane by lane, cell by cell.
     #[inline(never)]
-    fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, Conflict)) {
+    pub(super) fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, Conflict)) {
         let shift = self.cell_shift;
-        let flags = match reached.order {
+        let flags = match *reached.coming.order {
             Order { volatile: true, .. } => STRONG | VOLATILE,
             Order { in_block: true, .. } => STRONG | IN_BLOCK,
             Order { strong: true, .. } => STRONG,
             _ => 0,
         };
-        let first = Stamp::new(self.clocks.interval(reached.warp), flags, reached.place, reached.warp * 32);
-        let (from, ordered) = self.ordered(reached.allocation);
-        let cells = (reached.width >> shift).max(1) as usize;
+        let first = Stamp::new(self.clocks.interval(reached.warp), flags, reached.coming.place, reached.warp * 32);
+        let now = Now::new(&self.clocks, reached.allocation);
+        let cells = (reached.lanes.width >> shift).max(1) as usize;
         let mut rest = mask;
         while rest != 0 {
             let lane = (rest.trailing_zeros() & 31) as usize;
             rest &= rest - 1;
             let stamp = Stamp(first.0 + lane as u64);
-            let start = (reached.offsets[lane] >> shift) as usize;
+            let start = reached.lanes.offset(lane) as usize >> shift;
             for cell in start..start + cells {
                 // Nothing, known to all, or the thread's own.
-                let fine = |entry: Stamp| {
-                    entry.0 == 0
-                        || entry.0.wrapping_sub(from) < ordered
-                        || (entry.0 ^ stamp.0) & 1023 == 0 && entry.0 >= from
-                };
+                let fine = |entry: Stamp| now.is_fine(entry.0, stamp.0);
                 let shadow = self.shadow(reached.allocation);
-                let (write, reads) = (shadow.write.get(cell), [0, 1].map(|index| shadow.reads[index].get(cell)));
-                let writes = reached.action != AccessAction::Read;
+                let (write, reads) = (shadow.get(WRITE, cell), READS.map(|layer| shadow.get(layer, cell)));
+                let writes = reached.coming.action != AccessAction::Read;
                 if !fine(write) && !self.is_ordered(write, stamp, writes) {
                     found(self, Conflict { lane, cell, before: write, was_write: true });
                 }
-                if reached.action == AccessAction::Read {
+                if reached.coming.action == AccessAction::Read {
                     self.keep_read(reached.allocation, cell, stamp, reads, &fine);
                     continue;
                 }
@@ -388,7 +294,7 @@ impl Races {
                 // A plain write that not all know of still races with others' strong operations.
                 let hides = stamp.is_strong() && write.0 != 0 && !write.is_strong() && write.time() > self.clocks.floor;
                 if !hides {
-                    self.shadow(reached.allocation).write.set(cell, stamp);
+                    self.shadow(reached.allocation).set(WRITE, cell, stamp);
                 }
             }
         }
@@ -410,7 +316,7 @@ impl Races {
             1
         } else if first.time() < self.clocks.start {
             // Of another block: this one may write later, and its own read would hide that.
-            self.shadow(allocation).reads[1].set(cell, first);
+            self.shadow(allocation).set(READS[1], cell, first);
             0
         } else if self.happened_before(first, stamp) {
             0
@@ -419,7 +325,7 @@ impl Races {
         } else {
             return;
         };
-        self.shadow(allocation).reads[layer].set(cell, stamp);
+        self.shadow(allocation).set(READS[layer], cell, stamp);
     }
 
     /// Whether an earlier access need not be ordered with one of now, or is. `both_write`: if they do.
@@ -444,36 +350,5 @@ impl Races {
             return self.releases.knows(by, start, of, time);
         }
         by == of || time <= self.clocks.known(by, of)
-    }
-}
-
-/// Whether a stamp is of nothing, of what all threads know, or of the thread's own.
-#[inline(always)]
-fn is_fine(entry: u64, stamp: u64, from: u64, ordered: u64) -> bool {
-    (entry == 0) | (entry.wrapping_sub(from) < ordered) | ((entry ^ stamp) & 1023 == 0) & (entry >= from)
-}
-
-/// The same for a row of cells, of 32 neighbouring threads.
-#[inline(always)]
-fn row_is_fine(row: Result<Option<&[u64; 32]>, ()>, stamp: u64, (from, ordered): (u64, u64)) -> bool {
-    match row {
-        Ok(None) => true,
-        Ok(Some(row)) => {
-            let mut fine = true;
-            for (lane, &entry) in row.iter().enumerate() {
-                fine &= is_fine(entry, stamp + lane as u64, from, ordered);
-            }
-            fine
-        }
-        Err(()) => false,
-    }
-}
-
-#[inline(always)]
-fn stamp_row(row: Option<&mut [u64; 32]>, stamp: u64) {
-    if let Some(row) = row {
-        for (lane, entry) in row.iter_mut().enumerate() {
-            *entry = stamp + lane as u64;
-        }
     }
 }

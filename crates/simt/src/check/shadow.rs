@@ -1,120 +1,189 @@
 //! Shadow memory: for each cell of an allocation, who accessed it last.
 //!
-//! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte where it accesses bytes. Pages come
-//! into being when they are first written to.
+//! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte where it accesses bytes. 32 neighbouring
+//! cells are a row. Warps mostly access whole rows, each lane the cell beside its neighbour's, or the 2, 4, 8 or 16 cells:
+//! such an access is one [`Mark`] instead of 32 stamps. Any other access gives the row a stamp for each cell, until a whole
+//! warp comes again. Pages of rows come into being when they are first accessed.
 
 use std::ops::Range;
 
-/// Cells of a page.
-const PAGE: usize = 1 << 10;
+use super::stamp::Stamp;
 
-/// One access, in 64 bits; 0 is none. The higher it is, the later the access was, in time as [`Clocks`](super::clocks::Clocks)
-/// have it.
+/// Cells of a row: as many as a warp has lanes.
+pub(super) const ROW: usize = 32;
+/// Rows of a page.
+const PAGE: usize = 128;
+
+/// What a row knows of its cells: the last write, a read since then, and a read by another thread.
+pub(super) type Row = [Mark; 3];
+
+/// The last write.
+pub(super) const WRITE: usize = 0;
+/// A read since the last write, and one by another thread.
+pub(super) const READS: [usize; 2] = [1, 2];
+
+/// Who accessed the cells of a row.
+///
+/// 0: nobody. If the low five bits are 0, the others are the number of the stamps, one for each cell. Else it is the stamp of
+/// the thread that has the first cell, and the threads that follow have the next: each has 2 to the power of *spread* cells. So that thread's
+/// number has 5 - spread low bits of 0, and the highest of these is set to tell the spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stamp(pub u64);
+pub(super) struct Mark(pub u64);
 
-/// Set for operations that are made to be concurrent: atomic, volatile, relaxed, acquire, release.
-pub(super) const STRONG: u64 = 1 << 31;
-/// Set for strong operations that order nothing within a warp: volatile.
-pub(super) const VOLATILE: u64 = 1 << 30;
-/// Set for strong operations that are so for the threads of their block alone.
-pub(super) const IN_BLOCK: u64 = 1 << 29;
-const PLACE_BITS: u32 = 19;
-/// Instructions beyond this many are taken for the last.
-const LAST_PLACE: u32 = (1 << PLACE_BITS) - 1;
-
-impl Stamp {
-    pub fn new(time: u32, flags: u64, place: u32, thread: u32) -> Self {
-        Self(u64::from(time) << 32 | flags | u64::from(place.min(LAST_PLACE)) << 10 | u64::from(thread & 1023))
-    }
-
-    pub fn time(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    pub fn is_strong(self) -> bool {
-        self.0 & STRONG != 0
-    }
-
-    pub fn is_volatile(self) -> bool {
-        self.0 & VOLATILE != 0
-    }
-
-    pub fn is_in_block(self) -> bool {
-        self.0 & IN_BLOCK != 0
-    }
-
-    pub fn place(self) -> u32 {
-        (self.0 >> 10) as u32 & LAST_PLACE
-    }
-
-    pub fn thread(self) -> u32 {
-        self.0 as u32 & 1023
-    }
-}
-
-/// One stamp for each cell.
-#[derive(Default)]
-pub(super) struct Layer {
-    pages: Vec<Option<Box<[u64; PAGE]>>>,
-}
-
-impl Layer {
+impl Mark {
+    /// Of the lanes from `lane` on, each with 2 to the power of `spread` cells; `stamp` is lane 0's.
     #[inline(always)]
-    pub fn get(&self, cell: usize) -> Stamp {
-        match self.pages.get(cell / PAGE) {
-            Some(Some(page)) => Stamp(page[cell % PAGE]),
-            _ => Stamp(0),
-        }
+    pub fn of_lanes(stamp: Stamp, lane: u32, spread: u32) -> Self {
+        Self(stamp.0 | u64::from(lane | 16 >> (spread & 31)))
     }
 
+    /// Whether each cell has its own stamp.
     #[inline(always)]
-    pub fn set(&mut self, cell: usize, stamp: Stamp) {
-        self.page(cell / PAGE)[cell % PAGE] = stamp.0;
+    pub fn is_apart(self) -> bool {
+        self.0 & 31 == 0
     }
 
-    /// 32 neighbouring cells, if they are on one page; `None` where no page is, all are 0.
+    /// Where the stamps are, if each cell has its own.
     #[inline(always)]
-    pub fn row(&self, cell: usize) -> Result<Option<&[u64; 32]>, ()> {
-        if cell % PAGE > PAGE - 32 {
-            return Err(());
-        }
-        match self.pages.get(cell / PAGE) {
-            Some(Some(page)) => Ok(page[cell % PAGE..].first_chunk()),
-            _ => Ok(None),
-        }
+    fn index(self) -> usize {
+        (self.0 >> 5) as usize
     }
 
-    /// The same, to be written. `cell` has been checked by [`Layer::row`].
+    /// The stamp of a cell, if they are one.
     #[inline(always)]
-    pub fn row_mut(&mut self, cell: usize) -> Option<&mut [u64; 32]> {
-        self.page(cell / PAGE)[cell % PAGE..].first_chunk_mut()
-    }
-
-    /// Nobody has accessed these cells.
-    pub fn forget(&mut self, cells: Range<usize>) {
-        for index in cells.start / PAGE..cells.end.div_ceil(PAGE) {
-            if let Some(Some(page)) = self.pages.get_mut(index) {
-                let start = index * PAGE;
-                page[cells.start.saturating_sub(start)..(cells.end - start).min(PAGE)].fill(0);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn page(&mut self, index: usize) -> &mut [u64; PAGE] {
-        if self.pages.len() <= index {
-            self.pages.resize_with(index + 1, || None);
-        }
-        self.pages[index].get_or_insert_with(|| Box::new([0; PAGE]))
+    pub fn of_cell(self, at: usize) -> u64 {
+        let spread = 4 - (self.0 | 16).trailing_zeros();
+        (self.0 & self.0.wrapping_sub(1)) + (at as u64 >> spread)
     }
 }
 
 /// What is known of each cell of an allocation.
 #[derive(Default)]
 pub(super) struct Shadow {
-    /// The last write.
-    pub write: Layer,
-    /// A read since the last write, and one by another thread.
-    pub reads: [Layer; 2],
+    pages: Vec<Option<Box<[Row; PAGE]>>>,
+    stamps: Stamps,
+    /// The last write to any cell, and the last read.
+    pub last: [u64; 2],
+}
+
+impl Shadow {
+    /// A row, by its number, and the stamps that it may refer to.
+    #[inline(always)]
+    pub fn row(&mut self, row: usize) -> (&mut Row, &mut Stamps) {
+        if self.pages.len() <= row / PAGE {
+            self.pages.resize_with(row / PAGE + 1, || None);
+        }
+        let page = self.pages[row / PAGE].get_or_insert_with(new_page);
+        (&mut page[row % PAGE], &mut self.stamps)
+    }
+
+    pub fn get(&self, layer: usize, cell: usize) -> Stamp {
+        match self.pages.get(cell / ROW / PAGE) {
+            Some(Some(page)) => self.stamps.of_cell(page[cell / ROW % PAGE][layer], cell % ROW),
+            _ => Stamp(0),
+        }
+    }
+
+    /// Nobody has accessed these cells.
+    pub fn forget(&mut self, cells: Range<usize>) {
+        for row in cells.start / ROW..cells.end.div_ceil(ROW) {
+            if !matches!(self.pages.get(row / PAGE), Some(Some(_))) {
+                continue;
+            }
+            let (from, to) = (cells.start.saturating_sub(row * ROW), (cells.end - row * ROW).min(ROW));
+            let (marks, stamps) = self.row(row);
+            for mark in marks.iter_mut().filter(|mark| mark.0 != 0) {
+                if to - from == ROW {
+                    stamps.set(mark, Mark(0));
+                } else {
+                    stamps.apart(mark)[from..to].fill(0);
+                }
+            }
+        }
+    }
+
+    pub fn set(&mut self, layer: usize, cell: usize, stamp: Stamp) {
+        let last = &mut self.last[usize::from(layer != WRITE)];
+        *last = stamp.0.max(*last);
+        let (row, stamps) = self.row(cell / ROW);
+        stamps.apart(&mut row[layer])[cell % ROW] = stamp.0;
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn new_page() -> Box<[Row; PAGE]> {
+    Box::new([Row::default(); PAGE])
+}
+
+/// The stamps of rows whose cells have their own.
+pub(super) struct Stamps {
+    /// The first are those of cells that nobody accessed.
+    rows: Vec<[u64; ROW]>,
+    /// Those that are not in use.
+    free: Vec<u32>,
+}
+
+impl Default for Stamps {
+    fn default() -> Self {
+        Self { rows: vec![[0; ROW]], free: Vec::new() }
+    }
+}
+
+impl Stamps {
+    /// The stamps of a row's cells.
+    #[inline(always)]
+    pub fn of<'s>(&'s self, mark: Mark, room: &'s mut [u64; ROW]) -> &'s [u64; ROW] {
+        if mark.is_apart() {
+            return &self.rows[mark.index()];
+        }
+        for (at, stamp) in room.iter_mut().enumerate() {
+            *stamp = mark.of_cell(at);
+        }
+        room
+    }
+
+    /// The same, where each cell has its own.
+    #[inline(always)]
+    pub fn of_apart(&self, mark: Mark) -> &[u64; ROW] {
+        &self.rows[mark.index()]
+    }
+
+    /// The stamp of a row's cell.
+    #[inline(always)]
+    pub fn of_cell(&self, mark: Mark, at: usize) -> Stamp {
+        Stamp(if mark.is_apart() { self.rows[mark.index()][at % ROW] } else { mark.of_cell(at % ROW) })
+    }
+
+    /// The stamps of a row's cells, to be changed one by one.
+    #[inline(always)]
+    pub fn apart(&mut self, mark: &mut Mark) -> &mut [u64; ROW] {
+        if mark.0 == 0 || !mark.is_apart() {
+            self.part(mark);
+        }
+        &mut self.rows[mark.index()]
+    }
+
+    /// Gives each cell of a row its own stamp.
+    #[cold]
+    #[inline(never)]
+    fn part(&mut self, mark: &mut Mark) {
+        let mut room = [0; ROW];
+        let stamps = *self.of(*mark, &mut room);
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.rows.push([0; ROW]);
+            self.rows.len() as u32 - 1
+        });
+        self.rows[index as usize] = stamps;
+        *mark = Mark(u64::from(index) << 5);
+    }
+
+    /// Sets a whole row.
+    #[inline(always)]
+    pub fn set(&mut self, old: &mut Mark, new: Mark) {
+        if old.is_apart() && old.0 != 0 {
+            self.free.push(old.index() as u32);
+        }
+        *old = new;
+    }
 }

@@ -59,7 +59,7 @@ pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
 /// The shape of an access, the state space that it is in, and its lowest address there. `None` for local memory and
 /// parameters, and where generic addresses are in several state spaces.
 #[inline(always)]
-fn meet_shape<'s>(
+pub(super) fn meet_shape<'s>(
     shapes: &'s mut [Option<Box<Shape>>],
     registers: &Registers<'_>,
     reach: &Reach,

@@ -11,37 +11,16 @@ use super::local::lanes;
 use super::warp::{Split, Wait, Warp};
 use super::{access, across};
 use crate::FindingKind;
-use crate::check::{Checker, Checks, Copy, Races, Touch};
+use crate::check::{Checker, Checks, Coming, Copy, Races, Stored, Touch};
 use crate::lanes::{Registers, Row, WideRow};
-use crate::memory::{Access, AccessFaultKind, AllocationSpan};
+use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Load, Order, Reach, Store};
 use crate::trap::AccessAction;
 
-/// An access of a warp that is about to be made.
-struct Coming<'a> {
-    action: AccessAction,
-    width: u32,
-    element: u32,
-    counter: u32,
-    order: Order,
-    copied: u32,
-    overwrites: bool,
-    /// Whether it need not see what this launch has written: a read through a texture or surface.
-    incoherent: bool,
-    stored: Stored<'a>,
-    /// Whether it is an operation on an mbarrier: on one of another block, it releases to that.
-    on_mbarrier: bool,
-}
-
-/// What is about to be stored.
-#[derive(Clone, Copy)]
-enum Stored<'a> {
-    /// Nothing, or something that depends on what is there.
-    Unknown,
-    /// What these rows of registers hold.
-    Registers(&'a [u32]),
-    Words(&'a [Row; 4]),
-}
+const PLAIN: Order = Order { strong: false, volatile: false, in_block: false, releases: None };
+const STRONG: Order = Order { strong: true, ..PLAIN };
+const RELEASES: Order = Order { releases: Some(true), ..STRONG };
+const RELEASES_TO_ALL: Order = Order { releases: Some(false), ..STRONG };
 
 /// What an instruction does to memory that is no plain load or store.
 #[derive(Clone, Copy)]
@@ -58,29 +37,25 @@ pub(super) enum Other<'a> {
     Mbarrier,
 }
 
-impl<'a> Coming<'a> {
-    fn other(what: Other<'a>, counter: u32) -> Self {
-        let (action, width, stored) = match what {
-            Other::Read(width) | Other::Fetch(width) => (AccessAction::Read, width, Stored::Unknown),
-            Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words)),
-            Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown),
-            Other::Mbarrier => (AccessAction::Atomic, 8, Stored::Unknown),
-        };
-        let (strong, on_mbarrier) = (action == AccessAction::Atomic, matches!(what, Other::Mbarrier));
-        let order = Order { strong, releases: on_mbarrier.then_some(true), ..Order::default() };
-        let incoherent = matches!(what, Other::Fetch(_));
-        Self {
-            action,
-            width,
-            element: width,
-            counter,
-            order,
-            copied: 0,
-            overwrites: on_mbarrier,
-            incoherent,
-            stored,
-            on_mbarrier,
-        }
+fn other(what: Other<'_>, place: u32) -> Coming<'_> {
+    let (action, width, stored, order) = match what {
+        Other::Read(width) | Other::Fetch(width) => (AccessAction::Read, width, Stored::Unknown, &PLAIN),
+        Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words), &PLAIN),
+        Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
+        Other::Mbarrier => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
+    };
+    let (incoherent, on_mbarrier) = (matches!(what, Other::Fetch(_)), matches!(what, Other::Mbarrier));
+    Coming {
+        action,
+        width,
+        element: width,
+        place,
+        order,
+        copied: 0,
+        overwrites: on_mbarrier,
+        incoherent,
+        stored,
+        on_mbarrier,
     }
 }
 
@@ -90,13 +65,13 @@ pub(super) fn load(worker: &mut Worker, warp: &mut Warp, load: &Load, split: &Sp
     if worker.checker.is_none() {
         return mask;
     }
-    let &Load { ref reach, element, count, order, copied, .. } = load;
+    let &Load { ref reach, element, count, ref order, copied, .. } = load;
     let (action, width) = (AccessAction::Read, element * count);
     let coming = Coming {
         action,
         width,
         element,
-        counter,
+        place: counter,
         order,
         copied,
         overwrites: false,
@@ -130,14 +105,14 @@ pub(super) fn store(
     if worker.checker.is_none() {
         return mask;
     }
-    let &Store { ref reach, element, count, order, .. } = store;
+    let &Store { ref reach, element, count, ref order, .. } = store;
     let (action, width) = (AccessAction::Write, element * count);
     let stored = Stored::Registers(&store.rows[..count as usize & 7]);
     let coming = Coming {
         action,
         width,
         element,
-        counter,
+        place: counter,
         order,
         copied: 0,
         overwrites: true,
@@ -161,13 +136,13 @@ pub(super) fn atomic(
     if worker.checker.is_none() {
         return mask;
     }
-    let &Atomic { ref reach, ty, order, overwrites, .. } = atomic;
+    let &Atomic { ref reach, ty, ref order, overwrites, .. } = atomic;
     let (action, width, element) = (AccessAction::Atomic, atomic.width(), ty.bytes());
     let coming = Coming {
         action,
         width,
         element,
-        counter,
+        place: counter,
         order,
         copied: 0,
         overwrites,
@@ -206,7 +181,7 @@ pub(super) fn touch(
     if worker.checker.is_none() || mask == 0 {
         return mask;
     }
-    watch(worker, warp, reach, split, mask, &Coming::other(what, counter))
+    watch(worker, warp, reach, split, mask, &other(what, counter))
 }
 
 /// The same, with addresses that are known.
@@ -222,7 +197,7 @@ pub(super) fn touch_at(
     if worker.checker.is_none() || mask == 0 {
         return mask;
     }
-    watch_at(worker, warp, space, mask, addresses, &Coming::other(what, counter))
+    watch_at(worker, warp, space, mask, addresses, &other(what, counter))
 }
 
 /// Tells the sanitizer of an access, for each state space that its lanes reach.
@@ -247,11 +222,18 @@ impl WithSimd for Watch<'_, '_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u32 {
         let Self { worker, warp, reach, split, mask, coming } = self;
-        let addresses = access::addresses(warp, reach, split);
-        match reach.space {
-            Space::Generic | Space::ClusterShared => watch_at(worker, warp, reach.space, mask, &addresses, coming),
-            space => tell(worker, warp, coming, space, mask, &addresses),
+        // The shape of the instruction's last access, which the access itself is about to follow, too.
+        let found = access::meet_shape(&mut worker.shapes, &warp.registers, reach, mask, coming.width);
+        if let Some((shape, space, lowest)) = found
+            && (space != Space::Shared || rank_of(lowest) == u64::from(worker.block.rank))
+        {
+            let Some(checker) = &mut worker.checker else { return mask };
+            let (new, old) = values(&warp.registers, worker.launched.memory, &worker.block.shared, coming, space);
+            if checker.access(&Touch { coming, space, warp: warp.index, new: &new, old: &old }, shape, lowest) {
+                return mask;
+            }
         }
+        watch_at(worker, warp, reach.space, mask, &access::addresses(warp, reach, split), coming)
     }
 }
 
@@ -274,12 +256,12 @@ fn watch_at(
     possible
 }
 
-#[inline(always)]
+/// The same, for lanes that reach one state space.
 fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
-    let &Coming { action, width, element, counter, order, copied, overwrites, incoherent, .. } = coming;
     let to_another = coming.on_mbarrier && space == Space::ClusterShared;
-    let order = if to_another { Order { releases: Some(false), ..order } } else { order };
+    let coming = &Coming { order: if to_another { &RELEASES_TO_ALL } else { coming.order }, ..*coming };
     let Some(mut checker) = worker.checker.take() else { return mask };
+    let &Coming { action, width, .. } = coming;
     let (memory, shared, parameters) =
         (worker.launched.memory, &worker.block.shared, worker.launched.parameters.len() as u64);
     let refuse = |address: u64| match space {
@@ -292,32 +274,43 @@ fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mas
         }
         _ => access::check_parameter(address, width, parameters),
     };
-    let new = |lane: usize| stored(&warp.registers, coming, lane);
-    let old = |address: u64| match space {
-        Space::Shared => shared.value(address, width),
-        Space::ClusterShared => worker.shared_at(address).map_or(0, |shared| shared.value(address, width)),
-        _ => memory.value(address, width),
+    let possible = {
+        let (new, old) = values(&warp.registers, memory, shared, coming, space);
+        let touch = Touch { coming, space, warp: warp.index, new: &new, old: &old };
+        let together = match space {
+            Space::Shared | Space::Global | Space::Constant => true,
+            Space::ClusterShared => refuse(addresses[mask.trailing_zeros() as usize & 31]).is_none(),
+            _ => false,
+        };
+        let mut shape = Shape::new();
+        let done = together && {
+            let lowest = shape.follow(mask, addresses, width);
+            checker.access(&touch, &mut shape, lowest)
+        };
+        if done { mask } else { checker.access_apart(&touch, mask, addresses, &refuse) }
     };
-    let touch = Touch {
-        space,
-        action,
-        access: Access::new(mask, addresses, width),
-        order,
-        element,
-        copied,
-        overwrites,
-        incoherent,
-        place: counter,
-        warp: warp.index,
-        new: &new,
-        old: &old,
-    };
-    let possible = checker.access(&touch, &refuse);
     if space == Space::Local && checker.checks().init {
         local(&mut checker, warp, coming, possible, addresses);
     }
     worker.checker = Some(checker);
     possible
+}
+
+/// What a lane is about to store, and what is in memory at an address.
+#[inline(always)]
+fn values<'a>(
+    registers: &'a Registers<'_>,
+    memory: &'a Memory,
+    shared: &'a SharedMemory,
+    coming: &'a Coming<'a>,
+    space: Space,
+) -> (impl Fn(usize) -> u128 + 'a, impl Fn(u64) -> u128 + 'a) {
+    let width = coming.width;
+    let old = move |address: u64| match space {
+        Space::Shared => shared.value(address, width),
+        _ => memory.value(address, width),
+    };
+    (move |lane: usize| stored(registers, coming, lane), old)
 }
 
 /// What a lane is about to store.
@@ -339,7 +332,7 @@ fn stored(registers: &Registers<'_>, coming: &Coming, lane: usize) -> u128 {
 
 /// Local memory: reads of what the thread has not written.
 fn local(checker: &mut Checker, warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
-    let &Coming { action, width, element, copied, counter, .. } = coming;
+    let &Coming { action, width, element, copied, place, .. } = coming;
     for lane in lanes(mask) {
         let address = addresses[lane];
         if action == AccessAction::Read {
@@ -349,7 +342,7 @@ fn local(checker: &mut Checker, warp: &mut Warp, coming: &Coming, mask: u32, add
                 || (0..width / element).all(|index| copied >> index & 1 == 1 || has(index * element, element));
             if !(has(0, width) || any() && tolerable()) {
                 let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
-                checker.tell(kind, counter, warp.index, lane as u32, Some(action));
+                checker.tell(kind, place, warp.index, lane as u32, Some(action));
             }
         }
         warp.local.mark(1 << lane, address, width);

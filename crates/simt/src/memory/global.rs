@@ -305,20 +305,29 @@ impl Memory {
     /// The words of the allocation that all active lanes access, and where in it they start.
     #[inline(always)]
     fn words_of(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<(&[AtomicU32], u32)> {
+        match self.allocation_of(shape, lowest, write) {
+            Some((_, allocation, start)) => Some((allocation.words.as_deref()?, start)),
+            None if heap::holds(lowest) => self.heap.words_of(shape, lowest),
+            None => None,
+        }
+    }
+
+    /// The allocation that all active lanes access, its number, and where in it they start.
+    #[inline(always)]
+    fn allocation_of(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<(usize, &Allocation, u32)> {
         let holds = |allocation: &&Allocation| lowest.wrapping_sub(allocation.span.address) < allocation.span.bytes;
         let allocation = match self.allocations.get(shape.allocation).filter(holds) {
             Some(allocation) => allocation,
             None => {
-                let Some(index) = self.find_index(lowest) else { return self.heap.words_of(shape, lowest) };
-                shape.allocation = index;
-                &self.allocations[index]
+                shape.allocation = self.find_index(lowest)?;
+                &self.allocations[shape.allocation]
             }
         };
         let start = shape.start_within(lowest, allocation.span.address, allocation.span.bytes)?;
         if write && allocation.read_only {
             return None;
         }
-        Some((allocation.words.as_deref()?, start))
+        Some((shape.allocation, allocation, start))
     }
 
     /// Loads lane by lane, whatever the addresses; rows as in [`words::load`]. Nothing is done where any lane is at fault.
@@ -340,6 +349,17 @@ impl Memory {
         let Some(index) = self.find_index(address) else { return self.heap.locate(address, self.allocations.len()) };
         let &Allocation { span, ref words, read_only, .. } = &self.allocations[index];
         (words.is_some() && !(write && read_only)).then_some(Located { index, span, base: span.address })
+    }
+
+    /// The live allocation that all lanes of an access reach, aligned and as they may.
+    #[inline(always)]
+    pub(crate) fn locate_all(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<Located> {
+        if heap::holds(lowest) {
+            let located = self.heap.locate(lowest, self.allocations.len())?;
+            return shape.start_within(lowest, located.span.address, located.span.bytes).map(|_| located);
+        }
+        let (index, &Allocation { span, ref words, .. }, _) = self.allocation_of(shape, lowest, write)?;
+        words.is_some().then_some(Located { index, span, base: span.address })
     }
 
     /// The value of `width` bytes; 0 where there is none.

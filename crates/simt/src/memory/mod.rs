@@ -13,6 +13,7 @@
 mod access;
 mod global;
 mod heap;
+mod lanes;
 mod shape;
 mod shared;
 mod snapshot;
@@ -24,6 +25,7 @@ pub use access::{AccessFaultKind, AllocationSpan};
 pub use global::{Memory, MemoryError};
 pub(crate) use heap::Caller;
 pub use heap::{DEFAULT_HEAP_LIMIT, FreeFault, HeapAllocation};
+pub(crate) use lanes::{Lanes, Runs};
 pub(crate) use shape::Shape;
 pub(crate) use shared::{BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 pub(crate) use written::Written;

@@ -5,7 +5,7 @@
 //! wavefronts it is served) is worked out when the shape is first seen and kept with the instruction. After that a glance
 //! at the addresses tells that nothing has changed, and one comparison with an allocation's bounds does for all lanes.
 
-use super::Access;
+use super::{Access, Lanes, Runs};
 use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
 
 /// How an access's lanes lie, where that makes them quick to serve.
@@ -42,6 +42,8 @@ pub(crate) struct Shape {
     pub(super) allocation: usize,
     sectors: Memo<Sectors>,
     wavefronts: Memo<Wavefronts>,
+    /// Once somebody has asked.
+    runs: Option<Runs>,
 }
 
 /// What was worked out for the low bits of the lowest address, which is all of it that matters.
@@ -83,6 +85,7 @@ impl Shape {
             allocation: 0,
             sectors: Memo::new(),
             wavefronts: Memo::new(),
+            runs: None,
         }
     }
 
@@ -127,7 +130,7 @@ impl Shape {
     #[inline(always)]
     fn learn<T: Copy + Into<u64>>(&mut self, mask: u32, row: &[T; 32], width: u32) {
         (self.mask, self.width, self.first) = (mask, width, mask.trailing_zeros() & 31);
-        (self.sectors.known, self.wavefronts.known) = (0, 0);
+        (self.sectors.known, self.wavefronts.known, self.runs) = (0, 0, None);
         let first = row[(self.first & 31) as usize].into();
         let (mut low, mut high) = (0i64, 0i64);
         for (lane, (relative, &address)) in self.relative.iter_mut().zip(row).enumerate() {
@@ -182,10 +185,21 @@ impl Shape {
     /// Where an access with this shape starts in an allocation of `bytes` (fewer than 2^32) at `base`, if all lanes are
     /// aligned and within it. `base` is aligned for every width, and `lowest` is the lowest address.
     #[inline(always)]
-    pub(super) fn start_within(&self, lowest: u64, base: u64, bytes: u64) -> Option<u32> {
+    pub fn start_within(&self, lowest: u64, base: u64, bytes: u64) -> Option<u32> {
         let start = lowest.checked_sub(base)?;
         let end = start.checked_add(self.span)?.checked_add(u64::from(self.width))?;
         (end <= bytes && self.even && start as u32 & (self.width - 1) == 0).then_some(start as u32)
+    }
+
+    /// The lanes, from `start` on, which [`Shape::start_within`] has told.
+    #[inline(always)]
+    pub fn lanes(&mut self, start: u64) -> Lanes<'_> {
+        let Self { mask, width, ref offsets, ref mut runs, .. } = *self;
+        let runs = match *runs {
+            Some(runs) => runs,
+            None => *runs.insert(Runs::new(mask, offsets, width)),
+        };
+        Lanes { mask, start, offsets, width, runs }
     }
 
     /// The sectors that the access touches.

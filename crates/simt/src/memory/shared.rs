@@ -12,6 +12,7 @@ use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, Shape};
 pub(crate) const BLOCK_WINDOW_BYTES: u64 = 1 << 24;
 
 /// The rank in its cluster of the block that an address of shared memory belongs to.
+#[inline(always)]
 pub(crate) fn rank_of(address: u64) -> u64 {
     address / BLOCK_WINDOW_BYTES
 }

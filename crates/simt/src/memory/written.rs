@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
+use super::Lanes;
+
 /// A bit for each byte, once it matters: most memory is written as a whole or not at all.
 #[derive(Default)]
 pub(crate) struct Written {
@@ -39,10 +41,10 @@ impl Written {
         if offset == 0 && length >= self.bytes {
             return self.mark_all();
         }
-        let bits = self.bits.get_or_init(|| (0..self.bytes.div_ceil(32)).map(|_| AtomicU32::new(0)).collect());
+        let bits = self.bits();
         each_word(offset, length, |index, ones| {
-            if let Some(word) = bits.get(index).filter(|word| word.load(Relaxed) & ones != ones) {
-                word.fetch_or(ones, Relaxed);
+            if let Some(word) = bits.get(index) {
+                set(word, ones);
             }
             true
         });
@@ -51,7 +53,7 @@ impl Written {
     /// Some bytes are written no more: they are somebody else's now.
     pub fn forget(&self, offset: u64, length: u64) {
         let all = if self.whole.swap(false, Relaxed) { u32::MAX } else { 0 };
-        let bits = self.bits.get_or_init(|| (0..self.bytes.div_ceil(32)).map(|_| AtomicU32::new(0)).collect());
+        let bits = self.bits();
         if all != 0 {
             bits.iter().for_each(|word| word.store(all, Relaxed));
         }
@@ -61,6 +63,31 @@ impl Written {
             }
             true
         });
+    }
+
+    /// The bytes of all active lanes are written.
+    #[inline(always)]
+    pub fn mark_lanes(&self, lanes: &Lanes) {
+        if self.whole.load(Relaxed) {
+            return;
+        }
+        if lanes.is_consecutive() {
+            return self.mark(lanes.start, u64::from(lanes.width) * 32);
+        }
+        let bits = self.bits();
+        let mut rest = lanes.mask & !lanes.runs.repeats;
+        while rest != 0 {
+            let (index, ones) = in_word(lanes, rest);
+            rest &= rest - 1;
+            if let Some(word) = bits.get(index) {
+                set(word, ones);
+            }
+        }
+    }
+
+    /// The bits, which now matter.
+    fn bits(&self) -> &[AtomicU32] {
+        self.bits.get_or_init(|| (0..self.bytes.div_ceil(32)).map(|_| AtomicU32::new(0)).collect())
     }
 
     /// Whether all of some bytes are written.
@@ -73,20 +100,21 @@ impl Written {
         each_word(offset, length, |index, ones| bits.get(index).is_some_and(|word| word.load(Relaxed) & ones == ones))
     }
 
-    /// Whether the aligned bytes of all active lanes are written: up to 16 each.
+    /// Whether the bytes of all active lanes are written.
     #[inline(always)]
-    pub fn has_lanes(&self, mask: u32, offsets: &[u64; 32], width: u32) -> bool {
+    pub fn has_lanes(&self, lanes: &Lanes) -> bool {
         if self.whole.load(Relaxed) {
             return true;
         }
+        if lanes.is_consecutive() {
+            return self.has(lanes.start, u64::from(lanes.width) * 32);
+        }
         let Some(bits) = self.bits.get() else { return false };
-        let ones = u64::from(u32::MAX >> (32 - width.clamp(1, 32)));
-        let mut rest = mask;
+        let mut rest = lanes.mask & !lanes.runs.repeats;
         while rest != 0 {
-            let offset = offsets[(rest.trailing_zeros() & 31) as usize];
+            let (index, ones) = in_word(lanes, rest);
             rest &= rest - 1;
-            let word = bits.get((offset / 32) as usize).map_or(0, |word| word.load(Relaxed));
-            if !u64::from(word) & ones << (offset % 32) != 0 {
+            if !bits.get(index).map_or(0, |word| word.load(Relaxed)) & ones != 0 {
                 return false;
             }
         }
@@ -96,6 +124,24 @@ impl Written {
     /// Whether any of them is.
     pub fn has_any(&self, offset: u64, length: u64) -> bool {
         (offset..offset + length).any(|at| self.has(at, 1))
+    }
+}
+
+/// The bits of the bytes of the lowest of some lanes, which are aligned, and the word that these are in.
+#[inline(always)]
+fn in_word(lanes: &Lanes, mask: u32) -> (usize, u32) {
+    let offset = lanes.offset((mask.trailing_zeros() & 31) as usize);
+    (offset as usize / 32, ((1u32 << (lanes.width & 31)) - 1) << (offset % 32))
+}
+
+/// Sets bits of a word, unless they are.
+#[inline(always)]
+fn set(word: &AtomicU32, ones: u32) {
+    if ones == u32::MAX {
+        // Nobody's bits are lost.
+        word.store(ones, Relaxed);
+    } else if word.load(Relaxed) & ones != ones {
+        word.fetch_or(ones, Relaxed);
     }
 }
 
@@ -118,6 +164,7 @@ fn each_word(offset: u64, length: u64, mut each: impl FnMut(usize, u32) -> bool)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Shape;
     use proptest::prelude::*;
 
     proptest! {
@@ -139,6 +186,32 @@ mod tests {
                     prop_assert_eq!(written.has(start, length), part.iter().all(|&byte| byte));
                     prop_assert_eq!(written.has_any(start, length), part.contains(&true));
                 }
+            }
+        }
+
+        #[test]
+        fn lanes_are_as_many_ranges(
+            accesses in prop::collection::vec((1..=u32::MAX, 0u64..40, 0u64..5, 0u32..5, any::<bool>()), 1..8),
+        ) {
+            let bytes = 4096;
+            let written = Written::new(bytes);
+            let mut model = vec![false; bytes as usize];
+            for (mask, start, stride, width, all) in accesses {
+                let (mask, width) = (if all { u32::MAX } else { mask }, 1u32 << width);
+                let addresses = std::array::from_fn(|lane| (start + stride * lane as u64) * u64::from(width));
+                let mut shape = Shape::new();
+                let lowest = shape.follow(mask, &addresses, width);
+                let lanes = shape.lanes(lowest);
+                let ranges = || {
+                    let active = (0..32).filter(|lane| mask >> lane & 1 == 1);
+                    active.map(|lane| addresses[lane] as usize..addresses[lane] as usize + width as usize)
+                };
+                prop_assert_eq!(written.has_lanes(&lanes), ranges().all(|range| model[range].iter().all(|&byte| byte)));
+                written.mark_lanes(&lanes);
+                ranges().for_each(|range| model[range].fill(true));
+                prop_assert!(written.has_lanes(&lanes));
+                let has: Vec<bool> = (0..bytes).map(|at| written.has(at, 1)).collect();
+                prop_assert_eq!(&has, &model);
             }
         }
     }

@@ -1,0 +1,100 @@
+//! Who is told of when accesses race, or do not see each other.
+
+use ptx::Space;
+
+use super::copies::Copies;
+use super::race::{Conflict, Races};
+use super::touch::{There, Touch};
+use super::{FindingKind, Findings, Party, RaceScope};
+use crate::memory::Lanes;
+use crate::trap::AccessAction;
+
+/// Tells of a race, unless both write the same value.
+#[cold]
+pub(super) fn report_race(
+    findings: &mut Findings,
+    races: &Races,
+    copies: &Copies,
+    block: u64,
+    touch: &Touch,
+    reached: (&Lanes, &There),
+    conflict: &Conflict,
+) {
+    let (lanes, there) = reached;
+    let &Conflict { lane, before, was_write, .. } = conflict;
+    let (start, _) = races.block_of(before);
+    let warp = races.in_cluster(touch.warp);
+    let of_block = races.threads_of_block;
+    let same_block = start == races.clocks.start && before.thread() / of_block == warp * 32 / of_block;
+    let (address, width) = (there.address(lanes, lane), touch.coming.width);
+    if was_write && touch.coming.action == AccessAction::Write && (!before.is_strong() || before.is_volatile()) {
+        let new = (touch.new)(lane);
+        let same_instruction = same_block
+            && before.place() == touch.coming.place
+            && before.thread() / 32 == warp
+            && before.time() == races.clocks.interval(warp);
+        let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
+        let old = || match touch.space {
+            Space::Shared if copies.any() => copies.value_then(address, width, (touch.old)(address)),
+            _ => (touch.old)(address),
+        };
+        if by_lane || old() == new {
+            return;
+        }
+    }
+    let scope = match same_block {
+        false => RaceScope::Grid,
+        true if before.thread() / 32 == warp => RaceScope::Warp,
+        true => RaceScope::Block,
+    };
+    let (address, [first, second]) = parties(races, block, touch, reached, conflict);
+    let (space, allocation) = (touch.space, there.span);
+    let actions = [touch.coming.action, action_of(conflict)];
+    findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
+}
+
+/// Tells of a read of what this launch has written, by a path that need not see it.
+#[cold]
+pub(super) fn report_fetch(
+    findings: &mut Findings,
+    races: &Races,
+    block: u64,
+    touch: &Touch,
+    reached: (&Lanes, &There),
+    conflict: &Conflict,
+) {
+    let (address, [first, second]) = parties(races, block, touch, reached, conflict);
+    let (space, width, writer) = (touch.space, touch.coming.width, action_of(conflict));
+    let (actions, allocation) = ([touch.coming.action, writer], reached.1.span);
+    findings.add(FindingKind::WrittenTexture { space, address, width, actions, allocation }, first, Some(second));
+}
+
+/// The first address that both access, the party of now and the one of before.
+fn parties(
+    races: &Races,
+    block: u64,
+    touch: &Touch,
+    (lanes, there): (&Lanes, &There),
+    conflict: &Conflict,
+) -> (u64, [Party; 2]) {
+    let &Conflict { lane, cell, before, .. } = conflict;
+    let (_, first_block) = races.block_of(before);
+    let of_block = races.threads_of_block;
+    let party = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
+    let first = party(touch.coming.place, block, touch.warp * 32 + lane as u32, touch.coming.action);
+    let other_block = first_block + u64::from(before.thread() / of_block);
+    let second = party(before.place(), other_block, before.thread() % of_block, action_of(conflict));
+    let is_shared = matches!(touch.space, Space::Shared | Space::ClusterShared);
+    let start = if is_shared { 0 } else { there.base };
+    let address = there.address(lanes, lane).max(start.wrapping_add((cell as u64) << races.cell_shift));
+    (address, [first, second])
+}
+
+/// What the earlier access was.
+fn action_of(conflict: &Conflict) -> AccessAction {
+    match conflict.was_write {
+        true if conflict.before.is_strong() && !conflict.before.is_volatile() => AccessAction::Atomic,
+        true => AccessAction::Write,
+        false => AccessAction::Read,
+    }
+}

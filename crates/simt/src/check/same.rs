@@ -1,0 +1,271 @@
+//! The quick ways of the race detector find what the plain one finds, and leave the same behind.
+
+use proptest::prelude::*;
+
+use super::race::{Races, Reached};
+use super::stamp::Stamp;
+use super::{Coming, Stored};
+use crate::memory::Shape;
+use crate::program::Order;
+use crate::trap::AccessAction;
+
+/// Bytes of each piece of memory.
+const BYTES: u64 = 2048;
+
+/// What a warp does, or the whole block.
+#[derive(Clone, Debug)]
+enum Step {
+    Access {
+        warp: u32,
+        place: Place,
+        mask: u32,
+        lanes: Pattern,
+        width: u32,
+        how: How,
+    },
+    /// Comes to the barrier of all threads, which is complete when all warps have come.
+    Arrive {
+        warp: u32,
+    },
+    /// Some warps meet.
+    Meet {
+        warps: Vec<u32>,
+    },
+    /// Some lanes of a warp meet.
+    MeetLanes {
+        warp: u32,
+        mask: u32,
+    },
+    Fence {
+        warp: u32,
+        mask: u32,
+        for_block: bool,
+    },
+    NextBlock,
+}
+
+/// Shared memory, or an allocation.
+type Place = Option<usize>;
+
+/// Which elements lanes access.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// A whole row, or one that begins where it may.
+    Row(u32),
+    Stride(u32, u32),
+    Same(u32),
+    /// As many lanes each share one element, with the next that far away.
+    Groups(u32, u32, u32),
+    /// As many lanes in a row each, with the next row that far away: 0 for the same.
+    Rows(u32, u32, u32),
+    Anywhere(Vec<u32>),
+}
+
+impl Pattern {
+    fn element(&self, lane: u32) -> u32 {
+        match *self {
+            Self::Row(start) => start + lane,
+            Self::Stride(start, stride) => start + stride * lane,
+            Self::Same(start) => start,
+            Self::Groups(start, count, apart) => start + lane / count * apart,
+            Self::Rows(start, count, apart) => start + lane % count + lane / count * apart,
+            Self::Anywhere(ref elements) => elements[lane as usize],
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Read,
+    Write,
+    Volatile(AccessAction),
+    Relaxed(AccessAction, bool),
+    Release(bool),
+    Atomic(bool),
+}
+
+impl How {
+    fn action(self) -> AccessAction {
+        match self {
+            Self::Read => AccessAction::Read,
+            Self::Write | Self::Release(_) => AccessAction::Write,
+            Self::Volatile(action) | Self::Relaxed(action, _) => action,
+            Self::Atomic(_) => AccessAction::Atomic,
+        }
+    }
+
+    fn order(self) -> Order {
+        let strong = Order { strong: true, ..Order::default() };
+        match self {
+            Self::Read | Self::Write => Order::default(),
+            Self::Volatile(_) => Order { volatile: true, ..strong },
+            Self::Relaxed(_, in_block) | Self::Atomic(in_block) => Order { in_block, ..strong },
+            Self::Release(for_block) => Order { releases: Some(for_block), ..strong },
+        }
+    }
+}
+
+fn mask() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => Just(u32::MAX), 1 => (0u32..32).prop_map(|lanes| u32::MAX >> lanes), 1 => 1..=u32::MAX]
+}
+
+fn pattern() -> impl Strategy<Value = Pattern> {
+    let start = || 0u32..100;
+    prop_oneof![
+        6 => (0u32..4).prop_map(|row| Pattern::Row(32 * row)),
+        3 => start().prop_map(Pattern::Row),
+        2 => (start(), prop_oneof![Just(2u32), Just(11), Just(33)]).prop_map(|(start, by)| Pattern::Stride(start, by)),
+        2 => start().prop_map(Pattern::Same),
+        2 => (start(), 2u32..17, 1u32..20).prop_map(|(start, count, apart)| Pattern::Groups(start, count, apart)),
+        2 => (start(), 4u32..17, 0u32..40).prop_map(|(start, count, apart)| Pattern::Rows(start, count, apart)),
+        1 => prop::collection::vec(0u32..128, 32).prop_map(Pattern::Anywhere),
+    ]
+}
+
+fn how() -> impl Strategy<Value = How> {
+    let action = || prop_oneof![Just(AccessAction::Read), Just(AccessAction::Write)];
+    prop_oneof![
+        12 => Just(How::Read),
+        8 => Just(How::Write),
+        1 => action().prop_map(How::Volatile),
+        1 => (action(), any::<bool>()).prop_map(|(action, in_block)| How::Relaxed(action, in_block)),
+        1 => any::<bool>().prop_map(How::Release),
+        1 => any::<bool>().prop_map(How::Atomic),
+    ]
+}
+
+fn step(warps: u32) -> impl Strategy<Value = Step> {
+    let place = prop_oneof![2 => Just(None), 2 => Just(Some(0)), 1 => Just(Some(1))];
+    let access =
+        (0..warps, place, mask(), pattern(), 0u32..5, how()).prop_map(|(warp, place, mask, lanes, width, how)| {
+            Step::Access { warp, place, mask, lanes, width: 1 << width, how }
+        });
+    prop_oneof![
+        24 => access,
+        8 => (0..warps).prop_map(|warp| Step::Arrive { warp }),
+        1 => prop::collection::vec(0..warps, 1..4).prop_map(|warps| Step::Meet { warps }),
+        1 => (0..warps, mask()).prop_map(|(warp, mask)| Step::MeetLanes { warp, mask }),
+        1 => (0..warps, mask(), any::<bool>()).prop_map(|(warp, mask, for_block)| Step::Fence { warp, mask, for_block }),
+        2 => Just(Step::NextBlock),
+    ]
+}
+
+/// A race: lane, cell, the access before, whether that was a write.
+type Told = (usize, usize, Stamp, bool);
+
+/// A race detector, and whether it takes the quick ways.
+struct Detector {
+    races: Races,
+    quick: bool,
+    arrived: Vec<u32>,
+    block: u64,
+}
+
+impl Detector {
+    fn new(threads: u32, narrowest: u32, quick: bool) -> Self {
+        let mut races = Races::new((1, threads), narrowest).expect("they are few");
+        races.begin(0);
+        Self { races, quick, arrived: Vec::new(), block: 0 }
+    }
+
+    /// Does a step of a block of so many threads. Returns what was found.
+    fn step(&mut self, step: &Step, index: u32, threads: u32, narrowest: u32) -> Vec<Told> {
+        let exists = |warp: u32| u32::MAX >> (32 - (threads - warp * 32).min(32));
+        let mut told = Vec::new();
+        match *step {
+            Step::Access { warp, place, mask, ref lanes, width, how } => {
+                // A copy that is cut short reads byte by byte.
+                let (mask, width) = (mask & exists(warp), if width == 1 { 1 } else { width.max(narrowest) });
+                if mask == 0 || self.arrived.contains(&warp) {
+                    return told;
+                }
+                let elements = BYTES / u64::from(width);
+                let addresses =
+                    std::array::from_fn(|lane| u64::from(lanes.element(lane as u32)) % elements * u64::from(width));
+                let mut shape = Shape::new();
+                let lowest = shape.follow(mask, &addresses, width);
+                let order = how.order();
+                let coming = Coming {
+                    action: how.action(),
+                    width,
+                    element: width,
+                    order: &order,
+                    copied: 0,
+                    overwrites: false,
+                    incoherent: false,
+                    place: index,
+                    stored: Stored::Unknown,
+                    on_mbarrier: false,
+                };
+                let lanes = &shape.lanes(lowest);
+                let reached = Reached { allocation: place, coming: &coming, lanes, warp };
+                let mut found = |_: &Races, conflict: super::race::Conflict| {
+                    told.push((conflict.lane, conflict.cell, conflict.before, conflict.was_write));
+                };
+                match self.quick || order.strong {
+                    true => self.races.access(&reached, &mut found),
+                    false => self.races.lanes(&reached, mask, &mut found),
+                }
+            }
+            Step::Arrive { warp } if !self.arrived.contains(&warp) => {
+                self.races.arrive(0, warp, exists(warp), true);
+                self.arrived.push(warp);
+                if self.arrived.len() as u32 == threads.div_ceil(32) {
+                    self.races.complete(0);
+                    self.arrived.clear();
+                }
+            }
+            Step::Meet { ref warps } => {
+                for (at, &warp) in warps.iter().enumerate() {
+                    if !self.arrived.contains(&warp) && !warps[..at].contains(&warp) {
+                        self.races.arrive(1, warp, exists(warp), at % 3 != 2);
+                    }
+                }
+                self.races.complete(1);
+            }
+            Step::MeetLanes { warp, mask } => self.races.meet_lanes(warp, mask & exists(warp)),
+            Step::Fence { warp, mask, for_block } => self.races.fence(warp, mask & exists(warp), for_block),
+            Step::NextBlock => {
+                self.arrived.clear();
+                self.block += 1;
+                self.races.begin(self.block);
+            }
+            Step::Arrive { .. } => {}
+        }
+        told
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn quick_ways_find_what_the_plain_one_finds(
+        threads in prop_oneof![Just(32u32), Just(64), Just(80), Just(128)],
+        narrowest in prop_oneof![3 => Just(4u32), 1 => Just(1)],
+        steps in prop::collection::vec(step(4), 1..60),
+    ) {
+        let mut detectors = [true, false].map(|quick| Detector::new(threads, narrowest, quick));
+        let warps = threads.div_ceil(32);
+        for (index, step) in steps.iter().enumerate() {
+            let there = match step {
+                Step::Access { warp, .. } | Step::Arrive { warp } | Step::MeetLanes { warp, .. } | Step::Fence { warp, .. } =>
+                    *warp < warps,
+                Step::Meet { warps: all } => all.iter().all(|&warp| warp < warps),
+                Step::NextBlock => true,
+            };
+            if !there {
+                continue;
+            }
+            let [quick, plain] = detectors.each_mut().map(|one| one.step(step, index as u32, threads, narrowest));
+            prop_assert_eq!(quick, plain, "step {}: {:?}", index, step);
+            let [quick, plain] = detectors.each_ref().map(|one| &one.races);
+            for place in [None, Some(0), Some(1)] {
+                for cell in 0..(BYTES / u64::from(narrowest)) as usize {
+                    let [quick, plain] = [quick, plain].map(|races| races.known_of(place, cell));
+                    prop_assert_eq!(quick, plain, "step {}: {:?}; {:?}, cell {}", index, step, place, cell);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! An access, as the machine tells the sanitizer of it, and what it reaches.
+
+use ptx::Space;
+
+use crate::lanes::Row;
+use crate::memory::{AllocationSpan, Lanes, Located, Written};
+use crate::program::Order;
+use crate::trap::AccessAction;
+
+/// What an instruction is about to do to memory.
+///
+/// It is handed on by reference only: to copy what was just put together makes the processor wait for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Coming<'a> {
+    pub action: AccessAction,
+    /// Bytes a lane accesses: 1, 2, 4, 8 or 16.
+    pub width: u32,
+    /// Bytes of an element, of which the access may have several.
+    pub element: u32,
+    pub order: &'a Order,
+    /// The elements that are read only to be stored elsewhere, or not used at all: one bit each.
+    pub copied: u32,
+    /// Whether the value that is there before does not matter, though it is read.
+    pub overwrites: bool,
+    /// Whether it need not see what this launch has written: a read through a texture or surface.
+    pub incoherent: bool,
+    /// Index of the instruction in `Code::places`.
+    pub place: u32,
+    pub stored: Stored<'a>,
+    /// Whether it is an operation on an mbarrier: on one of another block, it releases to that.
+    pub on_mbarrier: bool,
+}
+
+/// What is about to be stored.
+#[derive(Clone, Copy)]
+pub(crate) enum Stored<'a> {
+    /// Nothing, or something that depends on what is there.
+    Unknown,
+    /// What these rows of registers hold.
+    Registers(&'a [u32]),
+    Words(&'a [Row; 4]),
+}
+
+/// An access, as the machine is about to make it.
+pub(crate) struct Touch<'a> {
+    pub coming: &'a Coming<'a>,
+    pub space: Space,
+    /// The warp in its block.
+    pub warp: u32,
+    /// What a lane is about to store.
+    pub new: &'a dyn Fn(usize) -> u128,
+    /// What is in memory at an address.
+    pub old: &'a dyn Fn(u64) -> u128,
+}
+
+/// What an access reaches.
+pub(super) struct There {
+    /// The number of the allocation; `None`: the block's shared memory.
+    pub allocation: Option<usize>,
+    pub span: AllocationSpan,
+    /// What is to be subtracted from addresses, for offsets in it.
+    pub base: u64,
+}
+
+impl There {
+    #[inline(always)]
+    pub fn of(Located { index, span, base }: Located) -> Self {
+        Self { allocation: Some(index), span, base }
+    }
+
+    /// Where an address is in it.
+    #[inline(always)]
+    pub fn offset(&self, address: u64) -> u64 {
+        address.wrapping_sub(self.base)
+    }
+
+    /// The address that a lane accesses.
+    pub fn address(&self, lanes: &Lanes, lane: usize) -> u64 {
+        self.base.wrapping_add(lanes.offset(lane))
+    }
+}
+
+/// Whether a read of partly written bytes only moves them: padding is copied with what it pads.
+pub(super) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> bool {
+    let (element, width) = (u64::from(touch.coming.element), u64::from(touch.coming.width));
+    written.has_any(offset, width)
+        && (0..width / element)
+            .all(|index| touch.coming.copied >> index & 1 == 1 || written.has(offset + index * element, element))
+}
