@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// What stands before the lines of a `// kernel:` program.
 const PRELUDE: &str = ".version 8.3
-.target sm_90
+.target sm_90a
 .address_size 64
 .global .align 4 .b8 bytes[64];
 .shared .align 16 .b8 tile[128];

@@ -66,6 +66,7 @@ fn instructions_become_what_they_mean() {
         "controls",
         "plain",
         "matrices",
+        "warpgroup",
         "asynchronous",
     ] {
         insta::assert_snapshot!(family, listing(&module, family));

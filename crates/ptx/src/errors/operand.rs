@@ -32,6 +32,10 @@ pub enum OperandError {
     BulkCopySize,
     #[error("the constant must be from {low} to {high}")]
     OutOfRange { low: u64, high: u64 },
+    #[error("the constant must be 1 or -1")]
+    NotASign,
+    #[error("the number of registers must be a multiple of 8 from 24 to 256")]
+    RegisterCount,
     #[error("`{name}` has {}, not {found}", counted(*.expected, .what))]
     CallCount { name: String, what: &'static str, expected: usize, found: usize },
     #[error("{what} {index} of `{name}` has {expected} bytes, not {found}")]

@@ -7,7 +7,7 @@ use super::{
     Address, AsyncCopy, AsyncStore, AtomicOp, BarrierAction, BinaryOp, BulkCopy, CacheOperator, CallOperand, Callee,
     CarryOp, Combine, Comparison, Destination, FloatProperty, Location, MatrixMultiply, MatrixTile, MbarrierAction,
     Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo, Space,
-    Span, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
+    Span, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode, WarpgroupMultiply,
 };
 use crate::Handle;
 
@@ -351,6 +351,18 @@ pub enum Op {
     StoreFragment {
         tile: Box<MatrixTile>,
         srcs: Vec<Operand>,
+    },
+
+    // Matrices, which the four warps of a warpgroup hold together.
+    /// `wgmma.mma_async`.
+    WarpgroupMultiply(Box<WarpgroupMultiply>),
+    /// `wgmma.fence`: registers that the thread has written may be operands, or accumulators, of what follows.
+    WarpgroupFence,
+    /// `wgmma.commit_group`: the products since the last one are a group.
+    CommitProducts,
+    /// `wgmma.wait_group`: until at most so many groups are left.
+    WaitForProducts {
+        groups_left: u32,
     },
 
     // Across lanes.

@@ -12,6 +12,7 @@ mod operation;
 mod texture;
 mod types;
 mod video;
+mod warpgroup;
 
 pub use asynchronous::*;
 pub use instruction::*;
@@ -24,3 +25,4 @@ pub use operation::*;
 pub use texture::*;
 pub use types::*;
 pub use video::*;
+pub use warpgroup::*;

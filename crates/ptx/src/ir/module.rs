@@ -14,6 +14,8 @@ pub struct Module {
     pub version: (u32, u32),
     /// `.target`: the number of `sm_NN`.
     pub target: u32,
+    /// Whether it is for that architecture alone, or its family: `sm_90a`, `sm_100f`.
+    pub target_is_specific: bool,
     /// All variables: the module's own and those of its functions.
     pub variables: Arena<Variable>,
     /// All functions, in the order of their first mention.

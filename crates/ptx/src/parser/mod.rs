@@ -39,6 +39,7 @@ pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
         text: text.to_owned(),
         version: (0, 0),
         target: 0,
+        target_is_specific: false,
         variables: Arena::default(),
         functions: Arena::default(),
         files: Arena::default(),
@@ -160,9 +161,12 @@ impl<'t> Parser<'t> {
         loop {
             let word = self.cursor.word("a target such as `sm_75`")?;
             if let Some(number) = word.text.strip_prefix("sm_") {
-                let number = number.trim_end_matches(['a', 'f']);
-                match number.parse() {
-                    Ok(number @ 10..1000) => self.environment.module.target = number,
+                let general = number.trim_end_matches(['a', 'f']);
+                match general.parse() {
+                    Ok(found @ 10..1000) => {
+                        self.environment.module.target = found;
+                        self.environment.module.target_is_specific = general != number;
+                    }
                     _ => return fault(word.span, DeclarationError::UnknownTarget(word.text.to_owned())),
                 }
             } else if !matches!(word.text, "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32") {

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::Op;
 use crate::Type::*;
-use crate::errors::Parsed;
+use crate::errors::{InstructionError, OperandError, Parsed, fault};
 
 /// `barrier.cluster.arrive{.sem}{.aligned};`, `barrier.cluster.wait{.acquire}{.aligned};`
 pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
@@ -45,8 +45,14 @@ pub(super) fn no_effect(c: &mut Context<'_, '_>) -> Parsed<Op> {
             c.require(&[("sync", ())], "`.sync`")?;
             c.require(&[("aligned", ())], "`.aligned`")?;
             c.ty_of(&[U32])?;
+            if !c.environment.module.target_is_specific {
+                return fault(c.name_span(), InstructionError::OtherTarget { instruction: c.name(), target: "sm_90a" });
+            }
             c.operands(1)?;
-            c.immediate(0, 256)?;
+            let count = c.immediate(0, u64::MAX)?;
+            if !(24..=256).contains(&count) || !count.is_multiple_of(8) {
+                return fault(c.raw(0).span, OperandError::RegisterCount);
+            }
         }
         _ => {
             let most = if c.accept("mask") { 0xffff } else { 15 };

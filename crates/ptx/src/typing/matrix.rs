@@ -20,10 +20,19 @@ pub(super) const LAYOUTS: [(&str, MatrixLayout); 2] = [("row", MatrixLayout::Row
 
 /// A shape, which must be one of these; `what` says so, with an example.
 pub(super) fn shape(c: &mut Context<'_, '_>, allowed: &[[u32; 3]], what: &'static str) -> Parsed<MatrixShape> {
+    shape_that(c, |shape| allowed.contains(shape), what)
+}
+
+/// A shape, which must fit.
+pub(super) fn shape_that(
+    c: &mut Context<'_, '_>,
+    fits: impl Fn(&[u32; 3]) -> bool,
+    what: &'static str,
+) -> Parsed<MatrixShape> {
     let found = c.take_first(|text| {
         let (m, rest) = text.strip_prefix('m')?.split_once('n')?;
         let (n, k) = rest.split_once('k')?;
-        Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?]).filter(|shape| allowed.contains(shape))
+        Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?]).filter(&fits)
     });
     match found {
         Some([m, n, k]) => Ok(MatrixShape { m, n, k }),

@@ -30,6 +30,7 @@ mod texture;
 mod unsupported;
 mod video;
 mod warp;
+mod warpgroup;
 mod wmma;
 
 pub(crate) use unsupported::refuse;
@@ -93,6 +94,7 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "movmatrix" => matrix::transpose(c),
         "mma" => multiply::multiply(c),
         "wmma" => wmma::wmma(c),
+        "wgmma" => warpgroup::wgmma(c),
 
         "mov" => movement::mov(c),
         "cvt" if c.has_modifier("pack") => convert::pack(c),

@@ -139,7 +139,7 @@ pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
         a: read(c, 1, registers(stored, MatrixRole::A, a_ty, false))?,
         b: read(c, 2, registers(shape, MatrixRole::B, b_ty, false))?,
         c: read(c, 3, sum(c_ty))?,
-        sparsity: if is_sparse { Some(sparsity(c, shape, a_ty)?) } else { None },
+        sparsity: if is_sparse { Some(sparsity(c, 4, shape, a_ty)?) } else { None },
     };
     Ok(Op::MatrixMultiply(Box::new(product)))
 }
@@ -151,8 +151,13 @@ pub(super) fn bit_product(c: &mut Context<'_, '_>) -> Parsed<BitProduct> {
     Ok(product)
 }
 
-/// The metadata of a sparse A, and which of its threads give them: one or two of four, or all.
-fn sparsity(c: &mut Context<'_, '_>, shape: MatrixShape, a_ty: MatrixType) -> Parsed<Sparsity> {
-    let selector = c.immediate(5, u64::from(4 / shape.metadata_lanes(a_ty) - 1))? as u32;
-    Ok(Sparsity { metadata: c.src(4, B32)?, selector })
+/// The metadata of a sparse A (operand `index`), and which of its threads give them: one or two of four, or all.
+pub(super) fn sparsity(
+    c: &mut Context<'_, '_>,
+    index: usize,
+    shape: MatrixShape,
+    a_ty: MatrixType,
+) -> Parsed<Sparsity> {
+    let selector = c.immediate(index + 1, u64::from(4 / shape.metadata_lanes(a_ty) - 1))? as u32;
+    Ok(Sparsity { metadata: c.src(index, B32)?, selector })
 }

@@ -4,7 +4,7 @@ use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
 /// Opcodes that are PTX, but have no operation here.
-const OPCODES: &[&str] = &["clusterlaunchcontrol", "istypep", "multimem", "tcgen05", "tensormap", "wgmma"];
+const OPCODES: &[&str] = &["clusterlaunchcontrol", "istypep", "multimem", "tcgen05", "tensormap"];
 
 /// Opcodes with a modifier that makes them another instruction, one that has no operation here.
 const FORMS: &[(&str, &str)] = &[
@@ -25,7 +25,8 @@ pub(crate) fn refuse(opcode: &str, modifiers: &[Word<'_>]) -> Option<Instruction
     let has = |name: &str| modifiers.iter().any(|modifier| modifier.text == name);
     let refused = OPCODES.contains(&opcode)
         || FORMS.iter().any(|&(of, form)| of == opcode && has(form))
-        || modifiers.iter().any(|modifier| TYPES.contains(&modifier.text)) && !matches!(opcode, "mma" | "wmma")
+        || modifiers.iter().any(|modifier| TYPES.contains(&modifier.text))
+            && !matches!(opcode, "mma" | "wmma" | "wgmma")
         || opcode == "cvt" && has("rs")
         || opcode == "fence" && modifiers.iter().any(|modifier| modifier.text.starts_with("tensormap"));
     refused.then(|| {

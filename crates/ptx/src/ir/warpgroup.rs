@@ -1,0 +1,48 @@
+//! `wgmma`: products of matrices by a warpgroup, four warps together (PTX ISA, "Asynchronous Warpgroup Level Matrix
+//! Multiply-Accumulate Instructions").
+//!
+//! D has 64 rows, of which each warp holds 16. A is in registers, spread likewise, or in shared memory, where B always is. What is
+//! in shared memory is told by a *matrix descriptor*: 64 bits with an address, two strides and how it is swizzled.
+
+use super::{BitProduct, Destination, MatrixShape, MatrixType, Operand, Sparsity};
+
+/// A factor of a product.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WarpgroupFactor {
+    /// In registers: the fragment of the warp's 16 rows, in PTX's order.
+    Registers(Vec<Operand>),
+    /// In shared memory.
+    Shared {
+        /// The matrix descriptor.
+        descriptor: Operand,
+        /// `imm-trans`: neighbours in memory are neighbours in a column of A or a row of B ("MN-major"), not along k.
+        transposed: bool,
+    },
+}
+
+/// `wgmma.mma_async`: `D = A * B + D`, or `D = A * B`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // as in `MatrixMultiply`
+pub struct WarpgroupMultiply {
+    /// `m` is 64.
+    pub shape: MatrixShape,
+    pub d_ty: MatrixType,
+    pub a_ty: MatrixType,
+    pub b_ty: MatrixType,
+    /// `.satfinite`: a sum of integers stops at the ends of s32.
+    pub saturate: bool,
+    /// For elements of one bit.
+    pub bit_product: Option<BitProduct>,
+    /// Read and written; none is `_`.
+    pub d: Vec<Destination>,
+    pub a: WarpgroupFactor,
+    pub b: WarpgroupFactor,
+    /// `scale-d`: whether D is added. A predicate.
+    pub adds: Operand,
+    /// `imm-scale-a` is -1.
+    pub negate_a: bool,
+    /// `imm-scale-b` is -1.
+    pub negate_b: bool,
+    /// For `wgmma.mma_async.sp`.
+    pub sparsity: Option<Sparsity>,
+}
