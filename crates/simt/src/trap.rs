@@ -207,6 +207,16 @@ pub enum TrapKind {
         /// That number.
         bytes: u32,
     },
+    /// An instruction of the four warps of a warpgroup, in one that has fewer.
+    IncompleteWarpgroup {
+        /// The warps that it has.
+        warps: u32,
+    },
+    /// An operand that must be the same in all lanes of a warp, and is not.
+    NotUniform {
+        /// Which.
+        what: &'static str,
+    },
     /// An operation on a barrier in shared memory that cannot be.
     InvalidMbarrier {
         /// The address in shared memory.
@@ -408,6 +418,13 @@ impl fmt::Display for TrapKind {
             ),
             TrapKind::BulkCopySize { bytes } => {
                 write!(formatter, "a bulk copy of {bytes} bytes: a multiple of 16 up to 1048560 is possible")
+            }
+            TrapKind::IncompleteWarpgroup { warps } => write!(
+                formatter,
+                "an instruction of the four warps of a warpgroup, in one of {warps}: a block needs a multiple of 128 threads"
+            ),
+            TrapKind::NotUniform { what } => {
+                write!(formatter, "{what} is not the same in all lanes of the warp, as it must be")
             }
             TrapKind::InvalidMbarrier { address, fault } => {
                 write!(formatter, "mbarrier at shared address {address:#x}: {fault}")

@@ -34,7 +34,7 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     (&["mbarrier"], &["complete_tx"], 90),
     // Clusters.
     (&["barrier"], &["cluster"], 90),
-    (&["mapa", "getctarank", "elect", "griddepcontrol", "setmaxnreg"], &[], 90),
+    (&["mapa", "getctarank", "elect", "griddepcontrol"], &[], 90),
     (&["ld", "st", "atom", "red", "fence", "mbarrier"], &["cluster"], 90),
     (&[], &["shared::cluster"], 90),
     // Memory.

@@ -8,7 +8,9 @@
 //!   sum of its factors' exponents; the sum of these is exact, and is cut off to an f32, or rounded to the nearest f16.
 //! - **fp8.** An H200 has no such instruction for `mma.sync`; its compiler makes f16 of the elements, adds the products of the
 //!   first two of each four in k, then those of the last two to that, and at last the accumulator; each sum is an f32, or an f16
-//!   where the result is.
+//!   where the result is. `wgmma` has one: products are exact, and all of them and the accumulator are cut off 13 bits below the
+//!   leading bit of the greatest; what their sum has below 13 bits of fraction is cut off, too. (Not measured here; published by
+//!   others, as MMA-Sim, arXiv:2511.10909.)
 //! - **f16 in `m8n8k4`.** No such instruction either: products are added by fused multiply-add in the order of k, and the sum
 //!   to the accumulator.
 //! - **f64.** Fused multiply-add in the order of k.
@@ -30,6 +32,8 @@ const SPECIAL: i32 = i32::MAX;
 
 /// Bits below the leading bit of the greatest term that a sum keeps.
 const KEPT: i32 = 25;
+/// The same where the factors have 8 bits.
+const KEPT_OF_NARROW: i32 = 13;
 
 /// Exponent and fraction bits of a type.
 fn format(ty: MatrixType) -> (u32, u32) {
@@ -37,6 +41,8 @@ fn format(ty: MatrixType) -> (u32, u32) {
         MatrixType::F16 => (5, 10),
         MatrixType::Bf16 => (8, 7),
         MatrixType::Tf32 => (8, 10),
+        MatrixType::E4m3 => (4, 3),
+        MatrixType::E5m2 => (5, 2),
         _ => (8, 23),
     }
 }
@@ -51,6 +57,22 @@ impl Factor {
             // The lower bits of a tf32 are not looked at.
             MatrixType::Tf32 => Self::of(bits >> 13, format(ty)),
             _ => Self::of(bits, format(ty)),
+        }
+    }
+
+    /// The factor that an element of 8 bits stands for, where it is multiplied as it is; either type gets the fraction of an
+    /// e4m3.
+    pub fn narrow(bits: u32, ty: MatrixType) -> Self {
+        if ty == MatrixType::E5m2 {
+            let factor = Self::of(bits, format(ty));
+            return if factor.is_special() { factor } else { Self { significand: factor.significand << 1, ..factor } };
+        }
+        let sign = if bits & 0x80 != 0 { -1 } else { 1 };
+        match bits & 0x7f {
+            0x7f => Self { significand: 0, exponent: SPECIAL },
+            // No infinities: these are numbers.
+            magnitude @ 0x78.. => Self { significand: sign * (magnitude as i32 & 7 | 8), exponent: 8 },
+            _ => Self::of(bits, format(MatrixType::E4m3)),
         }
     }
 
@@ -93,7 +115,7 @@ fn half_of_e4m3(bits: u32) -> u32 {
 /// How the sums of a product are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// The type of the factors: f16 for those of 8 bits.
+    /// The type of the factors: of 8 bits, f16 by way of that, else e4m3 for both.
     pub factors: MatrixType,
     /// The type of the accumulator.
     pub c: MatrixType,
@@ -121,7 +143,7 @@ impl Sum {
         if greatest == i32::MIN {
             return 0;
         }
-        let lowest = greatest - KEPT;
+        let lowest = greatest - if self.is_narrow() { KEPT_OF_NARROW } else { KEPT };
         let term = |significand: i64, exponent: i32| {
             let places = exponent - lowest;
             if places >= 0 {
@@ -161,6 +183,10 @@ impl Sum {
         self.result_format().encode(number, Round::Zero) as u32
     }
 
+    fn is_narrow(self) -> bool {
+        self.factors == MatrixType::E4m3
+    }
+
     fn result_format(self) -> Format {
         if self.d == MatrixType::F16 { soft::F16 } else { soft::F32 }
     }
@@ -171,7 +197,8 @@ impl Sum {
         }
         let number = Number::Finite { negative: sum < 0, significand: sum.unsigned_abs().into(), exponent };
         let round = if self.d == MatrixType::F16 { Round::Nearest } else { Round::Zero };
-        self.result_format().encode(number, round) as u32
+        let bits = self.result_format().encode(number, round) as u32;
+        if self.is_narrow() && self.d == MatrixType::F32 { bits & !((1 << (23 - KEPT_OF_NARROW)) - 1) } else { bits }
     }
 }
 
@@ -224,6 +251,41 @@ mod tests {
         // Towards zero: of a product of 1.5 units, one is left.
         assert_eq!(sum(&[(twelve, 0x0a00); 4], 1.0), 1.0 + 2.0f32.powi(-23));
         assert_eq!(sum(&[(ONE, ONE), (ONE, 0xbc00)], 2.0f32.powi(-100)), 0.0);
+    }
+
+    #[test]
+    fn sums_of_8_bits_keep_13() {
+        let sum = |c: f32, pairs: &[(u32, u32)]| {
+            let sum = Sum { factors: MatrixType::E4m3, c: MatrixType::F32, d: MatrixType::F32 };
+            let (a, b) = (pairs.iter().map(|pair| pair.0), pairs.iter().map(|pair| pair.1));
+            let factor = |bits| Factor::narrow(bits, MatrixType::E4m3);
+            f32::from_bits(sum.of(a.map(factor), b.map(factor), c.to_bits()))
+        };
+        const ONE: u32 = 0x38;
+        // 2^-6 * 2^-7 (a subnormal) = 2^-13 is the last bit that counts.
+        let (six, seven, nine) = (0x08, 0x04, 0x01);
+        assert_eq!(sum(1.0, &[(six, seven); 3]), 1.0 + 3.0 * 2.0f32.powi(-13));
+        assert_eq!(sum(1.0, &[(six, nine); 32]), 1.0);
+        // So with the accumulator.
+        assert_eq!(sum(2.0f32.powi(-14), &[(ONE, ONE)]), 1.0);
+        assert_eq!(sum(-2.0f32.powi(-14), &[(ONE, ONE)]), 1.0);
+        // 1 + (1 + 2^-13) is cut off to 13 bits of fraction.
+        assert_eq!(sum(1.0 + 2.0f32.powi(-13), &[(ONE, ONE)]), 2.0);
+        assert_eq!(sum(448.0, &[(0x7e, ONE)]), 896.0);
+    }
+
+    #[test]
+    fn factors_of_8_bits_are_what_they_stand_for() {
+        let value = |factor: Factor| factor.significand as f32 * 2.0f32.powi(factor.exponent - 3);
+        for bits in (0..256).filter(|bits| bits & 0x7f != 0x7f) {
+            assert_eq!(value(Factor::narrow(bits, MatrixType::E4m3)), single(half_of_e4m3(bits), MatrixType::F16));
+        }
+        for bits in (0..256).filter(|bits| bits & 0x7c != 0x7c) {
+            assert_eq!(value(Factor::narrow(bits, MatrixType::E5m2)), single(bits << 8, MatrixType::F16));
+        }
+        for (bits, ty) in [(0x7f, MatrixType::E4m3), (0x7c, MatrixType::E5m2), (0xfe, MatrixType::E5m2)] {
+            assert!(Factor::narrow(bits, ty).is_special());
+        }
     }
 
     #[test]

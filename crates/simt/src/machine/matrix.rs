@@ -1,5 +1,5 @@
 //! Instructions that the whole warp executes on a matrix: `ldmatrix`, `stmatrix`, `movmatrix`, `wmma.load`, `wmma.store`, and
-//! the products of [`multiply`].
+//! the products of [`multiply`] and [`warpgroup`].
 
 use ptx::Space;
 
@@ -9,6 +9,7 @@ use super::modelled;
 use super::multiply::multiply;
 use super::observe::{self, Other};
 use super::warp::{Split, Warp};
+use super::warpgroup;
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
@@ -49,6 +50,8 @@ pub(super) fn execute<'l>(
             multiply(warp, product);
             Ok(())
         }
+        Matrix::MultiplyTogether(product) => warpgroup::multiply(worker, warp, product, place),
+        Matrix::Await => Ok(()),
     }
     .map_err(|refused| refused.at(pc))
 }

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ptx::{
-    AtomicOp, BarrierReduction, BitProduct, Function, Geometry, Handle, Ordering, OutOfRange, Rounding, Scope,
-    ShuffleMode, Space, Special, TextureQuery, Type, VoteMode,
+    AtomicOp, BarrierReduction, Function, Geometry, Handle, Ordering, OutOfRange, Scope, ShuffleMode, Space, Special,
+    TextureQuery, Type, VoteMode,
 };
 
 use super::SystemFunction;
-use super::fragment::Fragment;
 use super::inspection::Inspections;
+use super::matrix::Matrix;
 use crate::InstructionInfo;
 use crate::lanes::{Handler, Operands};
 use crate::model::CacheWish;
@@ -363,61 +363,6 @@ pub(crate) struct SurfaceAccess {
     pub surface: u32,
     pub place: Place,
     pub outside: OutOfRange,
-}
-
-/// Instructions that the lanes of a warp execute together on a matrix.
-#[derive(Clone, Debug)]
-pub(crate) enum Matrix {
-    /// `ldmatrix`: a row of words for each matrix of 8 x 8.
-    Load { reach: Reach, transposed: bool, rows: Vec<u32> },
-    /// `stmatrix`.
-    Store { reach: Reach, transposed: bool, rows: Vec<u32> },
-    /// `movmatrix`.
-    Transpose { d: u32, source: u32 },
-    /// `wmma.load`.
-    LoadFragment(Tile),
-    /// `wmma.store`.
-    StoreFragment(Tile),
-    /// `mma` and `wmma.mma`.
-    Multiply(Product),
-}
-
-/// A matrix in memory, and its fragment in registers.
-#[derive(Clone, Debug)]
-pub(crate) struct Tile {
-    pub reach: Reach,
-    pub fragment: Fragment,
-    /// Whether the elements of a row are neighbours.
-    pub in_rows: bool,
-    /// A row that holds the elements from one row (or column) to the next.
-    pub stride: u32,
-}
-
-/// `D = A * B + C`.
-#[derive(Clone, Debug)]
-pub(crate) struct Product {
-    /// Rows of D, of all products together; columns of D; elements in each sum.
-    pub m: usize,
-    pub n: usize,
-    pub k: usize,
-    /// Whether these are four products, each of 8 rows of A with 8 columns of B.
-    pub quads: bool,
-    pub d: Fragment,
-    pub a: Fragment,
-    pub b: Fragment,
-    pub c: Fragment,
-    pub sparse: Option<Sparse>,
-    pub saturate: bool,
-    pub rounding: Rounding,
-    pub bit_product: Option<BitProduct>,
-}
-
-/// Where the elements of a sparse A stand.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sparse {
-    pub metadata: u32,
-    /// The first of each four lanes that gives metadata.
-    pub first_lane: u32,
 }
 
 /// Copies that go on while the thread does, and barriers in shared memory.

@@ -8,6 +8,7 @@ mod fragment;
 mod inspection;
 mod layout;
 mod listing;
+mod matrix;
 mod order;
 mod system;
 mod variables;
@@ -17,6 +18,7 @@ pub(crate) use fragment::Fragment;
 pub use inspection::RegisterUse;
 pub(crate) use inspection::{Inspection, Merge, RegisterFlow, Rule};
 pub(crate) use listing::source;
+pub(crate) use matrix::*;
 pub(crate) use system::SystemFunction;
 pub(crate) use variables::{function_at, window};
 

@@ -1,9 +1,13 @@
 //! Instructions on matrices.
 
-use ptx::{Destination, MatrixMultiply, MatrixRole, MatrixTile, MatrixType, Op, Operand, Type};
+use ptx::{
+    Destination, MatrixMultiply, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Operand, Sparsity, Type,
+    WarpgroupMultiply,
+};
 
-use super::super::code::{Action, Matrix, Product, Sparse, Tile};
+use super::super::code::Action;
 use super::super::fragment::Fragment;
+use super::super::matrix::{Matrix, Product, Sparse, Tile, WarpgroupFactor, WarpgroupProduct};
 use super::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 
@@ -37,6 +41,8 @@ impl FunctionDecoder<'_, '_> {
                 Matrix::StoreFragment(self.tile(tile, registers)?)
             }
             Op::MatrixMultiply(multiply) => Matrix::Multiply(self.product(multiply)?),
+            Op::WarpgroupMultiply(multiply) => Matrix::MultiplyTogether(self.warpgroup_product(multiply)?),
+            Op::WarpgroupFence | Op::CommitProducts | Op::WaitForProducts { .. } => Matrix::Await,
             _ => return Err(LoadErrorReason::Unsupported { what: "this instruction on matrices".into() }),
         };
         self.emit(COUNTED, Action::Matrix(Box::new(matrix)));
@@ -88,13 +94,7 @@ impl FunctionDecoder<'_, '_> {
         let a = self.sources(&multiply.a, register_type(a_ty))?;
         let b = self.sources(&multiply.b, register_type(b_ty))?;
         let c = self.sources(&multiply.c, register_type(c_ty))?;
-        let sparse = match multiply.sparsity {
-            Some(sparsity) => Some(Sparse {
-                metadata: self.word(sparsity.metadata, Type::B32)?,
-                first_lane: sparsity.selector * shape.metadata_lanes(a_ty),
-            }),
-            None => None,
-        };
+        let sparse = self.sparse(multiply.sparsity, shape, a_ty)?;
         let copies = if quads { 4 } else { 1 };
         Ok(Product {
             m: (shape.m * copies) as usize,
@@ -112,6 +112,56 @@ impl FunctionDecoder<'_, '_> {
             sparse,
             saturate: multiply.saturate,
             rounding: multiply.rounding,
+            bit_product: multiply.bit_product,
+        })
+    }
+
+    fn sparse(&mut self, sparsity: Option<Sparsity>, shape: MatrixShape, a_ty: MatrixType) -> Decoded<Option<Sparse>> {
+        let Some(Sparsity { metadata, selector }) = sparsity else { return Ok(None) };
+        let metadata = self.word(metadata, Type::B32)?;
+        Ok(Some(Sparse { metadata, first_lane: selector * shape.metadata_lanes(a_ty) }))
+    }
+
+    fn warpgroup_product(&mut self, multiply: &WarpgroupMultiply) -> Decoded<WarpgroupProduct> {
+        let &WarpgroupMultiply { shape, a_ty, b_ty, d_ty, .. } = multiply;
+        let part = MatrixShape { m: 16, ..shape };
+        let d = self.destinations(&multiply.d, register_type(d_ty))?;
+        for &register in multiply.d.iter().flatten() {
+            match multiply.adds {
+                Operand::Integer(0) => {}
+                Operand::Integer(_) => _ = self.word(Operand::Register(register), register_type(d_ty))?,
+                // A loop's first product usually does not look at D, which nothing has written then.
+                _ => _ = self.builder.read.insert((self.handle, register)),
+            }
+        }
+        let a = match &multiply.a {
+            ptx::WarpgroupFactor::Registers(registers) => {
+                let registers = self.sources(registers, register_type(a_ty))?;
+                let k = if multiply.sparsity.is_some() { shape.k / 2 } else { shape.k };
+                WarpgroupFactor::Registers(Fragment::new(MatrixRole::A, a_ty, MatrixShape { k, ..part }, registers))
+            }
+            &ptx::WarpgroupFactor::Shared { descriptor, transposed } => {
+                WarpgroupFactor::Shared { descriptor: self.wide(descriptor, Type::B64)?, transposed, ty: a_ty }
+            }
+        };
+        let b = match &multiply.b {
+            &ptx::WarpgroupFactor::Shared { descriptor, transposed } => (self.wide(descriptor, Type::B64)?, transposed),
+            ptx::WarpgroupFactor::Registers(_) => {
+                return Err(LoadErrorReason::Misplaced { what: "a second factor in registers".into() });
+            }
+        };
+        Ok(WarpgroupProduct {
+            n: shape.n as usize,
+            k: shape.k as usize,
+            b_ty,
+            d: Fragment::new(MatrixRole::Accumulator, d_ty, part, d),
+            a,
+            b,
+            adds: self.predicate(multiply.adds)?,
+            negate_a: multiply.negate_a,
+            negate_b: multiply.negate_b,
+            sparse: self.sparse(multiply.sparsity, shape, a_ty)?,
+            saturate: multiply.saturate,
             bit_product: multiply.bit_product,
         })
     }

@@ -90,6 +90,10 @@ impl FunctionDecoder<'_, '_> {
             | Op::StoreMatrix { .. }
             | Op::TransposeMatrix { .. }
             | Op::MatrixMultiply(_)
+            | Op::WarpgroupMultiply(_)
+            | Op::WarpgroupFence
+            | Op::CommitProducts
+            | Op::WaitForProducts { .. }
             | Op::LoadFragment { .. }
             | Op::StoreFragment { .. } => self.matrix(op),
             other => self.control(other),

@@ -1,0 +1,128 @@
+//! Products of matrices by a warpgroup: `wgmma.mma_async`.
+//!
+//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its part when it
+//! gets there. The result is in its registers at once: a program may look at it only behind `wgmma.wait_group`, and only there
+//! may it change what the product reads.
+
+use std::ops::Range;
+
+use ptx::{MatrixType, Space};
+
+use super::access::{Attempt, Refused};
+use super::block::Worker;
+use super::descriptor::SharedMatrix;
+use super::matrix::Place;
+use super::multiply::{gather, scatter};
+use super::observe::{self, Other};
+use super::products::{Arithmetic, with_zeros};
+use super::warp::Warp;
+use crate::lanes::WideRow;
+use crate::memory::Access;
+use crate::program::{WarpgroupFactor, WarpgroupProduct};
+use crate::trap::{AccessAction, TrapKind};
+
+/// Warps of a warpgroup.
+const WARPS: u32 = 4;
+/// Rows of D that each has.
+const ROWS: usize = 16;
+
+/// Executes a warp's part of a product.
+pub(super) fn multiply<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    product: &WarpgroupProduct,
+    place: &Place,
+) -> Attempt {
+    let warps = worker.block.copies.len() as u32;
+    if warp.index / WARPS * WARPS + WARPS > warps {
+        return Err(Refused::because(TrapKind::IncompleteWarpgroup { warps: warps % WARPS }, 0));
+    }
+    let &WarpgroupProduct { n, k, b_ty, ref d, sparse, .. } = product;
+    let a_ty = product.a.ty();
+    let stored = if sparse.is_some() { k / 2 } else { k };
+    let adds = match warp.registers.predicate(product.adds) {
+        0 => false,
+        u32::MAX => true,
+        some => return Err(Refused::because(TrapKind::NotUniform { what: "scale-d" }, some.trailing_ones() & 31)),
+    };
+    let mut a = match product.a {
+        WarpgroupFactor::Registers(ref fragment) => gather(&warp.registers, fragment, (ROWS, stored)),
+        WarpgroupFactor::Shared { descriptor, transposed, .. } => {
+            let matrix = matrix(warp, descriptor, transposed)?;
+            let first = (warp.index % WARPS) as usize * ROWS;
+            read(worker, warp, &matrix, (first..first + ROWS, stored), (a_ty, transposed), place)?
+        }
+    };
+    if let Some(sparse) = sparse {
+        a = with_zeros(&a, k, a_ty, warp.registers.word(sparse.metadata), sparse);
+    }
+    let (descriptor, transposed) = product.b;
+    let matrix = matrix(warp, descriptor, transposed)?;
+    let mut b = read(worker, warp, &matrix, (0..n, k), (b_ty, transposed), place)?;
+    for (factor, ty, negate) in [(&mut a, a_ty, product.negate_a), (&mut b, b_ty, product.negate_b)] {
+        if negate {
+            factor.iter_mut().for_each(|bits| *bits ^= 1 << (ty.bits() - 1));
+        }
+    }
+    let mut sums = if adds { gather(&warp.registers, d, (ROWS, n)) } else { vec![0; ROWS * n] };
+    let arithmetic = Arithmetic {
+        a: a_ty,
+        b: b_ty,
+        c: d.ty,
+        d: d.ty,
+        k,
+        saturate: product.saturate,
+        bit_product: product.bit_product,
+        has_narrow: true,
+    };
+    arithmetic.multiply(&a, &b, &mut sums);
+    scatter(&mut warp.registers, d, &sums, n);
+    Ok(())
+}
+
+/// The matrix that a descriptor tells of, which all lanes must have in common.
+fn matrix(warp: &Warp, descriptor: u32, transposed: bool) -> Result<SharedMatrix, Box<Refused>> {
+    let descriptors = warp.registers.wide(descriptor);
+    match descriptors.iter().position(|other| *other != descriptors[0]) {
+        None => Ok(SharedMatrix::new(descriptors[0], transposed)),
+        Some(lane) => Err(Refused::because(TrapKind::NotUniform { what: "a matrix descriptor" }, lane as u32)),
+    }
+}
+
+/// Reads some rows of A, or columns of B, each with `k` elements; as bits, one after the other.
+fn read<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    matrix: &SharedMatrix,
+    (vectors, k): (Range<usize>, usize),
+    (ty, transposed): (MatrixType, bool),
+    place: &Place,
+) -> Result<Vec<u32>, Box<Refused>> {
+    let bits = ty.bits() as usize;
+    let in_piece = 128 / bits;
+    let (lines, along) = if transposed { (0..k, vectors.clone()) } else { (vectors.clone(), 0..k) };
+    let pieces = along.start / in_piece..along.end.div_ceil(in_piece);
+    let places: Vec<(usize, usize)> = lines.flat_map(|line| pieces.clone().map(move |piece| (line, piece))).collect();
+    let mut elements = vec![0; vectors.len() * k];
+    for places in places.chunks(32) {
+        let mut addresses: WideRow = [0; 32];
+        for (address, &(line, piece)) in addresses.iter_mut().zip(places) {
+            *address = matrix.address(line as u64, piece as u64);
+        }
+        let all = u32::MAX >> (32 - places.len());
+        let mask = observe::touch_at(worker, warp, Space::Shared, Other::Read(16), all, &addresses, place.counter);
+        let mut words = [[0; 32]; 4];
+        let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
+        worker.block.shared.load_each(&Access::new(mask, &addresses, 16), &mut words).map_err(refused)?;
+        for (lane, &(line, piece)) in places.iter().enumerate() {
+            for within in 0..in_piece {
+                let at = within * bits;
+                let element = words[at / 32][lane] >> (at % 32) & (u32::MAX >> (32 - bits));
+                let along = piece * in_piece + within;
+                let (vector, index) = if transposed { (along, line) } else { (line, along) };
+                elements[(vector - vectors.start) * k + index] = element;
+            }
+        }
+    }
+    Ok(elements)
+}
