@@ -96,8 +96,9 @@ fn wild() -> Vec<(PathBuf, Vec<PathBuf>)> {
     };
     let stem = |path: &Path| path.file_name().and_then(|name| name.to_str()?.split('.').next().map(str::to_owned));
     let compiled = list(&folder.join("ptx"));
-    let sources =
-        list(&folder).into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "cu" || kind == "c"));
+    let is_source =
+        |path: &PathBuf| [".cu", ".c", ".triton.py"].iter().any(|kind| path.to_string_lossy().ends_with(kind));
+    let sources = list(&folder).into_iter().filter(is_source);
     sources
         .map(|source| {
             let made = compiled.iter().filter(|path| stem(path) == stem(&source)).cloned().collect();

@@ -2,12 +2,17 @@
 """Makes the PTX of the programs in this folder again, and the expectations in their comments.
 
     tests/wild/make.py expect [NAME...]    the `// in:` and `// out:` lines that stand below `//=` lines
-    tests/wild/make.py compile [NAME...]   the `.ptx` files; nvcc and clang-19 must be on the path
+    tests/wild/make.py compile [NAME...]   the `.ptx` files; nvcc and clang-19 must be on the path; for `.triton.py`, the Python
+                                           that runs this must have Triton 3.9 (no GPU is needed)
 
 In a program's comments, `//#` is Python and `//= out: u32 EXPRESSION` says of what values the next line is made: a second
-program for the same task, which knows nothing of GPUs. `//@ 90` before the code says for which variants it is compiled.
+program for the same task, which knows nothing of GPUs. `//@ 90` before the code says for which variants it is compiled. A
+`.triton.py` has all that in strings; its `KERNELS` are functions with the types of their parameters, `CONSTANTS` the values of
+those that are constants, and `VARIANTS` those of a kernel that has its own. Each kernel is a `.ptx` file of its own.
 """
+import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +30,7 @@ DEFAULT = "sm_75 sm_90"
 
 
 def programs(names):
-    found = sorted(path for path in FOLDER.iterdir() if path.suffix in (".cu", ".c"))
+    found = sorted(path for path in FOLDER.iterdir() if path.suffix in (".cu", ".c") or path.name.endswith(".triton.py"))
     return [path for path in found if not names or path.name.split(".")[0] in names]
 
 
@@ -56,10 +61,32 @@ def expect(path):
     path.write_text("\n".join(lines) + "\n")
 
 
+def compile_triton(path, variants):
+    """Makes the `.ptx` files of a program for Triton."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    os.chdir(FOLDER)  # so that the file has no folder in the debug data
+    program = runpy.run_path(path.name)
+    for kernel, types in program["KERNELS"].items():
+        constants = program.get("CONSTANTS", {}).get(kernel, {})
+        source = ASTSource(fn=kernel, signature={**types, **dict.fromkeys(constants, "constexpr")}, constexprs=constants)
+        for variant in program.get("VARIANTS", {}).get(kernel, variants):
+            target = GPUTarget("cuda", int(variant[3:]), 32)
+            options = {"num_warps": 4, "num_stages": 3, "enable_fp_fusion": True}
+            made = triton.compile(source, target=target, options=options)
+            out = FOLDER / "ptx" / f"{path.name.split('.')[0]}.{variant}.{kernel.__name__}.ptx"
+            out.write_text(portable(made.asm["ptx"]))
+
+
 def compile(path):
     clang = ".clang." in path.name
     chosen = re.search(r"^//@ (.*)$", path.read_text(), re.M)
-    for variant in (chosen.group(1) if chosen else DEFAULT).split():
+    variants = (chosen.group(1) if chosen else DEFAULT).split()
+    if path.suffix == ".py":
+        return compile_triton(path, variants)
+    for variant in variants:
         out = FOLDER / "ptx" / f"{path.name.split('.')[0]}.{variant}.ptx"
         if clang:
             language = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78"]
@@ -72,9 +99,13 @@ def compile(path):
         else:
             command = ["nvcc", *NVCC[variant], "-std=c++17", "-ptx", path.name, "-o", out]
         subprocess.run(command, check=True, cwd=FOLDER)
-        # A driver refuses PTX that is newer than itself, whatever is in it: nothing here needs more than 9.0 (CUDA 13.0).
-        text = re.sub(r"^\.version 9\.\d+$", ".version 9.0", out.read_text(), flags=re.M)
-        out.write_text(without_folders(text))
+        out.write_text(portable(out.read_text()))
+
+
+def portable(text):
+    """For any driver of CUDA 13, and without the folders of the machine."""
+    # A driver refuses PTX that is newer than itself, whatever is in it: nothing here needs more than 9.0 (CUDA 13.0).
+    return without_folders(re.sub(r"^\.version 9\.\d+$", ".version 9.0", text, flags=re.M))
 
 
 def without_folders(text):
@@ -84,6 +115,7 @@ def without_folders(text):
     numbers = lambda name: ",".join(str(byte) for byte in name.encode())
     text = text.replace(here + "/", "").replace(here, ".")
     text = text.replace(numbers(here), numbers("/" + "x" * (len(here) - 1)))
+    text = re.sub(r'"/[^"]*/site-packages/', '"', text)
     return re.sub(r'"/[^"]*/include/', '"cuda/include/', text)
 
 
