@@ -150,6 +150,20 @@ fn step(warps: u32) -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Whole rows, few of them, and mostly reads: what the quickest of the quick ways are for.
+fn step_in_rows(warps: u32) -> impl Strategy<Value = Step> {
+    let how = prop_oneof![5 => Just(How::Read), 1 => Just(How::Write)];
+    let access = (0..warps, 0u32..2, 2u32..4, how).prop_map(|(warp, row, width, how)| {
+        let lanes = Pattern::Row(32 * row);
+        Step::Access { warp, place: Some(0), mask: u32::MAX, lanes, width: 1 << width, how }
+    });
+    prop_oneof![
+        8 => access,
+        2 => (0..warps).prop_map(|warp| Step::Arrive { warp }),
+        1 => Just(Step::NextBlock),
+    ]
+}
+
 /// A race: lane, cell, the access before, whether that was a write.
 type Told = (usize, usize, Stamp, bool);
 
@@ -243,7 +257,10 @@ proptest! {
     fn quick_ways_find_what_the_plain_one_finds(
         threads in prop_oneof![Just(32u32), Just(64), Just(80), Just(128)],
         narrowest in prop_oneof![3 => Just(4u32), 1 => Just(1)],
-        steps in prop::collection::vec(step(4), 1..60),
+        steps in prop_oneof![
+            2 => prop::collection::vec(step(4), 1..60).boxed(),
+            1 => prop::collection::vec(step_in_rows(4), 1..60).boxed(),
+        ],
     ) {
         let mut detectors = [true, false].map(|quick| Detector::new(threads, narrowest, quick));
         let warps = threads.div_ceil(32);
