@@ -350,7 +350,7 @@ mod tests {
         let (text, error) = written(&wrong, Format::Table);
         assert_eq!(error.as_deref(), Some("k.ptx: is not valid PTX: 2 errors"));
         assert_eq!(text.matches("k.ptx:12:").count() + text.matches("k.ptx:14:").count(), 2, "{text}");
-        let unsupported = KERNEL.replace("ld.param.u64 %rd1, [a];", "wgmma.fence.sync.aligned;");
+        let unsupported = KERNEL.replace("ld.param.u64 %rd1, [a];", "tcgen05.fence::before_thread_sync;");
         let (_, error) = written(&unsupported, Format::Table);
         assert_eq!(error.as_deref(), Some("k.ptx: holds what this program does not support: 1 error"));
         let (text, error) = written(&wrong, Format::Json);
