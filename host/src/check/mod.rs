@@ -160,9 +160,15 @@ impl Kernel<'_> {
         let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
         let bounds = [
             self.function.required_threads.map(|threads| format!("blocks of {}", shape(threads))),
-            self.function.max_threads.map(|threads| format!("blocks of at most {} threads", product(threads))),
-            self.function.min_blocks_per_multiprocessor.map(|blocks| format!("{blocks} blocks a multiprocessor")),
-            self.function.max_registers.map(|registers| format!("at most {registers} registers a thread")),
+            self.function
+                .max_threads
+                .map(|threads| format!("blocks of at most {}", counted(product(threads), "thread"))),
+            self.function
+                .min_blocks_per_multiprocessor
+                .map(|blocks| format!("{} a multiprocessor", counted(blocks.into(), "block"))),
+            self.function
+                .max_registers
+                .map(|registers| format!("at most {} a thread", counted(registers.into(), "register"))),
         ];
         bounds.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -307,6 +313,14 @@ mod tests {
              1: b8[24]  24 bytes, align 8  s\n  \
              2: f32     4 bytes, align 4  x\n"
         );
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let one = KERNEL.replace(".maxntid 128", ".maxntid 1").replace(".minnctapersm 2", ".minnctapersm 1");
+        let (text, _) = written(&one.replace(".maxnreg 48", ".maxnreg 1"), Format::Table);
+        let bounds = "blocks of at most 1 thread, 1 block a multiprocessor, at most 1 register a thread\n";
+        assert!(text.contains(bounds), "{text}");
     }
 
     #[test]
