@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn one_is_singular() {
-        let one = KERNEL.replace(".maxntid 128", ".maxntid 1").replace(".minnctapersm 2", ".minnctapersm 1");
+        let one = KERNEL.replace(".maxntid 16, 8, 1", ".maxntid 1").replace(".minnctapersm 2", ".minnctapersm 1");
         let (text, _) = written(&one.replace(".maxnreg 48", ".maxnreg 1"), Format::Table);
         let bounds = "blocks of at most 1 thread, 1 block a multiprocessor, at most 1 register a thread\n";
         assert!(text.contains(bounds), "{text}");
