@@ -4,8 +4,8 @@
 //!
 //! * `// run: --grid 2 --block 64 f32[100] u32:100` before a kernel: the arguments of `host run`.
 //! * `//~ KIND: WORDS` at the end of a line: a finding of that kind blames this line, and its message has these words.
-//!   Each line that a finding blames is marked; of a race, the lines of both parties are. `KIND` is `memory`, `init`, `race`
-//!   or `sync`.
+//!   Each line that a finding blames is marked; of a race, the lines of both parties are. `KIND` is `memory`, `init`, `race`,
+//!   `sync` or `undefined`.
 //!
 //! A kernel without a mark is clean: nothing may be found. The twin of `NAME` is `NAME_fixed`, which differs by the fix alone; a
 //! clean kernel without a twin, in [`clean`], is right though it looks like a bug. The first line of a kernel's
@@ -27,6 +27,7 @@ pub mod bounds;
 pub mod clean;
 pub mod grid_races;
 pub mod initialization;
+pub mod read_only;
 pub mod warp_races;
 pub mod warps;
 

@@ -186,14 +186,15 @@ pub enum Op {
     },
 
     // Memory.
-    /// `ld`, `ldu`, `ld.global.nc` (non-coherent); one destination for each element of the vector. An access has up to
-    /// 16 bytes in all; from sm_100 on up to 32 in global memory.
+    /// `ld`, `ld.global.nc` (non-coherent), `ldu` (uniform: the lanes of a warp have one address); one destination for each
+    /// element of the vector. An access has up to 16 bytes in all; from sm_100 on up to 32 in global memory.
     Load {
         space: Space,
         ordering: Ordering,
         scope: Scope,
         cache: CacheOperator,
         non_coherent: bool,
+        uniform: bool,
         ty: Type,
         dsts: Vec<Destination>,
         address: Address,

@@ -273,6 +273,7 @@ impl<'t> Parser<'t> {
                     scope: Scope::default(),
                     cache: CacheOperator::Default,
                     non_coherent: false,
+                    uniform: false,
                     ty,
                     dsts: vec![Some(register)],
                     address: Address { base: AddressBase::Variable(variable), offset: 0 },

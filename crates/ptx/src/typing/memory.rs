@@ -123,7 +123,7 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     let address = c.address(1, space)?;
     let cache = cache.unwrap_or_default();
-    Ok(Op::Load { space, ordering, scope, cache, non_coherent, ty, dsts, address })
+    Ok(Op::Load { space, ordering, scope, cache, non_coherent, uniform, ty, dsts, address })
 }
 
 /// `st`

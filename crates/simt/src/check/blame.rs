@@ -53,7 +53,8 @@ pub(super) fn report_race(
     findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
 }
 
-/// Tells of a read of what this launch has written, by a path that need not see it.
+/// Tells of a read of what this launch has written, by a path that need not see it; or of a write to what was so read before, unless
+/// it changes nothing.
 #[cold]
 pub(super) fn report_fetch(
     findings: &mut Findings,
@@ -63,10 +64,18 @@ pub(super) fn report_fetch(
     reached: (&Lanes, &There),
     conflict: &Conflict,
 ) {
+    let (lanes, there) = reached;
+    let (action, width) = (touch.coming.action, touch.coming.width);
+    if action == AccessAction::Write && (touch.new)(conflict.lane) == (touch.old)(there.address(lanes, conflict.lane)) {
+        return;
+    }
     let (address, [first, second]) = parties(races, block, touch, reached, conflict);
-    let (space, width, writer) = (touch.space, touch.coming.width, action_of(conflict));
-    let (actions, allocation) = ([touch.coming.action, writer], reached.1.span);
-    findings.add(FindingKind::WrittenTexture { space, address, width, actions, allocation }, first, Some(second));
+    let (space, actions, allocation) = (touch.space, [action, action_of(conflict)], there.span);
+    let kind = match touch.coming.incoherent {
+        true => FindingKind::WrittenTexture { space, address, width, actions, allocation },
+        false => FindingKind::WrittenReadOnly { space, address, width, actions, allocation },
+    };
+    findings.add(kind, first, Some(second));
 }
 
 /// The first address that both access, the party of now and the one of before.

@@ -7,6 +7,7 @@ use ptx::Space;
 use super::blame::{report_fetch, report_race};
 use super::copies::{Copies, Copy, Met};
 use super::race::{Races, Reached};
+use super::read_only::ReadOnly;
 use super::touch::{Coming, Stored, There, Touch, is_tolerable};
 use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
@@ -29,6 +30,8 @@ pub(crate) struct Checker<'l> {
     /// The barriers in shared memory, from their initialisation to their end: the block, and the address in it.
     mbarriers: HashSet<(u64, u64)>,
     races: Option<Races>,
+    /// What need not be seen by those who read it.
+    read_only: ReadOnly,
     /// What the block has begun to copy.
     copies: Copies,
 }
@@ -51,6 +54,7 @@ impl<'l> Checker<'l> {
             shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
             mbarriers: HashSet::new(),
             races: if checks.race { Races::new((blocks, threads), narrowest(code)) } else { None },
+            read_only: if checks.race { ReadOnly::new(code) } else { ReadOnly::default() },
             copies: Copies::default(),
         }
     }
@@ -192,14 +196,25 @@ impl<'l> Checker<'l> {
             let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes: &in_cluster, warp };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
             if touch.coming.incoherent {
-                return races.fetch(&reached, &mut |races, conflict| {
+                races.earlier(&reached, false, &|_| true, &mut |races, conflict| {
+                    report_fetch(findings, races, block, touch, (lanes, there), &conflict);
+                });
+                return races.access(&reached, &mut |_, _| {});
+            }
+            let mut raced = 0;
+            let (reads, read_only) = (touch.coming.action == AccessAction::Read, &mut self.read_only);
+            if read_only.concerns(&reached) && (!reads || races.has_writes(reached.allocation)) {
+                races.earlier(&reached, !reads, &|before| reads || read_only.made(before), &mut |races, conflict| {
+                    raced |= 1 << conflict.lane;
                     report_fetch(findings, races, block, touch, (lanes, there), &conflict);
                 });
             }
-            let mut raced = 0;
+            let told = raced;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
-                report_race(findings, races, copies, block, touch, (lanes, there), &conflict);
+                if told >> conflict.lane & 1 == 0 {
+                    report_race(findings, races, copies, block, touch, (lanes, there), &conflict);
+                }
             });
             if self.copies.any() {
                 self.meet_copies(touch, lanes.mask & !raced, lanes, there);
@@ -326,9 +341,9 @@ impl<'l> Checker<'l> {
         };
         // What is there afterwards is not what was there before.
         let touch = Touch { coming: &coming, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
-        let init = std::mem::take(&mut self.checks.init);
+        let (init, read_only) = (std::mem::take(&mut self.checks.init), std::mem::take(&mut self.read_only));
         self.reach(&touch, &Lanes::one(lane as usize, there.offset(address), width), &there);
-        self.checks.init = init;
+        (self.checks.init, self.read_only) = (init, read_only);
     }
 
     /// What was found.

@@ -150,6 +150,19 @@ pub enum FindingKind {
         /// The array, or the memory that the texture is of.
         allocation: AllocationSpan,
     },
+    /// A read of what this launch has written as read-only data (`ld.global.nc`, `ldu`), or a write to what it has so read.
+    WrittenReadOnly {
+        /// The state space.
+        space: Space,
+        /// The address that both access.
+        address: u64,
+        /// Bytes that the thread accesses.
+        width: u32,
+        /// What the thread does, and what the other did before.
+        actions: [AccessAction; 2],
+        /// The allocation.
+        allocation: AllocationSpan,
+    },
     /// A `.sync` instruction whose mask names lanes that have exited.
     ExitedLanes {
         /// The lanes that the mask names.
@@ -196,6 +209,11 @@ pub enum FindingKind {
         /// Two that do not.
         lanes: [u32; 2],
     },
+    /// A load that says that all lanes have one address (`ldu`), and they have not.
+    DifferentAddresses {
+        /// Two that have not.
+        lanes: [u32; 2],
+    },
     /// A barrier at which some threads reduce a predicate and others do not.
     MixedBarrier {
         /// The barrier.
@@ -214,7 +232,10 @@ impl FindingKind {
         match self {
             Self::Access { .. } | Self::Free { .. } | Self::Leak { .. } => Checks::NAMES[0],
             Self::Unwritten { .. } | Self::UnwrittenRegister { .. } => Checks::NAMES[1],
-            Self::Race { .. } | Self::PendingCopy { .. } | Self::WrittenTexture { .. } => Checks::NAMES[2],
+            Self::Race { .. }
+            | Self::PendingCopy { .. }
+            | Self::WrittenTexture { .. }
+            | Self::WrittenReadOnly { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
             | Self::NotMember { .. }
             | Self::DifferentMasks { .. }
@@ -223,6 +244,7 @@ impl FindingKind {
             | Self::UnsetCarry
             | Self::OperandBeyondLimit { .. }
             | Self::DivergentUniform { .. }
+            | Self::DifferentAddresses { .. }
             | Self::MixedBarrier { .. }
             | Self::RepeatedInitialization { .. } => Checks::NAMES[4],
         }
@@ -241,6 +263,7 @@ impl FindingKind {
             Self::Race { scope: RaceScope::Grid, .. } => "race_between_blocks",
             Self::PendingCopy { .. } => "pending_copy",
             Self::WrittenTexture { .. } => "written_texture",
+            Self::WrittenReadOnly { .. } => "written_read_only",
             Self::ExitedLanes { .. } => "exited_lanes",
             Self::NotMember { .. } => "not_member",
             Self::DifferentMasks { .. } => "different_masks",
@@ -249,6 +272,7 @@ impl FindingKind {
             Self::UnsetCarry => "unset_carry",
             Self::OperandBeyondLimit { .. } => "operand_beyond_limit",
             Self::DivergentUniform { .. } => "divergent_uniform",
+            Self::DifferentAddresses { .. } => "different_addresses",
             Self::MixedBarrier { .. } => "mixed_barrier",
             Self::RepeatedInitialization { .. } => "repeated_initialization",
         }
@@ -262,7 +286,8 @@ impl FindingKind {
             | Self::Unwritten { address, .. }
             | Self::Race { address, .. }
             | Self::PendingCopy { address, .. }
-            | Self::WrittenTexture { address, .. } => Some(address),
+            | Self::WrittenTexture { address, .. }
+            | Self::WrittenReadOnly { address, .. } => Some(address),
             _ => None,
         }
     }
@@ -274,7 +299,8 @@ impl FindingKind {
             | Self::Unwritten { width, .. }
             | Self::Race { width, .. }
             | Self::PendingCopy { width, .. }
-            | Self::WrittenTexture { width, .. } => Some(width),
+            | Self::WrittenTexture { width, .. }
+            | Self::WrittenReadOnly { width, .. } => Some(width),
             _ => None,
         }
     }
@@ -288,7 +314,8 @@ impl FindingKind {
             Self::Unwritten { allocation, .. } => *allocation,
             Self::Race { allocation, .. }
             | Self::PendingCopy { allocation, .. }
-            | Self::WrittenTexture { allocation, .. } => Some(*allocation),
+            | Self::WrittenTexture { allocation, .. }
+            | Self::WrittenReadOnly { allocation, .. } => Some(*allocation),
             _ => None,
         }
     }
@@ -300,7 +327,8 @@ impl FindingKind {
             | Self::Unwritten { space, .. }
             | Self::Race { space, .. }
             | Self::PendingCopy { space, .. }
-            | Self::WrittenTexture { space, .. } => Some(space),
+            | Self::WrittenTexture { space, .. }
+            | Self::WrittenReadOnly { space, .. } => Some(space),
             _ => None,
         }
     }
@@ -367,6 +395,17 @@ impl fmt::Display for FindingKind {
                      the same launch, which such reads need not see"
                 )
             }
+            Self::WrittenReadOnly { space, address, width, actions: [action, before], .. } => {
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                write!(formatter, "{action} of {bytes} at {space} address {address:#x}")?;
+                match action {
+                    AccessAction::Read => write!(
+                        formatter,
+                        " as read-only data, after a thread's {before} in the same launch, which such reads need not see"
+                    ),
+                    _ => write!(formatter, ", which a thread has read as read-only data in the same launch"),
+                }
+            }
             Self::ExitedLanes { members, exited } => {
                 write!(formatter, "the mask {members:#010x} names lanes that have exited: {exited:#010x}")
             }
@@ -390,6 +429,12 @@ impl fmt::Display for FindingKind {
             }
             Self::DivergentUniform { lanes: [a, b] } => {
                 write!(formatter, "lanes {a} and {b} part at a branch that says that all go the same way (.uni)")
+            }
+            Self::DifferentAddresses { lanes: [a, b] } => {
+                write!(
+                    formatter,
+                    "lanes {a} and {b} have different addresses in a load that is for one of all lanes (ldu)"
+                )
             }
             Self::MixedBarrier { barrier } => {
                 write!(formatter, "some threads reduce a predicate over barrier {barrier}, and others only meet there")

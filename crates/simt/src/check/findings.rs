@@ -75,9 +75,12 @@ impl Findings {
     #[cold]
     pub fn add(&mut self, kind: FindingKind, first: Party, second: Option<Party>) {
         let (name, party) = match (&kind, &second) {
-            (FindingKind::Race { actions, .. } | FindingKind::WrittenTexture { actions, .. }, Some(second)) => {
-                ("race", writer(&first, second, *actions))
-            }
+            (
+                FindingKind::Race { actions, .. }
+                | FindingKind::WrittenTexture { actions, .. }
+                | FindingKind::WrittenReadOnly { actions, .. },
+                Some(second),
+            ) => ("race", writer(&first, second, *actions)),
             (FindingKind::PendingCopy { actions, .. }, Some(second)) => (kind.name(), writer(&first, second, *actions)),
             _ => (kind.name(), first),
         };
@@ -87,7 +90,7 @@ impl Findings {
         if let Some(&at) = self.index.get(&key) {
             let found = &mut self.list[at];
             found.count += 1;
-            // Whoever orders the blocks, orders the warps; and what a texture reads is not to be written at all.
+            // Whoever orders the blocks, orders the warps; and what is read-only is not to be written at all.
             if rank(&kind) > rank(&found.kind) {
                 *found = Found { kind, first, second, count: found.count };
             }
@@ -132,7 +135,7 @@ fn rank(kind: &FindingKind) -> u32 {
     match *kind {
         FindingKind::Race { scope: RaceScope::Block, .. } => 1,
         FindingKind::Race { scope: RaceScope::Grid, .. } => 2,
-        FindingKind::WrittenTexture { .. } => 3,
+        FindingKind::WrittenTexture { .. } | FindingKind::WrittenReadOnly { .. } => 3,
         _ => 0,
     }
 }

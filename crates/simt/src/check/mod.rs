@@ -8,6 +8,7 @@
 //! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
 //!   operations, also between blocks), `shadow` (who accessed each cell last: a `stamp` each, or one mark for a row), and
 //!   `quick`: the ways for accesses that plainly race with nothing.
+//! - `read_only`: loads that need not see what the launch writes.
 //! - `copies`: what `cp.async` has begun and nobody has waited for.
 //! - `leak`: what kernels allocate and never free.
 //! - `finding`, `findings`, `blame`: what is told, of whom, and how occurrences become one.
@@ -24,6 +25,7 @@ mod findings;
 mod leak;
 mod quick;
 mod race;
+mod read_only;
 #[cfg(test)]
 mod reference;
 mod releases;

@@ -190,19 +190,37 @@ impl Races {
         }
     }
 
-    /// A read by a path that need not see what this launch has written: tells `found` of what it has, in order or not.
+    /// Whether anything has written to an allocation.
+    #[inline(always)]
+    pub(super) fn has_writes(&self, allocation: Option<usize>) -> bool {
+        let shadow = allocation.map_or(Some(&self.shared), |index| self.global.get(index));
+        shadow.is_some_and(|shadow| shadow.last[WRITE] != 0)
+    }
+
+    /// Before an access: tells `found` of each lane's first earlier write (or, if `reads`, read) that `matters`, in order or not.
+    #[cold]
     #[inline(never)]
-    pub(super) fn fetch(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
+    pub(super) fn earlier(
+        &mut self,
+        reached: &Reached,
+        reads: bool,
+        matters: &dyn Fn(Stamp) -> bool,
+        found: &mut dyn FnMut(&Self, Conflict),
+    ) {
+        let layers: &[usize] = if reads { &READS } else { &[WRITE] };
         let cells = (reached.lanes.width >> self.cell_shift).max(1) as usize;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
             let start = reached.lanes.offset(lane) as usize >> self.cell_shift;
-            let written = |races: &mut Self, cell| races.shadow(reached.allocation).get(WRITE, cell);
-            let earlier = (start..start + cells).map(|cell| (cell, written(self, cell)));
-            if let Some((cell, before)) = earlier.into_iter().find(|(_, before)| before.0 != 0) {
-                found(self, Conflict { lane, cell, before, was_write: true });
+            let shadow = self.shadow(reached.allocation);
+            let mut all = (start..start + cells).flat_map(|cell| layers.iter().map(move |&layer| (layer, cell)));
+            let earlier = all.find_map(|(layer, cell)| {
+                let before = shadow.get(layer, cell);
+                (before.0 != 0 && matters(before)).then_some((cell, before))
+            });
+            if let Some((cell, before)) = earlier {
+                found(self, Conflict { lane, cell, before, was_write: !reads });
             }
         }
-        self.access(reached, &mut |_, _| {});
     }
 
     /// A synchronising access: each lane acquires, accesses, releases.

@@ -163,6 +163,13 @@ fn follow(worker: &mut Worker, warp: &Warp, split: &Split, rule: &Rule, mask: u3
                 tell(worker, warp, split, 1 << first, |_| FindingKind::DivergentUniform { lanes });
             }
         }
+        Rule::UniformAddress { ref reach } => {
+            let addresses = access::addresses(warp, reach, split);
+            if let Some(other) = lanes(mask).find(|&lane| addresses[lane] != addresses[first]) {
+                let lanes = [first as u32, other as u32];
+                tell(worker, warp, split, 1 << first, |_| FindingKind::DifferentAddresses { lanes });
+            }
+        }
         Rule::Barrier { row, reduces } => {
             let barrier = warp.registers.word(row)[first];
             if worker.block.barriers.reduces(barrier).is_some_and(|others| others != reduces) {

@@ -17,7 +17,7 @@ use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory
 use crate::program::{Action, Atomic, Load, Order, Reach, Store};
 use crate::trap::AccessAction;
 
-const PLAIN: Order = Order { strong: false, volatile: false, in_block: false, releases: None };
+const PLAIN: Order = Order { strong: false, volatile: false, read_only: false, in_block: false, releases: None };
 const STRONG: Order = Order { strong: true, ..PLAIN };
 const RELEASES: Order = Order { releases: Some(true), ..STRONG };
 const RELEASES_TO_ALL: Order = Order { releases: Some(false), ..STRONG };

@@ -220,6 +220,8 @@ pub(crate) struct Order {
     pub strong: bool,
     /// Volatile.
     pub volatile: bool,
+    /// A load of what nothing writes during the launch, as the program says: `ld.global.nc`, `ldu`.
+    pub read_only: bool,
     /// Strong for the threads of the block alone.
     pub in_block: bool,
     /// Releases what came before it, to the block (`true`) or to all.
@@ -233,6 +235,7 @@ impl Order {
         Self {
             strong: ordering != Ordering::Weak,
             volatile: ordering == Ordering::Volatile,
+            read_only: false,
             in_block: scope == Scope::Block && !matches!(ordering, Ordering::Weak | Ordering::Volatile),
             releases: releases.then_some(scope == Scope::Block),
         }

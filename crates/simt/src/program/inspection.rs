@@ -111,6 +111,8 @@ pub(crate) enum Rule {
     UniformBranch,
     /// `brx.idx.uni`: all lanes have the same value in this row.
     UniformIndex { row: u32 },
+    /// `ldu`: all lanes have the same address.
+    UniformAddress { reach: super::Reach },
     /// A barrier, of the number in this row, that reduces a predicate, or does not: all that meet at it must do the same.
     Barrier { row: u32, reduces: bool },
     /// `mbarrier.init` or, if it `ends`, `mbarrier.inval`.

@@ -5,6 +5,7 @@ use ptx::{
 };
 
 use super::super::code::{Action, Atomic, Constant, Load, Order, Reach, Rows, Store};
+use super::super::inspection::Rule;
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;
 use crate::lanes::{self, FIXED, Handler, Operands, lanes};
@@ -22,10 +23,17 @@ enum Target {
 impl FunctionDecoder<'_, '_> {
     pub(super) fn memory_or_control(&mut self, op: &Op) -> Decoded<()> {
         match op {
-            Op::Load { space, ordering, scope, cache, non_coherent, ty, dsts, address, .. } => {
+            Op::Load { space, ordering, scope, cache, non_coherent, uniform, ty, dsts, address } => {
                 let volatile = *ordering == Ordering::Weak && *cache == CacheOperator::Volatile;
                 let order = Order::new(if volatile { Ordering::Volatile } else { *ordering }, *scope);
-                self.load(*space, *ty, dsts, *address, (order, wish(*ordering, *cache, *non_coherent)))
+                let order = Order { read_only: *non_coherent || *uniform, ..order };
+                self.load(*space, *ty, dsts, *address, (order, wish(*ordering, *cache, *non_coherent)))?;
+                if *uniform && let Some(Action::Load(load)) = self.builder.instructions.last().map(|last| &last.action)
+                {
+                    let rule = Rule::UniformAddress { reach: load.reach };
+                    self.inspect(rule);
+                }
+                Ok(())
             }
             Op::Store { space, ordering, scope, ty, srcs, address, .. } => {
                 self.store(*space, *ty, srcs, *address, Order::new(*ordering, *scope))

@@ -1,0 +1,49 @@
+//! Loads of what nothing writes during the launch, as the program promises: `ld.global.nc` (`__ldg`, `const __restrict__`) and
+//! `ldu`. They may take what a cache has, whatever was written since, and the compiler may move them over any write. So
+//! what both reach is told, whichever comes first and whatever orders the two.
+
+use super::race::Reached;
+use super::stamp::Stamp;
+use crate::program::{Action, Code};
+use crate::trap::AccessAction;
+
+/// What such loads have read.
+#[derive(Default)]
+pub(super) struct ReadOnly {
+    /// For each place, whether it is such a load; empty if none is.
+    places: Vec<bool>,
+    /// For each allocation, whether any has read of it.
+    allocations: Vec<bool>,
+}
+
+impl ReadOnly {
+    pub fn new(code: &Code) -> Self {
+        let mut places = Vec::new();
+        for instruction in &code.instructions {
+            if matches!(&instruction.action, Action::Load(load) if load.order.read_only) {
+                places.resize(code.places.len(), false);
+                places[instruction.counter as usize] = true;
+            }
+        }
+        Self { places, allocations: Vec::new() }
+    }
+
+    /// Whether there may be something to tell of an access: it is such a load, or a write to where one has been.
+    #[inline(always)]
+    pub fn concerns(&mut self, reached: &Reached) -> bool {
+        let Some(allocation) = reached.allocation.filter(|_| !self.places.is_empty()) else { return false };
+        if reached.coming.order.read_only {
+            if self.allocations.len() <= allocation {
+                self.allocations.resize(allocation + 1, false);
+            }
+            self.allocations[allocation] = true;
+            return true;
+        }
+        reached.coming.action != AccessAction::Read && self.allocations.get(allocation) == Some(&true)
+    }
+
+    /// Whether an access was such a load.
+    pub fn made(&self, stamp: Stamp) -> bool {
+        self.places.get(stamp.place() as usize) == Some(&true)
+    }
+}
