@@ -244,9 +244,12 @@ pub enum Op {
     CreatePolicy {
         dst: Destination,
     },
+    /// `fence`, `membar`.
     Fence {
         ordering: Ordering,
         scope: Scope,
+        /// `fence.proxy.async`: between accesses of the generic and the async proxy, too, to this state space (`Generic`: to all).
+        async_proxy: Option<Space>,
     },
 
     // Textures and surfaces.

@@ -217,7 +217,7 @@ pub(super) fn create_policy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::CreatePolicy { dst: c.dst(0, ty)? })
 }
 
-/// `fence{.sc}.gpu;`, `membar.gl;`, and those between proxies, which are all one here: `fence.proxy.async;`,
+/// `fence{.sc}.gpu;`, `membar.gl;`, and those between proxies, which are wide ones here: `fence.proxy.async;`,
 /// `fence.mbarrier_init.release.cluster;`, `fence.acquire.sync_restrict::shared::cluster.cluster;`
 pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
     const RESTRICTED: [(&str, ()); 2] = [("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())];
@@ -239,15 +239,16 @@ pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
         (ordering.unwrap_or(Ordering::AcquireRelease), c.require(&SCOPES, "a scope such as `.gpu`")?)
     };
     c.operands(0)?;
-    Ok(Op::Fence { ordering, scope })
+    Ok(Op::Fence { ordering, scope, async_proxy: None })
 }
 
 /// `fence.proxy.alias;`, `fence.proxy.async.global;`, `fence.proxy.async::generic.acquire...cluster;`
 fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let one_way = c.require(
-        &[("alias", false), ("async", false), ("async::generic", true)],
+    let (is_async, one_way) = c.require(
+        &[("alias", (false, false)), ("async", (true, false)), ("async::generic", (true, true))],
         "`.alias`, `.async` or `.async::generic`",
     )?;
+    let mut space = None;
     let (mut ordering, mut scope) = (Ordering::AcquireRelease, Scope::Device);
     if one_way {
         ordering =
@@ -255,8 +256,9 @@ fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
         c.choose(&[("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())]);
         scope = c.require(&SCOPES, "a scope such as `.cluster`")?;
     } else {
-        c.choose(&SPACES);
+        space = c.choose(&SPACES);
     }
     c.operands(0)?;
-    Ok(Op::Fence { ordering, scope })
+    let async_proxy = is_async.then_some(space.unwrap_or(Space::Generic));
+    Ok(Op::Fence { ordering, scope, async_proxy })
 }

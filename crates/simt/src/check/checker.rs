@@ -53,7 +53,7 @@ impl<'l> Checker<'l> {
             shared_bytes: shared_bytes.into(),
             shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
             mbarriers: HashSet::new(),
-            races: if checks.race { Races::new((blocks, threads), narrowest(code)) } else { None },
+            races: checks.race.then(|| Races::new((blocks, threads), narrowest(code))),
             read_only: if checks.race { ReadOnly::new(code) } else { ReadOnly::default() },
             copies: Copies::default(),
         }

@@ -8,6 +8,9 @@
 
 use super::stamp::Stamp;
 
+/// Up to so many threads each is known of by itself.
+const EACH_APART: u32 = 1024;
+
 /// The clocks of a block.
 pub(super) struct Clocks {
     threads: usize,
@@ -22,13 +25,17 @@ pub(super) struct Clocks {
     intervals: Vec<u32>,
     /// Row: a warp that knows; column: a warp known of.
     warps: Vec<u32>,
-    /// The same for threads. Empty if never needed.
+    /// Row: a thread that knows; column: threads known of, see [`Clocks::column`]. Empty if never needed.
     lanes: Vec<u32>,
+    /// Columns of `lanes`, each of 2 to the power of this many threads.
+    pub columns: usize,
+    grain: u32,
 }
 
 impl Clocks {
     pub fn new(threads: u32) -> Self {
         let warps = threads.div_ceil(32) as usize;
+        let grain = if threads > EACH_APART { 5 } else { 0 };
         Self {
             threads: threads as usize,
             start: 0,
@@ -38,7 +45,15 @@ impl Clocks {
             intervals: vec![0; warps],
             warps: vec![0; warps * warps],
             lanes: Vec::new(),
+            columns: (threads as usize).div_ceil(1 << grain),
+            grain,
         }
+    }
+
+    /// The threads that are known of together: each alone, but in clusters of very many those of a warp.
+    #[inline(always)]
+    pub fn column(&self, thread: u32) -> usize {
+        thread as usize >> self.grain
     }
 
     /// A block starts.
@@ -76,10 +91,10 @@ impl Clocks {
 
     /// The time up to which a thread knows of another's accesses, in this block.
     pub fn known(&self, by: u32, of: u32) -> u32 {
-        let (by, of) = (by as usize, of as usize);
+        let (column, by, of) = (self.column(of), by as usize, of as usize);
         let all = self.intervals.len();
         let warp = self.warps[by / 32 * all + of / 32];
-        let lane = self.lanes.get(by * self.threads + of).copied().unwrap_or(0);
+        let lane = self.lanes.get(by * self.columns + column).copied().unwrap_or(0);
         self.floor.max(warp).max(lane)
     }
 
@@ -111,28 +126,29 @@ impl Clocks {
             }
             return;
         }
-        let mut joined = vec![0; self.threads];
+        let mut joined = vec![0; self.columns];
         for (thread, _) in parties.iter().flat_map(Meeting::threads) {
             self.join_row(&mut joined, thread);
         }
         for (thread, time) in parties.iter().flat_map(Meeting::threads) {
-            joined[thread as usize] = joined[thread as usize].max(time);
+            let joined = &mut joined[self.column(thread)];
+            *joined = (*joined).max(time);
         }
         for (thread, _) in parties.iter().filter(|party| party.waits).flat_map(Meeting::threads) {
             self.learn(thread, &joined);
         }
     }
 
-    /// All that a thread knows of each thread, its own accesses of ended intervals included.
+    /// All that a thread knows of each thread (of each column), its own accesses of ended intervals included.
     pub fn row(&self, thread: u32) -> Vec<u32> {
-        let mut row = vec![0; self.threads];
+        let mut row = vec![0; self.columns];
         self.join_row(&mut row, thread);
         row
     }
 
     fn join_row(&self, joined: &mut [u32], thread: u32) {
-        for (of, joined) in joined.iter_mut().enumerate() {
-            *joined = (*joined).max(self.known(thread, of as u32));
+        for (column, joined) in joined.iter_mut().enumerate() {
+            *joined = (*joined).max(self.known(thread, (column << self.grain) as u32));
         }
     }
 
@@ -140,9 +156,9 @@ impl Clocks {
     pub fn learn(&mut self, thread: u32, row: &[u32]) {
         self.told = self.now;
         if self.lanes.is_empty() {
-            self.lanes.resize(self.threads * self.threads, 0);
+            self.lanes.resize(self.threads * self.columns, 0);
         }
-        let known = &mut self.lanes[thread as usize * self.threads..][..self.threads];
+        let known = &mut self.lanes[thread as usize * self.columns..][..self.columns];
         known.iter_mut().zip(row).for_each(|(known, told)| *known = (*known).max(*told));
     }
 }

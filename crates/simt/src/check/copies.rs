@@ -259,7 +259,7 @@ mod tests {
         let mut from = [0; 32];
         (from[0], from[3]) = (address + 8, address - 8);
         let number = copies.begin(Copy { from, ..copy() });
-        let mut races = Races::new((1, 32), 4).unwrap();
+        let mut races = Races::new((1, 32), 4);
         races.begin(0);
         copies.settle(number, u32::MAX, &mut races, &memory);
         copies.end(number, u32::MAX);

@@ -4,7 +4,7 @@
 use super::clocks::Clocks;
 use super::race::{Races, Reached};
 use super::shadow::{Mark, ROW, Shadow, Stamps};
-use super::stamp::Stamp;
+use super::stamp::{Stamp, THREAD, WARP};
 use crate::memory::Runs;
 use crate::trap::AccessAction;
 
@@ -43,7 +43,7 @@ impl Now {
     /// Whether an entry is that, or of the thread of a stamp itself.
     #[inline(always)]
     pub fn is_fine(self, entry: u64, stamp: u64) -> bool {
-        self.is_ordered(entry) | ((entry ^ stamp) & 1023 == 0) & (entry >= self.from)
+        self.is_ordered(entry) | ((entry ^ stamp) & THREAD == 0) & (entry >= self.from)
     }
 
     /// Whether entries up to this one are fine for whatever thread.
@@ -202,7 +202,7 @@ fn earlier(stamps: &Stamps, before: Mark, mark: Mark, now: Now) -> Earlier {
         return Earlier::Fine;
     }
     if !before.is_apart() {
-        let own = (before.0 ^ mark.0) & 0x3e0 == 0 && before.0 >= now.from;
+        let own = (before.0 ^ mark.0) & WARP == 0 && before.0 >= now.from;
         return if own { Earlier::Mixed } else { Earlier::Other };
     }
     let mut fine = true;
@@ -371,7 +371,7 @@ fn one_for_many(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, l
             let ([_, first, second], stamps) = shadow.row(cell / ROW);
             let (first, second) = (stamps.of_cell(*first, cell % ROW).0, stamps.of_cell(*second, cell % ROW).0);
             let stays = |entry: u64| {
-                let other = (entry & 1023).wrapping_sub((stamp + lane) & 1023) < u64::from(lanes) - lane;
+                let other = (entry & THREAD).wrapping_sub((stamp + lane) & THREAD) < u64::from(lanes) - lane;
                 !now.is_ordered(entry) && !other
             };
             if stays(first) && stays(second) && !now.is_older(first) && now.all_know_the_same {

@@ -12,14 +12,12 @@ use super::clocks::{Clocks, Meeting};
 use super::quick::Now;
 use super::releases::{Location, Releases};
 use super::shadow::{READS, Shadow, WRITE};
-use super::stamp::{IN_BLOCK, STRONG, Stamp, VOLATILE};
+use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use super::touch::Coming;
 use crate::memory::Lanes;
-use crate::program::Order;
+use crate::program::{Audience, Fence, Order};
 use crate::trap::AccessAction;
 
-/// Threads of a cluster, at most: what a stamp can tell apart.
-const MOST_THREADS: u32 = 1024;
 /// Barriers of a block.
 const BARRIERS: u32 = 16;
 
@@ -68,12 +66,11 @@ pub(crate) struct Races {
 }
 
 impl Races {
-    /// For clusters of so many blocks, of so many threads each, of a kernel whose narrowest access has so many bytes. `None`: a
-    /// cluster has too many threads.
-    pub fn new((blocks, threads): (u32, u32), narrowest: u32) -> Option<Self> {
+    /// For clusters of so many blocks, of so many threads each, of a kernel whose narrowest access has so many bytes.
+    pub fn new((blocks, threads): (u32, u32), narrowest: u32) -> Self {
         let threads_of_block = if blocks > 1 { threads.next_multiple_of(32) } else { threads };
         let threads = blocks * threads_of_block;
-        (threads <= MOST_THREADS).then(|| Self {
+        Self {
             threads,
             threads_of_block,
             first_warp: 0,
@@ -87,7 +84,7 @@ impl Races {
             arrivals: Vec::new(),
             apart: false,
             blocks: Vec::new(),
-        })
+        }
     }
 
     /// It is the turn of the block with this number in its cluster.
@@ -174,8 +171,8 @@ impl Races {
     }
 
     /// Some lanes execute a fence.
-    pub fn fence(&mut self, warp: u32, mask: u32, for_block: bool) {
-        self.releases.fence(&mut self.clocks, self.first_warp + warp, mask, for_block);
+    pub fn fence(&mut self, warp: u32, mask: u32, fence: &Fence) {
+        self.releases.fence(&mut self.clocks, self.first_warp + warp, mask, fence);
     }
 
     /// An access: tells `found` of what it races with.
@@ -232,7 +229,7 @@ impl Races {
             let cell = reached.lanes.offset(lane as usize) as usize >> self.cell_shift;
             let location: Location = (reached.allocation, cell);
             if reached.coming.action != AccessAction::Write {
-                self.releases.acquire(&mut self.clocks, thread, self.threads, location);
+                self.releases.acquire(&mut self.clocks, thread, location);
             }
             self.lanes(reached, 1 << lane, found);
             if reached.coming.action != AccessAction::Read {
@@ -278,7 +275,8 @@ impl Races {
         let shift = self.cell_shift;
         let flags = match *reached.coming.order {
             Order { volatile: true, .. } => STRONG | VOLATILE,
-            Order { in_block: true, .. } => STRONG | IN_BLOCK,
+            Order { strong: true, audience: Audience::Block, .. } => STRONG | IN_BLOCK,
+            Order { strong: true, audience: Audience::Cluster, .. } => STRONG | IN_CLUSTER,
             Order { strong: true, .. } => STRONG,
             _ => 0,
         };
@@ -350,14 +348,19 @@ impl Races {
     #[inline(never)]
     fn is_ordered(&mut self, before: Stamp, now: Stamp, both_write: bool) -> bool {
         let of_block = self.threads_of_block;
-        let same_block = before.time() >= self.clocks.start && before.thread() / of_block == now.thread() / of_block;
+        let same_cluster = before.time() >= self.clocks.start;
+        let same_block = same_cluster && before.thread() / of_block == now.thread() / of_block;
         let same_warp = same_block && before.thread() / 32 == now.thread() / 32;
         let volatile = [before.is_volatile(), now.is_volatile()];
         let excused = before.is_strong()
             && now.is_strong()
             && !(same_warp && volatile.contains(&true))
             && !(both_write && volatile == [true, true])
-            && (same_block || !before.is_in_block() && !now.is_in_block());
+            && match before.audience().min(now.audience()) {
+                Audience::Block => same_block,
+                Audience::Cluster => same_cluster,
+                Audience::All => true,
+            };
         excused || self.happened_before(before, now)
     }
 
@@ -365,7 +368,7 @@ impl Races {
         let (by, of, time) = (now.thread(), before.thread(), before.time());
         if time < self.clocks.start {
             let (start, _) = self.block_of(before);
-            return self.releases.knows(by, start, of, time);
+            return self.releases.knows(by, start, self.clocks.column(of), time);
         }
         by == of || time <= self.clocks.known(by, of)
     }

@@ -7,9 +7,11 @@ use proptest::prelude::*;
 
 use super::clocks::{Clocks, Meeting};
 use super::releases::{Location, Releases};
+use crate::program::{Audience, Fence};
 
-/// Three warps, the last of them not full.
+/// Three warps, the last of them not full. They are a block, or each is a block of a cluster.
 const THREADS: u32 = 70;
+const AUDIENCES: [Audience; 3] = [Audience::Block, Audience::Cluster, Audience::All];
 const WARPS: u32 = 3;
 /// Of these locations the first is in shared memory.
 const LOCATIONS: usize = 3;
@@ -27,10 +29,12 @@ fn join(known: &mut Vector, told: &Vector) {
 /// What a strong read of a location finds.
 #[derive(Clone)]
 struct Released {
-    block: usize,
-    /// Of the threads of its block: for these, and for all. None: no fence of that scope.
-    by_scope: [Option<Vector>; 2],
-    /// Of earlier blocks.
+    /// The cluster, and the block's number in it.
+    cluster: usize,
+    rank: u32,
+    /// Of the threads of its cluster: for its block, for these, and for all. None: no fence for them.
+    by_audience: [Option<Vector>; 3],
+    /// Of earlier clusters.
     acquired: Vector,
 }
 
@@ -44,12 +48,12 @@ enum Step {
     Fence {
         warp: u32,
         mask: u32,
-        for_block: bool,
+        audience: Audience,
     },
     Write {
         thread: u32,
         location: usize,
-        releases: Option<bool>,
+        releases: Option<Audience>,
     },
     Read {
         thread: u32,
@@ -59,9 +63,9 @@ enum Step {
     Update {
         thread: u32,
         location: usize,
-        releases: Option<bool>,
+        releases: Option<Audience>,
     },
-    NextBlock,
+    NextCluster,
 }
 
 fn exists(warp: u32) -> u32 {
@@ -76,27 +80,30 @@ fn lanes(warp: u32, mask: u32) -> impl Iterator<Item = u32> {
 struct Pair {
     clocks: Clocks,
     releases: Releases,
-    block: usize,
-    /// When each block began.
+    /// Threads of a block.
+    of_block: u32,
+    cluster: usize,
+    /// When each cluster began.
     starts: Vec<u32>,
-    /// What each thread of the present block knows.
+    /// What each thread of the present cluster knows.
     known: Vec<Vector>,
-    /// What each knew at its last fence, and was told of others' fences: for its block, and for all.
-    fenced: [Vec<Option<Vector>>; 2],
+    /// What each knew at its last fence, and was told of others' fences: for its block, its cluster, and all.
+    fenced: [Vec<Option<Vector>>; 3],
     released: BTreeMap<usize, Released>,
-    /// Accesses: the block, the thread, its own time, and the stamp's.
+    /// Accesses: the cluster, the thread, its own time, and the stamp's.
     accesses: Vec<(usize, u32, u32, u32)>,
 }
 
 impl Pair {
-    fn new() -> Self {
+    fn new(of_block: u32) -> Self {
         let mut pair = Self {
             clocks: Clocks::new(THREADS),
             releases: Releases::default(),
-            block: 0,
+            of_block,
+            cluster: 0,
             starts: Vec::new(),
             known: Vec::new(),
-            fenced: [Vec::new(), Vec::new()],
+            fenced: [Vec::new(), Vec::new(), Vec::new()],
             released: BTreeMap::new(),
             accesses: Vec::new(),
         };
@@ -106,10 +113,10 @@ impl Pair {
 
     fn begin(&mut self) {
         self.clocks.begin();
-        self.releases.begin(THREADS, THREADS);
-        self.block = self.starts.len();
+        self.releases.begin(THREADS, self.of_block);
+        self.cluster = self.starts.len();
         self.starts.push(self.clocks.start);
-        let base = self.block * THREADS as usize;
+        let base = self.cluster * THREADS as usize;
         self.known = (0..THREADS as usize)
             .map(|thread| {
                 let mut known = vec![0; base + THREADS as usize];
@@ -117,7 +124,7 @@ impl Pair {
                 known
             })
             .collect();
-        self.fenced = [vec![None; THREADS as usize], vec![None; THREADS as usize]];
+        self.fenced = [0; 3].map(|_| vec![None; THREADS as usize]);
         self.released.remove(&0);
     }
 
@@ -131,7 +138,7 @@ impl Pair {
 
     /// A thread's later accesses are not among those that it has told of.
     fn advance(&mut self, thread: u32) {
-        let place = self.place(self.block, thread);
+        let place = self.place(self.cluster, thread);
         self.known[thread as usize][place] += 1;
     }
 
@@ -150,7 +157,7 @@ impl Pair {
             self.releases.meet(&parties);
         }
         let mut told = Vector::new();
-        let mut fenced = [None, None];
+        let mut fenced = [None, None, None];
         let all: Vec<(u32, bool)> = parties
             .iter()
             .flat_map(|party| lanes(party.warp, party.mask).map(|thread| (thread, party.waits)))
@@ -175,41 +182,46 @@ impl Pair {
     }
 
     /// The reference's part of a fence.
-    fn fence(&mut self, thread: u32, for_block: bool) {
-        let base = self.block * THREADS as usize;
+    fn fence(&mut self, thread: u32, audience: Audience) {
+        let base = self.cluster * THREADS as usize;
         let mut known = self.known[thread as usize].clone();
         known[..base].fill(0);
-        self.fenced[0][thread as usize] = Some(known.clone());
-        if !for_block {
-            self.fenced[1][thread as usize] = Some(known);
+        for (narrower, fenced) in AUDIENCES.into_iter().zip(&mut self.fenced) {
+            if narrower <= audience {
+                fenced[thread as usize] = Some(known.clone());
+            }
         }
         self.advance(thread);
     }
 
-    fn write(&mut self, thread: u32, location: usize, reads_too: bool, releases: Option<bool>) {
+    fn write(&mut self, thread: u32, location: usize, reads_too: bool, releases: Option<Audience>) {
         self.releases.publish(&mut self.clocks, thread, Self::location(location), reads_too, releases);
-        if let Some(for_block) = releases {
-            self.fence(thread, for_block);
+        if let Some(audience) = releases {
+            self.fence(thread, audience);
         }
         let old = self.released.remove(&location).filter(|_| reads_too);
-        let by_scope = [0, 1].map(|scope: usize| self.fenced[scope][thread as usize].clone());
-        if by_scope.iter().all(Option::is_none) {
+        let by_audience = AUDIENCES.map(|audience| self.fenced[audience as usize][thread as usize].clone());
+        if by_audience.iter().all(Option::is_none) {
             self.released.extend(old.map(|old| (location, old)));
             return;
         }
         let mut acquired = self.known[thread as usize].clone();
-        acquired.truncate(self.block * THREADS as usize);
-        let mut new = Released { block: self.block, by_scope, acquired };
+        acquired.truncate(self.cluster * THREADS as usize);
+        let rank = thread / self.of_block;
+        let mut new = Released { cluster: self.cluster, rank, by_audience, acquired };
         match old {
-            Some(old) if old.block == self.block => {
-                for (new, old) in new.by_scope.iter_mut().zip(&old.by_scope) {
-                    if let Some(old) = old {
-                        join(new.get_or_insert_with(Vector::new), old);
+            Some(old) if old.cluster == self.cluster => {
+                for (audience, (new, told)) in
+                    AUDIENCES.into_iter().zip(new.by_audience.iter_mut().zip(&old.by_audience))
+                {
+                    // What is for another block does not go through this one.
+                    if let Some(told) = told.as_ref().filter(|_| audience != Audience::Block || old.rank == rank) {
+                        join(new.get_or_insert_with(Vector::new), told);
                     }
                 }
                 join(&mut new.acquired, &old.acquired);
             }
-            Some(Released { by_scope: [_, Some(for_all)], acquired, .. }) => {
+            Some(Released { by_audience: [_, _, Some(for_all)], acquired, .. }) => {
                 join(&mut new.acquired, &for_all);
                 join(&mut new.acquired, &acquired);
             }
@@ -219,10 +231,14 @@ impl Pair {
     }
 
     fn read(&mut self, thread: u32, location: usize) {
-        self.releases.acquire(&mut self.clocks, thread, THREADS, Self::location(location));
+        self.releases.acquire(&mut self.clocks, thread, Self::location(location));
         let Some(found) = self.released.get(&location) else { return };
-        let told = &found.by_scope[usize::from(found.block != self.block)];
-        if let Some(told) = told {
+        let audience = match (found.cluster == self.cluster, found.rank == thread / self.of_block) {
+            (true, true) => Audience::Block,
+            (true, false) => Audience::Cluster,
+            (false, _) => Audience::All,
+        };
+        if let Some(told) = &found.by_audience[audience as usize] {
             join(&mut self.known[thread as usize], told);
             join(&mut self.known[thread as usize], &found.acquired);
         }
@@ -231,14 +247,14 @@ impl Pair {
     fn step(&mut self, step: &Step) {
         match *step {
             Step::Access(thread) => {
-                let time = self.known[thread as usize][self.place(self.block, thread)];
-                self.accesses.push((self.block, thread, time, self.clocks.interval(thread / 32)));
+                let time = self.known[thread as usize][self.place(self.cluster, thread)];
+                self.accesses.push((self.cluster, thread, time, self.clocks.interval(thread / 32)));
             }
             Step::Meet(waiting, passing) => self.meet(waiting, passing),
             Step::MeetAll => self.meet([0, 1, 2].map(exists), [0; 3]),
-            Step::Fence { warp, mask, for_block } => {
-                self.releases.fence(&mut self.clocks, warp, mask, for_block);
-                lanes(warp, mask).for_each(|thread| self.fence(thread, for_block));
+            Step::Fence { warp, mask, audience } => {
+                self.releases.fence(&mut self.clocks, warp, mask, &Fence::of(audience));
+                lanes(warp, mask).for_each(|thread| self.fence(thread, audience));
             }
             Step::Write { thread, location, releases } => self.write(thread, location, false, releases),
             Step::Read { thread, location } => self.read(thread, location),
@@ -246,7 +262,7 @@ impl Pair {
                 self.read(thread, location);
                 self.write(thread, location, true, releases);
             }
-            Step::NextBlock => self.begin(),
+            Step::NextCluster => self.begin(),
         }
     }
 
@@ -255,9 +271,9 @@ impl Pair {
         for &(block, of, time, stamp) in &self.accesses {
             for by in 0..THREADS {
                 let expected = self.known[by as usize][self.place(block, of)] >= time;
-                let found = match block == self.block {
+                let found = match block == self.cluster {
                     true => by == of || self.clocks.known(by, of) >= stamp,
-                    false => self.releases.knows(by, self.starts[block], of, stamp),
+                    false => self.releases.knows(by, self.starts[block], of as usize, stamp),
                 };
                 if found != expected {
                     return Some(((block, of), by, expected));
@@ -287,14 +303,17 @@ fn thread() -> impl Strategy<Value = u32> {
 }
 
 fn barriers() -> impl Strategy<Value = Step> {
-    prop_oneof![4 => thread().prop_map(Step::Access), 4 => meeting(), 1 => Just(Step::MeetAll), 1 => Just(Step::NextBlock)]
+    prop_oneof![4 => thread().prop_map(Step::Access), 4 => meeting(), 1 => Just(Step::MeetAll), 1 => Just(Step::NextCluster)]
 }
 
 fn anything() -> impl Strategy<Value = Step> {
-    let releases = || prop::sample::select(vec![None, None, Some(true), Some(false)]);
-    let fence = (0..WARPS, any::<bool>()).prop_flat_map(|(warp, for_block)| {
+    let releases = || {
+        let by_itself = AUDIENCES.map(Some);
+        prop::sample::select([by_itself.as_slice(), &[None; 3]].concat())
+    };
+    let fence = (0..WARPS, prop::sample::select(&AUDIENCES)).prop_flat_map(|(warp, audience)| {
         let one = (0u32..6).prop_map(|lane| 1 << lane);
-        prop_oneof![mask(warp), one].prop_map(move |mask| Step::Fence { warp, mask, for_block })
+        prop_oneof![mask(warp), one].prop_map(move |mask| Step::Fence { warp, mask, audience })
     });
     prop_oneof![
         4 => thread().prop_map(Step::Access),
@@ -306,12 +325,12 @@ fn anything() -> impl Strategy<Value = Step> {
             .prop_map(|(thread, location, releases)| Step::Update { thread, location, releases }),
         1 => meeting(),
         1 => Just(Step::MeetAll),
-        2 => Just(Step::NextBlock),
+        2 => Just(Step::NextCluster),
     ]
 }
 
-fn check(steps: &[Step]) -> Result<(), TestCaseError> {
-    let mut pair = Pair::new();
+fn check(of_block: u32, steps: &[Step]) -> Result<(), TestCaseError> {
+    let mut pair = Pair::new(of_block);
     for (index, step) in steps.iter().enumerate() {
         pair.step(step);
         let differ = pair.differ();
@@ -323,12 +342,17 @@ fn check(steps: &[Step]) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn barriers_make_known_what_vector_clocks_say(steps in prop::collection::vec(barriers(), 1..30)) {
-        check(&steps)?;
+        check(THREADS, &steps)?;
     }
 
     #[test]
     fn fences_and_atomics_make_known_what_vector_clocks_say(steps in prop::collection::vec(anything(), 1..40)) {
-        check(&steps)?;
+        check(THREADS, &steps)?;
+    }
+
+    #[test]
+    fn so_they_do_in_clusters(steps in prop::collection::vec(anything(), 1..40)) {
+        check(32, &steps)?;
     }
 }
 
@@ -336,28 +360,28 @@ proptest! {
 fn a_release_goes_on_through_an_update_behind_a_narrower_fence() {
     let steps = [
         Step::Access(0),
-        Step::Write { thread: 0, location: 1, releases: Some(false) },
-        Step::Fence { warp: 0, mask: 0b10, for_block: true },
+        Step::Write { thread: 0, location: 1, releases: Some(Audience::All) },
+        Step::Fence { warp: 0, mask: 0b10, audience: Audience::Block },
         Step::Update { thread: 1, location: 1, releases: None },
-        Step::NextBlock,
+        Step::NextCluster,
         Step::Read { thread: 0, location: 1 },
     ];
-    check(&steps).unwrap();
+    check(THREADS, &steps).unwrap();
 }
 
 #[test]
 fn what_is_released_to_a_block_goes_no_further() {
-    // Block 1 hears of block 0 and tells its own threads alone; block 2 updates the location without having heard.
+    // Cluster 1 (of one block) hears of cluster 0 and tells its own threads alone; cluster 2 updates the location without having heard.
     let steps = [
         Step::Access(0),
-        Step::Write { thread: 0, location: 1, releases: Some(false) },
-        Step::NextBlock,
+        Step::Write { thread: 0, location: 1, releases: Some(Audience::All) },
+        Step::NextCluster,
         Step::Read { thread: 0, location: 1 },
-        Step::Write { thread: 0, location: 2, releases: Some(true) },
-        Step::NextBlock,
-        Step::Update { thread: 0, location: 2, releases: Some(false) },
-        Step::NextBlock,
+        Step::Write { thread: 0, location: 2, releases: Some(Audience::Block) },
+        Step::NextCluster,
+        Step::Update { thread: 0, location: 2, releases: Some(Audience::All) },
+        Step::NextCluster,
         Step::Read { thread: 0, location: 2 },
     ];
-    check(&steps).unwrap();
+    check(THREADS, &steps).unwrap();
 }

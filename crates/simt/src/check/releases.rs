@@ -5,17 +5,36 @@
 //! thread at a barrier afterwards: `write; fence; barrier; thread 0: atomic` is as good as a fence of thread 0. Acquiring asks for no fence:
 //! a missing one is not found.
 //!
+//! A fence is for the block, the cluster or all, and whoever is in a narrower one is in the wider ones. The same way goes what is known of
+//! fences between proxies: up to when the accesses of each thread by the generic proxy come before those by the async one.
+//!
 //! What blocks that have ended released stays, and makes a graph: what a thread released, and what it had acquired before.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::clocks::{Clocks, Meeting};
+use crate::program::{Audience, Fence};
 
 /// What a synchronising operation is done to: an allocation (`None`: shared memory), and a cell of it.
 pub(super) type Location = (Option<usize>, usize);
 
-/// Times up to which each thread of a block is known of.
+/// What a fence is for: an [`Audience`], or accesses of the async proxy to shared or to global memory.
+const PURPOSES: usize = 5;
+/// Those of them that are audiences: [`Audience`] as a number.
+const AUDIENCES: usize = 3;
+const FOR_ALL: usize = Audience::All as usize;
+/// The state spaces of which generic accesses can be put before those of the async proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proxied {
+    Shared = 3,
+    Global = 4,
+}
+
+/// For each purpose, something.
+type ByPurpose<T> = [T; PURPOSES];
+
+/// Times up to which each thread of a block is known of (each column of the clocks).
 #[derive(Clone, Debug, Default)]
 struct Row {
     /// Of each thread at least.
@@ -31,8 +50,8 @@ impl Row {
         Self { floor, above: all.filter(|&(_, time)| time > floor).collect() }
     }
 
-    fn known(&self, thread: u32) -> u32 {
-        let above = self.above.binary_search_by_key(&thread, |&(thread, _)| thread);
+    fn known(&self, column: usize) -> u32 {
+        let above = self.above.binary_search_by_key(&(column as u32), |&(column, _)| column);
         above.map_or(self.floor, |at| self.above[at].1)
     }
 
@@ -50,8 +69,8 @@ struct Node {
     start: u32,
     /// The block's number in the cluster.
     rank: u32,
-    /// What threads of the block get to know, and what threads of all blocks do: a fence may be for the block alone.
-    rows: [Option<Row>; 2],
+    /// What threads get to know, of the block, the cluster, and all.
+    rows: ByPurpose<Option<Row>>,
     /// What had been acquired before.
     before: Arc<Vec<u32>>,
 }
@@ -67,10 +86,10 @@ pub(super) struct Releases {
     published: HashMap<Location, Vec<u32>>,
     /// What each thread has acquired.
     acquired: Vec<Arc<Vec<u32>>>,
-    /// What each thread knew at its last fence: for its block, and for all.
-    fenced: [Vec<Option<Arc<[u32]>>>; 2],
+    /// What each thread knew at its last fence of each purpose.
+    fenced: ByPurpose<Vec<Option<Arc<[u32]>>>>,
     /// What all threads have fenced, by a barrier.
-    met: [Option<Arc<[u32]>>; 2],
+    met: ByPurpose<Option<Arc<[u32]>>>,
     /// Threads of a block.
     threads_of_block: u32,
     /// Whether there was any fence in this block, or any acquisition.
@@ -89,40 +108,40 @@ impl Releases {
             self.acquired = vec![Arc::default(); threads];
         }
         if self.fences || self.fenced[0].len() != threads {
-            self.fenced = [vec![None; threads], vec![None; threads]];
-            self.met = [None, None];
+            self.fenced = std::array::from_fn(|_| vec![None; threads]);
+            self.met = ByPurpose::default();
         }
         (self.fences, self.acquisitions) = (false, false);
         self.published.retain(|(allocation, _), _| allocation.is_some());
     }
 
     /// Some lanes execute a fence.
-    pub fn fence(&mut self, clocks: &mut Clocks, warp: u32, mask: u32, for_block: bool) {
+    pub fn fence(&mut self, clocks: &mut Clocks, warp: u32, mask: u32, fence: &Fence) {
         self.fences = true;
         let time = clocks.advance(warp);
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             let thread = warp * 32 + lane;
             let mut row = clocks.row(thread);
-            row[thread as usize] = row[thread as usize].max(time);
+            let own = &mut row[clocks.column(thread)];
+            *own = (*own).max(time);
             let row: Arc<[u32]> = row.into();
-            self.fenced[0][thread as usize] = Some(row.clone());
-            if !for_block {
-                self.fenced[1][thread as usize] = Some(row);
+            for purpose in (0..PURPOSES).filter(|&purpose| serves(fence, purpose)) {
+                self.fenced[purpose][thread as usize] = Some(row.clone());
             }
         }
     }
 
-    /// A thread writes to a location by a strong operation. `releases`: it is a fence, too, for all or for its block.
+    /// A thread writes to a location by a strong operation. `releases`: it is a fence, too, for these.
     pub fn publish(
         &mut self,
         clocks: &mut Clocks,
         thread: u32,
         location: Location,
         reads_too: bool,
-        releases: Option<bool>,
+        releases: Option<Audience>,
     ) {
-        if let Some(for_block) = releases {
-            self.fence(clocks, thread / 32, 1 << (thread % 32), for_block);
+        if let Some(audience) = releases {
+            self.fence(clocks, thread / 32, 1 << (thread % 32), &Fence::of(audience));
         }
         let old = match reads_too {
             true => self.published.get(&location).cloned().unwrap_or_default(),
@@ -135,44 +154,45 @@ impl Releases {
             return;
         }
         let mut before = (*self.acquired[thread as usize]).clone();
-        let mut rows = [None, None];
-        for (scope, row) in rows.iter_mut().enumerate() {
-            let parts = [self.met[scope].clone(), self.fenced[scope][thread as usize].clone()];
+        let mut rows: ByPurpose<Option<Vec<u32>>> = ByPurpose::default();
+        for (purpose, row) in rows.iter_mut().enumerate() {
+            let parts = [self.met[purpose].clone(), self.fenced[purpose][thread as usize].clone()];
             for part in parts.into_iter().flatten() {
                 let all = row.get_or_insert_with(|| vec![0; part.len()]);
                 all.iter_mut().zip(part.iter()).for_each(|(all, part)| *all = (*all).max(*part));
             }
         }
-        if rows.iter().all(Option::is_none) {
+        if rows[..AUDIENCES].iter().all(Option::is_none) {
             if !reads_too {
                 self.published.remove(&location);
             }
             return;
         }
+        let rank = thread / self.threads_of_block;
         // An operation that reads and writes hands on what was released to it.
         for &node in &old {
-            let Node { start, rows: told, before: earlier, .. } = &self.nodes[node as usize];
+            let Node { start, rank: releaser, rows: told, before: earlier } = &self.nodes[node as usize];
             if *start == clocks.start {
-                for (row, told) in rows.iter_mut().zip(told) {
-                    if let Some(told) = told {
-                        told.add_to(row.get_or_insert_with(|| vec![0; self.acquired.len()]));
+                for (purpose, (row, told)) in rows.iter_mut().zip(told).enumerate() {
+                    let is_heard = purpose != Audience::Block as usize || *releaser == rank;
+                    if let Some(told) = told.as_ref().filter(|_| is_heard) {
+                        told.add_to(row.get_or_insert_with(|| vec![0; clocks.columns]));
                     }
                 }
                 before.extend(earlier.iter());
-            } else if told[1].is_some() {
+            } else if told[FOR_ALL].is_some() {
                 before.push(node);
             }
         }
         before.sort_unstable();
         before.dedup();
         let rows = rows.map(|row| row.map(|row| Row::of(&row)));
-        let rank = thread / self.threads_of_block;
         self.nodes.push(Node { start: clocks.start, rank, rows, before: Arc::new(before) });
         self.published.insert(location, vec![self.nodes.len() as u32 - 1]);
     }
 
     /// A thread reads a location by a strong operation.
-    pub fn acquire(&mut self, clocks: &mut Clocks, thread: u32, threads: u32, location: Location) {
+    pub fn acquire(&mut self, clocks: &mut Clocks, thread: u32, location: Location) {
         if self.published.is_empty() {
             return;
         }
@@ -181,14 +201,21 @@ impl Releases {
             let Node { start, rank, rows, before } = &self.nodes[node as usize];
             let mut list = (*self.acquired[thread as usize]).clone();
             if *start == clocks.start {
-                let of_all = *rank != thread / self.threads_of_block;
-                if let Some(row) = &rows[usize::from(of_all)] {
-                    let mut times = vec![0; threads as usize];
+                let same_block = *rank == thread / self.threads_of_block;
+                let audience = if same_block { Audience::Block } else { Audience::Cluster };
+                if let Some(row) = &rows[audience as usize] {
+                    let mut times = vec![0; clocks.columns];
                     row.add_to(&mut times);
                     clocks.learn(thread, &times);
+                    for (fenced, row) in self.fenced.iter_mut().zip(rows).skip(AUDIENCES) {
+                        let (fenced, Some(row)) = (&mut fenced[thread as usize], row) else { continue };
+                        let mut times = fenced.as_deref().map_or_else(|| vec![0; clocks.columns], <[u32]>::to_vec);
+                        row.add_to(&mut times);
+                        *fenced = Some(times.into());
+                    }
+                    list.extend(before.iter());
                 }
-                list.extend(before.iter());
-            } else if rows[1].is_some() {
+            } else if rows[FOR_ALL].is_some() {
                 // What it hands on need not be kept beside it.
                 list.retain(|earlier| before.binary_search(earlier).is_err());
                 list.push(node);
@@ -260,8 +287,8 @@ impl Releases {
         Arc::new(all)
     }
 
-    /// Whether a thread knows what a thread of an earlier block, which began at `start`, did at a time.
-    pub fn knows(&mut self, thread: u32, start: u32, of: u32, time: u32) -> bool {
+    /// Whether a thread knows what threads (of a column) of an earlier block, which began at `start`, did at a time.
+    pub fn knows(&mut self, thread: u32, start: u32, of: usize, time: u32) -> bool {
         let list = self.acquired[thread as usize].clone();
         if list.is_empty() {
             return false;
@@ -270,7 +297,8 @@ impl Releases {
             self.asked = Some((list.clone(), self.index(&list)));
         }
         let Some((_, index)) = &self.asked else { return false };
-        let told = |&node: &u32| self.nodes[node as usize].rows[1].as_ref().is_some_and(|row| row.known(of) >= time);
+        let told =
+            |&node: &u32| self.nodes[node as usize].rows[FOR_ALL].as_ref().is_some_and(|row| row.known(of) >= time);
         index.get(&start).is_some_and(|nodes| nodes.iter().any(told))
     }
 
@@ -285,5 +313,16 @@ impl Releases {
             rest.extend(before.iter().copied().filter(|&node| seen.insert(node)));
         }
         index
+    }
+}
+
+/// Whether a fence is one for a purpose.
+fn serves(fence: &Fence, purpose: usize) -> bool {
+    const SHARED: usize = Proxied::Shared as usize;
+    const GLOBAL: usize = Proxied::Global as usize;
+    match purpose {
+        SHARED => fence.shared_to_async,
+        GLOBAL => fence.global_to_async,
+        audience => audience <= fence.audience as usize,
     }
 }

@@ -6,7 +6,7 @@ use super::race::{Races, Reached};
 use super::stamp::Stamp;
 use super::{Coming, Stored};
 use crate::memory::Shape;
-use crate::program::Order;
+use crate::program::{Audience, Fence, Order};
 use crate::trap::AccessAction;
 
 /// Bytes of each piece of memory.
@@ -39,7 +39,7 @@ enum Step {
     Fence {
         warp: u32,
         mask: u32,
-        for_block: bool,
+        audience: Audience,
     },
     NextBlock,
 }
@@ -79,9 +79,9 @@ enum How {
     Read,
     Write,
     Volatile(AccessAction),
-    Relaxed(AccessAction, bool),
-    Release(bool),
-    Atomic(bool),
+    Relaxed(AccessAction, Audience),
+    Release(Audience),
+    Atomic(Audience),
 }
 
 impl How {
@@ -99,8 +99,8 @@ impl How {
         match self {
             Self::Read | Self::Write => Order::default(),
             Self::Volatile(_) => Order { volatile: true, ..strong },
-            Self::Relaxed(_, in_block) | Self::Atomic(in_block) => Order { in_block, ..strong },
-            Self::Release(for_block) => Order { releases: Some(for_block), ..strong },
+            Self::Relaxed(_, audience) | Self::Atomic(audience) => Order { audience, ..strong },
+            Self::Release(audience) => Order { releases: Some(audience), ..strong },
         }
     }
 }
@@ -122,15 +122,19 @@ fn pattern() -> impl Strategy<Value = Pattern> {
     ]
 }
 
+fn audience() -> impl Strategy<Value = Audience> {
+    prop::sample::select(vec![Audience::Block, Audience::Cluster, Audience::All])
+}
+
 fn how() -> impl Strategy<Value = How> {
     let action = || prop_oneof![Just(AccessAction::Read), Just(AccessAction::Write)];
     prop_oneof![
         12 => Just(How::Read),
         8 => Just(How::Write),
         1 => action().prop_map(How::Volatile),
-        1 => (action(), any::<bool>()).prop_map(|(action, in_block)| How::Relaxed(action, in_block)),
-        1 => any::<bool>().prop_map(How::Release),
-        1 => any::<bool>().prop_map(How::Atomic),
+        1 => (action(), audience()).prop_map(|(action, audience)| How::Relaxed(action, audience)),
+        1 => audience().prop_map(How::Release),
+        1 => audience().prop_map(How::Atomic),
     ]
 }
 
@@ -145,7 +149,7 @@ fn step(warps: u32) -> impl Strategy<Value = Step> {
         8 => (0..warps).prop_map(|warp| Step::Arrive { warp }),
         1 => prop::collection::vec(0..warps, 1..4).prop_map(|warps| Step::Meet { warps }),
         1 => (0..warps, mask()).prop_map(|(warp, mask)| Step::MeetLanes { warp, mask }),
-        1 => (0..warps, mask(), any::<bool>()).prop_map(|(warp, mask, for_block)| Step::Fence { warp, mask, for_block }),
+        1 => (0..warps, mask(), audience()).prop_map(|(warp, mask, audience)| Step::Fence { warp, mask, audience }),
         2 => Just(Step::NextBlock),
     ]
 }
@@ -177,7 +181,7 @@ struct Detector {
 
 impl Detector {
     fn new(threads: u32, narrowest: u32, quick: bool) -> Self {
-        let mut races = Races::new((1, threads), narrowest).expect("they are few");
+        let mut races = Races::new((1, threads), narrowest);
         races.begin(0);
         Self { races, quick, arrived: Vec::new(), block: 0 }
     }
@@ -238,7 +242,7 @@ impl Detector {
                 self.races.complete(1);
             }
             Step::MeetLanes { warp, mask } => self.races.meet_lanes(warp, mask & exists(warp)),
-            Step::Fence { warp, mask, for_block } => self.races.fence(warp, mask & exists(warp), for_block),
+            Step::Fence { warp, mask, audience } => self.races.fence(warp, mask & exists(warp), &Fence::of(audience)),
             Step::NextBlock => {
                 self.arrived.clear();
                 self.block += 1;

@@ -14,13 +14,14 @@ use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Races, Stored, Touch};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
-use crate::program::{Action, Atomic, Load, Order, Reach, Store};
+use crate::program::{Action, Atomic, Audience, Fence, Load, Order, Reach, Store};
 use crate::trap::AccessAction;
 
-const PLAIN: Order = Order { strong: false, volatile: false, read_only: false, in_block: false, releases: None };
+const PLAIN: Order =
+    Order { strong: false, volatile: false, read_only: false, audience: Audience::All, releases: None };
 const STRONG: Order = Order { strong: true, ..PLAIN };
-const RELEASES: Order = Order { releases: Some(true), ..STRONG };
-const RELEASES_TO_ALL: Order = Order { releases: Some(false), ..STRONG };
+const RELEASES: Order = Order { releases: Some(Audience::Block), ..STRONG };
+const RELEASES_TO_CLUSTER: Order = Order { releases: Some(Audience::Cluster), ..STRONG };
 
 /// What an instruction does to memory that is no plain load or store.
 #[derive(Clone, Copy)]
@@ -259,7 +260,7 @@ fn watch_at(
 /// The same, for lanes that reach one state space.
 fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
     let to_another = coming.on_mbarrier && space == Space::ClusterShared;
-    let coming = &Coming { order: if to_another { &RELEASES_TO_ALL } else { coming.order }, ..*coming };
+    let coming = &Coming { order: if to_another { &RELEASES_TO_CLUSTER } else { coming.order }, ..*coming };
     let Some(mut checker) = worker.checker.take() else { return mask };
     let &Coming { action, width, .. } = coming;
     let (memory, shared, parameters) =
@@ -357,9 +358,9 @@ pub(super) fn spill(worker: &Worker, warp: &mut Warp, mask: u32, address: u64, b
 }
 
 /// Some lanes execute a fence.
-pub(super) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, for_block: bool) {
+pub(super) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fence: &Fence) {
     if let Some(races) = races(worker) {
-        races.fence(warp.index, mask, for_block);
+        races.fence(warp.index, mask, fence);
     }
 }
 

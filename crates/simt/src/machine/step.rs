@@ -209,7 +209,7 @@ fn control<'l>(
                 return Ok(Next::Gone);
             }
         }
-        Action::Fence { for_block } => observe::fence(worker, warp, mask, *for_block),
+        Action::Fence(fence) => observe::fence(worker, warp, mask, fence),
         Action::BranchIndexed(branch) => return branch_indexed(worker, warp, split, branch, mask, counter),
         Action::CallSystem(call) => system::call(worker, warp, call, mask, counter).map_err(|fault| fault.at(pc))?,
         Action::Allocate { d, wide, size, align } => {

@@ -129,10 +129,8 @@ pub(crate) enum Action {
     Asynchronous(Box<Asynchronous>),
     /// Does nothing to registers and memory: prefetches, sleep.
     Nothing,
-    /// Orders memory accesses, which the machine makes in order anyway: for the block, or for all.
-    Fence {
-        for_block: bool,
-    },
+    /// Orders memory accesses, which the machine makes in order anyway.
+    Fence(Fence),
     Branch {
         target: u32,
         meet: u32,
@@ -213,6 +211,40 @@ pub(crate) struct Reach {
     pub slot: u32,
 }
 
+/// The threads that a fence or a strong operation is for; wider ones are greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Audience {
+    Block,
+    Cluster,
+    #[default]
+    All,
+}
+
+impl From<Scope> for Audience {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::Block => Self::Block,
+            Scope::Cluster => Self::Cluster,
+            Scope::Device | Scope::System => Self::All,
+        }
+    }
+}
+
+/// A fence: for whom, and of which state spaces it puts the accesses of the generic proxy before those of the async one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fence {
+    pub audience: Audience,
+    pub shared_to_async: bool,
+    pub global_to_async: bool,
+}
+
+impl Fence {
+    /// One between threads alone.
+    pub fn of(audience: Audience) -> Self {
+        Self { audience, shared_to_async: false, global_to_async: false }
+    }
+}
+
 /// How an access is ordered with others, for the sanitizer: the machine makes all in the order of the program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Order {
@@ -222,10 +254,10 @@ pub(crate) struct Order {
     pub volatile: bool,
     /// A load of what nothing writes during the launch, as the program says: `ld.global.nc`, `ldu`.
     pub read_only: bool,
-    /// Strong for the threads of the block alone.
-    pub in_block: bool,
-    /// Releases what came before it, to the block (`true`) or to all.
-    pub releases: Option<bool>,
+    /// Strong for these threads alone.
+    pub audience: Audience,
+    /// Releases what came before it, to these threads.
+    pub releases: Option<Audience>,
 }
 
 impl Order {
@@ -236,8 +268,11 @@ impl Order {
             strong: ordering != Ordering::Weak,
             volatile: ordering == Ordering::Volatile,
             read_only: false,
-            in_block: scope == Scope::Block && !matches!(ordering, Ordering::Weak | Ordering::Volatile),
-            releases: releases.then_some(scope == Scope::Block),
+            audience: match ordering {
+                Ordering::Weak | Ordering::Volatile => Audience::All,
+                _ => scope.into(),
+            },
+            releases: releases.then_some(scope.into()),
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Loads, stores, atomic operations.
 
-use ptx::{
-    Address, AddressBase, AtomicOp, CacheOperator, Destination, Kind, Mode, Op, Operand, Ordering, Scope, Space, Type,
-};
+use ptx::{Address, AddressBase, AtomicOp, CacheOperator, Destination, Kind, Mode, Op, Operand, Ordering, Space, Type};
 
-use super::super::code::{Action, Atomic, Constant, Load, Order, Reach, Rows, Store};
+use super::super::code::{Action, Atomic, Constant, Fence, Load, Order, Reach, Rows, Store};
 use super::super::inspection::Rule;
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;
@@ -39,13 +37,13 @@ impl FunctionDecoder<'_, '_> {
                 self.store(*space, *ty, srcs, *address, Order::new(*ordering, *scope))
             }
             Op::Atomic { space, op, ordering, scope, ty, flush_subnormals, dst, address, a, b, .. } => {
-                let order = Order { strong: true, in_block: *scope == Scope::Block, ..Order::new(*ordering, *scope) };
+                let order = Order { strong: true, audience: (*scope).into(), ..Order::new(*ordering, *scope) };
                 self.atomic((*space, *op, *ty, *flush_subnormals), *dst, *address, *a, *b, order)
             }
             Op::AtomicVector {
                 space, op, ordering, scope, ty, flush_subnormals: flush, dsts, address, srcs, ..
             } => {
-                let order = Order { strong: true, in_block: *scope == Scope::Block, ..Order::new(*ordering, *scope) };
+                let order = Order { strong: true, audience: (*scope).into(), ..Order::new(*ordering, *scope) };
                 let Target::Memory(reach) = self.target(*space, *address)? else {
                     return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
                 };
@@ -64,8 +62,16 @@ impl FunctionDecoder<'_, '_> {
                 self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
                 Ok(())
             }
-            Op::Fence { scope, .. } => {
-                self.emit(COUNTED, Action::Fence { for_block: *scope == Scope::Block });
+            Op::Fence { scope, async_proxy, .. } => {
+                let is_of = |space| async_proxy.is_some_and(|named| named == Space::Generic || named == space);
+                self.emit(
+                    COUNTED,
+                    Action::Fence(Fence {
+                        audience: (*scope).into(),
+                        shared_to_async: is_of(Space::Shared) || is_of(Space::ClusterShared),
+                        global_to_async: is_of(Space::Global),
+                    }),
+                );
                 Ok(())
             }
             Op::CreatePolicy { dst } => {
