@@ -4,7 +4,7 @@ use ptx::Space;
 
 use super::copies::Copies;
 use super::race::{Conflict, Races};
-use super::touch::{There, Touch};
+use super::touch::{Path, There, Touch};
 use super::{FindingKind, Findings, Party, RaceScope};
 use crate::memory::Lanes;
 use crate::trap::AccessAction;
@@ -53,10 +53,10 @@ pub(super) fn report_race(
     findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
 }
 
-/// Tells of a read of what this launch has written, by a path that need not see it; or of a write to what was so read before, unless
-/// it changes nothing.
+/// Tells of an access that need not see what another has written, though that came before it: by a path of its own, as read-only data,
+/// by another proxy. Or of a write to what was so read before, unless it changes nothing.
 #[cold]
-pub(super) fn report_fetch(
+pub(super) fn report_unseen(
     findings: &mut Findings,
     races: &Races,
     block: u64,
@@ -71,9 +71,10 @@ pub(super) fn report_fetch(
     }
     let (address, [first, second]) = parties(races, block, touch, reached, conflict);
     let (space, actions, allocation) = (touch.space, [action, action_of(conflict)], there.span);
-    let kind = match touch.coming.incoherent {
-        true => FindingKind::WrittenTexture { space, address, width, actions, allocation },
-        false => FindingKind::WrittenReadOnly { space, address, width, actions, allocation },
+    let kind = match touch.coming.path {
+        Path::Texture => FindingKind::WrittenTexture { space, address, width, actions, allocation },
+        Path::Async => FindingKind::MissingProxyFence { space, address, width, actions, allocation },
+        _ => FindingKind::WrittenReadOnly { space, address, width, actions, allocation },
     };
     findings.add(kind, first, Some(second));
 }

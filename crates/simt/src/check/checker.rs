@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use ptx::Space;
 
-use super::blame::{report_fetch, report_race};
+use super::blame::{report_race, report_unseen};
 use super::copies::{Copies, Copy, Met};
+use super::proxies::Proxies;
 use super::race::{Races, Reached};
 use super::read_only::ReadOnly;
-use super::touch::{Coming, Stored, There, Touch, is_tolerable};
+use super::touch::{Coming, Path, Stored, There, Touch, is_tolerable};
 use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
@@ -32,6 +33,7 @@ pub(crate) struct Checker<'l> {
     races: Option<Races>,
     /// What need not be seen by those who read it.
     read_only: ReadOnly,
+    proxies: Proxies,
     /// What the block has begun to copy.
     copies: Copies,
 }
@@ -55,6 +57,7 @@ impl<'l> Checker<'l> {
             mbarriers: HashSet::new(),
             races: checks.race.then(|| Races::new((blocks, threads), narrowest(code))),
             read_only: if checks.race { ReadOnly::new(code) } else { ReadOnly::default() },
+            proxies: if checks.race { Proxies::new(code) } else { Proxies::default() },
             copies: Copies::default(),
         }
     }
@@ -195,18 +198,28 @@ impl<'l> Checker<'l> {
             let warp = races.in_cluster(touch.warp);
             let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes: &in_cluster, warp };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
-            if touch.coming.incoherent {
-                races.earlier(&reached, false, &|_| true, &mut |races, conflict| {
-                    report_fetch(findings, races, block, touch, (lanes, there), &conflict);
+            if touch.coming.path == Path::Texture {
+                races.earlier(&reached, false, &|_, _| true, &mut |races, conflict| {
+                    report_unseen(findings, races, block, touch, (lanes, there), &conflict);
                 });
                 return races.access(&reached, &mut |_, _| {});
             }
             let mut raced = 0;
             let (reads, read_only) = (touch.coming.action == AccessAction::Read, &mut self.read_only);
             if read_only.concerns(&reached) && (!reads || races.has_writes(reached.allocation)) {
-                races.earlier(&reached, !reads, &|before| reads || read_only.made(before), &mut |races, conflict| {
+                let matters = |_: &Races, before| reads || read_only.made(before);
+                races.earlier(&reached, !reads, &matters, &mut |races, conflict| {
                     raced |= 1 << conflict.lane;
-                    report_fetch(findings, races, block, touch, (lanes, there), &conflict);
+                    report_unseen(findings, races, block, touch, (lanes, there), &conflict);
+                });
+            }
+            if touch.coming.path == Path::Async {
+                let proxies = &self.proxies;
+                let matters =
+                    |races: &Races, before| proxies.is_generic(before) && races.lacks_proxy_fence(before, &reached);
+                races.earlier(&reached, false, &matters, &mut |races, conflict| {
+                    raced |= 1 << conflict.lane;
+                    report_unseen(findings, races, block, touch, (lanes, there), &conflict);
                 });
             }
             let told = raced;
@@ -334,10 +347,9 @@ impl<'l> Checker<'l> {
             order: &Order::default(),
             copied: 0,
             overwrites: true,
-            incoherent: false,
+            path: Path::Generic,
             place,
             stored: Stored::Unknown,
-            on_mbarrier: false,
         };
         // What is there afterwards is not what was there before.
         let touch = Touch { coming: &coming, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::race::{Races, Reached};
-use super::touch::{Coming, Stored};
+use super::touch::{Coming, Path, Stored};
 use crate::lanes::{Row, WideRow};
 use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
 use crate::program::Order;
@@ -100,7 +100,6 @@ impl Copies {
             let mut shape = Shape::new();
             let lowest = shape.follow(mask, offsets, width);
             let order = &Order::default();
-            let (stored, on_mbarrier) = (Stored::Unknown, false);
             let coming = &Coming {
                 action,
                 width,
@@ -108,10 +107,9 @@ impl Copies {
                 order,
                 copied: 0,
                 overwrites: false,
-                incoherent: false,
+                path: Path::Generic,
                 place,
-                stored,
-                on_mbarrier,
+                stored: Stored::Unknown,
             };
             // What this races with has been told.
             races.access(&Reached { allocation, coming, lanes: &shape.lanes(lowest), warp }, &mut |_, _| {});

@@ -163,6 +163,20 @@ pub enum FindingKind {
         /// The allocation.
         allocation: AllocationSpan,
     },
+    /// An access of a bulk copy or `wgmma`, which are of the async proxy, to what a thread wrote by the generic one, with no
+    /// `fence.proxy.async` between the two.
+    MissingProxyFence {
+        /// The state space.
+        space: Space,
+        /// The address that both access.
+        address: u64,
+        /// Bytes that the operation accesses at once.
+        width: u32,
+        /// What the operation does, and what the thread did before.
+        actions: [AccessAction; 2],
+        /// The allocation, or the block's shared memory.
+        allocation: AllocationSpan,
+    },
     /// A `.sync` instruction whose mask names lanes that have exited.
     ExitedLanes {
         /// The lanes that the mask names.
@@ -235,7 +249,8 @@ impl FindingKind {
             Self::Race { .. }
             | Self::PendingCopy { .. }
             | Self::WrittenTexture { .. }
-            | Self::WrittenReadOnly { .. } => Checks::NAMES[2],
+            | Self::WrittenReadOnly { .. }
+            | Self::MissingProxyFence { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
             | Self::NotMember { .. }
             | Self::DifferentMasks { .. }
@@ -264,6 +279,7 @@ impl FindingKind {
             Self::PendingCopy { .. } => "pending_copy",
             Self::WrittenTexture { .. } => "written_texture",
             Self::WrittenReadOnly { .. } => "written_read_only",
+            Self::MissingProxyFence { .. } => "missing_proxy_fence",
             Self::ExitedLanes { .. } => "exited_lanes",
             Self::NotMember { .. } => "not_member",
             Self::DifferentMasks { .. } => "different_masks",
@@ -287,7 +303,8 @@ impl FindingKind {
             | Self::Race { address, .. }
             | Self::PendingCopy { address, .. }
             | Self::WrittenTexture { address, .. }
-            | Self::WrittenReadOnly { address, .. } => Some(address),
+            | Self::WrittenReadOnly { address, .. }
+            | Self::MissingProxyFence { address, .. } => Some(address),
             _ => None,
         }
     }
@@ -300,7 +317,8 @@ impl FindingKind {
             | Self::Race { width, .. }
             | Self::PendingCopy { width, .. }
             | Self::WrittenTexture { width, .. }
-            | Self::WrittenReadOnly { width, .. } => Some(width),
+            | Self::WrittenReadOnly { width, .. }
+            | Self::MissingProxyFence { width, .. } => Some(width),
             _ => None,
         }
     }
@@ -315,7 +333,8 @@ impl FindingKind {
             Self::Race { allocation, .. }
             | Self::PendingCopy { allocation, .. }
             | Self::WrittenTexture { allocation, .. }
-            | Self::WrittenReadOnly { allocation, .. } => Some(*allocation),
+            | Self::WrittenReadOnly { allocation, .. }
+            | Self::MissingProxyFence { allocation, .. } => Some(*allocation),
             _ => None,
         }
     }
@@ -328,7 +347,8 @@ impl FindingKind {
             | Self::Race { space, .. }
             | Self::PendingCopy { space, .. }
             | Self::WrittenTexture { space, .. }
-            | Self::WrittenReadOnly { space, .. } => Some(space),
+            | Self::WrittenReadOnly { space, .. }
+            | Self::MissingProxyFence { space, .. } => Some(space),
             _ => None,
         }
     }
@@ -405,6 +425,14 @@ impl fmt::Display for FindingKind {
                     ),
                     _ => write!(formatter, ", which a thread has read as read-only data in the same launch"),
                 }
+            }
+            Self::MissingProxyFence { space, address, width, actions: [action, before], .. } => {
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                write!(
+                    formatter,
+                    "{action} of {bytes} at {space} address {address:#x} by the async proxy after a thread's {before} by the generic \
+                     one, with no proxy fence (fence.proxy.async) between them"
+                )
             }
             Self::ExitedLanes { members, exited } => {
                 write!(formatter, "the mask {members:#010x} names lanes that have exited: {exited:#010x}")

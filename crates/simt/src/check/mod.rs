@@ -8,6 +8,7 @@
 //! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
 //!   operations, also between blocks), `shadow` (who accessed each cell last: a `stamp` each, or one mark for a row), and
 //!   `quick`: the ways for accesses that plainly race with nothing.
+//! - `proxies`: writes that bulk copies and `wgmma` need not see.
 //! - `read_only`: loads that need not see what the launch writes.
 //! - `copies`: what `cp.async` has begun and nobody has waited for.
 //! - `leak`: what kernels allocate and never free.
@@ -23,6 +24,7 @@ mod copies;
 mod finding;
 mod findings;
 mod leak;
+mod proxies;
 mod quick;
 mod race;
 mod read_only;
@@ -41,7 +43,7 @@ pub use finding::{Finding, FindingKind, RaceScope, Site};
 pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use leak::leaks;
 pub(crate) use race::Races;
-pub(crate) use touch::{Coming, Stored, Touch};
+pub(crate) use touch::{Coming, Path, Stored, Touch};
 
 use std::fmt;
 use std::str::FromStr;

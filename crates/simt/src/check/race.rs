@@ -10,7 +10,7 @@
 
 use super::clocks::{Clocks, Meeting};
 use super::quick::Now;
-use super::releases::{Location, Releases};
+use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use super::touch::Coming;
@@ -194,25 +194,28 @@ impl Races {
         shadow.is_some_and(|shadow| shadow.last[WRITE] != 0)
     }
 
-    /// Before an access: tells `found` of each lane's first earlier write (or, if `reads`, read) that `matters`, in order or not.
+    /// Before an access: tells `found` of each lane's first earlier write (or, if `reads`, read) that `matters`.
     #[cold]
     #[inline(never)]
     pub(super) fn earlier(
         &mut self,
         reached: &Reached,
         reads: bool,
-        matters: &dyn Fn(Stamp) -> bool,
+        matters: &dyn Fn(&Self, Stamp) -> bool,
         found: &mut dyn FnMut(&Self, Conflict),
     ) {
         let layers: &[usize] = if reads { &READS } else { &[WRITE] };
         let cells = (reached.lanes.width >> self.cell_shift).max(1) as usize;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
             let start = reached.lanes.offset(lane) as usize >> self.cell_shift;
-            let shadow = self.shadow(reached.allocation);
+            let races: &Self = self;
+            let Some(shadow) = reached.allocation.map_or(Some(&races.shared), |index| races.global.get(index)) else {
+                return;
+            };
             let mut all = (start..start + cells).flat_map(|cell| layers.iter().map(move |&layer| (layer, cell)));
             let earlier = all.find_map(|(layer, cell)| {
                 let before = shadow.get(layer, cell);
-                (before.0 != 0 && matters(before)).then_some((cell, before))
+                (before.0 != 0 && matters(races, before)).then_some((cell, before))
             });
             if let Some((cell, before)) = earlier {
                 found(self, Conflict { lane, cell, before, was_write: !reads });
@@ -362,6 +365,18 @@ impl Races {
                 Audience::All => true,
             };
         excused || self.happened_before(before, now)
+    }
+
+    /// Whether an access of the same cluster, by the generic proxy, comes before one of a warp of now that is by the async one, but no
+    /// fence is between them that puts the former's proxy before the latter's.
+    pub(super) fn lacks_proxy_fence(&self, before: Stamp, reached: &Reached) -> bool {
+        let (of, time) = (before.thread(), before.time());
+        let memory = if reached.allocation.is_some() { Proxied::Global } else { Proxied::Shared };
+        let mut warp = (0..32).map(|lane| reached.warp * 32 + lane).filter(|&thread| thread < self.threads);
+        let comes_before = |by| by == of || time <= self.clocks.known(by, of);
+        let is_fenced = |by| self.releases.is_proxied(by, self.clocks.column(of), time, memory);
+        // What orders any lane of the warp will do: `wgmma` reads for all of them.
+        time >= self.clocks.start && warp.clone().any(comes_before) && !warp.any(is_fenced)
     }
 
     fn happened_before(&mut self, before: Stamp, now: Stamp) -> bool {

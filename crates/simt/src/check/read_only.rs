@@ -22,7 +22,9 @@ impl ReadOnly {
         for instruction in &code.instructions {
             if matches!(&instruction.action, Action::Load(load) if load.order.read_only) {
                 places.resize(code.places.len(), false);
-                places[instruction.counter as usize] = true;
+                if let Some(known) = places.get_mut(instruction.counter as usize) {
+                    *known = true;
+                }
             }
         }
         Self { places, allocations: Vec::new() }

@@ -287,6 +287,13 @@ impl Releases {
         Arc::new(all)
     }
 
+    /// Whether a thread knows that fences put what threads of its cluster (of a column) did at a time before accesses of the async
+    /// proxy to such memory.
+    pub fn is_proxied(&self, thread: u32, of: usize, time: u32, memory: Proxied) -> bool {
+        let (met, fenced) = (&self.met[memory as usize], &self.fenced[memory as usize][thread as usize]);
+        [met, fenced].into_iter().flatten().any(|row| row[of] >= time)
+    }
+
     /// Whether a thread knows what threads (of a column) of an earlier block, which began at `start`, did at a time.
     pub fn knows(&mut self, thread: u32, start: u32, of: usize, time: u32) -> bool {
         let list = self.acquired[thread as usize].clone();

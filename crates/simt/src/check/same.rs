@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::race::{Races, Reached};
 use super::stamp::Stamp;
-use super::{Coming, Stored};
+use super::{Coming, Path, Stored};
 use crate::memory::Shape;
 use crate::program::{Audience, Fence, Order};
 use crate::trap::AccessAction;
@@ -210,10 +210,9 @@ impl Detector {
                     order: &order,
                     copied: 0,
                     overwrites: false,
-                    incoherent: false,
+                    path: Path::Generic,
                     place: index,
                     stored: Stored::Unknown,
-                    on_mbarrier: false,
                 };
                 let lanes = &shape.lanes(lowest);
                 let reached = Reached { allocation: place, coming: &coming, lanes, warp };

@@ -22,13 +22,23 @@ pub(crate) struct Coming<'a> {
     pub copied: u32,
     /// Whether the value that is there before does not matter, though it is read.
     pub overwrites: bool,
-    /// Whether it need not see what this launch has written: a read through a texture or surface.
-    pub incoherent: bool,
+    pub path: Path,
     /// Index of the instruction in `Code::places`.
     pub place: u32,
     pub stored: Stored<'a>,
-    /// Whether it is an operation on an mbarrier: on one of another block, it releases to that.
-    pub on_mbarrier: bool,
+}
+
+/// By which way an access comes to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Path {
+    /// The generic proxy's: that of loads, stores and atomic operations.
+    Generic,
+    /// Through a texture or surface: what it reads need not be what this launch has written.
+    Texture,
+    /// An operation on an mbarrier: on one of another block, it releases to that.
+    Mbarrier,
+    /// The async proxy's: that of bulk copies and of `wgmma`.
+    Async,
 }
 
 /// What is about to be stored.

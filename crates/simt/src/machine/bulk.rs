@@ -245,6 +245,7 @@ fn tell<'l>(
             Telling::Combines => Other::Combine(UNIT as u32),
             Telling::Mbarrier => Other::Mbarrier,
         };
+        let what = if matches!(what, Other::Mbarrier) { what } else { Other::Async(&what) };
         observe::touch_at(worker, warp, space, what, 1 << lane, &addresses, counter) != 0
     })
 }

@@ -11,7 +11,7 @@ use super::local::lanes;
 use super::warp::{Split, Wait, Warp};
 use super::{access, across};
 use crate::FindingKind;
-use crate::check::{Checker, Checks, Coming, Copy, Races, Stored, Touch};
+use crate::check::{Checker, Checks, Coming, Copy, Path, Races, Stored, Touch};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Fence, Load, Order, Reach, Store};
@@ -34,30 +34,26 @@ pub(super) enum Other<'a> {
     Combine(u32),
     /// Reads so many bytes in each lane through a texture or surface.
     Fetch(u32),
+    /// What the first three do, by the async proxy.
+    Async(&'a Other<'a>),
     /// An operation on an mbarrier, which releases and acquires.
     Mbarrier,
 }
 
 fn other(what: Other<'_>, place: u32) -> Coming<'_> {
+    let (what, path) = match what {
+        Other::Async(what) => (*what, Path::Async),
+        Other::Fetch(_) => (what, Path::Texture),
+        Other::Mbarrier => (what, Path::Mbarrier),
+        _ => (what, Path::Generic),
+    };
     let (action, width, stored, order) = match what {
         Other::Read(width) | Other::Fetch(width) => (AccessAction::Read, width, Stored::Unknown, &PLAIN),
         Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words), &PLAIN),
         Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
-        Other::Mbarrier => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
+        Other::Mbarrier | Other::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
     };
-    let (incoherent, on_mbarrier) = (matches!(what, Other::Fetch(_)), matches!(what, Other::Mbarrier));
-    Coming {
-        action,
-        width,
-        element: width,
-        place,
-        order,
-        copied: 0,
-        overwrites: on_mbarrier,
-        incoherent,
-        stored,
-        on_mbarrier,
-    }
+    Coming { action, width, element: width, place, order, copied: 0, overwrites: path == Path::Mbarrier, path, stored }
 }
 
 /// A load. Returns the lanes that can make it; the others have got zeros.
@@ -76,9 +72,8 @@ pub(super) fn load(worker: &mut Worker, warp: &mut Warp, load: &Load, split: &Sp
         order,
         copied,
         overwrites: false,
-        incoherent: false,
+        path: Path::Generic,
         stored: Stored::Unknown,
-        on_mbarrier: false,
     };
     let possible = watch(worker, warp, reach, split, mask, &coming);
     let refused = mask & !possible;
@@ -117,9 +112,8 @@ pub(super) fn store(
         order,
         copied: 0,
         overwrites: true,
-        incoherent: false,
+        path: Path::Generic,
         stored,
-        on_mbarrier: false,
     };
     watch(worker, warp, reach, split, mask, &coming)
 }
@@ -147,9 +141,8 @@ pub(super) fn atomic(
         order,
         copied: 0,
         overwrites,
-        incoherent: false,
+        path: Path::Generic,
         stored: Stored::Unknown,
-        on_mbarrier: false,
     };
     let possible = watch(worker, warp, reach, split, mask, &coming);
     let refused = mask & !possible;
@@ -259,7 +252,7 @@ fn watch_at(
 
 /// The same, for lanes that reach one state space.
 fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
-    let to_another = coming.on_mbarrier && space == Space::ClusterShared;
+    let to_another = coming.path == Path::Mbarrier && space == Space::ClusterShared;
     let coming = &Coming { order: if to_another { &RELEASES_TO_CLUSTER } else { coming.order }, ..*coming };
     let Some(mut checker) = worker.checker.take() else { return mask };
     let &Coming { action, width, .. } = coming;

@@ -110,7 +110,8 @@ fn read<'l>(
             *address = matrix.address(line as u64, piece as u64);
         }
         let all = u32::MAX >> (32 - places.len());
-        let mask = observe::touch_at(worker, warp, Space::Shared, Other::Read(16), all, &addresses, place.counter);
+        let what = Other::Async(&Other::Read(16));
+        let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, place.counter);
         let mut words = [[0; 32]; 4];
         let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
         worker.block.shared.load_each(&Access::new(mask, &addresses, 16), &mut words).map_err(refused)?;
