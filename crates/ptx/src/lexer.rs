@@ -19,7 +19,7 @@ pub(crate) enum TokenKind {
     #[regex(r"[0-9][0-9a-zA-Z_]*", priority = 3)]
     Integer,
     /// A number with a point or a signed exponent.
-    #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+", priority = 5)]
+    #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+", priority = 5)]
     Decimal,
     /// `"..."`.
     #[regex(r#""[^"\n]*""#)]

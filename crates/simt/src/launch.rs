@@ -23,7 +23,7 @@ pub const DEFAULT_SHARED_LIMIT: u32 = 48 << 10;
 pub struct Launch<'a> {
     /// The kernel's name.
     pub kernel: &'a str,
-    /// Blocks in the grid: x, y, z.
+    /// Blocks in the grid: x, y, z; of a kernel that is `.blocksareclusters`, clusters.
     pub grid: [u32; 3],
     /// Threads in a block: x, y, z.
     pub block: [u32; 3],

@@ -166,6 +166,12 @@ impl Kernel<'_> {
             self.function
                 .min_blocks_per_multiprocessor
                 .map(|blocks| format!("{} a multiprocessor", counted(blocks.into(), "block"))),
+            self.function.required_cluster.map(|cluster| format!("clusters of {} blocks", shape(cluster))),
+            self.function
+                .max_cluster_blocks
+                .map(|blocks| format!("clusters of at most {}", counted(blocks.into(), "block"))),
+            self.function.explicit_cluster.then(|| "launched in clusters".to_owned()),
+            self.function.grid_in_clusters.then(|| "its grid counts clusters".to_owned()),
             self.function
                 .max_registers
                 .map(|registers| format!("at most {} a thread", counted(registers.into(), "register"))),
@@ -191,6 +197,9 @@ impl Kernel<'_> {
             "required_threads": self.function.required_threads,
             "min_blocks": self.function.min_blocks_per_multiprocessor,
             "max_registers": self.function.max_registers,
+            "cluster": self.function.required_cluster,
+            "max_cluster": self.function.max_cluster_blocks,
+            "grid_in_clusters": self.function.grid_in_clusters,
             "instructions": self.instructions(),
             "never_written": self.never_written,
             "simulator": self.refused,
@@ -324,6 +333,20 @@ mod tests {
     }
 
     #[test]
+    fn clusters_are_named() {
+        let bounds = |directives: &str| {
+            let kernel = KERNEL.replace(".version 7.8\n.target sm_75", ".version 9.0\n.target sm_90");
+            let (text, error) = written(&kernel.replace(".maxntid 16, 8, 1", directives), Format::Table);
+            assert_eq!(error, None);
+            text.lines().nth(2).unwrap_or_default().to_owned()
+        };
+        let all = bounds(".reqntid 64 .reqnctapercluster 2, 2 .blocksareclusters");
+        assert!(all.contains(", clusters of 2 x 2 x 1 blocks, its grid counts clusters, "), "{all}");
+        let some = bounds(".maxclusterrank 8 .explicitcluster");
+        assert!(some.contains(", clusters of at most 8 blocks, launched in clusters, "), "{some}");
+    }
+
+    #[test]
     fn json_has_it_all() {
         let (text, error) = written(KERNEL, Format::Json);
         assert_eq!(error, None);
@@ -338,7 +361,7 @@ mod tests {
                     {"name": "x", "type": "f32", "bytes": 4, "align": 4},
                 ],
                 "shared": 1024, "local": 0, "max_threads": [16, 8, 1], "required_threads": null, "min_blocks": 2,
-                "max_registers": 48,
+                "max_registers": 48, "cluster": null, "max_cluster": null, "grid_in_clusters": false,
                 "instructions": 3, "never_written": [], "simulator": null,
             }],
             "errors": [],

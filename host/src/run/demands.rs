@@ -127,6 +127,8 @@ pub(super) fn check_cluster(function: &Function, flags: &Flags) -> Result<()> {
         ));
     }
     match cluster {
+        // Its grid counts clusters.
+        _ if function.grid_in_clusters => Ok(()),
         Some(cluster) if flags.grid.iter().zip(cluster).any(|(all, of_one)| !all.is_multiple_of(of_one)) => refuse(
             format!("a grid of {} blocks cannot be parted into clusters of {}", shape(flags.grid), shape(cluster)),
         ),

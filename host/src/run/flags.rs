@@ -49,7 +49,7 @@ pub(super) struct Flags {
     /// One argument for each of the kernel's parameters; see below
     #[arg(value_name = "ARG", allow_negative_numbers = true)]
     pub(super) arguments: Vec<Argument>,
-    /// Blocks of the grid
+    /// Blocks of the grid; of a kernel that is .blocksareclusters, clusters
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     pub(super) grid: [u32; 3],
     /// Threads of a block

@@ -58,7 +58,8 @@ pub(crate) fn main(
     flags.lines.check_counted(simulated)?;
     flags.checks.check_simulated(simulated)?;
     let config = LaunchConfig {
-        cluster: flags.cluster,
+        // Such a kernel says itself what its clusters are, and its grid counts them.
+        cluster: flags.cluster.filter(|_| !function.grid_in_clusters),
         dynamic_shared: flags.shared,
         checks: flags.checks.or(Checks::ALL),
         carveout: flags.carveout,

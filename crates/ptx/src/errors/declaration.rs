@@ -44,6 +44,10 @@ pub enum DeclarationError {
     BadInitializer { ty: Type, found: &'static str },
     #[error("`.{directive}` takes {expected}")]
     BadDirective { directive: String, expected: &'static str },
+    #[error("`.{directive}` needs {needed}")]
+    NeedsDirective { directive: String, needed: &'static str },
+    #[error("`.{directive}` needs `.target sm_{target}` or later")]
+    NeedsTarget { directive: String, target: u32 },
     #[error("the kernel `{0}` has a result")]
     KernelWithResult(String),
     #[error("`{0}` has several results, of which each must be a `.reg`")]

@@ -22,6 +22,8 @@ pub enum OperandError {
     AddressAs(Type),
     #[error("`{name}` is in `.{found}`, but the instruction accesses {expected}")]
     Space { name: String, found: &'static str, expected: String },
+    #[error("an address that is a number alone is possible only in `.local`")]
+    AbsoluteAddress,
     #[error("a vector of {} is needed here, not of {found}", counted(*.expected, "part"))]
     VectorLength { expected: usize, found: usize },
     #[error("the parts of the vector have {found} bits together, the type has {expected}")]

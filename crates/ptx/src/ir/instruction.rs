@@ -35,6 +35,12 @@ pub enum Op {
         dst: Destination,
         src: Operand,
     },
+    /// `mov.v2.u32 {d, e}, {a, b}`: all are read before any is written.
+    MoveVector {
+        ty: Type,
+        dsts: Vec<Destination>,
+        srcs: Vec<Operand>,
+    },
     /// `mov.b64 d, {a, b}`: the first part is the least significant.
     Pack {
         ty: Type,
@@ -85,6 +91,12 @@ pub enum Op {
         dst: Destination,
         src: Operand,
     },
+    /// `istypep`: whether an address is that of a `.texref`, `.samplerref` or `.surfref` of the module.
+    IsType {
+        ty: Type,
+        dst: Destination,
+        src: Operand,
+    },
 
     // Arithmetic.
     Unary {
@@ -107,6 +119,16 @@ pub enum Op {
         ty: Type,
         mode: Mode,
         dst: Destination,
+        a: Operand,
+        b: Operand,
+        c: Operand,
+    },
+    /// `lop3.or.b32 d|p, a, b, c, table, q`: `dst_is_set` gets whether `dst` is not zero, combined with a predicate.
+    LogicAndTest {
+        table: u8,
+        combine: Combine,
+        dst: Destination,
+        dst_is_set: Destination,
         a: Operand,
         b: Operand,
         c: Operand,

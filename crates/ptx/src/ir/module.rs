@@ -130,6 +130,8 @@ pub struct Function {
     pub explicit_cluster: bool,
     /// `.maxclusterrank`: the most blocks that a cluster may have.
     pub max_cluster_blocks: Option<u32>,
+    /// `.blocksareclusters`: the grid of a launch counts clusters, not blocks.
+    pub grid_in_clusters: bool,
     /// Registers of the whole body, those of inner scopes included.
     pub registers: Arena<Register>,
     /// Variables declared in the body: `.local`, `.shared`, and the `.param` of calls.

@@ -43,7 +43,10 @@ struct Directives {
     cluster: Option<[u32; 3]>,
     explicit_cluster: bool,
     max_cluster_blocks: Option<u32>,
+    grid_in_clusters: bool,
 }
+
+const CLUSTER_DIRECTIVES: [&str; 4] = ["reqnctapercluster", "explicitcluster", "maxclusterrank", "blocksareclusters"];
 
 impl<'t> Parser<'t> {
     /// `.entry name (...)` or `.func (...) name (...)`, with its body if it has one.
@@ -83,6 +86,7 @@ impl<'t> Parser<'t> {
             required_cluster: directives.cluster,
             explicit_cluster: directives.explicit_cluster,
             max_cluster_blocks: directives.max_cluster_blocks,
+            grid_in_clusters: directives.grid_in_clusters,
             registers: Default::default(),
             variables: Vec::new(),
             body: None,
@@ -302,7 +306,12 @@ impl<'t> Parser<'t> {
 
     fn directives(&mut self) -> Parsed<Directives> {
         let mut directives = Directives::default();
+        let mut grid_in_clusters = None;
         while let Some(name) = self.cursor.dot() {
+            if CLUSTER_DIRECTIVES.contains(&name) && self.environment.module.target < 90 {
+                let directive = name.to_owned();
+                return fault(self.cursor.peek().span, DeclarationError::NeedsTarget { directive, target: 90 });
+            }
             match name {
                 "maxntid" => directives.max_threads = Some(self.dimensions()?),
                 "reqntid" => directives.required_threads = Some(self.dimensions()?),
@@ -334,11 +343,18 @@ impl<'t> Parser<'t> {
                     directives.explicit_cluster = true;
                 }
                 "blocksareclusters" => {
-                    let text = self.cursor.text().to_owned();
-                    return fault(self.cursor.peek().span, DeclarationError::Unsupported(text));
+                    grid_in_clusters = Some(self.cursor.peek().span);
+                    self.cursor.advance();
                 }
                 _ => return self.unknown_directive(),
             }
+        }
+        if let Some(span) = grid_in_clusters {
+            if directives.required_threads.is_none() || directives.cluster.is_none() {
+                let needed = "`.reqntid` and `.reqnctapercluster`";
+                return fault(span, DeclarationError::NeedsDirective { directive: "blocksareclusters".into(), needed });
+            }
+            directives.grid_in_clusters = true;
         }
         Ok(directives)
     }

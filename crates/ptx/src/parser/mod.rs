@@ -9,6 +9,7 @@ mod body;
 mod constant;
 pub(crate) mod cursor;
 mod debug;
+mod expression;
 mod function;
 mod initializer;
 pub(crate) mod operands;

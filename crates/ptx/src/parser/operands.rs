@@ -3,7 +3,7 @@
 use super::constant::Constant;
 use super::cursor::{Cursor, Word};
 use crate::Span;
-use crate::errors::Parsed;
+use crate::errors::{InstructionError, Parsed, fault};
 use crate::lexer::TokenKind;
 
 /// An operand as it is written.
@@ -28,6 +28,8 @@ pub(crate) enum Raw<'t> {
     Constant(Constant),
     /// `[name+4]`, `[name]`, `[16]`.
     Memory(Option<Name<'t>>, i64),
+    /// `name[4]`: the address of an element of an array.
+    Indexed(Name<'t>, i64),
     /// `{a, b}`
     Vector(Vec<RawOperand<'t>>),
     /// `{a, b}|p`
@@ -43,7 +45,7 @@ pub(crate) struct Name<'t> {
     /// `.x`, without the dot.
     pub part: Option<&'t str>,
     pub negated: bool,
-    /// `+4`, `-4`.
+    /// `+4`, `+-4`.
     pub offset: Option<i64>,
     pub span: Span,
 }
@@ -61,6 +63,7 @@ impl Raw<'_> {
             Raw::Constant(Constant::Integer(_)) => "an integer",
             Raw::Constant(_) => "a float",
             Raw::Memory(..) => "an address in brackets",
+            Raw::Indexed(..) => "an element of an array",
             Raw::Vector(_) | Raw::VectorAndPredicate(..) => "a vector",
             Raw::Element(..) => "an element in brackets",
         }
@@ -154,7 +157,23 @@ impl<'t> Cursor<'t> {
             let second = self.name_or_sink()?;
             return Ok(Raw::Pair(first, second));
         }
-        Ok(first.map_or(Raw::Sink, Raw::Name))
+        match first {
+            Some(array) if self.kind() == TokenKind::OpenBracket => self.element_of_array(array),
+            first => Ok(first.map_or(Raw::Sink, Raw::Name)),
+        }
+    }
+
+    /// The index behind the name of an array.
+    fn element_of_array(&mut self, array: Name<'t>) -> Parsed<Raw<'t>> {
+        self.advance();
+        if !self.at_constant() {
+            self.word("an index")?;
+            let text = format!("{}[REGISTER]", array.text);
+            return fault(self.span_from(array.span.start), InstructionError::Unsupported(text));
+        }
+        let index = self.integer()? as i64;
+        self.expect(TokenKind::CloseBracket, "`]`")?;
+        Ok(Raw::Indexed(array, index))
     }
 
     fn name_or_sink(&mut self) -> Parsed<Option<Name<'t>>> {
@@ -174,11 +193,11 @@ impl<'t> Cursor<'t> {
             self.advance();
         }
         let mut offset = None;
-        if self.kind() == TokenKind::Plus {
-            self.advance();
+        if self.accept(TokenKind::Plus) {
             offset = Some(self.integer()? as i64);
         } else if self.kind() == TokenKind::Minus {
-            offset = Some(self.integer()? as i64);
+            // `ptxas` has it so, too.
+            return self.unexpected("`+` before an offset, as in `+-4`");
         }
         Ok(Name { text, part, negated: false, offset, span: self.span_from(span.start) })
     }

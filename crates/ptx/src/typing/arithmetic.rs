@@ -3,8 +3,8 @@
 use super::Context;
 use super::mode::Modes;
 use crate::Type::*;
-use crate::errors::Parsed;
-use crate::{BinaryOp, Op, PermuteMode, TernaryOp, Type, UnaryOp};
+use crate::errors::{OperandError, Parsed, fault};
+use crate::{BinaryOp, BooleanOp, Combine, Op, PermuteMode, TernaryOp, Type, UnaryOp};
 
 const NONE: Modes = Modes::NONE;
 const ROUND: Modes = Modes::ROUND;
@@ -243,9 +243,22 @@ fn plain_ternary(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Ternary { op, ty, mode, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, second)?, c: c.src(3, third)? })
 }
 
-/// `lop3.b32 d, a, b, c, table;`
+/// `lop3.b32 d, a, b, c, table;`, `lop3.or.b32 d|p, a, b, c, table, q;`
 fn logic(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let boolean = c.choose(&[("and", BooleanOp::And), ("or", BooleanOp::Or)]);
     let ty = c.ty_of(&[B32])?;
+    if let Some(op) = boolean {
+        c.operands(6)?;
+        let (dst, dst_is_set) = c.dst_and_predicate(0, ty)?;
+        if dst_is_set.is_none() {
+            let found = "a register without one";
+            return fault(c.raw(0).span, OperandError::Kind { expected: "a register and a predicate, `d|p`", found });
+        }
+        let (a, b, third) = (c.src(1, ty)?, c.src(2, ty)?, c.src(3, ty)?);
+        let table = c.immediate(4, 255)? as u8;
+        let combine = Combine { op, predicate: c.predicate(5)? };
+        return Ok(Op::LogicAndTest { table, combine, dst, dst_is_set, a, b, c: third });
+    }
     c.operands(5)?;
     let (dst, a, b, third) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?, c.src(3, ty)?);
     let table = c.immediate(4, 255)? as u8;

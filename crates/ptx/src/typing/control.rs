@@ -138,7 +138,9 @@ impl<'t> Context<'_, 't> {
         operands: &[RawOperand<'t>],
         sizes: &[Option<u64>],
     ) -> Parsed<Vec<CallOperand>> {
-        if operands.len() != sizes.len() {
+        // Nothing may be passed for what takes any number of arguments: `.param .align 8 .b8 rest[]`.
+        let fewest = if sizes.last() == Some(&None) { sizes.len() - 1 } else { sizes.len() };
+        if !(fewest..=sizes.len()).contains(&operands.len()) {
             let (name, expected, found) = (callee.text.to_owned(), sizes.len(), operands.len());
             return fault(self.statement.span, OperandError::CallCount { name, what, expected, found });
         }

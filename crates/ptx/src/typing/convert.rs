@@ -5,7 +5,7 @@ use super::memory::SPACES;
 use super::mode::{GivenModes, Modes};
 use super::operands::Width;
 use crate::Type::*;
-use crate::errors::{InstructionError, Parsed, fault};
+use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{Kind, Op, Type};
 
 /// What `cvt` converts between.
@@ -149,4 +149,15 @@ pub(super) fn isspacep(c: &mut Context<'_, '_>) -> Parsed<Op> {
         _ => B64,
     };
     Ok(Op::IsSpace { space, dst, src: c.src(1, ty)? })
+}
+
+/// `istypep.texref p, a;`
+pub(super) fn istypep(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let ty = c.ty_of(&[TextureReference, SamplerReference, SurfaceReference])?;
+    c.operands(2)?;
+    let operand = c.raw(1);
+    if c.register_type(operand)?.is_none() {
+        return fault(operand.span, OperandError::Kind { expected: "a register", found: operand.raw.describe() });
+    }
+    Ok(Op::IsType { ty, dst: c.dst(0, Pred)?, src: c.src(1, B64)? })
 }

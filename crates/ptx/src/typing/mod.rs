@@ -101,6 +101,7 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "cvt" => convert::cvt(c),
         "cvta" => convert::cvta(c),
         "isspacep" => convert::isspacep(c),
+        "istypep" => convert::istypep(c),
 
         "add" | "sub" | "mad" if c.has_modifier("cc") => carry::carry(c),
         "addc" | "subc" | "madc" => carry::carry(c),

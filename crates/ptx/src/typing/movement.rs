@@ -3,15 +3,14 @@
 use super::Context;
 use super::operands::{Resolved, Width};
 use crate::Type::*;
-use crate::errors::{InstructionError, OperandError, Parsed, fault};
+use crate::errors::{OperandError, Parsed, fault};
 use crate::parser::operands::{Raw, RawOperand};
 use crate::{Kind, Op, Operand, Symbol, Type};
 
 /// `mov.b32 d, a;`, `mov.b64 d, {a, b};`, `mov.b64 {a, b}, s;`
 pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let lanes = c.choose(&[("v2", 2), ("v4", 4)]);
-    if lanes.is_some() {
-        return fault(c.name_span(), InstructionError::Unsupported(c.name()));
+    if let Some(lanes) = c.choose(&[("v2", 2), ("v4", 4)]) {
+        return vector(c, lanes);
     }
     let ty = c.ty_of(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64])?;
     c.operands(2)?;
@@ -45,17 +44,33 @@ pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Move { ty, dst, src: value_or_address(c, 1, ty)? })
 }
 
+/// `mov.v4.u32 d, %tid;`, `mov.v2.f32 {d, e}, {a, b};`: each part as it is.
+fn vector(c: &mut Context<'_, '_>, lanes: usize) -> Parsed<Op> {
+    let ty = c.ty_of(&[B16, U16, S16, B32, U32, S32, F32, B64, U64, S64, F64])?;
+    if lanes * ty.bits() as usize > 128 {
+        return c.wrong_type(ty);
+    }
+    c.operands(2)?;
+    let dsts = c.parts(0, lanes)?.iter().map(|part| c.destination(part, ty, Width::Exact)).collect::<Parsed<_>>()?;
+    let srcs = c.parts(1, lanes)?.iter().map(|part| c.source(part, ty, Width::Exact)).collect::<Parsed<_>>()?;
+    Ok(Op::MoveVector { ty, dsts, srcs })
+}
+
 /// Operand `index`: a value of type `ty`, or the address of a symbol.
 pub(super) fn value_or_address(c: &mut Context<'_, '_>, index: usize, ty: Type) -> Parsed<Operand> {
     let from = c.raw(index);
-    if let Raw::Name(name) = &from.raw
-        && !name.negated
+    let named = match &from.raw {
+        Raw::Name(name) if !name.negated => Some((name, name.offset)),
+        Raw::Indexed(name, index) => Some((name, Some(c.element_offset(name, *index)?))),
+        _ => None,
+    };
+    if let Some((name, offset)) = named
         && let Resolved::Symbol(symbol) = c.resolve(name)?
     {
         if !matches!(ty, B32 | U32 | S32 | B64 | U64 | S64) {
             return fault(from.span, OperandError::AddressAs(ty));
         }
-        let offset = name.offset.unwrap_or(0);
+        let offset = offset.unwrap_or(0);
         if let Symbol::Function(_) = symbol
             && offset != 0
         {

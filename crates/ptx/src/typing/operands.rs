@@ -1,9 +1,10 @@
 //! Reading operands, each with the type that it must have.
 
 use super::Context;
-use super::special::{Named, special, special_type};
+use super::special::{Named, once_was_narrow, special, special_type};
+use super::targets;
 use crate::environment::Entity;
-use crate::errors::{NameError, NameKind, OperandError, Parsed, counted, fault};
+use crate::errors::{InstructionError, NameError, NameKind, OperandError, Parsed, counted, fault};
 use crate::parser::Constant;
 use crate::parser::operands::{Name, Raw, RawOperand};
 use crate::{
@@ -67,7 +68,14 @@ impl<'s, 't> Context<'s, 't> {
             Ok(Some(entity)) => entity,
             Ok(None) => {
                 return match special(name.text, name.part) {
-                    Named::Special(special) => Ok(Resolved::Special(special)),
+                    Named::Special(special) => match targets::missing_register(special, self.environment.module.target)
+                    {
+                        None => Ok(Resolved::Special(special)),
+                        Some(target) => {
+                            let instruction = name.text.to_owned();
+                            fault(name.span, InstructionError::NeedsTarget { instruction, target })
+                        }
+                    },
                     Named::NeedsPart => fault(name.span, NameError::NeedsPart(name.text.to_owned())),
                     Named::NoPart => self.no_part(name, name.part.unwrap_or_default()),
                     Named::Nothing => fault(name.span, NameError::Undeclared(name.text.to_owned())),
@@ -194,14 +202,20 @@ impl<'s, 't> Context<'s, 't> {
         match &operand.raw {
             Raw::Constant(constant) => constant_as(*constant, ty, operand.span),
             Raw::Name(name) => match self.resolve(name)? {
-                Resolved::Special(special) if name.offset.is_none() && !name.negated => {
+                Resolved::Special(special)
+                    if self.reads_special_registers() && name.offset.is_none() && !name.negated =>
+                {
                     let found = special_type(special);
-                    let low = ty.bits() == 16 && found.bits() == 32 || special == Special::GridId && ty.bits() == 32;
+                    let low =
+                        ty.bits() == 16 && once_was_narrow(special) || special == Special::GridId && ty.bits() == 32;
                     let number = matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed);
                     if (found.bits() == ty.bits() || low) && (number || found == ty) {
                         return Ok(Operand::Special(special));
                     }
                     fault(name.span, OperandError::Type { name: name.text.to_owned(), found, expected: ty })
+                }
+                Resolved::Special(_) if !self.reads_special_registers() => {
+                    fault(name.span, NameError::SpecialRegister(name.text.to_owned()))
                 }
                 Resolved::Register(register) if name.negated && ty == Type::Pred && name.offset.is_none() => {
                     self.check(name.text, name.span, register, ty, width)?;
@@ -213,6 +227,15 @@ impl<'s, 't> Context<'s, 't> {
                 operand.span,
                 OperandError::Kind { expected: "a register or a constant", found: other.describe() },
             ),
+        }
+    }
+
+    /// Whether special registers may be operands: of `mov`, and of `cvt` between integers, as `ptxas` has it.
+    fn reads_special_registers(&self) -> bool {
+        match self.opcode() {
+            "mov" => true,
+            "cvt" => !["pack", "f16", "bf16", "f32", "f64"].iter().any(|modifier| self.has_modifier(modifier)),
+            _ => false,
         }
     }
 
@@ -250,8 +273,14 @@ impl<'s, 't> Context<'s, 't> {
     pub fn address(&mut self, index: usize, space: Space) -> Parsed<Address> {
         let operand = self.raw(index);
         let (name, offset) = match &operand.raw {
-            Raw::Memory(None, offset) => return Ok(Address { base: AddressBase::Absolute, offset: *offset }),
+            Raw::Memory(None, offset) if space == Space::Local => {
+                return Ok(Address { base: AddressBase::Absolute, offset: *offset });
+            }
+            Raw::Memory(None, _) => return fault(operand.span, OperandError::AbsoluteAddress),
             Raw::Memory(Some(name), offset) => (name, *offset),
+            Raw::Indexed(name, index) if matches!(self.opcode(), "ld" | "ldu" | "st") => {
+                (name, self.element_offset(name, *index)?)
+            }
             other => {
                 let expected = "an address in brackets";
                 return fault(operand.span, OperandError::Kind { expected, found: other.describe() });
@@ -290,18 +319,30 @@ impl<'s, 't> Context<'s, 't> {
         Ok(Address { base, offset })
     }
 
-    /// The `lanes` parts of operand `index`: the operand itself, or a vector, which may be one of a single register.
+    /// Where an element of an array is, in bytes from its start.
+    pub fn element_offset(&mut self, name: &Name<'t>, index: i64) -> Parsed<i64> {
+        match self.resolve(name)? {
+            Resolved::Symbol(Symbol::Variable(variable)) => {
+                let bytes = self.environment.module.variables[variable].ty.bytes();
+                Ok(index.wrapping_mul(bytes.into()))
+            }
+            _ => fault(name.span, OperandError::Kind { expected: "an array before `[`", found: "another name" }),
+        }
+    }
+
+    /// The `lanes` parts of operand `index`: the operand itself, or a vector, which may be one of a single register, or a
+    /// vector register.
     pub fn parts(&mut self, index: usize, lanes: usize) -> Parsed<Vec<RawOperand<'t>>> {
         let operand = self.raw(index);
         let vector = match &operand.raw {
             Raw::Vector(parts) => parts.clone(),
-            Raw::Name(name) if lanes > 1 => match self.resolve(name)? {
-                Resolved::Vector(length) => {
+            Raw::Name(name) if lanes > 1 => match self.vector_length(name)? {
+                Some(length) => {
                     let part =
                         |&part| RawOperand { raw: Raw::Name(Name { part: Some(part), ..*name }), span: operand.span };
                     ["x", "y", "z", "w"][..usize::from(length)].iter().map(part).collect()
                 }
-                _ => vec![operand.clone()],
+                None => vec![operand.clone()],
             },
             _ => vec![operand.clone()],
         };
@@ -309,6 +350,16 @@ impl<'s, 't> Context<'s, 't> {
             return fault(operand.span, OperandError::VectorLength { expected: lanes, found: vector.len() });
         }
         Ok(vector)
+    }
+
+    /// How many parts a name stands for, if it is that of a vector register or of a special register with parts.
+    fn vector_length(&mut self, name: &Name<'t>) -> Parsed<Option<u8>> {
+        match self.resolve(name) {
+            Ok(Resolved::Vector(length)) => Ok(Some(length)),
+            Ok(_) => Ok(None),
+            Err(_) if matches!(special(name.text, name.part), Named::NeedsPart) => Ok(Some(4)),
+            Err(error) => Err(error),
+        }
     }
 
     /// The type of the register that an operand names, if it names one.

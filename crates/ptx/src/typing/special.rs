@@ -97,3 +97,9 @@ pub(super) fn special_type(special: Special) -> Type {
         _ => Type::U32,
     }
 }
+
+/// Whether it had 16 bits once, and may still be read so.
+pub(super) fn once_was_narrow(special: Special) -> bool {
+    use Special::{BlockIndex, BlockSize, GridSize, ThreadIndex, Zero};
+    matches!(special, ThreadIndex(_) | BlockSize(_) | BlockIndex(_) | GridSize(_) | Zero)
+}

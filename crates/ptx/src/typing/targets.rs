@@ -1,6 +1,7 @@
 //! Which `.target` an instruction needs, where the oldest that NVIDIA's assembler still knows, `sm_75`, does not have it.
 
 use super::Context;
+use crate::Special;
 
 /// Opcodes (none: all), modifiers that stand together, and the number of the oldest target that has it. Of several rows that fit,
 /// the newest counts. Each row is what `ptxas` says of such an instruction.
@@ -93,4 +94,16 @@ pub(super) fn missing(c: &Context<'_, '_>) -> Option<u32> {
     let rows = NEEDS.iter().filter(fits).map(|&(_, _, target)| target);
     let needed = rows.chain(converts.then_some(90)).max()?;
     (needed > c.environment.module.target).then_some(needed)
+}
+
+/// The same for a special register.
+pub(super) fn missing_register(special: Special, target: u32) -> Option<u32> {
+    use Special::*;
+    let needed = match special {
+        ClusterIndex(_) | ClusterCount(_) | BlockIndexInCluster(_) | ClusterSize(_) => 90,
+        BlockRankInCluster | ClusterBlocks | IsExplicitCluster | AggregateSharedSize => 90,
+        ReservedShared => 80,
+        _ => 0,
+    };
+    (needed > target).then_some(needed)
 }

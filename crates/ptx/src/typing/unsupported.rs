@@ -4,7 +4,7 @@ use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
 /// Opcodes that are PTX, but have no operation here.
-const OPCODES: &[&str] = &["clusterlaunchcontrol", "istypep", "multimem", "tcgen05", "tensormap"];
+const OPCODES: &[&str] = &["clusterlaunchcontrol", "multimem", "tcgen05", "tensormap"];
 
 /// Opcodes with a modifier that makes them another instruction, one that has no operation here.
 const FORMS: &[(&str, &str)] = &[

@@ -61,6 +61,31 @@ pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMa
     (offsets, end)
 }
 
+/// The bytes of parameters of any size, `.param .b8 rest[]`: the most that a call passes.
+pub(super) fn variable_parameters(module: &Module, functions: &[Handle<Function>]) -> HashMap<Handle<Variable>, u64> {
+    let mut most = HashMap::new();
+    let calls = functions.iter().flat_map(|&function| module.functions[function].body.iter().flatten());
+    for call in calls {
+        let Op::Call { callee, arguments, .. } = &call.op else { continue };
+        let callees = match callee {
+            Callee::Direct(callee) => std::slice::from_ref(callee),
+            Callee::Indirect { candidates, .. } => candidates.as_slice(),
+        };
+        for &callee in callees {
+            for (&parameter, argument) in module.functions[callee].parameters.iter().zip(arguments) {
+                if let CallOperand::Variable(passed) = *argument
+                    && module.variables[parameter].size.is_none()
+                {
+                    let bytes = module.variables[passed].size.unwrap_or(0);
+                    let most = most.entry(parameter).or_insert(0);
+                    *most = bytes.max(*most);
+                }
+            }
+        }
+    }
+    most
+}
+
 /// The next multiple of an alignment; sizes beyond any memory stay that.
 pub(super) fn align_up(offset: u64, align: u32) -> u64 {
     offset.checked_next_multiple_of(align.max(1).into()).unwrap_or(u64::MAX)

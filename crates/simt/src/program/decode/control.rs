@@ -134,7 +134,9 @@ impl FunctionDecoder<'_, '_> {
         };
         if let Some(function) = direct {
             let mismatch = |what: String| Err(LoadErrorReason::CallMismatch { name: function.name.clone(), what });
-            if function.parameters.len() != arguments.len() {
+            let last = function.parameters.last().map(|&last| &module.variables[last]);
+            let optional = usize::from(last.is_some_and(|last| last.size.is_none()));
+            if !(function.parameters.len() - optional..=function.parameters.len()).contains(&arguments.len()) {
                 return mismatch(format!("{} parameters, {} arguments", function.parameters.len(), arguments.len()));
             }
             if function.results.len() != results.len() {
@@ -214,7 +216,8 @@ impl FunctionDecoder<'_, '_> {
 
     fn check_size(&self, callee: Option<&ptx::Function>, parameter: Option<&ptx::Variable>, rows: Rows) -> Decoded<()> {
         let (Some(callee), Some(parameter)) = (callee, parameter) else { return Ok(()) };
-        let bytes = parameter.size.unwrap_or(0);
+        // A parameter `[]` takes what it is given.
+        let Some(bytes) = parameter.size else { return Ok(()) };
         if bytes.div_ceil(4) == u64::from(rows.count) {
             return Ok(());
         }

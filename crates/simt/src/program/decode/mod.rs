@@ -1,10 +1,12 @@
 //! From a kernel's PTX to [`Code`].
 
+mod addresses;
 mod arithmetic;
 mod asynchronous;
 mod control;
 mod matrix;
 mod memory;
+mod moves;
 mod operands;
 mod texture;
 mod unwritten;
@@ -40,6 +42,7 @@ pub(super) fn kernel(
         module,
         addresses,
         shared,
+        variable_parameters: layout::variable_parameters(module, &functions),
         by_handle: functions.iter().enumerate().map(|(index, handle)| (handle.index(), index as u32)).collect(),
         instructions: Vec::new(),
         origins: Vec::new(),
@@ -116,6 +119,8 @@ struct Builder<'m> {
     module: &'m Module,
     addresses: &'m [Option<u64>],
     shared: HashMap<Handle<Variable>, u64>,
+    /// The bytes of parameters of any size.
+    variable_parameters: HashMap<Handle<Variable>, u64>,
     by_handle: HashMap<usize, u32>,
     instructions: Vec<Instruction>,
     origins: Vec<u32>,
@@ -271,7 +276,6 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         let module = self.builder.module;
         let function = self.function;
         let addressed = layout::addressed_parameters(module, function);
-        let size = |variable: Handle<Variable>| module.variables[variable].size.unwrap_or(0);
         if function.is_kernel {
             let (offsets, _) = layout::parameters(module, function);
             for (&variable, offset) in function.parameters.iter().zip(offsets) {
@@ -279,12 +283,12 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             }
         } else {
             for &variable in &function.parameters {
-                let rows = self.reserve_rows(size(variable))?;
+                let rows = self.reserve_rows(self.bytes_of(variable))?;
                 self.frame.parameters.push(rows);
                 self.places.insert(variable, Place::Rows(rows));
             }
             for &variable in &function.results {
-                let rows = self.reserve_rows(size(variable))?;
+                let rows = self.reserve_rows(self.bytes_of(variable))?;
                 self.frame.results.push(rows);
                 self.places.insert(variable, Place::Rows(rows));
             }
@@ -296,7 +300,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                     self.places.insert(variable, Place::Local(offset));
                 }
                 ptx::Space::Parameter => {
-                    let rows = self.reserve_rows(size(variable))?;
+                    let rows = self.reserve_rows(self.bytes_of(variable))?;
                     self.places.insert(variable, Place::Rows(rows));
                 }
                 _ => {}
@@ -327,6 +331,11 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         Ok(())
     }
 
+    fn bytes_of(&self, variable: Handle<Variable>) -> u64 {
+        let size = self.builder.module.variables[variable].size;
+        size.or_else(|| self.builder.variable_parameters.get(&variable).copied()).unwrap_or(0)
+    }
+
     fn reserve_rows(&mut self, bytes: u64) -> Decoded<Rows> {
         if bytes > PARAMETER_LIMIT {
             return Err(LoadErrorReason::Unsupported { what: format!("a parameter of {bytes} bytes") });
@@ -337,9 +346,9 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
     }
 
     fn reserve_local(&mut self, variable: Handle<Variable>) -> u64 {
-        let variable = &self.builder.module.variables[variable];
-        let offset = layout::align_up(self.frame.local, variable.align.max(4));
-        self.frame.local = offset.saturating_add(variable.size.unwrap_or(0));
+        let align = self.builder.module.variables[variable].align.max(4);
+        let offset = layout::align_up(self.frame.local, align);
+        self.frame.local = offset.saturating_add(self.bytes_of(variable));
         offset
     }
 

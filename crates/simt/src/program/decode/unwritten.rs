@@ -306,7 +306,7 @@ impl Flows<'_> {
         let made = |made| Flow { uses: Vec::new(), stored: Vec::new(), made };
         let parts = |operands: &[Operand]| made(of_parts(operands));
         match &self.body[position].op {
-            Op::Pack { parts: operands, .. } => parts(operands),
+            Op::Pack { parts: operands, .. } | Op::MoveVector { srcs: operands, .. } => parts(operands),
             Op::ConvertPair { a, b, .. } | Op::BitFieldInsert { a, b, .. } => parts(&[*a, *b]),
             Op::Ternary { op: TernaryOp::Permute(_), a, b, .. } => parts(&[*a, *b]),
             Op::Ternary { op: TernaryOp::Logic(_), a, b, c, .. } => parts(&[*a, *b, *c]),
@@ -330,6 +330,8 @@ impl Flows<'_> {
             | Op::ConvertPack { .. }
             | Op::ConvertAddress { .. }
             | Op::IsSpace { .. }
+            | Op::IsType { .. }
+            | Op::LogicAndTest { .. }
             | Op::MapToBlock { .. }
             | Op::RankOfAddress { .. }
             | Op::Unary { .. }

@@ -47,6 +47,7 @@ impl Uses {
             }
             Op::Pack { dst, parts, .. } => (parts, std::slice::from_ref(dst)),
             Op::Unpack { dsts, src, .. } => (&[*src], dsts),
+            Op::MoveVector { dsts, srcs, .. } => (srcs, dsts),
             Op::Binary { op: And | Or | Xor | ShiftLeft | ShiftRight, ty, dst, a, b, .. } if *ty != Type::Pred => {
                 (&[*a, *b], std::slice::from_ref(dst))
             }

@@ -1,0 +1,130 @@
+//! What a launch asks for, held against what the kernel and the model allow.
+
+use super::KernelInfo;
+use crate::machine::Placement;
+use crate::model::{BlockNeeds, Limiter};
+use crate::{InvalidLaunch, Launch};
+
+/// Blocks of a grid in y and z.
+const GRID_LIMIT_YZ: u32 = 65_535;
+/// Threads of a block.
+const BLOCK_LIMIT: u64 = 1024;
+/// Blocks of a cluster: what an H100 and later can be asked for. (What all that have clusters grant is 8.)
+const CLUSTER_LIMIT: u64 = 16;
+
+impl KernelInfo {
+    /// The blocks of a launch with that grid, which may count clusters.
+    pub(super) fn grid_of_blocks(&self, grid: [u32; 3]) -> [u32; 3] {
+        let cluster = self.required_cluster.filter(|_| self.grid_in_clusters).unwrap_or([1; 3]);
+        std::array::from_fn(|axis| grid[axis].saturating_mul(cluster[axis]))
+    }
+}
+
+/// Whether the request makes sense.
+pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<(), InvalidLaunch> {
+    let name = || launch.kernel.to_string();
+    let (grid, block) = (launch.grid, launch.block);
+    if grid.contains(&0) {
+        return Err(InvalidLaunch::EmptyGrid { kernel: name(), grid });
+    }
+    if grid[0] > i32::MAX as u32 || grid[1] > GRID_LIMIT_YZ || grid[2] > GRID_LIMIT_YZ {
+        return Err(InvalidLaunch::GridTooLarge { kernel: name(), grid });
+    }
+    if block.contains(&0) {
+        return Err(InvalidLaunch::EmptyBlock { kernel: name(), block });
+    }
+    let count = |dimensions: [u32; 3]| dimensions.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
+    let threads = count(block);
+    if block[0] > 1024 || block[1] > 1024 || block[2] > 64 || threads > BLOCK_LIMIT {
+        return Err(InvalidLaunch::BlockTooLarge { kernel: name(), block });
+    }
+    if let Some(limit) = info.max_threads.map(count)
+        && threads > limit
+    {
+        return Err(InvalidLaunch::BeyondMaximumThreads { kernel: name(), limit, given: threads });
+    }
+    if let Some(required) = info.required_threads
+        && required != block
+    {
+        return Err(InvalidLaunch::NotRequiredThreads { kernel: name(), required, given: block });
+    }
+    cluster(launch, info)?;
+    let needed = info.static_shared.saturating_add(launch.dynamic_shared.into());
+    if needed > launch.shared_limit.into() {
+        let (fixed, limit) = (info.static_shared, launch.shared_limit);
+        return Err(InvalidLaunch::SharedMemory { kernel: name(), needed, fixed, limit });
+    }
+    let (expected, given) = (info.parameters.len(), launch.arguments.len());
+    if expected != given {
+        return Err(InvalidLaunch::ArgumentCount { kernel: name(), expected, given });
+    }
+    for (index, (&(expected, _), argument)) in info.parameters.iter().zip(launch.arguments).enumerate() {
+        if expected != argument.len() as u64 {
+            let given = argument.len();
+            return Err(InvalidLaunch::ArgumentSize { kernel: name(), index, expected, given });
+        }
+    }
+    Ok(())
+}
+
+/// The clusters that the launch or the kernel asks for, if that makes sense.
+pub(super) fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, InvalidLaunch> {
+    let kernel = || launch.kernel.to_string();
+    let cluster = match (launch.cluster, info.required_cluster) {
+        (Some(given), Some(required)) if given != required => {
+            return Err(InvalidLaunch::NotRequiredCluster { kernel: kernel(), required, given });
+        }
+        (None, None) if info.explicit_cluster => return Err(InvalidLaunch::NoCluster { kernel: kernel() }),
+        (None, None) => return Ok(None),
+        (Some(cluster), _) | (None, Some(cluster)) => cluster,
+    };
+    let blocks = cluster.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
+    if blocks == 0 || blocks > CLUSTER_LIMIT {
+        return Err(InvalidLaunch::ClusterSize { kernel: kernel(), cluster, limit: CLUSTER_LIMIT });
+    }
+    if let Some(limit) = info.max_cluster_blocks
+        && blocks > limit.into()
+    {
+        return Err(InvalidLaunch::BeyondMaximumCluster { kernel: kernel(), limit, given: blocks });
+    }
+    let grid = launch.grid;
+    if grid.iter().zip(cluster).any(|(&blocks, of_cluster)| !blocks.is_multiple_of(of_cluster)) {
+        return Err(InvalidLaunch::GridNotInClusters { kernel: kernel(), grid, cluster });
+    }
+    if let Some(model) = launch.model
+        && blocks > 1
+    {
+        return Err(InvalidLaunch::ClusterOnModel { kernel: kernel(), cluster, model: model.name });
+    }
+    Ok(Some(cluster))
+}
+
+/// How the launch runs on its model, if it has one and fits on it.
+pub(super) fn placement(launch: &Launch, info: &KernelInfo) -> Result<Option<Placement>, InvalidLaunch> {
+    let Some(model) = launch.model else { return Ok(None) };
+    let kernel = || launch.kernel.to_string();
+    let threads = launch.block.iter().product();
+    let limit = model.limits.threads_per_block;
+    if threads > limit {
+        return Err(InvalidLaunch::BeyondModelThreads {
+            kernel: kernel(),
+            block: launch.block,
+            limit,
+            model: model.name,
+        });
+    }
+    let needed = info.static_shared.saturating_add(launch.dynamic_shared.into());
+    if needed > model.shared.per_block_opt_in.into() {
+        let limit = model.shared.per_block_opt_in;
+        return Err(InvalidLaunch::SharedMemory { kernel: kernel(), needed, fixed: info.static_shared, limit });
+    }
+    // A compiler that is allowed more than there are takes what there are.
+    let allowed = info.max_registers.map(|most| most.min(model.limits.registers_per_thread));
+    let needs = BlockNeeds { threads, shared: needed as u32, registers: launch.registers.or(allowed) };
+    let occupancy = model.occupancy(&needs, launch.carveout);
+    if occupancy.blocks() == 0 {
+        let limiter = occupancy.limiters().next().map_or("its limits", Limiter::name);
+        return Err(InvalidLaunch::DoesNotFit { kernel: kernel(), model: model.name, limiter });
+    }
+    Ok(Some(Placement { model, occupancy, caching: launch.load_caching }))
+}
