@@ -47,6 +47,7 @@ impl<'l> Checker<'l> {
         (blocks, threads): (u32, u32),
         shared_bytes: u32,
     ) -> Self {
+        let proxies = if checks.race { Proxies::new(code) } else { Proxies::default() };
         Self {
             checks,
             memory,
@@ -55,9 +56,9 @@ impl<'l> Checker<'l> {
             shared_bytes: shared_bytes.into(),
             shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
             mbarriers: HashSet::new(),
-            races: checks.race.then(|| Races::new((blocks, threads), narrowest(code))),
+            races: checks.race.then(|| Races::new((blocks, threads), narrowest(code), proxies.are_one())),
             read_only: if checks.race { ReadOnly::new(code) } else { ReadOnly::default() },
-            proxies: if checks.race { Proxies::new(code) } else { Proxies::default() },
+            proxies,
             copies: Copies::default(),
         }
     }
@@ -193,10 +194,10 @@ impl<'l> Checker<'l> {
         }
         if let Some(races) = &mut self.races {
             // The shared memories of a cluster are one.
-            let start = if there.allocation.is_none() { there.base } else { 0 };
-            let in_cluster = Lanes { start: lanes.start + start, ..*lanes };
+            let base = if there.allocation.is_none() { there.base } else { 0 };
             let warp = races.in_cluster(touch.warp);
-            let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes: &in_cluster, warp };
+            let time = races.clocks.interval(warp);
+            let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes, base, warp, time };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
             if touch.coming.path == Path::Texture {
                 races.earlier(&reached, false, &|_, _| true, &mut |races, conflict| {

@@ -112,7 +112,9 @@ impl Copies {
                 stored: Stored::Unknown,
             };
             // What this races with has been told.
-            races.access(&Reached { allocation, coming, lanes: &shape.lanes(lowest), warp }, &mut |_, _| {});
+            let time = races.clocks.interval(warp);
+            let lanes = &shape.lanes(lowest);
+            races.access(&Reached { allocation, coming, lanes, base: 0, warp, time }, &mut |_, _| {});
         };
         access(None, AccessAction::Write, mask, to, bytes);
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
@@ -257,7 +259,7 @@ mod tests {
         let mut from = [0; 32];
         (from[0], from[3]) = (address + 8, address - 8);
         let number = copies.begin(Copy { from, ..copy() });
-        let mut races = Races::new((1, 32), 4);
+        let mut races = Races::new((1, 32), 4, true);
         races.begin(0);
         copies.settle(number, u32::MAX, &mut races, &memory);
         copies.end(number, u32::MAX);

@@ -23,6 +23,7 @@ mod clocks;
 mod copies;
 mod finding;
 mod findings;
+mod interval;
 mod leak;
 mod proxies;
 mod quick;

@@ -35,6 +35,11 @@ impl Proxies {
         Self { places }
     }
 
+    /// Whether nothing is done by the async proxy, and nobody asks how memory was written before a barrier.
+    pub fn are_one(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// Whether a write was by the generic proxy.
     pub fn is_generic(&self, write: Stamp) -> bool {
         self.places.get(write.place() as usize) == Some(&true)

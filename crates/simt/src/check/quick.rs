@@ -36,7 +36,7 @@ impl Now {
 
     /// Whether an entry is of nothing, or of what all threads know.
     #[inline(always)]
-    fn is_ordered(self, entry: u64) -> bool {
+    pub fn is_ordered(self, entry: u64) -> bool {
         (entry == 0) | (entry.wrapping_sub(self.from) < self.ordered)
     }
 
@@ -116,7 +116,7 @@ impl Races {
             return reached.lanes.mask;
         }
         let now = Now::new(&self.clocks, reached.allocation);
-        let stamp = Stamp::new(self.clocks.interval(reached.warp), 0, reached.coming.place, reached.warp * 32);
+        let stamp = Stamp::new(reached.time, 0, reached.coming.place, reached.warp * 32);
         let spread = (reached.lanes.width >> self.cell_shift).trailing_zeros() & 31;
         self.make_shadow(reached.allocation);
         let shift = self.cell_shift;
@@ -132,7 +132,7 @@ impl Races {
         let others_are_fine = now.is_fine_for_all(*others);
         let how = How { reads, writes_are_fine: reads && others_are_fine, reads_are_fine: !reads && others_are_fine };
         let mut rest = reached.lanes.mask;
-        let first = reached.lanes.offset(0) as usize >> shift;
+        let first = reached.cell(0, shift);
         if reached.lanes.is_consecutive() && first.is_multiple_of(ROW) {
             for part in 0..1 << spread {
                 let mark = Mark::of_lanes(stamp, (part << 5) >> spread, spread);
@@ -148,7 +148,7 @@ impl Races {
         let mut in_rows = true;
         while rest != 0 {
             let lane = rest.trailing_zeros() & 31;
-            let cell = reached.lanes.offset(lane as usize) as usize >> shift;
+            let cell = reached.cell(lane as usize, shift);
             let stamp = stamp.0 + u64::from(lane);
             let mut done = 1;
             if alone >> lane & 1 == 1 {

@@ -9,6 +9,7 @@
 //! which have no order without a warp barrier. Writes of the value that is there already are no race.
 
 use super::clocks::{Clocks, Meeting};
+use super::interval::Interval;
 use super::quick::Now;
 use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
@@ -36,7 +37,19 @@ pub(super) struct Reached<'a> {
     pub allocation: Option<usize>,
     pub coming: &'a Coming<'a>,
     pub lanes: &'a Lanes<'a>,
+    /// Where the lanes' offsets count from: in shared memory, the start of a block's in its cluster's.
+    pub base: u64,
     pub warp: u32,
+    /// The interval of the warp in which it is made.
+    pub time: u32,
+}
+
+impl Reached<'_> {
+    /// The first cell that a lane accesses.
+    #[inline(always)]
+    pub fn cell(&self, lane: usize, cell_shift: u32) -> usize {
+        self.lanes.offset(lane).wrapping_add(self.base) as usize >> (cell_shift & 63)
+    }
 }
 
 /// The race detector of a worker. The blocks of a cluster are as one for it, whose threads are those of one block after the
@@ -50,6 +63,8 @@ pub(crate) struct Races {
     first_barrier: u32,
     pub(super) clocks: Clocks,
     releases: Releases,
+    interval: Interval,
+    keeps_intervals: bool,
     pub(super) shared: Shadow,
     /// One for each allocation.
     pub(super) global: Vec<Shadow>,
@@ -67,7 +82,8 @@ pub(crate) struct Races {
 
 impl Races {
     /// For clusters of so many blocks, of so many threads each, of a kernel whose narrowest access has so many bytes.
-    pub fn new((blocks, threads): (u32, u32), narrowest: u32) -> Self {
+    /// `keeps_intervals`: nobody is going to ask for accesses of shared memory from before a barrier.
+    pub fn new((blocks, threads): (u32, u32), narrowest: u32, keeps_intervals: bool) -> Self {
         let threads_of_block = if blocks > 1 { threads.next_multiple_of(32) } else { threads };
         let threads = blocks * threads_of_block;
         Self {
@@ -77,6 +93,8 @@ impl Races {
             first_barrier: 0,
             clocks: Clocks::new(threads),
             releases: Releases::default(),
+            interval: Interval::default(),
+            keeps_intervals,
             shared: Shadow::default(),
             global: Vec::new(),
             cell_shift: narrowest.clamp(1, 4).trailing_zeros(),
@@ -84,6 +102,13 @@ impl Races {
             arrivals: Vec::new(),
             apart: false,
             blocks: Vec::new(),
+        }
+    }
+
+    /// All threads have met. The shared memories of several blocks lie too far apart for a bit each.
+    fn begin_interval(&mut self) {
+        if self.keeps_intervals && self.threads == self.threads_of_block {
+            self.interval.begin();
         }
     }
 
@@ -102,6 +127,7 @@ impl Races {
     pub fn begin(&mut self, block: u64) {
         self.clocks.begin();
         self.releases.begin(self.threads, self.threads_of_block);
+        self.begin_interval();
         self.barriers.iter_mut().for_each(Vec::clear);
         self.arrivals.clear();
         self.apart = false;
@@ -131,7 +157,9 @@ impl Races {
         if waiting == self.threads {
             self.clocks.meet_all();
             self.releases.meet_all();
+            self.begin_interval();
         } else {
+            self.close_interval();
             self.clocks.meet(&parties);
             self.releases.meet(&parties);
         }
@@ -166,6 +194,7 @@ impl Races {
         let warp = self.in_cluster(warp);
         let time = self.clocks.advance(warp);
         let party = [Meeting { warp, mask, time, waits: true }];
+        self.close_interval();
         self.clocks.meet(&party);
         self.releases.meet(&party);
     }
@@ -181,10 +210,37 @@ impl Races {
         if reached.coming.order.strong {
             return self.strong(reached, found);
         }
+        if reached.allocation.is_none() && self.interval.is_open() {
+            if self.interval.keep(reached, self.cell_shift) {
+                return;
+            }
+            self.close_interval();
+        }
         let rest = self.quick(reached);
         if rest != 0 {
             self.lanes(reached, rest, found);
         }
+    }
+
+    /// From now on, until all threads meet, accesses of shared memory are marked in the shadow; those that were kept are.
+    #[cold]
+    #[inline(never)]
+    fn close_interval(&mut self) {
+        if !self.interval.is_open() {
+            return;
+        }
+        let mut interval = std::mem::take(&mut self.interval);
+        for kept in interval.kept() {
+            kept.again(|reached| {
+                let rest = self.quick(reached);
+                if rest != 0 {
+                    // None of them races: else it would not have been kept.
+                    self.lanes(reached, rest, &mut |_, _| {});
+                }
+            });
+        }
+        interval.close();
+        self.interval = interval;
     }
 
     /// Whether anything has written to an allocation.
@@ -207,7 +263,7 @@ impl Races {
         let layers: &[usize] = if reads { &READS } else { &[WRITE] };
         let cells = (reached.lanes.width >> self.cell_shift).max(1) as usize;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
-            let start = reached.lanes.offset(lane) as usize >> self.cell_shift;
+            let start = reached.cell(lane, self.cell_shift);
             let races: &Self = self;
             let Some(shadow) = reached.allocation.map_or(Some(&races.shared), |index| races.global.get(index)) else {
                 return;
@@ -226,10 +282,11 @@ impl Races {
     /// A synchronising access: each lane acquires, accesses, releases.
     #[inline(never)]
     fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
+        self.close_interval();
         let &Order { releases, .. } = reached.coming.order;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
             let thread = reached.warp * 32 + lane;
-            let cell = reached.lanes.offset(lane as usize) as usize >> self.cell_shift;
+            let cell = reached.cell(lane as usize, self.cell_shift);
             let location: Location = (reached.allocation, cell);
             if reached.coming.action != AccessAction::Write {
                 self.releases.acquire(&mut self.clocks, thread, location);
@@ -257,11 +314,19 @@ impl Races {
         }
     }
 
-    /// What is known of a cell.
+    /// What is known of a cell, and matters still. `None`: it is not marked yet.
     #[cfg(test)]
-    pub(super) fn known_of(&self, allocation: Option<usize>, cell: usize) -> [Stamp; 3] {
+    pub(super) fn known_of(&self, allocation: Option<usize>, cell: usize) -> Option<[Stamp; 3]> {
         let shadow = allocation.map_or(Some(&self.shared), |index| self.global.get(index));
-        [0, 1, 2].map(|layer| shadow.map_or(Stamp(0), |shadow| shadow.get(layer, cell)))
+        let now = Now::new(&self.clocks, allocation);
+        let known = [0, 1, 2].map(|layer| shadow.map_or(Stamp(0), |shadow| shadow.get(layer, cell)));
+        let matters = |stamp: Stamp| if allocation.is_none() && now.is_ordered(stamp.0) { Stamp(0) } else { stamp };
+        (allocation.is_some() || self.interval.kept().is_empty()).then(|| known.map(matters))
+    }
+
+    #[cfg(test)]
+    pub(super) fn mark_all(&mut self) {
+        self.close_interval();
     }
 
     /// Sees to it that an allocation has a shadow.
@@ -283,7 +348,7 @@ impl Races {
             Order { strong: true, .. } => STRONG,
             _ => 0,
         };
-        let first = Stamp::new(self.clocks.interval(reached.warp), flags, reached.coming.place, reached.warp * 32);
+        let first = Stamp::new(reached.time, flags, reached.coming.place, reached.warp * 32);
         let now = Now::new(&self.clocks, reached.allocation);
         let cells = (reached.lanes.width >> shift).max(1) as usize;
         let mut rest = mask;
@@ -291,7 +356,7 @@ impl Races {
             let lane = (rest.trailing_zeros() & 31) as usize;
             rest &= rest - 1;
             let stamp = Stamp(first.0 + lane as u64);
-            let start = reached.lanes.offset(lane) as usize >> shift;
+            let start = reached.cell(lane, shift);
             for cell in start..start + cells {
                 // Nothing, known to all, or the thread's own.
                 let fine = |entry: Stamp| now.is_fine(entry.0, stamp.0);

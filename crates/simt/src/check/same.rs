@@ -181,7 +181,7 @@ struct Detector {
 
 impl Detector {
     fn new(threads: u32, narrowest: u32, quick: bool) -> Self {
-        let mut races = Races::new((1, threads), narrowest);
+        let mut races = Races::new((1, threads), narrowest, quick);
         races.begin(0);
         Self { races, quick, arrived: Vec::new(), block: 0 }
     }
@@ -215,7 +215,8 @@ impl Detector {
                     stored: Stored::Unknown,
                 };
                 let lanes = &shape.lanes(lowest);
-                let reached = Reached { allocation: place, coming: &coming, lanes, warp };
+                let time = self.races.clocks.interval(warp);
+                let reached = Reached { allocation: place, coming: &coming, lanes, base: 0, warp, time };
                 let mut found = |_: &Races, conflict: super::race::Conflict| {
                     told.push((conflict.lane, conflict.cell, conflict.before, conflict.was_write));
                 };
@@ -279,11 +280,16 @@ proptest! {
             }
             let [quick, plain] = detectors.each_mut().map(|one| one.step(step, index as u32, threads, narrowest));
             prop_assert_eq!(quick, plain, "step {}: {:?}", index, step);
+            if index + 1 == steps.len() {
+                detectors.iter_mut().for_each(|one| one.races.mark_all());
+            }
             let [quick, plain] = detectors.each_ref().map(|one| &one.races);
             for place in [None, Some(0), Some(1)] {
                 for cell in 0..(BYTES / u64::from(narrowest)) as usize {
                     let [quick, plain] = [quick, plain].map(|races| races.known_of(place, cell));
-                    prop_assert_eq!(quick, plain, "step {}: {:?}; {:?}, cell {}", index, step, place, cell);
+                    if quick.is_some() {
+                        prop_assert_eq!(quick, plain, "step {}: {:?}; {:?}, cell {}", index, step, place, cell);
+                    }
                 }
             }
         }

@@ -1,0 +1,210 @@
+//! What a block does to its shared memory between two barriers, kept apart from the shadow as long as nothing of it can race.
+//!
+//! Kernels mostly write shared memory, come to a barrier, read what the others wrote, and come to the next barrier: once all
+//! threads have met, what they did before orders itself. So accesses are kept as they come, with a bit for each cell that
+//! is written, and later for each that is read. As long as no two accesses of a cell meet of which one is a write, they are forgotten
+//! at the barrier, and no cell was ever marked. Where two meet, or threads get to know of each other in other ways, all that was
+//! kept is marked in the shadow, in its order, and the rest of the interval goes there at once.
+
+use super::race::Reached;
+use super::touch::{Coming, Path, Stored};
+use crate::memory::{Lanes, Runs};
+use crate::program::Order;
+use crate::trap::AccessAction;
+
+/// Accesses that are kept, at most.
+const MOST: usize = 512;
+/// Two to the power of this many intervals go by, at most, until it is tried again.
+const MOST_CLOSED: u32 = 5;
+
+/// What was done to shared memory since all threads of the block last met.
+#[derive(Default)]
+pub(super) struct Interval {
+    is_open: bool,
+    /// How many intervals in a row were closed before their end, and how many are still not to be opened: kernels whose
+    /// threads read and write the same cells between barriers do so again.
+    closed: u32,
+    skipped: u32,
+    kept: Vec<Kept>,
+    /// Of so many of them, the cells that are read are in `read`.
+    counted: usize,
+    written: Cells,
+    read: Cells,
+}
+
+/// An access that was kept.
+pub(super) struct Kept {
+    reads: bool,
+    place: u32,
+    warp: u32,
+    time: u32,
+    mask: u32,
+    width: u32,
+    runs: Runs,
+    /// Of the lane with the lowest address.
+    start: u64,
+    offsets: [u32; 32],
+}
+
+impl Kept {
+    /// Hands it on once more.
+    pub fn again(&self, mut each: impl FnMut(&Reached)) {
+        let &Self { reads, place, warp, time, mask, width, runs, start, ref offsets } = self;
+        let coming = Coming {
+            action: if reads { AccessAction::Read } else { AccessAction::Write },
+            width,
+            element: width,
+            order: &Order::default(),
+            copied: 0,
+            overwrites: !reads,
+            path: Path::Generic,
+            place,
+            stored: Stored::Unknown,
+        };
+        let lanes = Lanes { mask, start, offsets, width, runs };
+        each(&Reached { allocation: None, coming: &coming, lanes: &lanes, base: 0, warp, time });
+    }
+}
+
+impl Interval {
+    /// An interval begins: all threads have met.
+    pub fn begin(&mut self) {
+        if std::mem::replace(&mut self.is_open, self.skipped == 0) {
+            self.closed = 0;
+        }
+        self.skipped = self.skipped.saturating_sub(1);
+        self.forget();
+    }
+
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// What is kept, in its order.
+    pub fn kept(&self) -> &[Kept] {
+        &self.kept
+    }
+
+    /// Nothing more is kept until the next interval.
+    pub fn close(&mut self) {
+        self.is_open = false;
+        self.closed = (self.closed + 1).min(MOST_CLOSED);
+        self.skipped = (1 << self.closed) - 1;
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.kept.clear();
+        self.counted = 0;
+        self.written.clear();
+        self.read.clear();
+    }
+
+    /// Keeps a plain access. Returns whether it could: it meets no other, as far as is easily seen.
+    #[inline(always)]
+    pub fn keep(&mut self, reached: &Reached, cell_shift: u32) -> bool {
+        let &Reached { coming, lanes, base, warp, time, .. } = reached;
+        // Else several neighbours may share a cell.
+        let cells = lanes.width >> cell_shift;
+        if self.kept.len() == MOST || !matches!(cells, 1 | 2 | 4 | 8 | 16) {
+            return false;
+        }
+        let reads = coming.action == AccessAction::Read;
+        if reads {
+            if self.written.any && self.written.has(lanes, lanes.start + base, cell_shift) {
+                return false;
+            }
+        } else {
+            self.count_reads(cell_shift);
+            let start = lanes.start + base;
+            if self.read.any && self.read.has(lanes, start, cell_shift) || !self.written.add(lanes, start, cell_shift) {
+                return false;
+            }
+        }
+        let (place, start) = (coming.place, lanes.start + base);
+        let &Lanes { mask, width, runs, offsets, .. } = lanes;
+        self.kept.push(Kept { reads, place, warp, time, mask, width, runs, start, offsets: *offsets });
+        true
+    }
+
+    /// Sees to it that `read` has what was read.
+    #[inline(always)]
+    fn count_reads(&mut self, cell_shift: u32) {
+        if self.counted == self.kept.len() {
+            return;
+        }
+        for kept in self.kept[self.counted..].iter().filter(|kept| kept.reads) {
+            let &Kept { mask, start, ref offsets, width, runs, .. } = kept;
+            self.read.add(&Lanes { mask, start, offsets, width, runs }, start, cell_shift);
+        }
+        self.counted = self.kept.len();
+    }
+}
+
+/// A set of cells.
+#[derive(Default)]
+struct Cells {
+    bits: Vec<u32>,
+    any: bool,
+}
+
+impl Cells {
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.any) {
+            self.bits.fill(0);
+        }
+    }
+
+    /// Whether it has any of the cells that lanes access.
+    #[inline(always)]
+    fn has(&self, lanes: &Lanes, start: u64, cell_shift: u32) -> bool {
+        let mut found = 0;
+        each_part(lanes, start, cell_shift, |word, bits| {
+            found |= self.bits.get(word).copied().unwrap_or(0) & bits;
+        });
+        found != 0
+    }
+
+    /// Adds the cells that lanes access. Returns whether none was there, nor any accessed by two of the lanes.
+    #[inline(always)]
+    fn add(&mut self, lanes: &Lanes, start: u64, cell_shift: u32) -> bool {
+        self.any = true;
+        let mut found = 0;
+        each_part(lanes, start, cell_shift, |word, bits| {
+            if self.bits.len() <= word {
+                self.bits.resize(word + 1, 0);
+            }
+            found |= self.bits[word] & bits;
+            self.bits[word] |= bits;
+        });
+        found == 0
+    }
+}
+
+/// Calls `each` with all cells that lanes access: 32 times the word, and a bit for each cell.
+#[inline(always)]
+fn each_part(lanes: &Lanes, start: u64, cell_shift: u32, mut each: impl FnMut(usize, u32)) {
+    let spread = (lanes.width >> cell_shift).trailing_zeros() & 31;
+    if lanes.is_consecutive() {
+        // A row or several, or parts of one more.
+        let (first, at) = (start as usize >> cell_shift, start >> cell_shift & 31);
+        for row in 0..1 << spread {
+            let bits = (u64::from(u32::MAX)) << at;
+            each(first / 32 + row, bits as u32);
+            if at != 0 {
+                each(first / 32 + row + 1, (bits >> 32) as u32);
+            }
+        }
+        return;
+    }
+    let ones = u32::MAX >> (32 - (1 << spread));
+    let mut rest = lanes.mask;
+    while rest != 0 {
+        let lane = (rest.trailing_zeros() & 31) as usize;
+        rest &= rest - 1;
+        let cell = (start + u64::from(lanes.offsets[lane])) as usize >> cell_shift;
+        // Aligned to what it accesses, so all in one word.
+        each(cell / 32, ones << (cell % 32));
+    }
+}
