@@ -10,6 +10,7 @@ use super::proxies::Proxies;
 use super::race::{Races, Reached};
 use super::read_only::ReadOnly;
 use super::touch::{Coming, Path, Stored, There, Touch, is_tolerable};
+use super::underway::{Ahead, Operation, Run, Underway};
 use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
@@ -36,6 +37,8 @@ pub(crate) struct Checker<'l> {
     proxies: Proxies,
     /// What the block has begun to copy.
     copies: Copies,
+    /// Bulk copies and products that the cluster has begun.
+    underway: Underway,
 }
 
 impl<'l> Checker<'l> {
@@ -60,6 +63,7 @@ impl<'l> Checker<'l> {
             read_only: if checks.race { ReadOnly::new(code) } else { ReadOnly::default() },
             proxies,
             copies: Copies::default(),
+            underway: Underway::default(),
         }
     }
 
@@ -68,6 +72,7 @@ impl<'l> Checker<'l> {
         self.block = block;
         self.shared_written.iter_mut().for_each(Written::clear);
         self.copies.clear();
+        self.underway.clear();
         self.mbarriers.clear();
         if let Some(races) = &mut self.races {
             races.begin(block);
@@ -233,6 +238,9 @@ impl<'l> Checker<'l> {
             if self.copies.any() {
                 self.meet_copies(touch, lanes.mask & !raced, lanes, there);
             }
+            if self.underway.any() {
+                self.meet_underway(touch, lanes.mask & !raced, lanes, there);
+            }
         }
     }
 
@@ -264,6 +272,39 @@ impl<'l> Checker<'l> {
             let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation: there.span };
             self.findings.add(kind, first, Some(second));
         }
+    }
+
+    /// The same, of bulk copies and products.
+    #[cold]
+    #[inline(never)]
+    fn meet_underway(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
+        let Touch { coming, space, warp, .. } = *touch;
+        let &Coming { action, place, width, .. } = coming;
+        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+            let accessed = there.address(lanes, lane);
+            let run = Run { shared: there.allocation.is_none(), start: accessed, bytes: width.into() };
+            let Some(Ahead { operation, does, address }) = self.underway.ahead_of(action, run) else { continue };
+            // Who writes what is there already changes nothing of what is read.
+            let changes = || (touch.new)(lane) != (touch.old)(accessed);
+            if does == AccessAction::Read && action == AccessAction::Write && !changes() {
+                continue;
+            }
+            let thread = warp * 32 + lane as u32;
+            let first = Party { place, block: self.block, thread, action: Some(action) };
+            let &Operation { place, block, thread, is_product, .. } = operation;
+            let second = Party { place, block, thread, action: Some(does) };
+            let (actions, allocation) = ([action, does], there.span);
+            let kind = match is_product {
+                true => FindingKind::PendingProduct { address, width, actions, allocation },
+                false => FindingKind::PendingCopy { space, address, width, actions, allocation },
+            };
+            self.findings.add(kind, first, Some(second));
+        }
+    }
+
+    /// What goes on beside the threads, if anybody asks.
+    pub fn underway(&mut self) -> Option<&mut Underway> {
+        self.races.is_some().then_some(&mut self.underway)
     }
 
     /// A copy begins, whose accesses have been told. Returns its number, 0 if nobody asks.

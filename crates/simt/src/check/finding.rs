@@ -123,8 +123,8 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
-    /// An access to what an asynchronous copy (`cp.async`) is still to write, or a write to what it is still to read: its
-    /// thread has not waited for it.
+    /// An access to what an asynchronous copy (`cp.async`, `cp.async.bulk`) is still to write, or a write to what it is still to read:
+    /// its thread has not waited for it.
     PendingCopy {
         /// The state space.
         space: Space,
@@ -135,6 +135,17 @@ pub enum FindingKind {
         /// What the thread does, and what the copy does there.
         actions: [AccessAction; 2],
         /// The allocation, or the block's shared memory.
+        allocation: AllocationSpan,
+    },
+    /// A write to what a product of a warpgroup (`wgmma`) is still to read: its warp has not waited for it.
+    PendingProduct {
+        /// The address that both access.
+        address: u64,
+        /// Bytes that the thread writes.
+        width: u32,
+        /// What the thread does, and that the product reads.
+        actions: [AccessAction; 2],
+        /// The block's shared memory.
         allocation: AllocationSpan,
     },
     /// A read through a texture or surface of what this launch has written: that path need not see it, whatever orders the two.
@@ -248,6 +259,7 @@ impl FindingKind {
             Self::Unwritten { .. } | Self::UnwrittenRegister { .. } => Checks::NAMES[1],
             Self::Race { .. }
             | Self::PendingCopy { .. }
+            | Self::PendingProduct { .. }
             | Self::WrittenTexture { .. }
             | Self::WrittenReadOnly { .. }
             | Self::MissingProxyFence { .. } => Checks::NAMES[2],
@@ -277,6 +289,7 @@ impl FindingKind {
             Self::Race { scope: RaceScope::Block, .. } => "race_in_block",
             Self::Race { scope: RaceScope::Grid, .. } => "race_between_blocks",
             Self::PendingCopy { .. } => "pending_copy",
+            Self::PendingProduct { .. } => "pending_product",
             Self::WrittenTexture { .. } => "written_texture",
             Self::WrittenReadOnly { .. } => "written_read_only",
             Self::MissingProxyFence { .. } => "missing_proxy_fence",
@@ -302,6 +315,7 @@ impl FindingKind {
             | Self::Unwritten { address, .. }
             | Self::Race { address, .. }
             | Self::PendingCopy { address, .. }
+            | Self::PendingProduct { address, .. }
             | Self::WrittenTexture { address, .. }
             | Self::WrittenReadOnly { address, .. }
             | Self::MissingProxyFence { address, .. } => Some(address),
@@ -316,6 +330,7 @@ impl FindingKind {
             | Self::Unwritten { width, .. }
             | Self::Race { width, .. }
             | Self::PendingCopy { width, .. }
+            | Self::PendingProduct { width, .. }
             | Self::WrittenTexture { width, .. }
             | Self::WrittenReadOnly { width, .. }
             | Self::MissingProxyFence { width, .. } => Some(width),
@@ -332,6 +347,7 @@ impl FindingKind {
             Self::Unwritten { allocation, .. } => *allocation,
             Self::Race { allocation, .. }
             | Self::PendingCopy { allocation, .. }
+            | Self::PendingProduct { allocation, .. }
             | Self::WrittenTexture { allocation, .. }
             | Self::WrittenReadOnly { allocation, .. }
             | Self::MissingProxyFence { allocation, .. } => Some(*allocation),
@@ -349,6 +365,7 @@ impl FindingKind {
             | Self::WrittenTexture { space, .. }
             | Self::WrittenReadOnly { space, .. }
             | Self::MissingProxyFence { space, .. } => Some(space),
+            Self::PendingProduct { .. } => Some(Space::Shared),
             _ => None,
         }
     }
@@ -407,6 +424,11 @@ impl fmt::Display for FindingKind {
                      its thread has not waited for it"
                 )
             }
+            Self::PendingProduct { address, width, actions: [action, _], .. } => write!(
+                formatter,
+                "{action} of {} at shared address {address:#x}, which a product is still to read: its warp has not waited for it",
+                Bytes((*width).into())
+            ),
             Self::WrittenTexture { space, address, width, actions: [_, before], .. } => {
                 let (bytes, space) = (Bytes((*width).into()), space_name(*space));
                 write!(

@@ -77,14 +77,15 @@ impl Findings {
         let (name, party) = match (&kind, &second) {
             (
                 FindingKind::Race { actions, .. }
+                | FindingKind::PendingCopy { actions, .. }
+                | FindingKind::PendingProduct { actions, .. }
                 | FindingKind::WrittenTexture { actions, .. }
                 | FindingKind::WrittenReadOnly { actions, .. },
                 Some(second),
             ) => ("race", writer(&first, second, *actions)),
-            (
-                FindingKind::PendingCopy { actions, .. } | FindingKind::MissingProxyFence { actions, .. },
-                Some(second),
-            ) => (kind.name(), writer(&first, second, *actions)),
+            (FindingKind::MissingProxyFence { actions, .. }, Some(second)) => {
+                (kind.name(), writer(&first, second, *actions))
+            }
             _ => (kind.name(), first),
         };
         let line = self.line(&party);
@@ -93,7 +94,8 @@ impl Findings {
         if let Some(&at) = self.index.get(&key) {
             let found = &mut self.list[at];
             found.count += 1;
-            // Whoever orders the blocks, orders the warps; and what is read-only is not to be written at all.
+            // Whoever orders the blocks, orders the warps; whoever waits for a copy need not be in order with it before that; and what is
+            // read-only is not to be written at all.
             if rank(&kind) > rank(&found.kind) {
                 *found = Found { kind, first, second, count: found.count };
             }
@@ -138,7 +140,8 @@ fn rank(kind: &FindingKind) -> u32 {
     match *kind {
         FindingKind::Race { scope: RaceScope::Block, .. } => 1,
         FindingKind::Race { scope: RaceScope::Grid, .. } => 2,
-        FindingKind::WrittenTexture { .. } | FindingKind::WrittenReadOnly { .. } => 3,
+        FindingKind::PendingCopy { .. } | FindingKind::PendingProduct { .. } => 3,
+        FindingKind::WrittenTexture { .. } | FindingKind::WrittenReadOnly { .. } => 4,
         _ => 0,
     }
 }

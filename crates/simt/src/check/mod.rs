@@ -10,7 +10,7 @@
 //!   `quick`: the ways for accesses that plainly race with nothing.
 //! - `proxies`: writes that bulk copies and `wgmma` need not see.
 //! - `read_only`: loads that need not see what the launch writes.
-//! - `copies`: what `cp.async` has begun and nobody has waited for.
+//! - `copies`: what `cp.async` has begun and nobody has waited for; `underway`: the same of bulk copies and of `wgmma`.
 //! - `leak`: what kernels allocate and never free.
 //! - `finding`, `findings`, `blame`: what is told, of whom, and how occurrences become one.
 //!
@@ -37,6 +37,7 @@ mod same;
 mod shadow;
 mod stamp;
 mod touch;
+mod underway;
 
 pub(crate) use checker::Checker;
 pub(crate) use copies::Copy;
@@ -45,6 +46,7 @@ pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use leak::leaks;
 pub(crate) use race::Races;
 pub(crate) use touch::{Coming, Path, Stored, Touch};
+pub(crate) use underway::{Operation, Run, Underway};
 
 use std::fmt;
 use std::str::FromStr;

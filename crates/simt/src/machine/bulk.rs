@@ -16,6 +16,7 @@ use super::block::{Fault, Worker};
 use super::local::lanes;
 use super::observe::{self, Other};
 use super::warp::{Split, Warp};
+use crate::check::{Operation, Run};
 use crate::lanes::Registers;
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 use crate::program::{BulkCopy, RemoteStore};
@@ -38,6 +39,8 @@ struct Arriving {
     barrier: u64,
     bytes: Vec<u8>,
     reduction: Reduction,
+    /// The sanitizer's number for it.
+    number: u32,
 }
 
 /// What a cluster has on its way to barriers, oldest first.
@@ -56,6 +59,8 @@ enum Leaving {
         reduction: Reduction,
         /// What was read, once it was.
         read: Option<Vec<u8>>,
+        /// The sanitizer's number for it.
+        number: u32,
     },
     /// Ends a group.
     Commit,
@@ -121,7 +126,9 @@ pub(super) fn begin<'l>(
             if tell(worker, warp, Space::Global, writes, to[lane], bytes, thread) {
                 check_global(worker, to[lane], bytes, lane)?;
                 let (from, to, reduction) = (from[lane], to[lane], copy.reduction);
-                let leaving = Leaving::Copy { from, to, bytes, reduction, read: None };
+                let runs = [run(Space::Shared, from, bytes), run(Space::Global, to, bytes)];
+                let number = begins(worker, warp, runs, reduction, thread);
+                let leaving = Leaving::Copy { from, to, bytes, reduction, read: None, number };
                 worker.block.departures.list.push((warp.index * 32 + lane as u32, leaving));
             }
             continue;
@@ -137,7 +144,10 @@ pub(super) fn begin<'l>(
             if tell(worker, warp, there, writes, to, bytes, thread)
                 && tell(worker, warp, there, Telling::Mbarrier, barrier, 1, thread)
             {
-                send(worker, Arriving { to, barrier, bytes: data.clone(), reduction: copy.reduction }, lane)?;
+                let runs = [run(space, from[lane], bytes), run(Space::Shared, to, bytes)];
+                let number = begins(worker, warp, runs, copy.reduction, thread);
+                let (bytes, reduction) = (data.clone(), copy.reduction);
+                send(worker, Arriving { to, barrier, bytes, reduction, number }, lane)?;
             }
         }
     }
@@ -177,7 +187,9 @@ pub(super) fn store<'l>(
     for lane in lanes(mask) {
         let bytes = data(&warp.registers, lane);
         let reduction = store.op.map(|op| (op, store.ty));
-        send(worker, Arriving { to: to[lane], barrier: barriers[lane], bytes, reduction }, lane)?;
+        let runs = [run(Space::Shared, 0, 0), run(Space::Shared, to[lane], width)];
+        let number = begins(worker, warp, runs, reduction, (lane, counter));
+        send(worker, Arriving { to: to[lane], barrier: barriers[lane], bytes, reduction, number }, lane)?;
     }
     Ok(())
 }
@@ -247,6 +259,30 @@ fn tell<'l>(
         };
         let what = if matches!(what, Other::Mbarrier) { what } else { Other::Async(&what) };
         observe::touch_at(worker, warp, space, what, 1 << lane, &addresses, counter) != 0
+    })
+}
+
+fn run(space: Space, start: u64, bytes: u32) -> Run {
+    Run { shared: space != Space::Global, start, bytes: bytes.into() }
+}
+
+/// Something a lane begins that goes on beside it: reads one run, and writes the other. Returns the sanitizer's number for it.
+fn begins(
+    worker: &mut Worker,
+    warp: &Warp,
+    [from, to]: [Run; 2],
+    reduction: Reduction,
+    (lane, place): (usize, u32),
+) -> u32 {
+    let (block, thread) = (worker.block.number, warp.index * 32 + lane as u32);
+    observe::begins(worker, || Operation {
+        place,
+        block,
+        thread,
+        reads: vec![from],
+        writes: Some(to),
+        combines: reduction.is_some(),
+        is_product: false,
     })
 }
 
@@ -324,7 +360,8 @@ pub(super) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attem
 }
 
 fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
-    let Arriving { to, barrier, ref bytes, reduction } = *arriving;
+    let Arriving { to, barrier, ref bytes, reduction, number } = *arriving;
+    observe::ends(worker, number);
     worker.arrivals.bytes -= bytes.len();
     let memory = shared(worker, AccessAction::Write, to, 4, lane)?;
     let failed = |fault: AccessFault| {
@@ -406,7 +443,7 @@ pub(super) fn finish(worker: &mut Worker) -> Result<(), Fault> {
 fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> Attempt {
     let mut list = std::mem::take(&mut worker.block.departures.list);
     for (thread, leaving) in &mut list[..end] {
-        let Leaving::Copy { from, to, bytes, reduction, read: found } = leaving else { continue };
+        let Leaving::Copy { from, to, bytes, reduction, read: found, number } = leaving else { continue };
         if of.is_some_and(|of| of != *thread) {
             continue;
         }
@@ -416,8 +453,10 @@ fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> 
             None => read(worker, Space::Shared, *from, *bytes, lane)?,
         };
         if reads_only {
+            observe::has_read(worker, *number);
             *found = Some(data);
         } else {
+            observe::ends(worker, *number);
             put_out(worker, *to, &data, *reduction, lane)?;
             *bytes = 0;
         }

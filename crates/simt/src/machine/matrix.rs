@@ -52,6 +52,14 @@ pub(super) fn execute<'l>(
         }
         Matrix::MultiplyTogether(product) => warpgroup::multiply(worker, warp, product, place),
         Matrix::Await => Ok(()),
+        Matrix::CommitProducts => {
+            observe::products_committed(worker, warp);
+            Ok(())
+        }
+        Matrix::WaitForProducts { groups_left } => {
+            observe::products_awaited(worker, warp, *groups_left);
+            Ok(())
+        }
     }
     .map_err(|refused| refused.at(pc))
 }

@@ -11,7 +11,7 @@ use super::local::lanes;
 use super::warp::{Split, Wait, Warp};
 use super::{access, across};
 use crate::FindingKind;
-use crate::check::{Checker, Checks, Coming, Copy, Path, Races, Stored, Touch};
+use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Fence, Load, Order, Reach, Store};
@@ -374,6 +374,53 @@ pub(super) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)]) {
     if let Some(checker) = &mut worker.checker {
         copies.iter().for_each(|&(number, mask)| checker.end_copy(number, mask));
     }
+}
+
+/// Something begins that goes on beside the threads, whose accesses have been told: a number for it, 0 if nobody asks.
+pub(super) fn begins(worker: &mut Worker, operation: impl FnOnce() -> Operation) -> u32 {
+    underway(worker).map_or(0, |underway| underway.begin(operation()))
+}
+
+/// It has read what it reads.
+pub(super) fn has_read(worker: &mut Worker, number: u32) {
+    if let Some(underway) = underway(worker) {
+        underway.has_read(number);
+    }
+}
+
+/// It is complete, and some thread knows.
+pub(super) fn ends(worker: &mut Worker, number: u32) {
+    if let Some(underway) = underway(worker) {
+        underway.end(number);
+    }
+}
+
+/// A warp has begun its part of a product, which reads these pieces of shared memory, of 16 bytes each.
+pub(super) fn product_begins(worker: &mut Worker, warp: &Warp, counter: u32, pieces: Vec<u64>) {
+    let block = worker.block.number;
+    if let Some(underway) = underway(worker) {
+        underway.begin_product((counter, block, warp.index), pieces);
+    }
+}
+
+/// The products of a warp so far are a group.
+pub(super) fn products_committed(worker: &mut Worker, warp: &Warp) {
+    let block = worker.block.number;
+    if let Some(underway) = underway(worker) {
+        underway.commit_products(block, warp.index);
+    }
+}
+
+/// A warp has waited until so many groups are left.
+pub(super) fn products_awaited(worker: &mut Worker, warp: &Warp, groups_left: u32) {
+    let block = worker.block.number;
+    if let Some(underway) = underway(worker) {
+        underway.await_products(block, warp.index, groups_left as usize);
+    }
+}
+
+fn underway<'w>(worker: &'w mut Worker) -> Option<&'w mut Underway> {
+    worker.checker.as_mut()?.underway()
 }
 
 /// Some lanes have come to a barrier.

@@ -11,6 +11,7 @@ use ptx::{MatrixType, Space};
 use super::access::{Attempt, Refused};
 use super::block::Worker;
 use super::descriptor::SharedMatrix;
+use super::local::lanes;
 use super::matrix::Place;
 use super::multiply::{gather, scatter};
 use super::observe::{self, Other};
@@ -45,12 +46,14 @@ pub(super) fn multiply<'l>(
         u32::MAX => true,
         some => return Err(Refused::because(TrapKind::NotUniform { what: "scale-d" }, some.trailing_ones() & 31)),
     };
+    // What it reads of shared memory, where anybody asks.
+    let mut pieces = Vec::new();
     let mut a = match product.a {
         WarpgroupFactor::Registers(ref fragment) => gather(&warp.registers, fragment, (ROWS, stored)),
         WarpgroupFactor::Shared { descriptor, transposed, .. } => {
             let matrix = matrix(warp, descriptor, transposed)?;
             let first = (warp.index % WARPS) as usize * ROWS;
-            read(worker, warp, &matrix, (first..first + ROWS, stored), (a_ty, transposed), place)?
+            read(worker, warp, &matrix, (first..first + ROWS, stored), (a_ty, transposed), (place, &mut pieces))?
         }
     };
     if let Some(sparse) = sparse {
@@ -58,7 +61,10 @@ pub(super) fn multiply<'l>(
     }
     let (descriptor, transposed) = product.b;
     let matrix = matrix(warp, descriptor, transposed)?;
-    let mut b = read(worker, warp, &matrix, (0..n, k), (b_ty, transposed), place)?;
+    let mut b = read(worker, warp, &matrix, (0..n, k), (b_ty, transposed), (place, &mut pieces))?;
+    if worker.checker.is_some() {
+        observe::product_begins(worker, warp, place.counter, pieces);
+    }
     for (factor, ty, negate) in [(&mut a, a_ty, product.negate_a), (&mut b, b_ty, product.negate_b)] {
         if negate {
             factor.iter_mut().for_each(|bits| *bits ^= 1 << (ty.bits() - 1));
@@ -96,7 +102,7 @@ fn read<'l>(
     matrix: &SharedMatrix,
     (vectors, k): (Range<usize>, usize),
     (ty, transposed): (MatrixType, bool),
-    place: &Place,
+    (place, read): (&Place, &mut Vec<u64>),
 ) -> Result<Vec<u32>, Box<Refused>> {
     let bits = ty.bits() as usize;
     let in_piece = 128 / bits;
@@ -112,6 +118,9 @@ fn read<'l>(
         let all = u32::MAX >> (32 - places.len());
         let what = Other::Async(&Other::Read(16));
         let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, place.counter);
+        if worker.checker.is_some() {
+            read.extend(lanes(mask).map(|lane| addresses[lane]));
+        }
         let mut words = [[0; 32]; 4];
         let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
         worker.block.shared.load_each(&Access::new(mask, &addresses, 16), &mut words).map_err(refused)?;

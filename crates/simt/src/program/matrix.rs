@@ -22,8 +22,12 @@ pub(crate) enum Matrix {
     Multiply(Product),
     /// `wgmma.mma_async`.
     MultiplyTogether(WarpgroupProduct),
-    /// `wgmma.fence`, `wgmma.commit_group`, `wgmma.wait_group`: products are complete at once.
+    /// `wgmma.fence`: products are complete at once.
     Await,
+    /// `wgmma.commit_group`.
+    CommitProducts,
+    /// `wgmma.wait_group`.
+    WaitForProducts { groups_left: u32 },
 }
 
 /// A matrix in memory, and its fragment in registers.

@@ -42,7 +42,9 @@ impl FunctionDecoder<'_, '_> {
             }
             Op::MatrixMultiply(multiply) => Matrix::Multiply(self.product(multiply)?),
             Op::WarpgroupMultiply(multiply) => Matrix::MultiplyTogether(self.warpgroup_product(multiply)?),
-            Op::WarpgroupFence | Op::CommitProducts | Op::WaitForProducts { .. } => Matrix::Await,
+            Op::WarpgroupFence => Matrix::Await,
+            Op::CommitProducts => Matrix::CommitProducts,
+            Op::WaitForProducts { groups_left } => Matrix::WaitForProducts { groups_left: *groups_left },
             _ => return Err(LoadErrorReason::Unsupported { what: "this instruction on matrices".into() }),
         };
         self.emit(COUNTED, Action::Matrix(Box::new(matrix)));
