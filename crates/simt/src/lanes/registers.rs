@@ -56,14 +56,16 @@ impl<'c> Registers<'c> {
         }
     }
 
-    /// Sets all registers to zero, and leaves as many as the first frame has.
-    pub fn reset(&mut self, top: Base) {
+    /// Leaves as many registers as the first frame has, and sets them to zero if it matters what is in them.
+    pub fn reset(&mut self, top: Base, zero: bool) {
         self.words.truncate(top.words);
         self.doubles.truncate(top.doubles);
         self.predicates.truncate(top.predicates);
-        self.words.fill([0; 32]);
-        self.doubles.fill([0; 32]);
-        self.predicates.fill(0);
+        if zero {
+            self.words.fill([0; 32]);
+            self.doubles.fill([0; 32]);
+            self.predicates.fill(0);
+        }
         self.base = Base::default();
         self.grow(top);
     }

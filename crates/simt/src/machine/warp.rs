@@ -154,7 +154,7 @@ impl<'c> Warp<'c> {
             doubles: kernel.doubles as usize,
             predicates: kernel.predicates as usize,
         };
-        self.registers.reset(top);
+        self.registers.reset(top, !kernel.needs_no_zeros);
         self.top = (top, kernel.local.next_multiple_of(16));
         self.local.reset(kernel.local);
         self.tracked.clear();

@@ -67,6 +67,9 @@ pub(crate) struct FunctionCode {
     pub tracked: Vec<Option<Arc<str>>>,
     /// The names of those that nothing writes at all.
     pub never_written: Vec<String>,
+    /// Whether no thread sees what is in its registers when it begins: each is written before it is read, and by the threads
+    /// that read it.
+    pub needs_no_zeros: bool,
 }
 
 /// Consecutive rows of words.

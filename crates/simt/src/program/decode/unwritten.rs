@@ -26,6 +26,9 @@ pub(super) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction],
     let flows = Flows { function: decoder.function, body, uses: &decoder.uses, rows: &decoder.rows };
     let exposed = flows.exposed(ways);
     if !exposed.contains(&true) {
+        // A shuffle may read what another lane has not written; the frames of callees are not looked at here.
+        let is_of_others = |instruction: &Instruction| matches!(instruction.op, Op::Shuffle { .. } | Op::Call { .. });
+        decoder.frame.needs_no_zeros = !body.iter().any(is_of_others);
         return;
     }
     let numbers = flows.numbers(&exposed);
