@@ -129,6 +129,9 @@ pub enum Error {
     /// An array, texture or surface that a device does not have.
     #[error("texture: {0}")]
     Texture(#[from] simt::TextureError),
+    /// A tensor map that cannot be.
+    #[error("tensor map: {0}")]
+    Tensor(#[from] simt::TensorMapError),
     /// The report cannot be written to the standard output.
     #[error("standard output: {0}")]
     Output(#[from] std::io::Error),

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 
 use cuda_std::launch::Arguments;
 use filetest::{Parameter, Test};
-use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options};
+use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options, TensorMap};
 use host::random::Random;
 use simt::{Checks, Finding};
 
+/// What the parameter of a tensor map is aligned to.
+const TENSOR_MAP_ALIGN: usize = 64;
 /// Launches of each kernel with random numbers.
 const ROUNDS: usize = 50;
 
@@ -52,6 +54,24 @@ fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<Vec<Ou
                 let mut buffer = device.buffer::<u8>(before.len()).map_err(text)?;
                 buffer.write(before).map_err(text)?;
                 arguments.push_pointer(buffer.address());
+                match after {
+                    Some(after) => outputs.push((buffer, after)),
+                    None => inputs.push(buffer),
+                }
+            }
+            Parameter::Tensor { map, by_address, before, after } => {
+                let mut buffer = device.buffer::<u8>(before.len()).map_err(text)?;
+                buffer.write(before).map_err(text)?;
+                let map = TensorMap { address: buffer.address(), ..map.parse()? };
+                let map = device.tensor_map(&map).map_err(text)?;
+                if *by_address {
+                    let mut at = device.buffer::<u8>(map.len()).map_err(text)?;
+                    at.write(&map).map_err(text)?;
+                    arguments.push_pointer(at.address());
+                    inputs.push(at);
+                } else {
+                    arguments.push_bytes(&map, TENSOR_MAP_ALIGN);
+                }
                 match after {
                     Some(after) => outputs.push((buffer, after)),
                     None => inputs.push(buffer),

@@ -12,8 +12,10 @@
 //! - [`describe`] turns any status into its name and text, also statuses that newer drivers have added.
 
 mod clusters;
+mod tensor_maps;
 
 pub use clusters::{ClusterLaunch, launch_in_clusters};
+pub use tensor_maps::{Columns, TensorDescription, TensorMap, encode_columns, encode_tiled};
 
 use core::ffi::{CStr, c_char, c_int, c_uint};
 use std::fmt;

@@ -68,6 +68,7 @@ fn instructions_become_what_they_mean() {
         "matrices",
         "warpgroup",
         "asynchronous",
+        "tensors",
     ] {
         insta::assert_snapshot!(family, listing(&module, family));
     }

@@ -68,6 +68,7 @@ mod model;
 mod output;
 mod program;
 mod report;
+mod tensor;
 mod texture;
 mod trap;
 
@@ -89,6 +90,10 @@ pub use model::{
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, RegisterUse, Symbol};
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
+pub use tensor::{
+    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
+    Traversal,
+};
 pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,

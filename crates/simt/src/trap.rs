@@ -5,7 +5,7 @@ use std::fmt;
 use ptx::Space;
 
 use crate::memory::{Bytes, RefusedAccess};
-use crate::{AccessFaultKind, Finding, FreeFault, TextureFault};
+use crate::{AccessFaultKind, Finding, FreeFault, TensorFault, TextureFault};
 
 /// A fault that stopped a launch.
 ///
@@ -175,6 +175,8 @@ pub enum TrapKind {
     },
     /// A texture or surface instruction that cannot be executed.
     Texture(TextureFault),
+    /// An instruction on a tensor that cannot be executed.
+    Tensor(TensorFault),
     /// The `trap` instruction: a Rust panic, usually.
     TrapInstruction,
     /// An `assert` that does not hold.
@@ -403,6 +405,7 @@ impl fmt::Display for TrapKind {
                  no more than the block has warps for"
             ),
             TrapKind::Texture(fault) => write!(formatter, "{fault}"),
+            TrapKind::Tensor(fault) => write!(formatter, "{fault}"),
             TrapKind::TrapInstruction => write!(formatter, "trap instruction (a panic, usually)"),
             TrapKind::Assertion { message, file, line, function } => {
                 write!(formatter, "assertion `{message}` failed at {file}:{line} in `{function}`")

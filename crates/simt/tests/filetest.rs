@@ -9,7 +9,7 @@ use std::path::Path;
 use filetest::{Parameter, Test, Texels};
 use simt::{
     ArrayShape, ChannelType, Checks, Finding, Launch, LaunchError, Memory, MetricValue, Model, Output, Program, Report,
-    Sampling, TexelFormat, TextureError, TextureSource,
+    Sampling, TensorMap, TexelFormat, TextureError, TextureSource,
 };
 
 /// How a test is launched.
@@ -90,6 +90,20 @@ fn launch(module: &ptx::Module, test: &Test, way: Way) -> Result<Launched, Strin
                     memory.free(address).map_err(|error| error.to_string())?;
                 }
             }
+            Parameter::Tensor { map, by_address, before, .. } => {
+                let address = memory.allocate(before.len() as u64).map_err(|error| error.to_string())?;
+                memory.write(address, before).map_err(|error| error.to_string())?;
+                buffers.push((address, before.clone()));
+                let map = TensorMap { address, ..map.parse()? };
+                let map = map.encode().map_err(|error| error.to_string())?;
+                if *by_address {
+                    let address = memory.allocate(map.len() as u64).map_err(|error| error.to_string())?;
+                    memory.write(address, &map).map_err(|error| error.to_string())?;
+                    arguments.push(address.to_le_bytes().to_vec());
+                } else {
+                    arguments.push(map.to_vec());
+                }
+            }
             Parameter::Array { ty, extent, texels, is_surface } => {
                 let handle =
                     object(&mut memory, ty, *extent, texels, *is_surface).map_err(|error| error.to_string())?;
@@ -142,7 +156,7 @@ fn judge(test: &Test, launched: &Launched) -> Result<(), String> {
     }
     let expected = test.parameters.iter().filter_map(|parameter| match parameter {
         Parameter::Value(_) | Parameter::Bare { .. } | Parameter::Array { .. } => None,
-        Parameter::Buffer { after, .. } => Some(after.as_deref()),
+        Parameter::Buffer { after, .. } | Parameter::Tensor { after, .. } => Some(after.as_deref()),
     });
     let outputs = launched.buffers.iter().zip(expected).filter_map(|(found, after)| Some((found, after?)));
     for (index, (found, after)) in outputs.enumerate() {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling};
+use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::texture::{Array, TextureSource};
 use super::{LaunchConfig, Properties};
@@ -85,6 +85,9 @@ pub(super) trait Backend {
 
     /// Destroys a surface object.
     fn destroy_surface(&self, handle: u64);
+
+    /// The bytes that a kernel takes for a tensor. The map has been checked.
+    fn encode_tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]>;
 
     /// What the kernels have printed since the last call. `None` on a GPU, whose driver writes it to the standard output by
     /// itself at the next [`Backend::synchronize`].

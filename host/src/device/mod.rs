@@ -32,6 +32,7 @@ mod launch;
 mod matrix;
 mod properties;
 mod simulator;
+mod tensor;
 mod texture;
 
 use std::path::PathBuf;
@@ -46,7 +47,10 @@ pub use image::{load_ptx, read_ptx};
 pub use launch::{CacheConfig, LaunchConfig};
 pub use matrix::Matrix;
 pub use properties::{ComputeCapability, Kind, Properties};
-pub use simt::{AddressMode, ArrayShape, ChannelType, Counters, Filter, ReadMode, Sampling, TexelFormat};
+pub use simt::{
+    AddressMode, ArrayShape, ChannelType, Counters, Filter, ReadMode, Sampling, Swizzle, TensorElement, TensorMap,
+    TexelFormat,
+};
 use simt::{LoadCaching, Model};
 pub use texture::{Array, Surface, Texture, TextureSource};
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use cuda_std::launch::Arguments;
 use simt::{
     ArrayHandle, ArrayShape, Counters, Finding, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output,
-    Printed, Program, Report, Sampling, TextureError, TrapKind,
+    Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, TrapKind,
 };
 
 use super::backend::Backend;
@@ -324,6 +324,10 @@ impl Backend for Simulator {
 
     fn destroy_surface(&self, handle: u64) {
         let _ = self.memory.borrow_mut().destroy_surface(handle);
+    }
+
+    fn encode_tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]> {
+        Ok(map.encode()?)
     }
 
     fn take_printed(&self) -> Option<Printed> {

@@ -14,10 +14,12 @@
 //! | `f32[1024]=uninit` | of a buffer that nothing has written |
 //! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
 //! | `tex2d:f32[64x48],linear=ramp`, `surf2d:f32[64x48]`, ... | a texture or surface: see [`super::texture`] |
+//! | `tensor:f32[64x32],box:32x8=ramp`, `tensor_at:...` | a tensor's map: see [`super::tensor`] |
 //! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, behind `freed:` |
 
 use std::path::PathBuf;
 
+use super::tensor::{self, Tensor};
 use super::texture::{self, Object, ObjectKind};
 use super::value::{Type, Values};
 use crate::error::{Error, Result};
@@ -47,6 +49,8 @@ enum Kind {
     },
     /// A texture or surface by its handle.
     Object(Object, Contents),
+    /// A tensor by its map.
+    Tensor(Tensor, Contents),
 }
 
 /// What a buffer holds at the start.
@@ -72,6 +76,8 @@ pub enum Prepared {
     Buffer(Data),
     /// A texture or surface by its handle, with its components.
     Object(Object, Data),
+    /// A tensor by its map, with its elements.
+    Tensor(Tensor, Data),
 }
 
 impl Prepared {
@@ -79,7 +85,7 @@ impl Prepared {
     pub fn data(&self) -> Option<&Data> {
         match self {
             Prepared::Value(_) => None,
-            Prepared::Buffer(data) | Prepared::Object(_, data) => Some(data),
+            Prepared::Buffer(data) | Prepared::Object(_, data) | Prepared::Tensor(_, data) => Some(data),
         }
     }
 }
@@ -126,12 +132,14 @@ impl Argument {
         match &self.kind {
             Kind::Value(bytes) => bytes.len(),
             Kind::Buffer { .. } | Kind::Object(..) => size_of::<u64>(),
+            Kind::Tensor(tensor, _) => tensor.parameter_bytes(),
         }
     }
 
-    /// Whether there is something to read when the kernel is done: it is a buffer or a surface.
+    /// Whether there is something to read when the kernel is done: it is a buffer, a surface or a tensor.
     pub fn is_buffer(&self) -> bool {
-        matches!(self.kind, Kind::Buffer { .. } | Kind::Object(Object { kind: ObjectKind::Surface, .. }, _))
+        let surface = matches!(self.kind, Kind::Object(Object { kind: ObjectKind::Surface, .. }, _));
+        surface || matches!(self.kind, Kind::Buffer { .. } | Kind::Tensor(..))
     }
 
     /// Whether it is a buffer that is freed before the launch.
@@ -144,6 +152,7 @@ impl Argument {
         match &self.kind {
             Kind::Buffer { shape: Some((ty, length)), .. } => Some((length * ty.bytes()) as u64),
             Kind::Object(object, _) => Some((object.length() * object.ty.bytes()) as u64),
+            Kind::Tensor(tensor, _) => Some((tensor.length() * tensor.ty().bytes()) as u64),
             _ => None,
         }
     }
@@ -158,6 +167,7 @@ impl Argument {
             Kind::Value(bytes) => return Ok(Prepared::Value(bytes.clone())),
             Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
             Kind::Object(object, contents) => (Some((object.ty, object.length())), 0, contents, false),
+            Kind::Tensor(tensor, contents) => (Some((tensor.ty(), tensor.length())), 0, contents, false),
         };
         let made = |make: &dyn Fn(Type, usize) -> Fill| {
             // All but files have a type and a length: `FromStr` sees to it.
@@ -186,6 +196,7 @@ impl Argument {
         }?;
         Ok(match &self.kind {
             Kind::Object(object, _) => Prepared::Object(object.clone(), data),
+            Kind::Tensor(tensor, _) => Prepared::Tensor(tensor.clone(), Data { shape: tensor.shape(), ..data }),
             _ => Prepared::Buffer(data),
         })
     }
@@ -199,7 +210,7 @@ impl std::str::FromStr for Argument {
             None => kind_of(text)?,
             Some(buffer) => match kind_of(buffer)? {
                 Kind::Buffer { shape, offset, contents, .. } => Kind::Buffer { shape, offset, contents, freed: true },
-                Kind::Value(_) | Kind::Object(..) => {
+                Kind::Value(_) | Kind::Object(..) | Kind::Tensor(..) => {
                     return Err("only a buffer can be freed, as in freed:f32[1024]".to_owned());
                 }
             },
@@ -216,6 +227,14 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
         let object = texture::parse(name, object)?;
         let contents = contents.map_or(Ok(Contents::Zeros), |text| contents_of(object.ty, object.length(), text))?;
         return Ok(Kind::Object(object, contents));
+    }
+    if let Some((name, rest)) = text.split_once(':')
+        && tensor::is_tensor(name)
+    {
+        let (tensor, contents) = rest.split_once('=').map_or((rest, None), |(tensor, text)| (tensor, Some(text)));
+        let tensor = tensor::parse(name, tensor)?;
+        let contents = contents.map_or(Ok(Contents::Zeros), |text| contents_of(tensor.ty(), tensor.length(), text))?;
+        return Ok(Kind::Tensor(tensor, contents));
     }
     match (text.strip_prefix('@'), text.find(['[', ':'])) {
         (Some(file), _) => {

@@ -35,6 +35,16 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
                            float: integers as floats up to 1
                            srgb
   surf2d:f32[64x48]        a surface, which the kernel may write; surf1d, surf3d, surfa1d, surfa2d
+  tensor:f32[64x32],box:32x8=ramp
+                           the tensor map, 128 bytes by value, of 32 rows and 64 columns, filled
+                           as a buffer is (f16 and bf16: as u16), in boxes of 8 rows and 32 columns;
+                           and behind the box, with commas:
+                           swizzle:32, swizzle:64 or swizzle:128; interleave:16 or interleave:32
+                           stride:512: bytes from row to row; 512x4096: and from plane to plane
+                           every:1x2: every second row of a box; fill:nan; l2:64, l2:128 or l2:256
+                           lower:-1x-1,upper:-1x-1,channels:8,pixels:64 instead of a box: im2col
+  tensor_at:f32[64x32],box:32x8
+                           the address of such a map in device memory
 Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.";
 
 /// What is to run.

@@ -10,6 +10,7 @@ mod flags;
 mod launch;
 mod output;
 mod placed;
+pub mod tensor;
 pub mod texture;
 pub mod value;
 

@@ -1,13 +1,17 @@
 //! An argument's memory on a device.
 
 use cuda_std::launch::Arguments;
+use simt::TENSOR_MAP_BYTES;
 
 use super::argument::{Data, Fill, Prepared};
 use super::texture::{Object, ObjectKind};
 use super::value::Values;
-use crate::device::{Array, Buffer, Device, OnDevice, Surface, Texture, TextureSource};
+use crate::device::{Array, Buffer, Device, OnDevice, Surface, TensorMap, Texture, TextureSource};
 use crate::error::Result;
 use crate::memory;
+
+/// What the parameter of a tensor map is aligned to.
+const TENSOR_MAP_ALIGN: usize = 64;
 
 /// What an argument has on the device.
 pub enum Placed {
@@ -15,6 +19,8 @@ pub enum Placed {
     Nothing,
     Buffer(Buffer<u8>),
     Array(Array),
+    /// A tensor's elements, and its map, if that is on the device.
+    Tensor(Buffer<u8>, Option<Buffer<u8>>),
 }
 
 /// What must live as long as a launch.
@@ -56,6 +62,10 @@ impl Placed {
             Fill::Zeros => buffer.fill_bytes(0)?,
             Fill::Nothing => {}
         }
+        if let Prepared::Tensor(tensor, _) = argument {
+            let map = if tensor.by_address { Some(device.buffer::<u8>(TENSOR_MAP_BYTES)?) } else { None };
+            return Ok(Placed::Tensor(buffer, map));
+        }
         Ok(Placed::Buffer(buffer))
     }
 
@@ -84,8 +94,19 @@ impl Placed {
                 ObjectKind::Surface => Handle::Surface(device.surface(array)?),
                 _ => Handle::Texture(device.texture(TextureSource::Array(array), &object.sampling())?),
             },
+            (Prepared::Tensor(tensor, _), Placed::Tensor(buffer, map)) => {
+                let bytes = device.tensor_map(&TensorMap { address: buffer.address(), ..tensor.map.clone() })?;
+                match map {
+                    None => arguments.push_bytes(&bytes, TENSOR_MAP_ALIGN),
+                    Some(map) => {
+                        map.write(&bytes)?;
+                        arguments.push_pointer(map.address());
+                    }
+                }
+                return Ok(None);
+            }
             // `new` has made what each argument needs.
-            (Prepared::Buffer(_) | Prepared::Object(..), _) => return Ok(None),
+            (Prepared::Buffer(_) | Prepared::Object(..) | Prepared::Tensor(..), _) => return Ok(None),
         };
         arguments.push_pointer(handle.value());
         Ok(Some(handle))
@@ -99,7 +120,9 @@ impl Placed {
         memory::check_host(&format!("reading {name}"), data.bytes())?;
         let mut values = data.ty.zeros(data.length);
         match self {
-            Placed::Buffer(buffer) if data.length > 0 => buffer.read_into(values.bytes_mut())?,
+            Placed::Buffer(buffer) | Placed::Tensor(buffer, _) if data.length > 0 => {
+                buffer.read_into(values.bytes_mut())?;
+            }
             Placed::Array(array) => array.read(0, values.bytes_mut())?,
             _ => {}
         }

@@ -7,7 +7,7 @@ use super::{
     Address, AsyncCopy, AsyncStore, AtomicOp, BarrierAction, BinaryOp, BulkCopy, CacheOperator, CallOperand, Callee,
     CarryOp, Combine, Comparison, Destination, FloatProperty, Location, MatrixMultiply, MatrixTile, MbarrierAction,
     Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo, Space,
-    Span, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode, WarpgroupMultiply,
+    Span, TensorCopy, TensorField, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode, WarpgroupMultiply,
 };
 use crate::Handle;
 
@@ -335,6 +335,20 @@ pub enum Op {
         reads_only: bool,
     },
     StoreAsync(Box<AsyncStore>),
+    TensorCopy(Box<TensorCopy>),
+    /// `tensormap.replace`: in the tensor map at an address in `Global`, `Shared` or `Generic`.
+    ReplaceTensorField {
+        space: Space,
+        address: Address,
+        field: TensorField,
+        value: Operand,
+    },
+    /// `tensormap.cp_fenceproxy`: a tensor map from shared to global memory, and a release of it. The whole warp copies one.
+    CopyTensorMap {
+        dst: Address,
+        src: Address,
+        scope: Scope,
+    },
     Mbarrier {
         action: MbarrierAction,
         space: Space,

@@ -5,6 +5,7 @@ use super::Context;
 use super::atomic;
 use super::memory::operands_and_policy;
 use super::operands::Width;
+use super::tensor;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{AsyncStore, AtomicOp, BulkCopy, Op, Operand, Space, Type};
@@ -13,14 +14,16 @@ use crate::{AsyncStore, AtomicOp, BulkCopy, Op, Operand, Space, Type};
 const MOST_BYTES: u64 = (1 << 20) - 16;
 
 /// How a barrier is told of bytes.
-const COUNTS_BYTES: [(&str, ()); 1] = [("mbarrier::complete_tx::bytes", ())];
+pub(super) const COUNTS_BYTES: [(&str, ()); 1] = [("mbarrier::complete_tx::bytes", ())];
 
 /// `cp.async.bulk...`, `cp.reduce.async.bulk...`
 pub(super) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let reduces = c.accept("reduce");
     c.require(&[("async", ())], "`.async`")?;
     c.accept("bulk");
-    if reduces {
+    if c.has_modifier("tensor") {
+        tensor::copy(c, reduces)
+    } else if reduces {
         copy_bytes(c, true)
     } else if c.accept("commit_group") {
         c.operands(0)?;

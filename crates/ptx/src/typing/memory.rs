@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::operands::Width;
+use super::tensor;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{CacheOperator, Op, Ordering, Scope, Space, Type};
@@ -242,23 +243,43 @@ pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Fence { ordering, scope, async_proxy: None })
 }
 
-/// `fence.proxy.alias;`, `fence.proxy.async.global;`, `fence.proxy.async::generic.acquire...cluster;`
+/// `fence.proxy.alias;`, `fence.proxy.async.global;`, `fence.proxy.async::generic.acquire...cluster;`,
+/// `fence.proxy.tensormap::generic.release.gpu;`, `fence.proxy.tensormap::generic.acquire.gpu [map], 128;`
 fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    let (is_async, one_way) = c.require(
-        &[("alias", (false, false)), ("async", (true, false)), ("async::generic", (true, true))],
-        "`.alias`, `.async` or `.async::generic`",
-    )?;
+    #[derive(Clone, Copy, PartialEq)]
+    enum Form {
+        OfAliases,
+        Async,
+        AsyncOneWay,
+        OfTensorMap,
+    }
+    let forms = [
+        ("alias", Form::OfAliases),
+        ("async", Form::Async),
+        ("async::generic", Form::AsyncOneWay),
+        ("tensormap::generic", Form::OfTensorMap),
+    ];
+    let form = c.require(&forms, "`.alias`, `.async`, `.async::generic` or `.tensormap::generic`")?;
     let mut space = None;
     let (mut ordering, mut scope) = (Ordering::AcquireRelease, Scope::Device);
-    if one_way {
+    if matches!(form, Form::AsyncOneWay | Form::OfTensorMap) {
         ordering =
             c.require(&[("acquire", Ordering::Acquire), ("release", Ordering::Release)], "`.acquire` or `.release`")?;
-        c.choose(&[("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())]);
+        if form == Form::AsyncOneWay {
+            c.choose(&[("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())]);
+        }
         scope = c.require(&SCOPES, "a scope such as `.cluster`")?;
     } else {
         space = c.choose(&SPACES);
     }
-    c.operands(0)?;
+    if form == Form::OfTensorMap && ordering == Ordering::Acquire {
+        c.operands(2)?;
+        c.address(0, Space::Generic)?;
+        tensor::map_bytes(c, 1)?;
+    } else {
+        c.operands(0)?;
+    }
+    let is_async = matches!(form, Form::Async | Form::AsyncOneWay);
     let async_proxy = is_async.then_some(space.unwrap_or(Space::Generic));
     Ok(Op::Fence { ordering, scope, async_proxy })
 }

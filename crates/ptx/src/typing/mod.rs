@@ -26,6 +26,7 @@ mod special;
 mod stack;
 mod surface;
 mod targets;
+mod tensor;
 mod texture;
 mod unsupported;
 mod video;
@@ -88,6 +89,7 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
         "cp" if c.has_modifier("bulk") => bulk::copy(c),
         "cp" => asynchronous::copy(c),
+        "tensormap" => tensor::map(c),
         "mbarrier" => asynchronous::mbarrier(c),
         "ldmatrix" => matrix::load(c),
         "stmatrix" => matrix::store(c),

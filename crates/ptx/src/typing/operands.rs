@@ -286,7 +286,12 @@ impl<'s, 't> Context<'s, 't> {
                 return fault(operand.span, OperandError::Kind { expected, found: other.describe() });
             }
         };
-        let base = match self.resolve(name)? {
+        Ok(Address { base: self.address_base(name, space)?, offset })
+    }
+
+    /// What an address in `space` starts from.
+    pub fn address_base(&mut self, name: &Name<'t>, space: Space) -> Parsed<AddressBase> {
+        Ok(match self.resolve(name)? {
             Resolved::Register(register) => {
                 let found = self.environment.function.registers[register].ty;
                 let fits = matches!(found.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed);
@@ -315,8 +320,7 @@ impl<'s, 't> Context<'s, 't> {
                 let expected = "a register or a variable in brackets";
                 return fault(name.span, OperandError::Kind { expected, found: "another name" });
             }
-        };
-        Ok(Address { base, offset })
+        })
     }
 
     /// Where an element of an array is, in bytes from its start.

@@ -28,6 +28,7 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     // Copies and barriers in shared memory.
     (&["cp"], &["async"], 80),
     (&["cp"], &["bulk"], 90),
+    (&["tensormap"], &[], 90),
     (&["st", "red"], &["async"], 90),
     (&["mbarrier"], &[], 80),
     (&["mbarrier"], &["try_wait"], 90),
@@ -46,6 +47,7 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     (&["prefetch"], &["tensormap"], 90),
     (&["fence"], &["proxy", "async"], 90),
     (&["fence"], &["async::generic"], 90),
+    (&["fence"], &["tensormap::generic"], 90),
     (&["fence"], &["mbarrier_init"], 90),
     (&["fence"], &["acquire"], 90),
     (&["fence"], &["release"], 90),

@@ -4,21 +4,14 @@ use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
 /// Opcodes that are PTX, but have no operation here.
-const OPCODES: &[&str] = &["clusterlaunchcontrol", "multimem", "tcgen05", "tensormap"];
+const OPCODES: &[&str] = &["clusterlaunchcontrol", "multimem", "tcgen05"];
 
 /// Opcodes with a modifier that makes them another instruction, one that has no operation here.
-const FORMS: &[(&str, &str)] = &[
-    ("cp", "tensor"),
-    ("cp", "cp_mask"),
-    ("mma", "block_scale"),
-    ("mma", "kind::f8f6f4"),
-    ("mma", "kind::mxf8f6f4"),
-    ("st", "bulk"),
-];
+const FORMS: &[(&str, &str)] =
+    &[("cp", "cp_mask"), ("mma", "block_scale"), ("mma", "kind::f8f6f4"), ("mma", "kind::mxf8f6f4"), ("st", "bulk")];
 
 /// Types of PTX that this crate does not represent.
-const TYPES: &[&str] =
-    &["u8x4", "s8x4", "f32x2", "e4m3", "e5m2", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "f32x4", "b1024"];
+const TYPES: &[&str] = &["u8x4", "s8x4", "f32x2", "e4m3", "e5m2", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "f32x4"];
 
 /// Why an instruction is not supported, if it is PTX but has no operation here.
 pub(crate) fn refuse(opcode: &str, modifiers: &[Word<'_>]) -> Option<InstructionError> {
@@ -27,8 +20,7 @@ pub(crate) fn refuse(opcode: &str, modifiers: &[Word<'_>]) -> Option<Instruction
         || FORMS.iter().any(|&(of, form)| of == opcode && has(form))
         || modifiers.iter().any(|modifier| TYPES.contains(&modifier.text))
             && !matches!(opcode, "mma" | "wmma" | "wgmma")
-        || opcode == "cvt" && has("rs")
-        || opcode == "fence" && modifiers.iter().any(|modifier| modifier.text.starts_with("tensormap"));
+        || opcode == "cvt" && has("rs");
     refused.then(|| {
         let mut text = opcode.to_owned();
         for modifier in modifiers {

@@ -29,7 +29,7 @@ pub(crate) struct Operation {
     /// What it is still to read.
     pub reads: Vec<Run>,
     /// What it is still to write.
-    pub writes: Option<Run>,
+    pub writes: Vec<Run>,
     /// Whether it combines what it writes with what is there, in one step.
     pub combines: bool,
     pub is_product: bool,
@@ -57,7 +57,7 @@ struct Products {
 pub(crate) struct Underway {
     begun: u32,
     /// By number, from 1.
-    operations: BTreeMap<u32, Operation>,
+    operations: BTreeMap<u32, (Operation, [Run; 2])>,
     /// By block and warp.
     products: HashMap<(u64, u32), Products>,
 }
@@ -91,11 +91,21 @@ impl Operation {
     fn ahead_of(&self, action: AccessAction, accessed: Run) -> Option<Ahead<'_>> {
         let ahead = |does, run: Run| Ahead { operation: self, does, address: accessed.start.max(run.start) };
         let both_combine = self.combines && action == AccessAction::Atomic;
-        if let Some(run) = self.writes.filter(|run| run.meets(accessed) && !both_combine) {
-            return Some(ahead(if self.combines { AccessAction::Atomic } else { AccessAction::Write }, run));
+        if let Some(run) = self.writes.iter().find(|run| run.meets(accessed) && !both_combine) {
+            return Some(ahead(if self.combines { AccessAction::Atomic } else { AccessAction::Write }, *run));
         }
         let read = self.reads.iter().find(|run| action != AccessAction::Read && run.meets(accessed))?;
         Some(ahead(AccessAction::Read, *read))
+    }
+
+    /// All that it is to do lies between these, in global and in shared memory.
+    fn bounds(&self) -> [Run; 2] {
+        [false, true].map(|shared| {
+            let runs = || self.reads.iter().chain(&self.writes).filter(|run| run.shared == shared);
+            let start = runs().map(|run| run.start).min().unwrap_or(0);
+            let end = runs().map(|run| run.end()).max().unwrap_or(0);
+            Run { shared, start, bytes: end - start }
+        })
     }
 }
 
@@ -114,13 +124,14 @@ impl Underway {
     /// One begins. Returns its number.
     pub fn begin(&mut self, operation: Operation) -> u32 {
         self.begun = self.begun.wrapping_add(1).max(1);
-        self.operations.insert(self.begun, operation);
+        let bounds = operation.bounds();
+        self.operations.insert(self.begun, (operation, bounds));
         self.begun
     }
 
     /// It has read what it reads.
     pub fn has_read(&mut self, number: u32) {
-        if let Some(operation) = self.operations.get_mut(&number) {
+        if let Some((operation, _)) = self.operations.get_mut(&number) {
             operation.reads.clear();
         }
     }
@@ -138,7 +149,7 @@ impl Underway {
             block,
             thread: warp * 32,
             reads,
-            writes: None,
+            writes: Vec::new(),
             combines: false,
             is_product: true,
         });
@@ -164,7 +175,9 @@ impl Underway {
 
     /// The first operation that is still to do something to what a lane accesses.
     pub fn ahead_of(&self, action: AccessAction, accessed: Run) -> Option<Ahead<'_>> {
-        self.operations.values().find_map(|operation| operation.ahead_of(action, accessed))
+        let mut near =
+            self.operations.values().filter(|(_, bounds)| bounds[usize::from(accessed.shared)].meets(accessed));
+        near.find_map(|(operation, _)| operation.ahead_of(action, accessed))
     }
 }
 
@@ -177,7 +190,7 @@ mod tests {
     }
 
     fn copy(reads: Run, writes: Run, combines: bool) -> Operation {
-        let (reads, writes) = (vec![reads], Some(writes));
+        let (reads, writes) = (vec![reads], vec![writes]);
         Operation { place: 1, block: 0, thread: 0, reads, writes, combines, is_product: false }
     }
 

@@ -13,6 +13,8 @@ use super::local::lanes;
 use super::mbarrier::{Mbarrier, parity_of};
 use super::modelled;
 use super::observe::{self, Other};
+use super::tensor;
+use super::transit;
 use super::warp::{Split, Wait, Warp};
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
@@ -39,9 +41,20 @@ pub(super) fn execute<'l>(
         Asynchronous::Copy(copy) => begin(worker, warp, copy, split, mask, counter).map_err(at)?,
         Asynchronous::Bulk(copy) => bulk::begin(worker, warp, copy, split, mask, counter).map_err(at)?,
         Asynchronous::RemoteStore(store) => bulk::store(worker, warp, store, split, mask, counter).map_err(at)?,
-        Asynchronous::CommitBulk => bulk::commit(worker, warp, mask),
+        Asynchronous::Tensor(copy) => tensor::begin(worker, warp, copy, split, mask, counter).map_err(at)?,
+        Asynchronous::ReplaceTensorField { reach, field, wide, value } => {
+            let value = match wide {
+                true => *warp.registers.wide(*value),
+                false => warp.registers.word(*value).map(u64::from),
+            };
+            tensor::replace_field(worker, warp, reach, (*field, &value), (split, mask, counter)).map_err(at)?;
+        }
+        Asynchronous::CopyTensorMap { to, from, audience } => {
+            tensor::copy_map(worker, warp, (to, from), *audience, (split, mask, counter)).map_err(at)?;
+        }
+        Asynchronous::CommitBulk => transit::commit(worker, warp, mask),
         Asynchronous::WaitBulk { groups_left, reads_only } => {
-            bulk::wait(worker, warp, mask, *groups_left, *reads_only).map_err(at)?;
+            transit::wait(worker, warp, mask, *groups_left, *reads_only).map_err(at)?;
         }
         Asynchronous::Commit => worker.block.copies[warp.index as usize].commit(mask),
         Asynchronous::Wait { groups_left } => {
@@ -258,7 +271,7 @@ fn change_barrier(worker: &mut Worker, warp: &mut Warp, action: &MbarrierAction,
         let bits = exchange(worker, address, lane, |bits| bits)?;
         // A phase that waits for bytes alone may be complete.
         if Mbarrier::from_bits(bits).is_ok_and(|barrier| barrier.pending == 0) {
-            bulk::arrive_at(worker, address, lane)?;
+            transit::arrive_at(worker, address, lane)?;
         }
     }
     match *action {
@@ -332,7 +345,7 @@ pub(super) fn test<'l>(
         // What the phase does not wait for need not have come yet.
         if !is_complete(worker)? && seen != Some(address) {
             arrive_after_copies(worker, address).map_err(at)?;
-            bulk::arrive_at(worker, address, lane).map_err(at)?;
+            transit::arrive_at(worker, address, lane).map_err(at)?;
             seen = Some(address);
         }
         complete |= u32::from(is_complete(worker)?) << lane;

@@ -4,12 +4,12 @@ use ptx::Special;
 
 use super::asynchronous::{self, PATIENCE};
 use super::barrier::{Barriers, CLUSTER};
-use super::bulk::{self, Arrivals, Departures};
 use super::cluster;
 use super::copies::Copies;
 use super::launched::{Launched, Stop};
 use super::local::lanes;
 use super::modelled::Modelled;
+use super::transit::{self, Arrivals, Departures};
 use super::warp::{Wait, Warp};
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
@@ -236,7 +236,7 @@ impl<'l> Worker<'l> {
                 self.block.stage = Stage::Ended;
             }
             let finished = match self.block.stage {
-                Stage::Ended => bulk::finish(self).map_err(|fault| self.stop(fault, &warps[0])),
+                Stage::Ended => transit::finish(self).map_err(|fault| self.stop(fault, &warps[0])),
                 _ => Ok(()),
             };
             self.switch(rank);

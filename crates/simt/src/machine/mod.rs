@@ -30,7 +30,9 @@ mod resident;
 mod step;
 mod surface;
 mod system;
+mod tensor;
 mod texture;
+mod transit;
 mod warp;
 mod warpgroup;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ptx::{
     AtomicOp, BarrierReduction, Function, Geometry, Handle, Ordering, OutOfRange, Scope, ShuffleMode, Space, Special,
-    TextureQuery, Type, VoteMode,
+    TensorField, TextureQuery, Type, VoteMode,
 };
 
 use super::SystemFunction;
@@ -413,6 +413,12 @@ pub(crate) enum Asynchronous {
     Copy(AsyncCopy),
     /// `cp.async.bulk` and `cp.reduce.async.bulk`.
     Bulk(BulkCopy),
+    /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`.
+    Tensor(TensorCopy),
+    /// `tensormap.replace`; the value is a row, of 64 bits if `wide`.
+    ReplaceTensorField { reach: Reach, field: TensorField, wide: bool, value: u32 },
+    /// `tensormap.cp_fenceproxy`.
+    CopyTensorMap { to: Reach, from: Reach, audience: Audience },
     /// `cp.async.bulk.commit_group`.
     CommitBulk,
     /// `cp.async.bulk.wait_group`.
@@ -454,6 +460,32 @@ pub(crate) struct BulkCopy {
     /// The blocks of the cluster that get the bytes.
     pub blocks: Option<u32>,
     pub reduction: Option<(AtomicOp, Type)>,
+}
+
+/// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`; the operands are rows.
+#[derive(Clone, Debug)]
+pub(crate) struct TensorCopy {
+    pub map: Reach,
+    /// One for each dimension.
+    pub coordinates: Vec<u32>,
+    /// `.im2col`: one for each dimension of an image, or none.
+    pub offsets: Option<Vec<u32>>,
+    pub transfer: TensorTransfer,
+}
+
+/// Which way a tensor copy goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TensorTransfer {
+    Load {
+        to: Reach,
+        barrier: Reach,
+        /// The blocks of the cluster that get the box.
+        blocks: Option<u32>,
+    },
+    Store {
+        from: Reach,
+        reduction: Option<AtomicOp>,
+    },
 }
 
 /// `st.async` and `red.async`.

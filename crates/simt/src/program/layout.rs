@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use ptx::{AddressBase, CallOperand, Callee, Function, Handle, Linkage, Module, Op, Operand, Space, Symbol, Variable};
+use ptx::{
+    AddressBase, CallOperand, Callee, Function, Handle, Linkage, Module, Op, Operand, Space, Symbol, TensorTransfer,
+    Variable,
+};
 
 /// A kernel and the functions that it may call, each once, the kernel first.
 pub(super) fn reachable(module: &Module, kernel: Handle<Function>) -> Vec<Handle<Function>> {
@@ -149,6 +152,22 @@ fn variables_of(op: &Op) -> Vec<Handle<Variable>> {
         Op::BulkCopy(copy) => {
             let addresses = [Some(copy.dst), Some(copy.src), copy.barrier];
             found.extend(addresses.into_iter().flatten().filter_map(|address| base_of(address.base)));
+        }
+        Op::TensorCopy(copy) => {
+            copy.coordinates.iter().for_each(operand);
+            let (shared, barrier) = match &copy.transfer {
+                TensorTransfer::Load { dst, barrier, .. } => (dst, Some(barrier)),
+                TensorTransfer::Store { src, .. } => (src, None),
+            };
+            let addresses = [Some(&copy.map), Some(shared), barrier].into_iter().flatten();
+            found.extend(addresses.filter_map(|address| base_of(address.base)));
+        }
+        Op::ReplaceTensorField { address, value, .. } => {
+            operand(value);
+            found.extend(base_of(address.base));
+        }
+        Op::CopyTensorMap { dst, src, .. } => {
+            found.extend([dst, src].into_iter().filter_map(|address| base_of(address.base)));
         }
         Op::StoreAsync(store) => {
             store.srcs.iter().for_each(operand);

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use ptx::{AtomicOp, CacheOperator, Callee, Function, Handle, Kind, Module, Op, Ordering, Register, Space};
+use ptx::{
+    AtomicOp, CacheOperator, Callee, Function, Handle, Kind, Module, Op, Ordering, Register, Space, TensorTransfer,
+};
 
 use super::system::{self, SystemFunction};
 
@@ -34,6 +36,10 @@ pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &Ha
                 let mixed = only.replace(op).is_some_and(|other| other != op);
                 ty.kind() == Kind::Float || matches!(op, AtomicOp::Increment | AtomicOp::Decrement) || mixed
             }),
+            // Only the map says of what elements.
+            Op::TensorCopy(copy) => {
+                matches!(copy.transfer, TensorTransfer::Store { reduction: Some(_), .. })
+            }
             Op::Call { callee: Callee::Direct(callee), .. } => {
                 system::of(module, &module.functions[*callee]).is_some_and(SystemFunction::uses_heap)
             }

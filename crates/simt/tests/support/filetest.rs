@@ -16,6 +16,9 @@
 //!   `bytes: TYPE VALUES` an aggregate passed by value. `unwritten: BYTES` and `freed: BYTES` are buffers that nobody writes, and
 //!   that the host has freed. `texture: TYPE WxH VALUES` is a texture of an array, `surface: ...` a surface; for VALUES there may be
 //!   `unwritten` and `freed`, too. These four are not for GPUs.
+//! - `tensor: MAP VALUES` is a tensor in a buffer of these values, and the argument its map, by value; `tensor: MAP VALUES -> VALUES`
+//!   says what the buffer holds in the end. `tensor_at: ...` passes the address of a map in device memory. MAP is as
+//!   `f32[64x32],box:32x8`: see `crates/simt/src/tensor/text.rs`.
 //! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it refuses it. Not for GPUs.
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
 //! - `check: NAMES`: what the sanitizer is to look for (`all`, or names with commas), and `finding: TEXT`, once for each
@@ -56,6 +59,8 @@ pub enum Parameter {
     Buffer { before: Vec<u8>, after: Option<Vec<Option<u8>>> },
     /// A buffer of so many bytes that nobody writes, or that is freed before the launch.
     Bare { bytes: u64, freed: bool },
+    /// A tensor's map, as text, by value or by address; and the buffer that the tensor is in.
+    Tensor { map: String, by_address: bool, before: Vec<u8>, after: Option<Vec<Option<u8>>> },
     /// A texture, or a surface, of an array.
     Array { ty: String, extent: [u32; 2], texels: Texels, is_surface: bool },
 }
@@ -92,7 +97,7 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
             tests.push(run(index + 1, rest).map_err(|what| fail(&what))?);
             continue;
         }
-        const KNOWN: [&str; 16] = [
+        const KNOWN: [&str; 18] = [
             "in",
             "out",
             "inout",
@@ -102,6 +107,8 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
             "freed",
             "texture",
             "surface",
+            "tensor",
+            "tensor_at",
             "trap",
             "error",
             "prints",
@@ -166,7 +173,16 @@ fn parameter(directive: &str, text: &str) -> Result<Parameter, String> {
         let bytes = text.parse().map_err(|_| "not a number of bytes")?;
         return Ok(Parameter::Bare { bytes, freed: directive == "freed" });
     }
-    let (ty, values) = text.split_once(' ').ok_or("a type and values are needed")?;
+    let (mut ty, values) = text.split_once(' ').ok_or("a type and values are needed")?;
+    let map = ty;
+    if directive.starts_with("tensor") {
+        // What is written as numbers, of types that have none of their own.
+        ty = match ty.split_once('[').map_or(ty, |(ty, _)| ty) {
+            "bf16" => "u16",
+            "f32ftz" | "tf32" | "tf32ftz" => "f32",
+            ty => ty,
+        };
+    }
     let known = |bytes: Vec<Option<u8>>| -> Result<Vec<u8>, String> {
         bytes.into_iter().map(|byte| byte.ok_or("`*` is for outputs".to_string())).collect()
     };
@@ -180,6 +196,14 @@ fn parameter(directive: &str, text: &str) -> Result<Parameter, String> {
             let (before, after) = values.split_once("->").ok_or("no `->`")?;
             let (before, after) = (known(bytes(ty, before)?)?, bytes(ty, after)?);
             Parameter::Buffer { before, after: Some(after) }
+        }
+        "tensor" | "tensor_at" => {
+            let (before, after) = match values.split_once("->") {
+                Some((before, after)) => (before, Some(bytes(ty, after)?)),
+                None => (values, None),
+            };
+            let by_address = directive == "tensor_at";
+            Parameter::Tensor { map: map.into(), by_address, before: known(bytes(ty, before)?)?, after }
         }
         "texture" | "surface" => {
             let (extent, values) = values.split_once(' ').ok_or("an extent and values are needed")?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
 use cust::sys::{self, CUDA_MEMCPY2D, CUfunc_cache, CUfunction_attribute as FunctionAttribute, CUmemorytype};
-use simt::{ArrayShape, Counters, Printed, Report, Sampling};
+use simt::{ArrayShape, Counters, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::super::backend::Backend;
 use super::super::texture::{Array, TextureSource};
@@ -289,6 +289,10 @@ impl Backend for Gpu {
 
     fn destroy_surface(&self, handle: u64) {
         self.drop_surface(handle);
+    }
+
+    fn encode_tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]> {
+        self.make_tensor_map(map)
     }
 
     fn take_printed(&self) -> Option<Printed> {

@@ -7,6 +7,7 @@
 mod backend;
 mod module;
 mod query;
+mod tensor;
 mod texture;
 
 use std::cell::RefCell;

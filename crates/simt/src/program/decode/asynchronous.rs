@@ -1,8 +1,10 @@
 //! Asynchronous copies, and barriers in shared memory.
 
-use ptx::{MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, Type};
+use ptx::{MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type};
 
-use super::super::code::{Action, AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore};
+use super::super::code::{
+    Action, AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore, TensorCopy, TensorTransfer,
+};
 use super::super::inspection::Rule;
 use super::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
@@ -42,6 +44,18 @@ impl FunctionDecoder<'_, '_> {
                 let barrier = self.reach(store.space, store.barrier)?;
                 Asynchronous::RemoteStore(RemoteStore { to, barrier, op: store.op, ty: store.ty, rows })
             }
+            Op::TensorCopy(copy) => Asynchronous::Tensor(self.tensor_copy(copy)?),
+            Op::ReplaceTensorField { space, address, field, value } => {
+                let wide = matches!(field, TensorField::GlobalAddress | TensorField::GlobalStride(_));
+                let reach = self.reach(*space, *address)?;
+                let value = if wide { self.wide(*value, Type::B64)? } else { self.word(*value, Type::B32)? };
+                Asynchronous::ReplaceTensorField { reach, field: *field, wide, value }
+            }
+            Op::CopyTensorMap { dst, src, scope } => Asynchronous::CopyTensorMap {
+                to: self.reach(Space::Global, *dst)?,
+                from: self.reach(Space::Shared, *src)?,
+                audience: (*scope).into(),
+            },
             Op::CommitCopies => Asynchronous::Commit,
             Op::WaitForCopies { groups_left } => Asynchronous::Wait { groups_left: *groups_left },
             Op::ArriveAfterCopies { space, counted_before, address } => Asynchronous::ArriveAfterCopies {
@@ -95,6 +109,33 @@ impl FunctionDecoder<'_, '_> {
                 None => None,
             },
             reduction: copy.reduction,
+        })
+    }
+
+    fn tensor_copy(&mut self, copy: &ptx::TensorCopy) -> Decoded<TensorCopy> {
+        let rows = |decoder: &mut Self, list: &[Operand], ty| {
+            list.iter().map(|&operand| decoder.word(operand, ty)).collect::<Decoded<Vec<u32>>>()
+        };
+        Ok(TensorCopy {
+            map: self.reach(Space::Generic, copy.map)?,
+            coordinates: rows(self, &copy.coordinates, Type::S32)?,
+            offsets: match &copy.mode {
+                TensorMode::Tile => None,
+                TensorMode::ImageToColumn { offsets } => Some(rows(self, offsets, Type::B16)?),
+            },
+            transfer: match copy.transfer {
+                ptx::TensorTransfer::Load { dst, space, barrier, blocks } => TensorTransfer::Load {
+                    to: self.reach(space, dst)?,
+                    barrier: self.reach(space, barrier)?,
+                    blocks: match blocks {
+                        Some(blocks) => Some(self.word(blocks, Type::B16)?),
+                        None => None,
+                    },
+                },
+                ptx::TensorTransfer::Store { src, reduction } => {
+                    TensorTransfer::Store { from: self.reach(Space::Shared, src)?, reduction }
+                }
+            },
         })
     }
 

@@ -95,6 +95,9 @@ impl FunctionDecoder<'_, '_> {
             | Op::CommitBulkCopies
             | Op::WaitForBulkCopies { .. }
             | Op::StoreAsync(..)
+            | Op::TensorCopy(..)
+            | Op::ReplaceTensorField { .. }
+            | Op::CopyTensorMap { .. }
             | Op::CommitCopies
             | Op::WaitForCopies { .. }
             | Op::ArriveAfterCopies { .. }

@@ -411,6 +411,9 @@ fn addresses(op: &Op) -> [Option<usize>; 2] {
         | Op::StoreMatrix { address, .. } => [base(address), None],
         Op::LoadFragment { tile, .. } | Op::StoreFragment { tile, .. } => [base(&tile.address), None],
         Op::CopyAsync(copy) => [base(&copy.dst), base(&copy.src)],
+        Op::TensorCopy(copy) => [base(&copy.map), None],
+        Op::ReplaceTensorField { address, .. } => [base(address), None],
+        Op::CopyTensorMap { dst, src, .. } => [base(dst), base(src)],
         _ => [None, None],
     }
 }

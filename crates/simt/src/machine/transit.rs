@@ -1,0 +1,491 @@
+//! What the copy engine has on its way: bytes to shared memory, of which barriers are told, and bytes to global memory, for which threads
+//! wait.
+//!
+//! As late as PTX allows, so that a wait that is missing shows: what goes to shared memory is read when the copy begins, and is there
+//! when a thread looks at the `mbarrier` that is told of its bytes; what goes from shared to global memory is read when the thread waits
+//! for its group (or its reading), or when the block ends, and written when it waits for more than the reading. A cluster has
+//! no more than [`LIMIT`] bytes on their way to barriers; then the oldest arrive.
+
+use std::collections::VecDeque;
+
+use ptx::{AtomicOp, Space, Type};
+
+use super::access::{Attempt, Refused};
+use super::asynchronous::update;
+use super::atomic;
+use super::block::{Fault, Worker};
+use super::local::lanes;
+use super::observe::{self, Other};
+use super::warp::Warp;
+use crate::check::{Operation, Run};
+use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
+use crate::tensor::{Piece, Placement};
+use crate::trap::{AccessAction, MbarrierFault, TrapKind};
+
+/// Bytes on their way to barriers, at most.
+const LIMIT: usize = 64 << 20;
+/// Bytes that are moved at once.
+pub(super) const UNIT: usize = 16;
+
+/// What becomes of old and new elements.
+pub(super) type Reduction = Option<(AtomicOp, Type)>;
+
+/// Bytes on their way to shared memory.
+pub(super) struct Arriving {
+    /// Where to, and the barrier that is told: in shared memory.
+    pub to: u64,
+    pub barrier: u64,
+    pub bytes: Vec<u8>,
+    pub placement: Placement,
+    pub reduction: Reduction,
+    /// The sanitizer's number for it.
+    pub number: u32,
+}
+
+/// What a cluster has on its way to barriers, oldest first.
+#[derive(Default)]
+pub(super) struct Arrivals {
+    list: VecDeque<Arriving>,
+    bytes: usize,
+}
+
+/// Bytes on their way from shared to global memory.
+pub(super) struct Departing {
+    pub from: u64,
+    pub bytes: u32,
+    pub placement: Placement,
+    /// Where they go; what is in none stays.
+    pub pieces: Vec<Piece>,
+    pub reduction: Reduction,
+    /// The sanitizer's number for it.
+    pub number: u32,
+}
+
+/// What a thread has on its way to global memory.
+enum Leaving {
+    Copy {
+        departing: Departing,
+        /// What was read, once it was.
+        read: Option<Vec<u8>>,
+    },
+    /// Ends a group.
+    Commit,
+}
+
+/// What the threads of a block have on their way to global memory, oldest first: the thread, where it is told of, and what.
+#[derive(Default)]
+pub(super) struct Departures {
+    list: Vec<(u32, Leaving)>,
+}
+
+impl Arrivals {
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.bytes = 0;
+    }
+}
+
+impl Departures {
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// A thread's copy begins.
+    pub fn begin(&mut self, thread: u32, departing: Departing) {
+        self.list.push((thread, Leaving::Copy { departing, read: None }));
+    }
+
+    /// How many entries a thread waits for.
+    fn awaited(&self, thread: u32, groups_left: u32) -> usize {
+        let commits = self.list.iter().enumerate().rev();
+        let mut commits = commits.filter(|(_, (of, what))| *of == thread && matches!(what, Leaving::Commit));
+        commits.nth(groups_left as usize).map_or(0, |(index, _)| index + 1)
+    }
+}
+
+/// The same place in the block of that rank.
+fn place_in(rank: u64, address: u64) -> u64 {
+    address % BLOCK_WINDOW_BYTES + rank * BLOCK_WINDOW_BYTES
+}
+
+pub(super) fn refused(
+    action: AccessAction,
+    space: Space,
+    width: u32,
+    address: u64,
+    lane: usize,
+    kind: AccessFaultKind,
+) -> Box<Refused> {
+    Refused::new(action, space, width, AccessFault { lane: lane as u32, address, kind })
+}
+
+/// The shared memory that something goes to, or comes from.
+fn shared<'w>(
+    worker: &'w Worker,
+    action: AccessAction,
+    address: u64,
+    width: u32,
+    lane: usize,
+) -> Result<&'w SharedMemory, Box<Refused>> {
+    worker.shared_at(address).map_err(|kind| refused(action, Space::ClusterShared, width, address, lane, kind))
+}
+
+/// What the sanitizer is told of a copy.
+#[derive(Clone, Copy)]
+pub(super) enum Telling<'a> {
+    Reads,
+    /// Of the bytes of a list.
+    Writes(&'a [u8]),
+    Combines,
+    /// Of a tensor map, which is no access of the async proxy.
+    ReadsMap,
+    WritesMap(&'a [u8]),
+    Mbarrier,
+}
+
+/// Tells the sanitizer of bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
+pub(super) fn tell_part<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    space: Space,
+    what: Telling,
+    (address, offset, width): (u64, u32, u32),
+    (lane, counter): (usize, u32),
+) -> bool {
+    if worker.checker.is_none() {
+        return true;
+    }
+    let mut words = [[0; 32]; 4];
+    let is_async = matches!(what, Telling::Reads | Telling::Writes(_) | Telling::Combines);
+    let what = match what {
+        Telling::Reads | Telling::ReadsMap => Other::Read(width),
+        Telling::Writes(data) | Telling::WritesMap(data) => {
+            let data = data.get(offset as usize..(offset + width) as usize).unwrap_or_default();
+            for (row, word) in words.iter_mut().zip(data.chunks(4)) {
+                row[lane] = little_endian(word) as u32;
+            }
+            Other::Write(width, &words)
+        }
+        Telling::Combines => Other::Combine(width),
+        Telling::Mbarrier => Other::Mbarrier,
+    };
+    let what = if is_async { Other::Async(&what) } else { what };
+    observe::touch_at(worker, warp, space, what, 1 << lane, &[address; 32], counter) != 0
+}
+
+/// The same for a run of bytes, in parts of 16.
+pub(super) fn tell<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    space: Space,
+    what: Telling,
+    (start, bytes, placement): (u64, u32, &Placement),
+    thread: (usize, u32),
+) -> bool {
+    worker.checker.is_none()
+        || (0..bytes).step_by(UNIT).all(|offset| {
+            let part = (placement.address(start, offset), offset, UNIT as u32);
+            tell_part(worker, warp, space, what, part, thread)
+        })
+}
+
+/// The same for what goes to global memory.
+pub(super) fn tell_pieces<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    what: Telling,
+    pieces: &[Piece],
+    thread: (usize, u32),
+) -> bool {
+    let mut parts = pieces.iter().flat_map(Piece::parts);
+    worker.checker.is_none()
+        || parts.all(|Piece { address, offset, bytes }| {
+            tell_part(worker, warp, Space::Global, what, (address, offset, bytes), thread)
+        })
+}
+
+/// Refuses what cannot be written.
+pub(super) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> Attempt {
+    for Piece { address, bytes, .. } in pieces.iter().flat_map(Piece::parts) {
+        let checked = worker.launched.memory.check(address, bytes, true);
+        checked.map_err(|kind| refused(AccessAction::Write, Space::Global, bytes, address, lane, kind))?;
+    }
+    Ok(())
+}
+
+/// The value of up to eight bytes.
+pub(super) fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+/// Reads a multiple of 16 bytes from global memory, or from the block's own shared memory.
+pub(super) fn read(
+    worker: &Worker,
+    space: Space,
+    (start, bytes, placement): (u64, u32, &Placement),
+    lane: usize,
+) -> Result<Vec<u8>, Box<Refused>> {
+    let mut data = Vec::with_capacity(bytes as usize);
+    for first in (0..bytes as usize).step_by(32 * UNIT) {
+        let units = ((bytes as usize - first) / UNIT).min(32);
+        let addresses = std::array::from_fn(|unit| placement.address(start, (first + unit.min(units) * UNIT) as u32));
+        let access = Access::new(u32::MAX >> (32 - units), &addresses, UNIT as u32);
+        let mut rows = [[0; 32]; 4];
+        let loaded = match space {
+            Space::Shared => worker.block.shared.load_each(&access, &mut rows),
+            _ => worker.launched.memory.load_each(&access, &mut rows),
+        };
+        loaded.map_err(|fault| refused(AccessAction::Read, space, UNIT as u32, fault.address, lane, fault.kind))?;
+        data.extend((0..units).flat_map(|unit| rows.map(|row| row[unit].to_le_bytes())).flatten());
+    }
+    Ok(data)
+}
+
+/// Bytes of shared memory.
+pub(super) fn run_of_shared(start: u64, bytes: u32) -> Run {
+    Run { shared: true, start, bytes: bytes.into() }
+}
+
+/// Those of a tensor, or of any run of bytes, in global memory.
+pub(super) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
+    pieces
+        .iter()
+        .map(|&Piece { address, bytes, .. }| Run { shared: false, start: address, bytes: bytes.into() })
+        .collect()
+}
+
+/// Something a lane begins that goes on beside it: reads some runs, and writes others. Returns the sanitizer's number for it.
+pub(super) fn begins(
+    worker: &mut Worker,
+    warp: &Warp,
+    (reads, writes): (Vec<Run>, Vec<Run>),
+    reduction: Reduction,
+    (lane, place): (usize, u32),
+) -> u32 {
+    let (block, thread, combines) = (worker.block.number, warp.index * 32 + lane as u32, reduction.is_some());
+    observe::begins(worker, || Operation { place, block, thread, reads, writes, combines, is_product: false })
+}
+
+/// Bytes that a lane sends to shared memory. They have been read.
+pub(super) struct Delivery {
+    /// Without a number.
+    pub what: Arriving,
+    /// Where they were read.
+    pub reads: Vec<Run>,
+    /// The blocks of the cluster that get them, each at the same place in its memory. `None`: that of the address.
+    pub blocks: Option<u32>,
+}
+
+/// They begin their way.
+pub(super) fn deliver<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    Delivery { what, reads, blocks }: Delivery,
+    (lane, counter): (usize, u32),
+) -> Attempt {
+    let Arriving { to, barrier, bytes, placement, reduction, .. } = what;
+    let ranks = match blocks {
+        Some(blocks) => lanes(blocks & 0xffff).map(|rank| rank as u64).collect(),
+        None => vec![rank_of(to)],
+    };
+    let writes = if reduction.is_some() { Telling::Combines } else { Telling::Writes(&bytes) };
+    for rank in ranks {
+        let to = place_in(rank, to);
+        let barrier = place_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
+        let (there, thread) = (Space::ClusterShared, (lane, counter));
+        if tell(worker, warp, there, writes, (to, bytes.len() as u32, &placement), thread)
+            && tell_part(worker, warp, there, Telling::Mbarrier, (barrier, 0, 8), thread)
+        {
+            let writes = vec![run_of_shared(to, placement.extent(bytes.len() as u32))];
+            let number = begins(worker, warp, (reads.clone(), writes), reduction, thread);
+            send(worker, Arriving { to, barrier, bytes: bytes.clone(), placement, reduction, number }, lane)?;
+        }
+    }
+    Ok(())
+}
+
+/// Something begins its way to shared memory.
+pub(super) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Attempt {
+    let width = arriving.bytes.len().min(UNIT) as u32;
+    for at in (0..arriving.bytes.len() as u32).step_by(UNIT) {
+        let address = arriving.placement.address(arriving.to, at);
+        let checked = shared(worker, AccessAction::Write, address, width, lane)?.check(address, width);
+        let own = rank_of(address) == u64::from(worker.block.rank);
+        let space = if own { Space::Shared } else { Space::ClusterShared };
+        checked.map_err(|kind| refused(AccessAction::Write, space, width, address, lane, kind))?;
+    }
+    if rank_of(arriving.to) != rank_of(arriving.barrier) {
+        let kind = TrapKind::InvalidMbarrier { address: arriving.barrier, fault: MbarrierFault::OtherBlock };
+        return Err(Refused::because(kind, lane as u32));
+    }
+    // The barrier must be there now; what it counts changes when the bytes arrive.
+    update(worker, arriving.barrier, lane, |_| Ok(()))?;
+    worker.arrivals.bytes += arriving.bytes.len();
+    worker.arrivals.list.push_back(arriving);
+    while worker.arrivals.bytes > LIMIT {
+        let Some(oldest) = worker.arrivals.list.pop_front() else { break };
+        arrive(worker, &oldest, lane)?;
+    }
+    Ok(())
+}
+
+/// A thread looks at a barrier: what is on its way to it arrives.
+pub(super) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attempt {
+    let mut index = 0;
+    while index < worker.arrivals.list.len() {
+        if worker.arrivals.list[index].barrier == barrier
+            && let Some(arriving) = worker.arrivals.list.remove(index)
+        {
+            arrive(worker, &arriving, lane)?;
+        } else {
+            index += 1;
+        }
+    }
+    Ok(())
+}
+
+fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
+    let Arriving { to, barrier, ref bytes, placement, reduction, number } = *arriving;
+    observe::ends(worker, number);
+    worker.arrivals.bytes -= bytes.len();
+    let memory = shared(worker, AccessAction::Write, to, 4, lane)?;
+    let failed = |fault: AccessFault| {
+        refused(AccessAction::Write, Space::ClusterShared, UNIT as u32, fault.address, lane, fault.kind)
+    };
+    match reduction {
+        None => {
+            let units = (0..).step_by(UNIT).zip(bytes.chunks(UNIT));
+            let units = units.map(|(offset, unit)| (placement.address(to, offset), unit));
+            write(units, |access, rows| memory.store_each(access, rows)).map_err(failed)?;
+        }
+        Some((op, ty)) => reduce(to, bytes, op, ty, |address, combine| match ty.bytes() {
+            8 => memory.atomic64(address, combine).map(drop),
+            _ => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
+        })
+        .map_err(failed)?,
+    }
+    let count = bytes.len() as u32;
+    update(worker, barrier, lane, |barrier| barrier.complete(count)).map(drop)
+}
+
+/// Writes bytes, up to 16 at an address.
+fn write<'d>(
+    parts: impl Iterator<Item = (u64, &'d [u8])>,
+    mut store: impl FnMut(&Access, &[[u32; 32]]) -> Result<(), AccessFault>,
+) -> Result<(), AccessFault> {
+    for (address, part) in parts {
+        let mut rows = [[0; 32]; 4];
+        for (row, word) in rows.iter_mut().zip(part.chunks(4)) {
+            row[0] = little_endian(word) as u32;
+        }
+        store(&Access::new(1, &[address; 32], part.len() as u32), &rows)?;
+    }
+    Ok(())
+}
+
+/// Combines each element with what is there.
+fn reduce(
+    to: u64,
+    bytes: &[u8],
+    op: AtomicOp,
+    ty: Type,
+    mut modify: impl FnMut(u64, &dyn Fn(u64) -> u64) -> Result<(), AccessFaultKind>,
+) -> Result<(), AccessFault> {
+    let width = ty.bytes() as usize;
+    for (index, element) in bytes.chunks(width).enumerate() {
+        let address = to.wrapping_add((index * width) as u64);
+        let new = little_endian(element);
+        let combine = |old| atomic::combine(op, ty, ty == Type::F32, old, new, 0);
+        modify(address, &combine).map_err(|kind| AccessFault { lane: 0, address, kind })?;
+    }
+    Ok(())
+}
+
+/// `cp.async.bulk.commit_group`.
+pub(super) fn commit(worker: &mut Worker, warp: &Warp, mask: u32) {
+    let threads = lanes(mask).map(|lane| warp.index * 32 + lane as u32);
+    worker.block.departures.list.extend(threads.map(|thread| (thread, Leaving::Commit)));
+}
+
+/// `cp.async.bulk.wait_group`.
+pub(super) fn wait(worker: &mut Worker, warp: &Warp, mask: u32, groups_left: u32, reads_only: bool) -> Attempt {
+    for lane in lanes(mask) {
+        let thread = warp.index * 32 + lane as u32;
+        let end = worker.block.departures.awaited(thread, groups_left);
+        leave(worker, end, Some(thread), reads_only)?;
+    }
+    Ok(())
+}
+
+/// All copies of the block are done: it has come to its end.
+pub(super) fn finish(worker: &mut Worker) -> Result<(), Fault> {
+    let end = worker.block.departures.list.len();
+    if end == 0 {
+        return Ok(());
+    }
+    leave(worker, end, None, false).map_err(|refused| refused.at(0))
+}
+
+/// Does the copies among the first entries, of one thread or of all.
+fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> Attempt {
+    let mut list = std::mem::take(&mut worker.block.departures.list);
+    for (thread, leaving) in &mut list[..end] {
+        let Leaving::Copy { departing, read: found } = leaving else { continue };
+        if of.is_some_and(|of| of != *thread) {
+            continue;
+        }
+        let lane = *thread as usize % 32;
+        let data = match found.take() {
+            Some(data) => data,
+            None => read(worker, Space::Shared, (departing.from, departing.bytes, &departing.placement), lane)?,
+        };
+        if reads_only {
+            observe::has_read(worker, departing.number);
+            *found = Some(data);
+        } else {
+            observe::ends(worker, departing.number);
+            put_out(worker, departing, &data, lane)?;
+        }
+    }
+    if !reads_only {
+        let mut index = 0;
+        list.retain(|(thread, _)| {
+            index += 1;
+            index > end || of.is_some_and(|of| of != *thread)
+        });
+    }
+    worker.block.departures.list = list;
+    Ok(())
+}
+
+/// Writes bytes to global memory, or to the block's own shared memory, at once.
+pub(super) fn put(worker: &Worker, space: Space, piece: &Piece, data: &[u8], lane: usize) -> Attempt {
+    let parts = piece.parts().map(|part| (part.address, &data[part.offset as usize..][..part.bytes as usize]));
+    let done = match space {
+        Space::Shared => write(parts, |access, rows| worker.block.shared.store_each(access, rows)),
+        _ => write(parts, |access, rows| worker.launched.memory.store_each(access, rows)),
+    };
+    done.map_err(|fault| refused(AccessAction::Write, space, UNIT as u32, fault.address, lane, fault.kind))
+}
+
+/// Writes to global memory.
+fn put_out(worker: &Worker, departing: &Departing, data: &[u8], lane: usize) -> Attempt {
+    let memory = worker.launched.memory;
+    let bytes_of = |piece: &Piece| &data[piece.offset as usize..(piece.offset + piece.bytes) as usize];
+    let done = match departing.reduction {
+        None => {
+            let parts = departing.pieces.iter().flat_map(Piece::parts).map(|part| (part.address, bytes_of(&part)));
+            write(parts, |access, rows| memory.store_each(access, rows))
+        }
+        Some((op, ty)) => departing.pieces.iter().try_for_each(|piece| {
+            reduce(piece.address, bytes_of(piece), op, ty, |address, combine| match ty.bytes() {
+                2 => memory.atomic16(address, |old| combine(old.into()) as u16).map(drop),
+                4 => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
+                _ => memory.atomic64(address, combine).map(drop),
+            })
+        }),
+    };
+    let failed =
+        |fault: AccessFault| refused(AccessAction::Write, Space::Global, UNIT as u32, fault.address, lane, fault.kind);
+    done.map_err(failed)
+}

@@ -1,0 +1,169 @@
+//! Why there can be no such tensor map, and why an instruction cannot use one.
+
+use ptx::AtomicOp;
+
+use super::{TENSOR_MAP_ALIGN, TensorElement};
+
+/// Why there can be no such tensor map. The rules are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)] // each message says what its fields are
+pub enum TensorMapError {
+    #[error("a tensor has 1 to 5 dimensions, not {0}")]
+    Rank(usize),
+    #[error("an interleaved tensor has 3 to 5 dimensions, not {0}")]
+    InterleavedRank(usize),
+    #[error("a tensor of images has 3 to 5 dimensions, not {0}")]
+    ImageRank(usize),
+    #[error("a tensor of {rank} dimensions needs {expected} {what}, not {given}")]
+    Count { what: &'static str, rank: usize, expected: usize, given: usize },
+    #[error("the tensor's address {address:#x} is not a multiple of {align}")]
+    Address { address: u64, align: u64 },
+    #[error("dimension {index} of the tensor has {extent} elements: 1 to 2147483648 are possible")]
+    Dimension { index: usize, extent: u64 },
+    #[error("the stride of dimension {index} is {stride} bytes: multiples of {align} below 2^40 are possible")]
+    Stride { index: usize, stride: u64, align: u64 },
+    #[error("dimension {index} of the box has {extent} elements: 1 to 256 are possible")]
+    BoxDimension { index: usize, extent: u32 },
+    #[error("a row of the box has {bytes} bytes: multiples of {align} are possible")]
+    BoxRow { bytes: u32, align: u32 },
+    #[error("a row of the box has {bytes} bytes, which a swizzle within {span} does not take")]
+    BoxSwizzle { bytes: u32, span: u32 },
+    #[error("the element stride of dimension {index} is {stride}: 1 to 8 are possible")]
+    ElementStride { index: usize, stride: u32 },
+    #[error("channels of an interleaved tensor with an element stride of {stride}: what that moves, no manual says")]
+    InterleavedStride { stride: u32 },
+    #[error("an interleave of 32 bytes goes with a swizzle within 32 bytes, and with no other")]
+    InterleavedSwizzle,
+    #[error("elements of {0} are no floats, and cannot be filled with NaN")]
+    NanFill(&'static str),
+    #[error("a corner of the box at {corner} in dimension {index} of the image: {low} to {high} are possible")]
+    Corner { index: usize, corner: i32, low: i32, high: i32 },
+    #[error("from its lower to its upper corner the box has no pixel in dimension {index} of the image")]
+    EmptyBox { index: usize },
+    #[error("{0} channels of a pixel: 1 to 256 are possible")]
+    Channels(u32),
+    #[error("{0} pixels of a column: 1 to 1024 are possible")]
+    Pixels(u32),
+}
+
+/// Why an instruction cannot do what it is to do with a tensor map.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TensorFault {
+    /// The bytes are no tensor map.
+    #[error("the 128 bytes are no tensor map: the host makes one, or tensormap.replace of zeros")]
+    NoMap,
+    /// The address of the map.
+    #[error("a tensor map at {address:#x}, which is not a multiple of {}", TENSOR_MAP_ALIGN)]
+    MapAlignment {
+        /// That address.
+        address: u64,
+    },
+    /// The state space of the map.
+    #[error("a tensor map in {space} memory: copies take it from global or constant memory, or a kernel's parameter")]
+    MapSpace {
+        /// The state space in words.
+        space: &'static str,
+    },
+    /// The state space of a map that is to be changed.
+    #[error(
+        "a tensor map in {space} memory: tensormap.replace changes those in global memory and in the block's shared memory"
+    )]
+    ReplaceSpace {
+        /// The state space in words.
+        space: &'static str,
+    },
+    /// There can be no such map.
+    #[error("the tensor map cannot be: {0}")]
+    Invalid(TensorMapError),
+    /// The instruction is for another number of dimensions.
+    #[error("an instruction for {instruction} dimensions, and a tensor map of {map}")]
+    OtherRank {
+        /// The instruction's.
+        instruction: usize,
+        /// The map's.
+        map: usize,
+    },
+    /// The instruction walks boxes in another way.
+    #[error("an instruction with {instruction}, and a tensor map for {map}")]
+    OtherMode {
+        /// The instruction's.
+        instruction: &'static str,
+        /// The map's.
+        map: &'static str,
+    },
+    /// The address of the box in shared memory.
+    #[error("a box of a tensor at shared address {address:#x}, which is not a multiple of 128")]
+    SharedAlignment {
+        /// That address.
+        address: u64,
+    },
+    /// More bytes than any shared memory has.
+    #[error("a box of a tensor of {bytes} bytes: more than a block's shared memory can be")]
+    BoxSize {
+        /// Its bytes.
+        bytes: u64,
+    },
+    /// A store that begins before the tensor.
+    #[error("a store to a tensor at coordinate {coordinate} of dimension {index}: only loads may begin before 0")]
+    NegativeCoordinate {
+        /// The dimension.
+        index: usize,
+        /// The coordinate.
+        coordinate: i32,
+    },
+    /// A store of pixels beyond the images.
+    #[error("a store of pixels whose box reaches beyond the images: only loads may do that")]
+    StoreCorners,
+    /// A column that begins beside the box of its images.
+    #[error("a column at {coordinate} in dimension {index} of the image, which is outside the box of the tensor map")]
+    OutsideBox {
+        /// The dimension.
+        index: usize,
+        /// The coordinate.
+        coordinate: i32,
+    },
+    /// A coordinate within a slice.
+    #[error("channel {channel} of an interleaved tensor, which begins no slice of {slice}")]
+    SliceCoordinate {
+        /// The channel.
+        channel: i32,
+        /// Channels of a slice.
+        slice: u32,
+    },
+    /// An offset of `.im2col` that is too large.
+    #[error("an im2col offset of {offset} in dimension {index} of the image: 0 to {high} are possible")]
+    Offset {
+        /// The dimension.
+        index: usize,
+        /// The offset.
+        offset: u32,
+        /// The most that it can be.
+        high: u32,
+    },
+    /// A reduction that there is not for the map's elements.
+    #[error("there is no {} of elements of {} in a tensor", operation(*.op), .element.name())]
+    Reduction {
+        /// The operation.
+        op: AtomicOp,
+        /// The elements.
+        element: TensorElement,
+    },
+}
+
+/// The name of a reduction in PTX.
+fn operation(op: AtomicOp) -> &'static str {
+    match op {
+        AtomicOp::And => "and",
+        AtomicOp::Or => "or",
+        AtomicOp::Xor => "xor",
+        AtomicOp::Add => "add",
+        AtomicOp::Increment => "inc",
+        AtomicOp::Decrement => "dec",
+        AtomicOp::Minimum => "min",
+        AtomicOp::Maximum => "max",
+        AtomicOp::Exchange => "exch",
+        AtomicOp::CompareAndSwap => "cas",
+    }
+}

@@ -1,0 +1,412 @@
+//! Which bytes of a tensor a box has, in what order, and where they are in shared memory.
+//!
+//! A box is rows of bytes that follow each other in shared memory: the elements along the first dimension; of an interleaved tensor,
+//! a slice of channels. What of a row is inside the tensor follows each other in device memory, too, so a row is up to three pieces:
+//! outside, inside, outside.
+
+use super::rules::corner_bits;
+use super::{Fill, Interleave, MOST_DIMENSIONS, TensorElement, TensorFault, TensorMap, Traversal};
+
+/// Bytes that an `mbarrier` can count: no shared memory has as many.
+const MOST_BYTES: u64 = (1 << 20) - 1;
+
+/// What a box's address in shared memory is a multiple of.
+const SHARED_ALIGN: u64 = 128;
+
+/// Bytes of a line, within which swizzled pieces change places.
+const LINE: u32 = 128;
+
+/// Half of a filled word.
+const NAN_BYTES: [u8; 2] = 0x7ff7_u16.to_le_bytes();
+
+/// Where a box begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Corner<'c> {
+    /// In each dimension.
+    pub coordinates: &'c [i32],
+    /// `.im2col`: what is added in each dimension of an image, if anything is. `None`: `.tile`.
+    pub offsets: Option<&'c [u32]>,
+    /// The address in shared memory.
+    pub shared: u64,
+    /// Whether it goes from shared memory to the tensor.
+    pub stores: bool,
+}
+
+/// How rows, which are close together in a list of bytes, lie in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Placement {
+    /// Bytes of a row.
+    row: u32,
+    /// Bytes from one row to the next.
+    pitch: u32,
+    /// Bits of a line's number that change the place of a piece in it.
+    swizzle: u64,
+}
+
+impl Placement {
+    /// As in the list.
+    pub const LINEAR: Self = Self { row: 1, pitch: 1, swizzle: 0 };
+
+    /// Bytes of shared memory that so many of the list lie in.
+    pub fn extent(&self, bytes: u32) -> u32 {
+        let extent = bytes.div_ceil(self.row) * self.pitch;
+        if self.swizzle == 0 { extent } else { extent.next_multiple_of(LINE) }
+    }
+
+    /// The address of a byte of the list, which begins at `start`. Pieces of 16 bytes stay together.
+    pub fn address(&self, start: u64, offset: u32) -> u64 {
+        let offset = offset / self.row * self.pitch + offset % self.row;
+        let address = start.wrapping_add(offset.into());
+        address ^ (address >> 7 & self.swizzle) << 4
+    }
+}
+
+/// Bytes that follow each other in shared memory, but for the swizzle, and in the tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Where they begin in the list of the box's bytes.
+    pub offset: u32,
+    /// How many there are.
+    pub bytes: u32,
+    /// Where they are in device memory.
+    pub address: u64,
+}
+
+impl Piece {
+    /// Parts that can be accessed at once.
+    pub fn parts(&self) -> impl Iterator<Item = Piece> + use<> {
+        let mut rest = *self;
+        std::iter::from_fn(move || {
+            let most = 16_u32.min(rest.bytes.checked_ilog2().map(|bits| 1 << bits)?);
+            let width = most.min(1 << rest.address.trailing_zeros().min(4));
+            let part = Piece { bytes: width, ..rest };
+            rest = Piece {
+                offset: rest.offset + width,
+                bytes: rest.bytes - width,
+                address: rest.address.wrapping_add(width.into()),
+            };
+            Some(part)
+        })
+    }
+}
+
+/// A box of a tensor.
+#[derive(Clone, Debug)]
+pub(crate) struct TensorBox {
+    /// The type of the elements.
+    pub element: TensorElement,
+    /// What of it is inside the tensor.
+    pub pieces: Vec<Piece>,
+    /// How many bytes it has.
+    pub bytes: u32,
+    /// How they lie in shared memory.
+    pub placement: Placement,
+    fill: Fill,
+}
+
+impl TensorBox {
+    /// The box of a tensor that begins there.
+    pub fn new(map: &TensorMap, corner: &Corner) -> Result<Self, TensorFault> {
+        let Corner { coordinates, offsets, shared, stores } = *corner;
+        let rank = map.rank();
+        if coordinates.len() != rank {
+            return Err(TensorFault::OtherRank { instruction: coordinates.len(), map: rank });
+        }
+        let in_columns = matches!(map.traversal, Traversal::ImageToColumn { .. });
+        if offsets.is_some() != in_columns {
+            let instruction = if in_columns { ".tile" } else { ".im2col" };
+            return Err(TensorFault::OtherMode { instruction, map: map.traversal.name() });
+        }
+        if !shared.is_multiple_of(SHARED_ALIGN) {
+            return Err(TensorFault::SharedAlignment { address: shared });
+        }
+        if let Some(index) = coordinates.iter().position(|&coordinate| stores && coordinate < 0) {
+            return Err(TensorFault::NegativeCoordinate { index, coordinate: coordinates[index] });
+        }
+        let element = map.element.bytes();
+        let row = Row { first: coordinates[0].into(), bytes: map.row_bytes(), slice: map.slice(coordinates[0])? };
+        let span = map.swizzle.span();
+        let pitch = if map.interleave == Interleave::None { span.unwrap_or(row.bytes) } else { row.bytes };
+        let swizzle = span.map_or(0, |span| u64::from(span / 16 - 1));
+        let mut walk = Walk {
+            map,
+            row,
+            made: Self {
+                element: map.element,
+                pieces: Vec::new(),
+                bytes: 0,
+                placement: Placement { row: row.bytes, pitch, swizzle },
+                fill: map.fill,
+            },
+        };
+        let slices = map.row_elements() * element / row.bytes;
+        match &map.traversal {
+            Traversal::Tiled { box_dimensions } => walk.tiles(coordinates, box_dimensions, slices)?,
+            Traversal::ImageToColumn { lower, upper, pixels, .. } => {
+                if stores && (lower.iter().any(|&corner| corner < 0) || upper.iter().any(|&corner| corner > 0)) {
+                    return Err(TensorFault::StoreCorners);
+                }
+                walk.columns(coordinates, offsets.unwrap_or_default(), (lower, upper), *pixels, slices)?;
+            }
+        }
+        Ok(walk.made)
+    }
+
+    /// As many bytes as the box has: those of elements outside the tensor.
+    pub fn filled(&self) -> Vec<u8> {
+        match self.fill {
+            Fill::Zero => vec![0; self.bytes as usize],
+            Fill::Nan => NAN_BYTES.iter().copied().cycle().take(self.bytes as usize).collect(),
+        }
+    }
+
+    /// What shared memory gets of an element's bytes.
+    pub fn loaded(&self, bytes: &mut [u8]) {
+        if !matches!(self.element, TensorElement::Tf32 | TensorElement::Tf32Ftz) {
+            return;
+        }
+        for word in bytes.chunks_exact_mut(4) {
+            let bits = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            word.copy_from_slice(&rounded_to_tf32(bits).to_le_bytes());
+        }
+    }
+}
+
+/// An f32 with ten bits of fraction: the nearest, of two the one further from zero.
+fn rounded_to_tf32(bits: u32) -> u32 {
+    const INFINITY: u32 = 0x7f80_0000;
+    match bits & 0x7fff_ffff {
+        magnitude if magnitude > INFINITY => 0x7fff_e000,
+        INFINITY => bits,
+        _ => bits.wrapping_add(0x1000) & 0xffff_e000,
+    }
+}
+
+impl TensorMap {
+    /// Elements of the box along the first dimension.
+    fn row_elements(&self) -> u32 {
+        match &self.traversal {
+            Traversal::Tiled { box_dimensions } => box_dimensions.first().copied().unwrap_or(0),
+            Traversal::ImageToColumn { channels, .. } => *channels,
+        }
+    }
+
+    /// Bytes that follow each other in the tensor and in shared memory.
+    fn row_bytes(&self) -> u32 {
+        self.interleave.slice_bytes().unwrap_or(self.row_elements() * self.element.bytes())
+    }
+
+    /// The slice that a channel begins, and bytes from one slice to the next, of an interleaved tensor.
+    fn slice(&self, channel: i32) -> Result<Option<Slice>, TensorFault> {
+        let Some(bytes) = self.interleave.slice_bytes() else { return Ok(None) };
+        let slice = bytes / self.element.bytes();
+        if channel % slice as i32 != 0 {
+            return Err(TensorFault::SliceCoordinate { channel, slice });
+        }
+        Ok(Some(Slice { channels: slice, stride: self.slice_stride().unwrap_or(u64::MAX) }))
+    }
+}
+
+/// Slices of an interleaved tensor.
+#[derive(Clone, Copy)]
+struct Slice {
+    /// Channels of each.
+    channels: u32,
+    /// Bytes from one to the next.
+    stride: u64,
+}
+
+/// Rows of a box.
+#[derive(Clone, Copy)]
+struct Row {
+    /// The first dimension's coordinate.
+    first: i64,
+    bytes: u32,
+    slice: Option<Slice>,
+}
+
+/// The walk of a box, with what it has made.
+struct Walk<'m> {
+    map: &'m TensorMap,
+    row: Row,
+    made: TensorBox,
+}
+
+/// Where a row is in all dimensions but the first.
+type Position = [i64; MOST_DIMENSIONS];
+
+impl Walk<'_> {
+    /// The box has so many rows. Refuses more than fit.
+    fn check_size(&self, rows: u64) -> Result<(), TensorFault> {
+        match rows.saturating_mul(self.row.bytes.into()) {
+            bytes if bytes > MOST_BYTES => Err(TensorFault::BoxSize { bytes }),
+            _ => Ok(()),
+        }
+    }
+
+    fn tiles(&mut self, coordinates: &[i32], extents: &[u32], slices: u32) -> Result<(), TensorFault> {
+        let rank = coordinates.len();
+        let strides = &self.map.element_strides;
+        // Slices stand between the pixels of an image and the images.
+        let mut counts: Vec<(Option<usize>, u32)> =
+            (1..rank).map(|index| (Some(index), extents[index].div_ceil(strides[index]))).collect();
+        if self.row.slice.is_some() {
+            counts.insert(rank - 2, (None, slices));
+        }
+        let rows = counts.iter().fold(1u64, |rows, &(_, count)| rows.saturating_mul(count.into()));
+        self.check_size(rows)?;
+        for row in 0..rows {
+            let (mut rest, mut slice, mut position) = (row, 0, Position::default());
+            for &(dimension, count) in &counts {
+                let index = rest % u64::from(count);
+                rest /= u64::from(count);
+                match dimension {
+                    None => slice = index,
+                    Some(dimension) => {
+                        position[dimension] =
+                            i64::from(coordinates[dimension]) + index as i64 * i64::from(strides[dimension]);
+                    }
+                }
+            }
+            self.add(&position, slice);
+        }
+        Ok(())
+    }
+
+    fn columns(
+        &mut self,
+        coordinates: &[i32],
+        offsets: &[u32],
+        (lower, upper): (&[i32], &[i32]),
+        pixels: u32,
+        slices: u32,
+    ) -> Result<(), TensorFault> {
+        let rank = coordinates.len();
+        let high = u32::MAX >> (32 - corner_bits(rank));
+        if let Some((index, &offset)) = offsets.iter().enumerate().find(|&(_, &offset)| offset > high) {
+            return Err(TensorFault::Offset { index, offset, high });
+        }
+        let last = |index: usize| self.map.dimensions[index] as i64 - 1 + i64::from(upper[index - 1]);
+        for index in 1..rank - 1 {
+            let coordinate = i64::from(coordinates[index]);
+            if !(i64::from(lower[index - 1])..=last(index)).contains(&coordinate) {
+                return Err(TensorFault::OutsideBox { index: index - 1, coordinate: coordinates[index] });
+            }
+        }
+        self.check_size(u64::from(pixels) * u64::from(slices.max(1)))?;
+        let mut bases = Vec::with_capacity(pixels as usize);
+        let mut base: Position = std::array::from_fn(|index| coordinates.get(index).copied().unwrap_or(0).into());
+        for _ in 0..pixels {
+            bases.push(base);
+            // The next pixel: of the line, of the next line, ..., of the next image.
+            let mut index = 1;
+            while index < rank - 1 {
+                base[index] += i64::from(self.map.element_strides[index]);
+                if base[index] <= last(index) {
+                    break;
+                }
+                base[index] = lower[index - 1].into();
+                index += 1;
+            }
+            base[rank - 1] += i64::from(index == rank - 1);
+        }
+        for slice in 0..slices.into() {
+            for base in &bases {
+                let mut position = *base;
+                for (place, &offset) in position[1..].iter_mut().zip(offsets) {
+                    *place += i64::from(offset);
+                }
+                self.add(&position, slice);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a row, `slice` slices behind the first.
+    fn add(&mut self, position: &Position, slice: u64) {
+        let (map, row) = (self.map, self.row);
+        let element = u64::from(map.element.bytes());
+        let start = self.made.bytes;
+        self.made.bytes += row.bytes;
+        let mut address = map.address;
+        for (index, &stride) in (1..).zip(&map.strides) {
+            let Ok(place) = u64::try_from(position[index]) else { return };
+            if place >= map.dimensions[index] {
+                return;
+            }
+            address = address.wrapping_add(place.wrapping_mul(stride));
+        }
+        let count = u64::from(row.bytes) / element;
+        let first = row.first + row.slice.map_or(0, |_| slice * count) as i64;
+        let end = (first + count as i64).min(map.dimensions[0] as i64);
+        let inside = first.max(0);
+        if inside >= end {
+            return;
+        }
+        address = address.wrapping_add(match row.slice {
+            None => inside as u64 * element,
+            Some(slices) => (first as u64 / u64::from(slices.channels)).wrapping_mul(slices.stride),
+        });
+        let skipped = (inside - first) as u32 * element as u32;
+        let bytes = (end - inside) as u32 * element as u32;
+        self.made.pieces.push(Piece { offset: start + skipped, bytes, address });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::Swizzle;
+
+    #[test]
+    fn swizzled_pieces_are_where_the_manual_has_them() {
+        // The tables of PTX ISA, "Swizzling Modes": the piece that is at each place of each line.
+        let lines = |swizzle: u64, line: u32| {
+            let placement = Placement { row: 128, pitch: 128, swizzle };
+            let place = |piece: u32| (placement.address(1024, 128 * line + 16 * piece) - 1024) / 16 % 8;
+            (0..8).map(place).collect::<Vec<u64>>()
+        };
+        assert_eq!(lines(1, 1), [1, 0, 3, 2, 5, 4, 7, 6]);
+        assert_eq!(lines(1, 2), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(lines(3, 2), [2, 3, 0, 1, 6, 7, 4, 5]);
+        assert_eq!(lines(3, 4), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(lines(7, 3), [3, 2, 1, 0, 7, 6, 5, 4]);
+        assert_eq!(lines(7, 5), [5, 4, 7, 6, 1, 0, 3, 2]);
+    }
+
+    #[test]
+    fn parts_are_aligned() {
+        let parts = |address, bytes| {
+            let piece = Piece { offset: 4, bytes, address };
+            piece.parts().map(|part| (part.offset, part.bytes, part.address)).collect::<Vec<_>>()
+        };
+        assert_eq!(parts(0x100, 32), [(4, 16, 0x100), (20, 16, 0x110)]);
+        assert_eq!(parts(0x103, 6), [(4, 1, 0x103), (5, 4, 0x104), (9, 1, 0x108)]);
+        assert_eq!(parts(0x10c, 0), []);
+        assert_eq!(parts(u64::MAX, 1), [(4, 1, u64::MAX)]);
+    }
+
+    #[test]
+    fn boxes_that_no_memory_holds_are_refused() {
+        let map = TensorMap::tiled(TensorElement::U8, 0, &[256, 256, 256, 256, 256], &[256; 5]);
+        let corner = Corner { coordinates: &[0; 5], offsets: None, shared: 0, stores: false };
+        assert_eq!(TensorBox::new(&map, &corner).unwrap_err(), TensorFault::BoxSize { bytes: 1 << 40 });
+    }
+
+    #[test]
+    fn a_row_is_what_of_it_is_inside() {
+        let map =
+            TensorMap { swizzle: Swizzle::Bytes32, ..TensorMap::tiled(TensorElement::U16, 0x1000, &[24, 3], &[16, 2]) };
+        let pieces = |coordinates: &[i32]| {
+            let corner = Corner { coordinates, offsets: None, shared: 0x80, stores: false };
+            let found = TensorBox::new(&map, &corner).unwrap();
+            assert_eq!((found.bytes, found.placement), (64, Placement { row: 32, pitch: 32, swizzle: 1 }));
+            found.pieces.iter().map(|piece| (piece.offset, piece.bytes, piece.address)).collect::<Vec<_>>()
+        };
+        assert_eq!(pieces(&[0, 0]), [(0, 32, 0x1000), (32, 32, 0x1030)]);
+        assert_eq!(pieces(&[-3, 2]), [(6, 26, 0x1060)]);
+        assert_eq!(pieces(&[23, -1]), [(32, 2, 0x102e)]);
+        assert_eq!(pieces(&[i32::MIN, i32::MAX]), []);
+        assert_eq!(pieces(&[24, 0]), []);
+    }
+}

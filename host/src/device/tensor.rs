@@ -1,0 +1,33 @@
+//! Tensor maps: what kernels take for a tensor in a buffer.
+//!
+//! ```
+//! use host::device::{DeviceChoice, OnDevice, Options, Swizzle, TensorElement, TensorMap, open};
+//!
+//! # fn main() -> Result<(), host::Error> {
+//! let device = open(DeviceChoice::Simulator, &Options::default())?;
+//! let matrix = device.buffer::<f32>(64 * 32)?;
+//! // 32 rows of 64 elements, in boxes of 8 rows and 32 elements.
+//! let map = TensorMap::tiled(TensorElement::F32, matrix.address(), &[64, 32], &[32, 8]);
+//! // The bytes of a kernel's parameter, which is aligned to 64 bytes.
+//! let argument: [u8; 128] = device.tensor_map(&TensorMap { swizzle: Swizzle::Bytes128, ..map })?;
+//! # assert_ne!(argument, [0; 128]);
+//! # Ok(())
+//! # }
+//! ```
+
+use simt::{TENSOR_MAP_BYTES, TensorMap};
+
+use super::Device;
+use crate::error::Result;
+
+impl Device {
+    /// The bytes that a kernel takes for a tensor at an address on this device. They mean nothing to another device.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Tensor`] for a map that cannot be, [`crate::Error::Driver`] where the driver makes none.
+    pub fn tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]> {
+        map.check()?;
+        self.backend.encode_tensor_map(map)
+    }
+}
