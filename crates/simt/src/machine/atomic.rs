@@ -1,16 +1,104 @@
-//! What atomic operations compute; and those of vectors.
+//! Atomic operations of a warp: of scalars and of vectors, and what they compute.
 
 use ptx::{AtomicOp, Kind, Space, Type};
 
-use super::access::{Attempt, Refused, addresses, by_space, count_global};
+use super::access::{Attempt, Refused, addresses, by_space, count_distributed, count_global, count_shared};
 use super::block::Worker;
 use super::local::lanes;
 use super::warp::{Split, Warp};
 use crate::coalesce;
-use crate::lanes::{self as arithmetic, Row};
+use crate::lanes::{self as arithmetic, Row, WideRow};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::Atomic;
 use crate::trap::AccessAction;
+
+/// `atom` and `red`: lane by lane, in rising order.
+pub(super) fn atomic(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    operation: &Atomic,
+    split: &Split,
+    mask: u32,
+    counter: u32,
+) -> Attempt {
+    if !operation.rest.is_empty() {
+        return vector(worker, warp, operation, split, mask, counter);
+    }
+    let &Atomic { reach, op, ty, flush, d, a, b, .. } = operation;
+    let width = ty.bytes();
+    let addresses = addresses(warp, &reach, split);
+    let wide = ty.bits() >= 64;
+    let operand = |row: u32, lane: usize| {
+        if wide {
+            warp.registers.wide(row)[lane]
+        } else {
+            u64::from(warp.registers.word(row)[lane]) & (u64::MAX >> (64 - ty.bits()))
+        }
+    };
+    // Only of 128-bit values.
+    let high = |row: u32, lane: usize| u128::from(warp.registers.wide(row + 1)[lane]) << 64;
+    let rank = worker.block.rank;
+    let mut old: WideRow = [0; 32];
+    let mut old_high: WideRow = [0; 32];
+    let mut each = |space: Space, mask: u32, addresses: &WideRow| {
+        let access = Access::new(mask, addresses, width);
+        for lane in lanes(mask) {
+            let (x, y) = (operand(a, lane), operand(b, lane));
+            let address = addresses[lane];
+            let combine = |old: u64| combine(op, ty, flush, old, x, y);
+            let memory = worker.launched.memory;
+            let refused = |kind| {
+                let fault = AccessFault { lane: lane as u32, address, kind };
+                Refused::new(AccessAction::Atomic, space, width, fault)
+            };
+            let (space, shared) = match space {
+                Space::ClusterShared => (Space::Shared, worker.shared_at(address).map_err(refused)?),
+                space => (space, &worker.block.shared),
+            };
+            let result = match (space, width) {
+                (Space::Shared, 2) => shared.atomic16(address, |old| combine(old.into()) as u16).map(u64::from),
+                (Space::Shared, 4) => shared.atomic32(address, |old| combine(old.into()) as u32).map(u64::from),
+                (Space::Shared, 8) => shared.atomic64(address, combine),
+                (Space::Local | Space::Parameter, _) => Err(AccessFaultKind::OutOfBounds { nearest: None }),
+                (_, 2) => memory.atomic16(address, |old| combine(old.into()) as u16).map(u64::from),
+                (_, 4) => memory.atomic32(address, |old| combine(old.into()) as u32).map(u64::from),
+                (_, 8) => memory.atomic64(address, combine),
+                (space, _) => {
+                    let (x, y) = (high(a, lane) | u128::from(x), high(b, lane) | u128::from(y));
+                    let combine = |old: u128| exchange(op, old, x, y);
+                    let before = match space {
+                        Space::Shared => shared.atomic128(address, combine),
+                        _ => memory.atomic128(address, combine),
+                    };
+                    before.map(|before| {
+                        old_high[lane] = (before >> 64) as u64;
+                        before as u64
+                    })
+                }
+            };
+            old[lane] = result.map_err(refused)?;
+        }
+        let counters = &mut worker.counters[counter as usize];
+        match space {
+            Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
+            Space::ClusterShared => count_distributed(counters, &access),
+            _ => count_global(&mut counters.global, coalesce::atomic_sectors(&access)),
+        }
+        Ok(())
+    };
+    by_space(reach.space, rank, mask, &addresses, &mut each)?;
+    match d {
+        Some(d) if wide => {
+            warp.registers.set_wide(d, mask, &old);
+            if width == 16 {
+                warp.registers.set_wide(d + 1, mask, &old_high);
+            }
+        }
+        Some(d) => warp.registers.set_word(d, mask, &old.map(|value| value as u32)),
+        None => {}
+    }
+    Ok(())
+}
 
 /// Whether there is such an operation (PTX ISA, "atom").
 pub(crate) fn has_atomic(op: AtomicOp, ty: Type) -> bool {

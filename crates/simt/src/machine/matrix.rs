@@ -225,7 +225,7 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
         let what = (AccessKind::Load, width, CacheWish::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, place.counter);
         worker.rows = [[0; 32]; 4];
-        access::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
+        super::load::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
         let [low, high] = &mut values[register];
         for lane in super::local::lanes(mask) {
             low[lane] |= worker.rows[0][lane] << (within as u32 * bits);
@@ -268,7 +268,7 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
         );
         let what = (AccessKind::Store, width, CacheWish::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, place.counter);
-        access::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
+        super::store::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use ptx::Space;
 use pulp::{Simd, WithSimd};
 
 use super::barrier::CLUSTER;
-use super::block::Worker;
+use super::block::{Block, Worker};
 use super::local::lanes;
 use super::warp::{Split, Wait, Warp};
 use super::{access, across};
@@ -14,7 +14,7 @@ use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
-use crate::program::{Action, Atomic, Audience, Fence, Load, Order, Reach, Store};
+use crate::program::{Action, Atomic, Audience, Fence, Order, Reach};
 use crate::trap::AccessAction;
 
 const PLAIN: Order =
@@ -54,68 +54,6 @@ fn other(what: Other<'_>, place: u32) -> Coming<'_> {
         Other::Mbarrier | Other::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
     };
     Coming { action, width, element: width, place, order, copied: 0, overwrites: path == Path::Mbarrier, path, stored }
-}
-
-/// A load. Returns the lanes that can make it; the others have got zeros.
-#[inline(always)]
-pub(super) fn load(worker: &mut Worker, warp: &mut Warp, load: &Load, split: &Split, mask: u32, counter: u32) -> u32 {
-    if worker.checker.is_none() {
-        return mask;
-    }
-    let &Load { ref reach, element, count, ref order, copied, .. } = load;
-    let (action, width) = (AccessAction::Read, element * count);
-    let coming = Coming {
-        action,
-        width,
-        element,
-        place: counter,
-        order,
-        copied,
-        overwrites: false,
-        path: Path::Generic,
-        stored: Stored::Unknown,
-    };
-    let possible = watch(worker, warp, reach, split, mask, &coming);
-    let refused = mask & !possible;
-    if refused != 0 {
-        for &d in &load.rows[..load.count as usize & 7] {
-            match load.wide {
-                true => warp.registers.set_wide(d, refused, &[0; 32]),
-                false => warp.registers.set_word(d, refused, &[0; 32]),
-            }
-        }
-    }
-    possible
-}
-
-/// A store. Returns the lanes that can make it.
-#[inline(always)]
-pub(super) fn store(
-    worker: &mut Worker,
-    warp: &mut Warp,
-    store: &Store,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> u32 {
-    if worker.checker.is_none() {
-        return mask;
-    }
-    let &Store { ref reach, element, count, ref order, .. } = store;
-    let (action, width) = (AccessAction::Write, element * count);
-    let stored = Stored::Registers(&store.rows[..count as usize & 7]);
-    let coming = Coming {
-        action,
-        width,
-        element,
-        place: counter,
-        order,
-        copied: 0,
-        overwrites: true,
-        path: Path::Generic,
-        stored,
-    };
-    watch(worker, warp, reach, split, mask, &coming)
 }
 
 /// An atomic operation. Returns the lanes that can make it; the others have got zeros.
@@ -217,18 +155,46 @@ impl WithSimd for Watch<'_, '_, '_> {
     fn with_simd<S: Simd>(self, _: S) -> u32 {
         let Self { worker, warp, reach, split, mask, coming } = self;
         // The shape of the instruction's last access, which the access itself is about to follow, too.
-        let found = access::meet_shape(&mut worker.shapes, &warp.registers, reach, mask, coming.width);
-        if let Some((shape, space, lowest)) = found
-            && (space != Space::Shared || rank_of(lowest) == u64::from(worker.block.rank))
-        {
-            let Some(checker) = &mut worker.checker else { return mask };
-            let (new, old) = values(&warp.registers, worker.launched.memory, &worker.block.shared, coming, space);
-            if checker.access(&Touch { coming, space, warp: warp.index, new: &new, old: &old }, shape, lowest) {
-                return mask;
-            }
+        let mut found = access::meet_shape(&mut worker.shapes, &warp.registers, reach, mask, coming.width);
+        if together(&mut worker.checker, &worker.block, worker.launched.memory, warp, coming, &mut found) {
+            return mask;
         }
-        watch_at(worker, warp, reach.space, mask, &access::addresses(warp, reach, split), coming)
+        apart(worker, warp, reach, split, mask, coming)
     }
+}
+
+/// Tells the sanitizer of an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape,
+/// its state space and its lowest address. Returns whether it was such, and all lanes can make it; else [`apart`] is to be told.
+#[inline(always)]
+pub(super) fn together(
+    checker: &mut Option<Box<Checker<'_>>>,
+    block: &Block,
+    memory: &Memory,
+    warp: &Warp,
+    coming: &Coming,
+    found: &mut Option<(&mut Shape, Space, u64)>,
+) -> bool {
+    let (Some((shape, space, lowest)), Some(checker)) = (found, checker) else { return false };
+    let (space, lowest) = (*space, *lowest);
+    if space == Space::Shared && rank_of(lowest) != u64::from(block.rank) {
+        return false;
+    }
+    let (new, old) = values(&warp.registers, memory, &block.shared, coming, space);
+    checker.access(&Touch { coming, space, warp: warp.index, new: &new, old: &old }, shape, lowest)
+}
+
+/// Tells the sanitizer of any other access. Returns the lanes that can make it.
+#[cold]
+#[inline(never)]
+pub(super) fn apart(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    reach: &Reach,
+    split: &Split,
+    mask: u32,
+    coming: &Coming,
+) -> u32 {
+    watch_at(worker, warp, reach.space, mask, &access::addresses(warp, reach, split), coming)
 }
 
 #[inline(never)]

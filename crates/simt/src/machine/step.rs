@@ -1,16 +1,18 @@
 //! The heart: takes a warp through its instructions.
 
-use super::access;
 use super::across;
 use super::asynchronous;
+use super::atomic;
 use super::barrier::{Arrival, COUNT, Outcome};
 use super::block::{Fault, Worker, absence};
 use super::cluster;
 use super::inspect;
 use super::launched::Launched;
+use super::load;
 use super::matrix;
 use super::modelled;
 use super::observe;
+use super::store;
 use super::warp::{Frame, Split, Wait, Warp};
 use super::{surface, system, texture};
 use crate::lanes::{FULL, WideRow};
@@ -141,24 +143,18 @@ fn control<'l>(
         _ if mask == 0 => {}
         Action::Lanes(handler, operands) => handler(&mut warp.registers, operands, mask),
         Action::Load(load) => {
-            let mask = observe::load(worker, warp, load, split, mask, counter);
-            if mask != 0 {
-                modelled::load(worker, warp, load, split, mask, counter);
-                access::load(worker, warp, load, split, mask, counter).map_err(|fault| fault.at(pc))?;
-            }
+            modelled::load(worker, warp, load, split, mask, counter);
+            load::load(worker, warp, load, split, mask, counter).map_err(|fault| fault.at(pc))?;
         }
         Action::Store(store) => {
-            let mask = observe::store(worker, warp, store, split, mask, counter);
-            if mask != 0 {
-                modelled::store(worker, warp, store, split, mask, counter);
-                access::store(worker, warp, store, split, mask, counter).map_err(|fault| fault.at(pc))?;
-            }
+            modelled::store(worker, warp, store, split, mask, counter);
+            store::store(worker, warp, store, split, mask, counter).map_err(|fault| fault.at(pc))?;
         }
         Action::Atomic(atomic) => {
             let mask = observe::atomic(worker, warp, atomic, split, mask, counter);
             if mask != 0 {
                 modelled::atomic(worker, warp, atomic, split, mask, counter);
-                access::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
+                atomic::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
             }
         }
         Action::Fetch(fetch) => {

@@ -98,7 +98,7 @@ impl Lane<'_, '_, '_> {
                 super::access::of_other(self.worker, &access, AccessAction::Read)?.load_each(&access, &mut rows)
             }
             Space::Local => self.warp.local.load(&access, &mut rows),
-            Space::Parameter => super::access::load_parameter(&self.worker.launched.parameters, &access, &mut rows),
+            Space::Parameter => super::load::load_parameter(&self.worker.launched.parameters, &access, &mut rows),
             _ => self.worker.launched.memory.load_each(&access, &mut rows),
         }
         .map_err(|fault| Refused::new(AccessAction::Read, space, width, fault))?;

@@ -1,0 +1,213 @@
+//! Loads of a warp.
+
+use ptx::Space;
+use pulp::{Simd, WithSimd};
+
+use super::access::{
+    self, Attempt, Refused, Work, addresses, by_space, count_distributed, count_global, count_local, count_shared,
+    meet_shape, of_other,
+};
+use super::block::Worker;
+use super::local::lanes;
+use super::observe;
+use super::warp::{Split, Warp};
+use crate::check::{Coming, Path, Stored};
+use crate::coalesce;
+use crate::counters::InstructionCounters;
+use crate::lanes::{Registers, Row, WideRow};
+use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
+use crate::program::Load;
+use crate::trap::AccessAction;
+
+/// `ld`.
+pub(super) fn load<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    load: &Load,
+    split: &Split,
+    mask: u32,
+    counter: u32,
+) -> Attempt {
+    let arch = warp.registers.arch();
+    match worker.checker {
+        None => arch.dispatch(Work::<_, false> { worker, warp, what: load, split, mask, counter }),
+        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: load, split, mask, counter }),
+    }
+}
+
+impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
+    type Output = Attempt;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { worker, warp, what: load, split, mut mask, counter } = self;
+        let width = load.element * load.count;
+        // Words go straight to their register.
+        let is_word = load.element == 4 && load.count == 1 && !load.wide;
+        let mut found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
+        if CHECKED {
+            let coming = coming(load, counter);
+            let memory = worker.launched.memory;
+            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &coming, &mut found) {
+                let possible = observe::apart(worker, warp, &load.reach, split, mask, &coming);
+                if possible != mask {
+                    give_zeros(warp, load, mask & !possible);
+                }
+                mask = possible;
+                if mask == 0 {
+                    return Ok(());
+                }
+                found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
+            }
+        }
+        // No closure here: it would be compiled apart, without the instruction set.
+        let done = match found {
+            None => false,
+            Some(found) => {
+                let rows = match is_word {
+                    true => std::slice::from_mut(warp.registers.word_mut(load.rows[0])),
+                    false => &mut worker.rows,
+                };
+                let counters = &mut worker.counters[counter as usize];
+                load_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
+            }
+        };
+        if done && is_word {
+            return Ok(());
+        }
+        if !done {
+            let addresses = addresses(warp, &load.reach, split);
+            load_apart(worker, warp, load.reach.space, mask, &addresses, width, counter)?;
+        }
+        let registers = &mut warp.registers;
+        let rows = &worker.rows;
+        for element in 0..load.count as usize & 7 {
+            let d = load.rows[element & 3];
+            match load.element {
+                4 if !load.wide => registers.set_word(d, mask, &rows[element & 3]),
+                8 => {
+                    let (low, high) = (&rows[(2 * element) & 3], &rows[(2 * element + 1) & 3]);
+                    let mut values: WideRow = [0; 32];
+                    for lane in 0..32 {
+                        values[lane] = u64::from(high[lane]) << 32 | u64::from(low[lane]);
+                    }
+                    registers.set_wide(d, mask, &values);
+                }
+                _ => extract(registers, load, rows, element, mask),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the sanitizer is told of a load.
+#[inline(always)]
+fn coming(load: &Load, place: u32) -> Coming<'_> {
+    let &Load { element, count, ref order, copied, .. } = load;
+    let (action, width) = (AccessAction::Read, element * count);
+    let (path, stored) = (Path::Generic, Stored::Unknown);
+    Coming { action, width, element, place, order, copied, overwrites: false, path, stored }
+}
+
+/// Lanes that cannot make their load get zeros.
+#[cold]
+fn give_zeros(warp: &mut Warp, load: &Load, refused: u32) {
+    for &d in &load.rows[..load.count as usize & 7] {
+        match load.wide {
+            true => warp.registers.set_wide(d, refused, &[0; 32]),
+            false => warp.registers.set_word(d, refused, &[0; 32]),
+        }
+    }
+}
+
+/// Takes a narrow element out of the words that were loaded, and extends it.
+fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element: usize, mask: u32) {
+    let bits = load.element * 8;
+    let at = element as u32 * bits;
+    let (row, shift) = (&rows[(at / 32) as usize & 3], at % 32);
+    let mut values: WideRow = [0; 32];
+    for lane in 0..32 {
+        let moved = u64::from(row[lane] >> shift) << (64 - bits);
+        values[lane] = if load.signed { (moved as i64 >> (64 - bits)) as u64 } else { moved >> (64 - bits) };
+    }
+    let d = load.rows[element & 3];
+    if load.wide {
+        registers.set_wide(d, mask, &values);
+    } else {
+        registers.set_word(d, mask, &values.map(|value| value as u32));
+    }
+}
+
+/// A load whose lanes all reach one allocation of global or constant memory, or shared memory: nearly every one. Returns
+/// whether it was such, and is done.
+#[inline(always)]
+fn load_together(
+    memory: &Memory,
+    shared: &SharedMemory,
+    counters: &mut InstructionCounters,
+    (shape, space, lowest): (&mut Shape, Space, u64),
+    rows: &mut [Row],
+) -> bool {
+    if space == Space::Shared {
+        let done = shared.load(shape, lowest, rows);
+        if done {
+            count_shared(counters, shape.wavefronts(lowest, coalesce::load_wavefronts));
+        }
+        return done;
+    }
+    let done = memory.load(shape, lowest, rows);
+    if done && space == Space::Global {
+        count_global(&mut counters.global, shape.sectors(lowest));
+    }
+    done
+}
+
+/// Any other load.
+#[cold]
+pub(super) fn load_apart(
+    worker: &mut Worker,
+    warp: &Warp,
+    space: Space,
+    mask: u32,
+    addresses: &WideRow,
+    width: u32,
+    counter: u32,
+) -> Attempt {
+    by_space(space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
+        let access = Access::new(mask, addresses, width);
+        let mut rows = worker.rows;
+        let result = match space {
+            Space::Local => warp.local.load(&access, &mut rows),
+            Space::Parameter => load_parameter(&worker.launched.parameters, &access, &mut rows),
+            Space::Shared => worker.block.shared.load_each(&access, &mut rows),
+            Space::ClusterShared => of_other(worker, &access, AccessAction::Read)?.load_each(&access, &mut rows),
+            _ => worker.launched.memory.load_each(&access, &mut rows),
+        };
+        worker.rows = rows;
+        result.map_err(|fault| Refused::new(AccessAction::Read, space, width, fault))?;
+        let counters = &mut worker.counters[counter as usize];
+        match space {
+            Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
+            Space::Shared => count_shared(counters, coalesce::load_wavefronts(&access)),
+            Space::Local => count_local(counters, warp, &access),
+            Space::ClusterShared => count_distributed(counters, &access),
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
+/// Reads the kernel's parameters at addresses that are not known beforehand.
+pub(super) fn load_parameter(parameters: &[u8], access: &Access, rows: &mut [Row; 4]) -> Result<(), AccessFault> {
+    for lane in lanes(access.mask) {
+        let address = access.addresses[lane];
+        if let Some(kind) = access::check_parameter(address, access.width, parameters.len() as u64) {
+            return Err(AccessFault { lane: lane as u32, address, kind });
+        }
+        let bytes = &parameters[address as usize..][..access.width as usize];
+        for (row, word) in rows.iter_mut().zip(bytes.chunks(4)) {
+            row[lane] = word.iter().rev().fold(0, |value, &byte| value << 8 | u32::from(byte));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! Stores of a warp.
+
+use ptx::Space;
+use pulp::{Simd, WithSimd};
+
+use super::access::{
+    Attempt, Refused, Work, addresses, by_space, count_distributed, count_global, count_local, count_shared,
+    meet_shape, of_other,
+};
+use super::block::Worker;
+use super::observe;
+use super::warp::{Split, Warp};
+use crate::check::{Coming, Path, Stored};
+use crate::coalesce;
+use crate::counters::InstructionCounters;
+use crate::lanes::{Registers, Row, WideRow};
+use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
+use crate::program::Store;
+use crate::trap::AccessAction;
+
+/// `st`.
+pub(super) fn store<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    store: &Store,
+    split: &Split,
+    mask: u32,
+    counter: u32,
+) -> Attempt {
+    let arch = warp.registers.arch();
+    match worker.checker {
+        None => arch.dispatch(Work::<_, false> { worker, warp, what: store, split, mask, counter }),
+        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: store, split, mask, counter }),
+    }
+}
+
+impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
+    type Output = Attempt;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { worker, warp, what: store, split, mut mask, counter } = self;
+        let width = store.element * store.count;
+        // Words come straight from their register.
+        let is_word = store.element == 4 && store.count == 1;
+        if !is_word {
+            collect(&warp.registers, store, &mut worker.rows);
+        }
+        let mut found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+        if CHECKED {
+            let coming = coming(store, counter);
+            let memory = worker.launched.memory;
+            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &coming, &mut found) {
+                mask = observe::apart(worker, warp, &store.reach, split, mask, &coming);
+                if mask == 0 {
+                    return Ok(());
+                }
+                found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
+            }
+        }
+        let done = match found {
+            None => false,
+            Some(found) => {
+                let rows = match is_word {
+                    true => std::slice::from_ref(warp.registers.word(store.rows[0])),
+                    false => &worker.rows,
+                };
+                let counters = &mut worker.counters[counter as usize];
+                store_together(worker.launched.memory, &worker.block.shared, counters, found, rows)
+            }
+        };
+        if done {
+            return Ok(());
+        }
+        if is_word {
+            collect(&warp.registers, store, &mut worker.rows);
+        }
+        let addresses = addresses(warp, &store.reach, split);
+        store_apart(worker, warp, store.reach.space, mask, &addresses, width, counter)
+    }
+}
+
+/// What the sanitizer is told of a store.
+#[inline(always)]
+fn coming(store: &Store, place: u32) -> Coming<'_> {
+    let &Store { element, count, ref order, .. } = store;
+    let (action, width) = (AccessAction::Write, element * count);
+    let (path, stored) = (Path::Generic, Stored::Registers(&store.rows[..count as usize & 7]));
+    Coming { action, width, element, place, order, copied: 0, overwrites: true, path, stored }
+}
+
+/// Brings what is to be stored into rows of words.
+#[inline(always)]
+fn collect(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4]) {
+    for element in 0..store.count as usize & 7 {
+        let source = store.rows[element & 3];
+        match store.element {
+            8 => {
+                let values = registers.wide(source);
+                for lane in 0..32 {
+                    rows[(2 * element) & 3][lane] = values[lane] as u32;
+                    rows[(2 * element + 1) & 3][lane] = (values[lane] >> 32) as u32;
+                }
+            }
+            4 => rows[element & 3] = *registers.word(source),
+            _ => insert(registers, store, rows, element),
+        }
+    }
+}
+
+/// Puts a narrow element into the words to be stored.
+fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element: usize) {
+    let bits = store.element * 8;
+    let at = element as u32 * bits;
+    let values = registers.word(store.rows[element & 3]);
+    let row = &mut rows[(at / 32) as usize & 3];
+    let ones = u32::MAX >> (32 - bits) << (at % 32);
+    for lane in 0..32 {
+        row[lane] = row[lane] & !ones | values[lane] << (at % 32) & ones;
+    }
+}
+
+/// For stores, what [`load_together`] is for loads.
+#[inline(always)]
+fn store_together(
+    memory: &Memory,
+    shared: &SharedMemory,
+    counters: &mut InstructionCounters,
+    (shape, space, lowest): (&mut Shape, Space, u64),
+    rows: &[Row],
+) -> bool {
+    if space == Space::Shared {
+        let done = shared.store(shape, lowest, rows);
+        if done {
+            count_shared(counters, shape.wavefronts(lowest, coalesce::store_wavefronts));
+        }
+        return done;
+    }
+    let done = memory.store(shape, lowest, rows);
+    if done && space == Space::Global {
+        count_global(&mut counters.global, shape.sectors(lowest));
+    }
+    done
+}
+
+/// Any other store.
+#[cold]
+pub(super) fn store_apart(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    space: Space,
+    mask: u32,
+    addresses: &WideRow,
+    width: u32,
+    counter: u32,
+) -> Attempt {
+    by_space(space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
+        let access = Access::new(mask, addresses, width);
+        let rows = &worker.rows;
+        let result = match space {
+            Space::Local => warp.local.store(&access, rows),
+            Space::Parameter => Err(read_only_parameters(&access, worker.launched.parameters.len())),
+            Space::Shared => worker.block.shared.store_each(&access, rows),
+            Space::ClusterShared => of_other(worker, &access, AccessAction::Write)?.store_each(&access, rows),
+            _ => worker.launched.memory.store_each(&access, rows),
+        };
+        result.map_err(|fault| Refused::new(AccessAction::Write, space, width, fault))?;
+        let counters = &mut worker.counters[counter as usize];
+        match space {
+            Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
+            Space::Shared => count_shared(counters, coalesce::store_wavefronts(&access)),
+            Space::Local => count_local(counters, warp, &access),
+            Space::ClusterShared => count_distributed(counters, &access),
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
+fn read_only_parameters(access: &Access, bytes: usize) -> AccessFault {
+    let lane = access.mask.trailing_zeros() & 31;
+    let allocation = crate::AllocationSpan { address: 0, bytes: bytes as u64 };
+    AccessFault { lane, address: access.addresses[lane as usize], kind: AccessFaultKind::ReadOnly { allocation } }
+}
