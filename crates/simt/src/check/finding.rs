@@ -195,6 +195,13 @@ pub enum FindingKind {
         /// Those that have exited.
         exited: u32,
     },
+    /// A `.sync` instruction whose mask names lanes that are on another path, on which they wait for those that execute it.
+    AbsentLanes {
+        /// The lanes that the mask names.
+        members: u32,
+        /// Those that are elsewhere.
+        absent: u32,
+    },
     /// A `.sync` instruction whose mask leaves out a lane that executes it.
     NotMember {
         /// The lanes that the mask names.
@@ -264,6 +271,7 @@ impl FindingKind {
             | Self::WrittenReadOnly { .. }
             | Self::MissingProxyFence { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
+            | Self::AbsentLanes { .. }
             | Self::NotMember { .. }
             | Self::DifferentMasks { .. }
             | Self::InactiveSource { .. } => Checks::NAMES[3],
@@ -294,6 +302,7 @@ impl FindingKind {
             Self::WrittenReadOnly { .. } => "written_read_only",
             Self::MissingProxyFence { .. } => "missing_proxy_fence",
             Self::ExitedLanes { .. } => "exited_lanes",
+            Self::AbsentLanes { .. } => "absent_lanes",
             Self::NotMember { .. } => "not_member",
             Self::DifferentMasks { .. } => "different_masks",
             Self::InactiveSource { .. } => "inactive_source",
@@ -458,6 +467,9 @@ impl fmt::Display for FindingKind {
             }
             Self::ExitedLanes { members, exited } => {
                 write!(formatter, "the mask {members:#010x} names lanes that have exited: {exited:#010x}")
+            }
+            Self::AbsentLanes { members, absent } => {
+                write!(formatter, "the mask {members:#010x} names lanes that are on another path: {absent:#010x}")
             }
             Self::NotMember { members, lane } => {
                 write!(formatter, "the mask {members:#010x} leaves out lane {lane}, which executes the instruction")

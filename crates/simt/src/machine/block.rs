@@ -10,12 +10,13 @@ use super::launched::{Launched, Stop};
 use super::local::lanes;
 use super::modelled::Modelled;
 use super::transit::{self, Arrivals, Departures};
-use super::warp::{Wait, Warp};
+use super::warp::{Split, Wait, Warp};
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::output::BlockOutput;
+use crate::program::Code;
 use crate::trap::{Absence, TrapKind};
 
 /// Instructions that a warp executes before it is another's turn.
@@ -246,6 +247,7 @@ impl<'l> Worker<'l> {
         }
         progress |= self.cluster_arrivals && cluster::complete(self, warps);
         progress |= !progress && self.cluster_arrivals && cluster::go_on_apart(warps);
+        progress |= !progress && !done && self.go_on_past_lanes(warps);
         if !progress && !done {
             self.wake_or_stop(warps)?;
         }
@@ -338,11 +340,8 @@ impl<'l> Worker<'l> {
         for index in 0..warp.waiting.len() {
             let (split, Wait::Lanes { members }) = warp.waiting[index] else { continue };
             let code = self.launched.code;
-            let meets = |&(other, wait): &(super::warp::Split, Wait)| {
-                matches!(wait, Wait::Lanes { members: others } if others == members)
-                    && super::step::may_meet(code, &split, &other)
-            };
-            let there = warp.waiting.iter().filter(|entry| meets(entry)).fold(0, |mask, (split, _)| mask | split.mask);
+            let meets = |entry: &(Split, Wait)| meets(code, &split, members, entry);
+            let there = lanes_there(code, warp, &split, members);
             if members & warp.alive & !there != 0 {
                 continue;
             }
@@ -357,6 +356,29 @@ impl<'l> Worker<'l> {
             return true;
         }
         false
+    }
+
+    /// No split can go on: where lanes wait for others of their warp that are on no way of their own, but wait to be one split with them
+    /// again, these go on. Most often they are about to exit. Returns whether there were any.
+    fn go_on_past_lanes(&mut self, warps: &mut [Warp<'l>]) -> bool {
+        let mut any = false;
+        for (rank, warps) in self.by_block(warps) {
+            self.switch(rank);
+            for warp in warps {
+                let joined = warp.waits_at_joins(|_| true);
+                let held_up = warp.waiting.iter().find_map(|(split, wait)| {
+                    let Wait::Lanes { members } = *wait else { return None };
+                    let missing = members & warp.alive & !lanes_there(self.launched.code, warp, split, members);
+                    (missing & !joined == 0).then_some((*split, members, missing))
+                });
+                if let Some((split, members, missing)) = held_up {
+                    super::observe::lanes_absent(self, warp, &split, members, missing);
+                    any |= warp.go_on_apart();
+                }
+            }
+            self.switch(rank);
+        }
+        any
     }
 
     /// No split can go on: those that wait for phases are told that these are not complete, up to some times.
@@ -464,6 +486,17 @@ impl<'l> Worker<'l> {
             _ => [warp.executed; 32],
         }
     }
+}
+
+/// Whether an entry waits for the same lanes as a split does, and at the same place.
+fn meets(code: &Code, split: &Split, members: u32, (other, wait): &(Split, Wait)) -> bool {
+    matches!(wait, Wait::Lanes { members: others } if *others == members) && super::step::may_meet(code, split, other)
+}
+
+/// The lanes that have come to where a split waits for `members`.
+fn lanes_there(code: &Code, warp: &Warp, split: &Split, members: u32) -> u32 {
+    let there = warp.waiting.iter().filter(|entry| meets(code, split, members, entry));
+    there.fold(0, |mask, (split, _)| mask | split.mask)
 }
 
 fn waits_for_phase(warp: &Warp) -> bool {

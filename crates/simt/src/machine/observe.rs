@@ -12,7 +12,7 @@ use super::warp::{Split, Wait, Warp};
 use super::{access, across};
 use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
-use crate::lanes::{Registers, Row, WideRow};
+use crate::lanes::{ALWAYS, Registers, Row, WideRow};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Fence, Order, Reach};
 use crate::trap::AccessAction;
@@ -448,6 +448,26 @@ pub(super) fn lanes_named(worker: &mut Worker, warp: &Warp, split: &Split, membe
     if exited != 0 && !waits_only {
         tell(FindingKind::ExitedLanes { members: members[first], exited }, first);
     }
+}
+
+/// Lanes wait at such an instruction for others, which are on another path, and wait there for them.
+pub(super) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: &Split, members: u32, absent: u32) {
+    let instructions = &worker.launched.code.instructions;
+    let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
+    let Some(instruction) = instructions.get(split.pc as usize) else { return };
+    // Those that have nothing before them but their end have exited, but for the machine's way to it.
+    let ends = |pc: u32| {
+        let next = instructions.get(pc as usize).map(|next| (&next.action, next.guard));
+        matches!(next, None | Some((Action::Return { .. } | Action::Exit, ALWAYS)))
+    };
+    let kind = if absent & !warp.waits_at_joins(ends) != 0 {
+        FindingKind::AbsentLanes { members, absent }
+    } else if matches!(instruction.action, Action::WarpBarrier { .. }) {
+        return;
+    } else {
+        FindingKind::ExitedLanes { members, exited: members & warp.exists & !warp.alive | absent }
+    };
+    checker.tell(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
 }
 
 /// Lanes are about to execute such an instruction together.

@@ -468,11 +468,7 @@ fn meet_lanes(
         split.pc += 1;
         return Ok(Next::On);
     }
-    let (missing, together) = (missing(members), group(members));
-    if missing & split.mask != 0 {
-        let kind = TrapKind::WarpNeverConverges { members, missing, absence: Absence::Diverged };
-        return Err(Fault { kind, lane, pc: split.pc });
-    }
+    let together = group(members);
     let (others, rest) = (mask & !together, split.mask & !mask);
     let mut waits = *split;
     if others | rest != 0 {

@@ -246,6 +246,12 @@ impl<'c> Warp<'c> {
         self.end(split);
     }
 
+    /// Lanes of the kernel itself that wait at such joins, by the program counter behind it, to be one split with others again.
+    pub fn waits_at_joins(&self, at: impl Fn(u32) -> bool) -> u32 {
+        let joins = self.joins.iter().filter(|join| join.next.frame == 0 && at(join.next.pc));
+        joins.fold(0, |mask, join| mask | join.next.mask)
+    }
+
     /// Lanes of the kernel itself that wait at a join go on, as a split of their own. Returns whether there were any.
     pub fn go_on_apart(&mut self) -> bool {
         let mut any = false;
