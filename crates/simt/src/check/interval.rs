@@ -26,6 +26,8 @@ pub(super) struct Interval {
     closed: u32,
     skipped: u32,
     kept: Vec<Kept>,
+    /// Of each of them, the distance of each lane from its start.
+    offsets: Vec<[u32; 32]>,
     /// Of so many of them, the cells that are read are in `read`.
     counted: usize,
     written: Cells,
@@ -33,7 +35,7 @@ pub(super) struct Interval {
 }
 
 /// An access that was kept.
-pub(super) struct Kept {
+struct Kept {
     reads: bool,
     place: u32,
     warp: u32,
@@ -43,13 +45,12 @@ pub(super) struct Kept {
     runs: Runs,
     /// Of the lane with the lowest address.
     start: u64,
-    offsets: [u32; 32],
 }
 
 impl Kept {
     /// Hands it on once more.
-    pub fn again(&self, mut each: impl FnMut(&Reached)) {
-        let &Self { reads, place, warp, time, mask, width, runs, start, ref offsets } = self;
+    fn again(&self, offsets: &[u32; 32], mut each: impl FnMut(&Reached)) {
+        let &Self { reads, place, warp, time, mask, width, runs, start } = self;
         let coming = Coming {
             action: if reads { AccessAction::Read } else { AccessAction::Write },
             width,
@@ -81,9 +82,16 @@ impl Interval {
         self.is_open
     }
 
-    /// What is kept, in its order.
-    pub fn kept(&self) -> &[Kept] {
-        &self.kept
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Hands on once more what is kept, in its order.
+    pub fn again(&self, mut each: impl FnMut(&Reached)) {
+        for (kept, offsets) in self.kept.iter().zip(&self.offsets) {
+            kept.again(offsets, &mut each);
+        }
     }
 
     /// Nothing more is kept until the next interval.
@@ -96,6 +104,7 @@ impl Interval {
 
     fn forget(&mut self) {
         self.kept.clear();
+        self.offsets.clear();
         self.counted = 0;
         self.written.clear();
         self.read.clear();
@@ -124,7 +133,8 @@ impl Interval {
         }
         let (place, start) = (coming.place, lanes.start + base);
         let &Lanes { mask, width, runs, offsets, .. } = lanes;
-        self.kept.push(Kept { reads, place, warp, time, mask, width, runs, start, offsets: *offsets });
+        self.kept.push(Kept { reads, place, warp, time, mask, width, runs, start });
+        self.offsets.push(*offsets);
         true
     }
 
@@ -134,8 +144,9 @@ impl Interval {
         if self.counted == self.kept.len() {
             return;
         }
-        for kept in self.kept[self.counted..].iter().filter(|kept| kept.reads) {
-            let &Kept { mask, start, ref offsets, width, runs, .. } = kept;
+        let all = self.kept.iter().zip(&self.offsets).skip(self.counted);
+        for (kept, offsets) in all.filter(|(kept, _)| kept.reads) {
+            let &Kept { mask, start, width, runs, .. } = kept;
             self.read.add(&Lanes { mask, start, offsets, width, runs }, start, cell_shift);
         }
         self.counted = self.kept.len();

@@ -230,15 +230,13 @@ impl Races {
             return;
         }
         let mut interval = std::mem::take(&mut self.interval);
-        for kept in interval.kept() {
-            kept.again(|reached| {
-                let rest = self.quick(reached);
-                if rest != 0 {
-                    // None of them races: else it would not have been kept.
-                    self.lanes(reached, rest, &mut |_, _| {});
-                }
-            });
-        }
+        interval.again(|reached| {
+            let rest = self.quick(reached);
+            if rest != 0 {
+                // None of them races: else it would not have been kept.
+                self.lanes(reached, rest, &mut |_, _| {});
+            }
+        });
         interval.close();
         self.interval = interval;
     }
@@ -321,7 +319,7 @@ impl Races {
         let now = Now::new(&self.clocks, allocation);
         let known = [0, 1, 2].map(|layer| shadow.map_or(Stamp(0), |shadow| shadow.get(layer, cell)));
         let matters = |stamp: Stamp| if allocation.is_none() && now.is_ordered(stamp.0) { Stamp(0) } else { stamp };
-        (allocation.is_some() || self.interval.kept().is_empty()).then(|| known.map(matters))
+        (allocation.is_some() || self.interval.is_empty()).then(|| known.map(matters))
     }
 
     #[cfg(test)]

@@ -15,7 +15,9 @@ pub(super) const ROW: usize = 32;
 const PAGE: usize = 128;
 
 /// What a row knows of its cells: the last write, a read since then, and a read by another thread.
-pub(super) type Row = [Mark; 3];
+pub(super) type Row<'s> = [&'s mut Mark; 3];
+/// What the rows of a page know, each kind by itself: most accesses need one.
+type Page = [[Mark; PAGE]; 3];
 
 /// The last write.
 pub(super) const WRITE: usize = 0;
@@ -60,7 +62,7 @@ impl Mark {
 /// What is known of each cell of an allocation.
 #[derive(Default)]
 pub(super) struct Shadow {
-    pages: Vec<Option<Box<[Row; PAGE]>>>,
+    pages: Vec<Option<Box<Page>>>,
     stamps: Stamps,
     /// The last write to any cell, and the last read.
     pub last: [u64; 2],
@@ -69,17 +71,17 @@ pub(super) struct Shadow {
 impl Shadow {
     /// A row, by its number, and the stamps that it may refer to.
     #[inline(always)]
-    pub fn row(&mut self, row: usize) -> (&mut Row, &mut Stamps) {
+    pub fn row(&mut self, row: usize) -> (Row<'_>, &mut Stamps) {
         if self.pages.len() <= row / PAGE {
             self.pages.resize_with(row / PAGE + 1, || None);
         }
         let page = self.pages[row / PAGE].get_or_insert_with(new_page);
-        (&mut page[row % PAGE], &mut self.stamps)
+        (page.each_mut().map(|marks| &mut marks[row % PAGE]), &mut self.stamps)
     }
 
     pub fn get(&self, layer: usize, cell: usize) -> Stamp {
         match self.pages.get(cell / ROW / PAGE) {
-            Some(Some(page)) => self.stamps.of_cell(page[cell / ROW % PAGE][layer], cell % ROW),
+            Some(Some(page)) => self.stamps.of_cell(page[layer][cell / ROW % PAGE], cell % ROW),
             _ => Stamp(0),
         }
     }
@@ -92,7 +94,7 @@ impl Shadow {
             }
             let (from, to) = (cells.start.saturating_sub(row * ROW), (cells.end - row * ROW).min(ROW));
             let (marks, stamps) = self.row(row);
-            for mark in marks.iter_mut().filter(|mark| mark.0 != 0) {
+            for mark in marks.into_iter().filter(|mark| mark.0 != 0) {
                 if to - from == ROW {
                     stamps.set(mark, Mark(0));
                 } else {
@@ -106,14 +108,14 @@ impl Shadow {
         let last = &mut self.last[usize::from(layer != WRITE)];
         *last = stamp.0.max(*last);
         let (row, stamps) = self.row(cell / ROW);
-        stamps.apart(&mut row[layer])[cell % ROW] = stamp.0;
+        stamps.apart(row[layer])[cell % ROW] = stamp.0;
     }
 }
 
 #[cold]
 #[inline(never)]
-fn new_page() -> Box<[Row; PAGE]> {
-    Box::new([Row::default(); PAGE])
+fn new_page() -> Box<Page> {
+    Box::new([[Mark::default(); PAGE]; 3])
 }
 
 /// The stamps of rows whose cells have their own.
