@@ -9,6 +9,7 @@ use super::copies::Copies;
 use super::launched::{Launched, Stop};
 use super::local::lanes;
 use super::modelled::Modelled;
+use super::patience;
 use super::transit::{self, Arrivals, Departures};
 use super::warp::{Split, Wait, Warp};
 use crate::check::Checker;
@@ -270,6 +271,11 @@ impl<'l> Worker<'l> {
             self.untold += warp.executed - before;
             result.map_err(|fault| self.stop(fault, &warps[index]))?;
             self.check(&warps[index])?;
+            let warp = &mut warps[index];
+            if warp.executed >= warp.look_at {
+                warp.look_at = warp.executed + patience::PATIENCE;
+                patience::look(self.launched.code, warp);
+            }
             for barrier in self.block.barriers.take_complete() {
                 if let Some(races) = self.checker.as_mut().and_then(|checker| checker.races()) {
                     races.complete(barrier);
@@ -330,7 +336,7 @@ impl<'l> Worker<'l> {
                 warp.waiting.swap_remove(index);
                 super::step::pass_barrier(self.launched, warp, &split, &outcome);
                 split.pc += 1;
-                warp.ready.push(split);
+                warp.resume(split);
             }
         }
     }

@@ -19,7 +19,7 @@ pub(super) fn execute(
 ) -> Result<bool, Fault> {
     let fault = |kind, lanes: u32| Fault { kind, lane: lanes.trailing_zeros() & 31, pc: split.pc };
     let missing = warp.alive & !mask;
-    if aligned && missing != 0 {
+    if aligned && missing != 0 && !warp.apart {
         let lane = missing.trailing_zeros();
         let (missing, absence) = (warp.thread(lane), absence(warp, lane));
         return Err(fault(TrapKind::BarrierDivergence { barrier: CLUSTER, missing, absence }, mask));

@@ -25,6 +25,7 @@ mod mbarrier;
 mod modelled;
 mod multiply;
 mod observe;
+mod patience;
 mod products;
 mod rehearsal;
 mod resident;

@@ -361,7 +361,7 @@ fn call_function(
 }
 
 /// Copies what a function returns to its caller's rows. The function's frame has ended, but its rows are still there.
-fn take_results(code: &Code, warp: &mut Warp, ended: &Frame, caller: &Split) {
+pub(super) fn take_results(code: &Code, warp: &mut Warp, ended: &Frame, caller: &Split) {
     let Some(Action::Call(call)) = code.instructions.get(caller.pc as usize - 1).map(|instruction| &instruction.action)
     else {
         return;
@@ -391,7 +391,7 @@ fn wait_at_barrier(
         return Err(fault(TrapKind::InvalidBarrier { barrier: number, threads }));
     }
     let missing = warp.alive & !mask;
-    if barrier.aligned && missing != 0 {
+    if barrier.aligned && missing != 0 && !warp.apart {
         let lane = missing.trailing_zeros();
         let (missing, absence) = (warp.thread(lane), absence(warp, lane));
         return Err(fault(TrapKind::BarrierDivergence { barrier: number, missing, absence }));

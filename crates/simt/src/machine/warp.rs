@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 
 use crate::lanes::{Base, Constants, Registers, Row, WideRow};
-use crate::program::{FunctionCode, NEVER_MEET};
+use crate::program::{FunctionCode, NEVER_MEET, RETURN};
 use crate::trap::TrapKind;
 
 use super::local::{LocalMemory, lanes};
+use super::patience::PATIENCE;
 
 /// The most frames of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
@@ -38,6 +39,8 @@ struct Join {
     next: Split,
     /// Splits still on their way.
     pending: u32,
+    /// The value of `executed` when lanes came here last.
+    since: u64,
 }
 
 /// A function being executed.
@@ -102,12 +105,18 @@ pub(super) struct Warp<'c> {
     joins: Vec<Join>,
     free_joins: Vec<u32>,
     frames: Vec<Frame>,
+    /// Frames that have ended, below others that have not.
+    ended: u32,
     /// Where the stack of each lane ends, of the frames that have used `alloca`.
     stacks: HashMap<u32, Box<WideRow>>,
     /// Where the next frame's registers and local memory start.
     top: (Base, u64),
     /// Instructions executed: its clock.
     pub executed: u64,
+    /// When to see whether lanes wait for others that never come.
+    pub look_at: u64,
+    /// Whether lanes have gone on without others for which they should have waited.
+    pub apart: bool,
 }
 
 impl<'c> Warp<'c> {
@@ -141,9 +150,12 @@ impl<'c> Warp<'c> {
             joins: Vec::new(),
             free_joins: Vec::new(),
             frames: Vec::new(),
+            ended: 0,
             stacks: HashMap::new(),
             top: (Base::default(), 0),
             executed: 0,
+            look_at: PATIENCE,
+            apart: false,
         }
     }
 
@@ -165,6 +177,7 @@ impl<'c> Warp<'c> {
         self.joins.clear();
         self.free_joins.clear();
         self.frames.clear();
+        self.ended = 0;
         self.stacks.clear();
         let local_end = kernel.local.next_multiple_of(16);
         let base = Base::default();
@@ -174,6 +187,8 @@ impl<'c> Warp<'c> {
         self.ready.clear();
         self.ready.push(Split { pc: kernel.entry, mask: self.exists, meet: NEVER_MEET, join: ALONE, frame: 0 });
         self.executed = 0;
+        self.look_at = PATIENCE;
+        self.apart = false;
     }
 
     /// Nothing has written the tracked registers of a function that begins.
@@ -202,7 +217,7 @@ impl<'c> Warp<'c> {
         let join = if meet == split.meet && split.join != ALONE {
             split.join
         } else {
-            self.join(Join { next: Split { pc: meet, mask: 0, ..split }, pending: 1 })
+            self.join(Join { next: Split { pc: meet, mask: 0, ..split }, pending: 1, since: self.executed })
         };
         self.joins[join as usize].pending += ways.len() as u32;
         for &(pc, mask) in ways {
@@ -216,7 +231,7 @@ impl<'c> Warp<'c> {
     /// Parts some lanes from a split: they go the given ways, and wait at `meet` for the rest, which this returns.
     pub fn part(&mut self, split: Split, mask: u32, ways: &[(u32, u32)], meet: u32) -> Split {
         let next = Split { pc: meet, mask: 0, ..split };
-        let join = self.join(Join { next, pending: 1 });
+        let join = self.join(Join { next, pending: 1, since: self.executed });
         for &(pc, mask) in ways.iter().filter(|(_, mask)| *mask != 0) {
             self.joins[join as usize].pending += 1;
             let way = Split { pc, mask, meet, join, frame: split.frame };
@@ -242,6 +257,7 @@ impl<'c> Warp<'c> {
     pub fn arrive(&mut self, split: Split) {
         if let Some(join) = self.joins.get_mut(split.join as usize) {
             join.next.mask |= split.mask;
+            join.since = self.executed;
         }
         self.end(split);
     }
@@ -258,15 +274,81 @@ impl<'c> Warp<'c> {
         for index in 0..self.joins.len() {
             let next = self.joins[index].next;
             if next.mask != 0 && next.frame == 0 {
-                self.joins[index].next.mask = 0;
-                if let Some(outer) = self.joins.get_mut(next.join as usize) {
-                    outer.pending += 1;
-                }
-                self.ready.push(next);
+                self.go_on_without_others(index as u32);
                 any = true;
             }
         }
         any
+    }
+
+    /// The lanes that wait at a join go on. If they wait for others to return with them, they are in the caller already: the function's
+    /// frame is returned, and how they go on.
+    pub fn go_on_without_others(&mut self, join: u32) -> Option<(Frame, Split)> {
+        let Split { pc, mask, frame, .. } = self.joins[join as usize].next;
+        let caller = self.frames[frame as usize].caller.filter(|_| pc == RETURN);
+        let parted = self.part_from_others(caller.unwrap_or(self.joins[join as usize].next));
+        self.joins[join as usize].next.mask = 0;
+        let apart = Split { mask, ..parted };
+        self.ready.push(apart);
+        if caller.is_some() {
+            self.frames[frame as usize].caller = Some(parted);
+            return Some((self.frames[frame as usize], apart));
+        }
+        self.joins[join as usize].next = Split { mask: 0, ..parted };
+        None
+    }
+
+    /// One split will be two, which meet where it ends: how both go on.
+    fn part_from_others(&mut self, split: Split) -> Split {
+        match self.joins.get_mut(split.join as usize) {
+            Some(join) => {
+                join.pending += 1;
+                split
+            }
+            // The kernel may end twice, a function's frame may not.
+            None if split.frame == 0 => split,
+            None => {
+                let next = Split { pc: RETURN, mask: 0, ..split };
+                let join = self.join(Join { next, pending: 2, since: self.executed });
+                Split { join, meet: RETURN, ..split }
+            }
+        }
+    }
+
+    /// The joins at which lanes have waited long.
+    pub fn impatient_joins(&self) -> Vec<u32> {
+        let long_ago = self.executed.saturating_sub(PATIENCE);
+        let waits = |join: &Join| join.next.mask != 0 && join.since <= long_ago;
+        self.joins.iter().enumerate().filter(|(_, join)| waits(join)).map(|(index, _)| index as u32).collect()
+    }
+
+    /// From where to where a split goes until it is at a join, one way for each join and each call that it has to leave; `None` if it
+    /// is not on its way there.
+    pub fn ways_to(&self, split: &Split, join: u32) -> Option<Vec<(u32, u32)>> {
+        let mut ways = Vec::new();
+        let mut split = *split;
+        loop {
+            ways.push((split.pc, split.meet));
+            split = match self.joins.get(split.join as usize) {
+                _ if split.join == join => return Some(ways),
+                Some(join) => join.next,
+                None => self.frames[split.frame as usize].caller?,
+            };
+        }
+    }
+
+    /// A split goes on that has waited. Lanes that went on apart, and are at the same place again, are one split again.
+    pub fn resume(&mut self, split: Split) {
+        let same = |other: &&mut Split| (other.pc, other.frame, other.join) == (split.pc, split.frame, split.join);
+        match self.ready.iter_mut().find(same).filter(|_| self.apart) {
+            Some(other) => {
+                other.mask |= split.mask;
+                if let Some(join) = self.joins.get_mut(split.join as usize) {
+                    join.pending -= 1;
+                }
+            }
+            None => self.ready.push(split),
+        }
     }
 
     /// A split is no more: it has arrived, or all its lanes have exited. Wakes what waited for it alone.
@@ -297,6 +379,14 @@ impl<'c> Warp<'c> {
 
     /// Calls a function with all lanes of a split; `split.pc` is where it returns to. Returns the split in the function.
     pub fn call(&mut self, split: Split, function: u32, code: &FunctionCode) -> Result<Split, TrapKind> {
+        if let Some(frame) = self.ended_frame(&split, function) {
+            self.ended -= 1;
+            let again = &mut self.frames[frame as usize];
+            (again.caller, again.live) = (Some(split), true);
+            let tracked = self.tracked[again.tracked..].iter_mut().take(code.tracked.len());
+            tracked.zip(0..).for_each(|(register, origin)| *register = TrackedRegister { written: 0, origin });
+            return Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame });
+        }
         if self.frames.len() as u32 >= CALL_DEPTH_LIMIT {
             return Err(TrapKind::CallDepth { limit: CALL_DEPTH_LIMIT });
         }
@@ -326,6 +416,14 @@ impl<'c> Warp<'c> {
         Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame })
     }
 
+    /// A frame of this function that has ended while others above it go on, as it happens when several splits call in turns.
+    fn ended_frame(&self, caller: &Split, function: u32) -> Option<u32> {
+        if self.ended == 0 || self.stacks.contains_key(&caller.frame) {
+            return None;
+        }
+        self.frames.iter().position(|frame| !frame.live && frame.function == function).map(|index| index as u32)
+    }
+
     /// Returns from a function with all lanes of a split that is its frame's only one. Returns the split in the caller and
     /// the frame, whose rows stay as they are until the next call; `None` in a kernel.
     pub fn leave(&mut self, split: Split) -> Option<(Split, Frame)> {
@@ -339,10 +437,12 @@ impl<'c> Warp<'c> {
     fn free(&mut self, frame: u32) {
         self.frames[frame as usize].live = false;
         self.stacks.remove(&frame);
+        self.ended += 1;
         while let Some(last) = self.frames.last().filter(|last| !last.live) {
             self.top = (last.base, last.local_before);
             self.tracked.truncate(last.tracked);
             self.frames.pop();
+            self.ended -= 1;
         }
     }
 

@@ -1,0 +1,56 @@
+//! Lanes that wait where ways meet for others which wait for them: a lane that got a lock has left the loop that tries to get it, the others
+//! are still in that loop, and the lock is opened behind it. A GPU since Volta lets every thread go on some time. Here lanes wait for each
+//! other at first, which is what a GPU does with all other loops; when the others have been at it for long, and what they execute until they
+//! come looks at memory that threads tell each other by, those that wait go on apart.
+
+use std::collections::HashSet;
+
+use super::step::take_results;
+use super::warp::{Split, Warp};
+use crate::lanes::ALWAYS;
+use crate::program::{Action, Code};
+
+/// Instructions of a warp for which lanes wait for others that may never come.
+pub(super) const PATIENCE: u64 = 1 << 14;
+
+/// Lets lanes go on that have waited too long. To be called when the warp has executed `PATIENCE` more instructions.
+pub(super) fn look(code: &Code, warp: &mut Warp) {
+    for join in warp.impatient_joins() {
+        let polls =
+            |split: &Split| warp.ways_to(split, join).is_some_and(|ways| ways.iter().any(|way| polls(code, *way)));
+        if warp.ready.iter().any(polls) {
+            warp.apart = true;
+            if let Some((frame, caller)) = warp.go_on_without_others(join) {
+                take_results(code, warp, &frame, &caller);
+            }
+        }
+    }
+}
+
+/// Whether a lane that goes on at `from` may do atomic operations, or loads that are no ordinary ones, before it gets to `end`.
+fn polls(code: &Code, (from, end): (u32, u32)) -> bool {
+    let mut seen = HashSet::new();
+    let mut next = vec![from];
+    while let Some(position) = next.pop() {
+        if position == end || !seen.insert(position) {
+            continue;
+        }
+        let Some(instruction) = code.instructions.get(position as usize) else { continue };
+        let goes_on = instruction.guard != ALWAYS;
+        match &instruction.action {
+            Action::Atomic(_) | Action::Call(_) => return true,
+            Action::Load(load) if load.order.strong => return true,
+            Action::Branch { target, .. } => {
+                next.push(*target);
+                next.extend(goes_on.then_some(position + 1));
+            }
+            Action::BranchIndexed(branch) => {
+                next.extend(&branch.targets);
+                next.extend(goes_on.then_some(position + 1));
+            }
+            Action::Return { .. } | Action::Exit | Action::Trap => next.extend(goes_on.then_some(position + 1)),
+            _ => next.push(position + 1),
+        }
+    }
+    false
+}
