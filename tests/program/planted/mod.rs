@@ -47,9 +47,11 @@ fn said_of(case: &Case, threads: u32) -> Vec<Said> {
 fn said(fault: &Value) -> Said {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let place = |party: &Value| (text(&party["file"]), party["line"].as_u64().expect("a line") as u32);
-    // A fault that stopped the kernel comes from no check. All of these are barriers.
+    // A fault that stopped the kernel comes from no check. All of these are of threads that wait.
     let kind = fault["check"].as_str().unwrap_or_else(|| match fault["kind"].as_str() {
-        Some("barrier_divergence" | "barrier_never_reached" | "warp_never_converges") => "sync",
+        Some("barrier_divergence" | "barrier_never_reached" | "warp_never_converges" | "phase_never_complete") => {
+            "sync"
+        }
         _ => "other",
     });
     let parties = std::iter::once(fault).chain(Some(&fault["other"]).filter(|other| !other.is_null()));
