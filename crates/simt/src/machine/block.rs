@@ -266,14 +266,14 @@ impl<'l> Worker<'l> {
             }
             (progress, done) = (true, false);
             let before = warp.executed;
-            let quantum = self.launched.step_limit.clamp(1, quantum);
+            let most = if warp.apart { patience::QUANTUM } else { quantum };
+            let quantum = self.launched.step_limit.clamp(1, quantum.min(most));
             let result = super::step::run(self, warp, quantum);
             self.untold += warp.executed - before;
             result.map_err(|fault| self.stop(fault, &warps[index]))?;
             self.check(&warps[index])?;
             let warp = &mut warps[index];
             if warp.executed >= warp.look_at {
-                warp.look_at = warp.executed + patience::PATIENCE;
                 patience::look(self.launched.code, warp);
             }
             for barrier in self.block.barriers.take_complete() {

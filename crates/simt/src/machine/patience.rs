@@ -12,8 +12,13 @@ use crate::program::{Action, Code};
 
 /// Instructions of a warp for which lanes wait for others that may never come.
 pub(super) const PATIENCE: u64 = 1 << 14;
+/// The same once that has happened to the warp: it will again.
+pub(super) const LATER_PATIENCE: u64 = 1 << 10;
 
-/// Lets lanes go on that have waited too long. To be called when the warp has executed `PATIENCE` more instructions.
+/// Instructions that each split of a warp executes in turn, once lanes have gone on apart: most of them poll.
+pub(super) const QUANTUM: u64 = 1 << 8;
+
+/// Lets lanes go on that have waited too long. To be called when the warp has come to [`Warp::look_at`].
 pub(super) fn look(code: &Code, warp: &mut Warp) {
     for join in warp.impatient_joins() {
         let polls =
@@ -25,6 +30,7 @@ pub(super) fn look(code: &Code, warp: &mut Warp) {
             }
         }
     }
+    warp.look_at = warp.executed + warp.patience();
 }
 
 /// Whether a lane that goes on at `from` may do atomic operations, or loads that are no ordinary ones, before it gets to `end`.

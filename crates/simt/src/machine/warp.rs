@@ -11,7 +11,7 @@ use crate::program::{FunctionCode, NEVER_MEET, RETURN};
 use crate::trap::TrapKind;
 
 use super::local::{LocalMemory, lanes};
-use super::patience::PATIENCE;
+use super::patience::{LATER_PATIENCE, PATIENCE};
 
 /// The most frames of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
@@ -315,9 +315,14 @@ impl<'c> Warp<'c> {
         }
     }
 
+    /// Instructions for which lanes wait for others that may never come.
+    pub fn patience(&self) -> u64 {
+        if self.apart { LATER_PATIENCE } else { PATIENCE }
+    }
+
     /// The joins at which lanes have waited long.
     pub fn impatient_joins(&self) -> Vec<u32> {
-        let long_ago = self.executed.saturating_sub(PATIENCE);
+        let long_ago = self.executed.saturating_sub(self.patience());
         let waits = |join: &Join| join.next.mask != 0 && join.since <= long_ago;
         self.joins.iter().enumerate().filter(|(_, join)| waits(join)).map(|(index, _)| index as u32).collect()
     }
