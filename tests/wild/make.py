@@ -50,12 +50,12 @@ def expect(path):
             block = []
         if after:
             after = False
-            if re.match(r"// (in|out|inout|bytes): ", line):
+            if re.match(r"// (in|out|inout|bytes|tensor): ", line):
                 continue
         lines.append(line)
         if line.startswith("//= "):
             what, ty, expression = line[4:].split(" ", 2)
-            parts = [text_of(ty, eval(part, names)) for part in (expression.split(" -> ") if what == "inout:" else [expression])]
+            parts = [text_of(ty, eval(part, names)) for part in (expression.split(" -> ") if what in ("inout:", "tensor:") else [expression])]
             lines.append(f"// {what} {ty} {' -> '.join(parts)}")
             after = True
     path.write_text("\n".join(lines) + "\n")
@@ -115,8 +115,8 @@ def without_folders(text):
     numbers = lambda name: ",".join(str(byte) for byte in name.encode())
     text = text.replace(here + "/", "").replace(here, ".")
     text = text.replace(numbers(here), numbers("/" + "x" * (len(here) - 1)))
-    text = re.sub(r'"/[^"]*/site-packages/', '"', text)
-    return re.sub(r'"/[^"]*/include/', '"cuda/include/', text)
+    text = re.sub(r'"/[^"]*/include/', '"cuda/include/', text)
+    return re.sub(r'"/[^"]*/site-packages/', '"', text)
 
 
 if __name__ == "__main__":
