@@ -19,13 +19,24 @@ const KERNEL: &str = "\
 }
 ";
 
-/// A folder with the driver and the file `it.ptx`, made once.
+/// One whose parameter is a tensor map.
+const MAPS: &str = "\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128]) {
+	ret;
+}
+";
+
+/// A folder with the driver and the files `it.ptx` and `maps.ptx`, made once.
 fn folder() -> &'static Path {
     static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let source = folder.path().join("libcuda.rs");
         std::fs::write(&source, DRIVER).expect("the source is written");
         std::fs::write(folder.path().join("it.ptx"), KERNEL).expect("the file is written");
+        std::fs::write(folder.path().join("maps.ptx"), MAPS).expect("the file is written");
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let compiled = Command::new(rustc)
             .args(["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", "-Copt-level=1", "-o"])
@@ -51,6 +62,10 @@ const RUN: &str = "run it.ptx k --device gpu --grid 1 --block 32 u32[16]=ramp --
 const SURFACE: &str = "run it.ptx k --device gpu --grid 1 --block 32 surf2d:u16x2[8x4]=ramp --print 0";
 const TEXTURE: &str = "run it.ptx k --device gpu --grid 1 --block 32 tex3d:f32[4x4x4],linear,norm=ramp";
 const CLUSTERS: &str = "run it.ptx k --device gpu --grid 4 --cluster 2 --block 32 u32[16]";
+const TENSOR: &str = "run maps.ptx k --device gpu --grid 1 --block 32 \
+                      tensor:f64[16x8],box:16x4,every:1x2,swizzle:128,l2:128,fill:nan=ramp --print 0";
+const COLUMNS: &str = "run it.ptx k --device gpu --grid 1 --block 32 \
+                       tensor_at:u16[8x5x4x2],lower:-1x0,upper:-1x-2,channels:8,pixels:6,interleave:16";
 const LAB: &str = "transpose --padded --pitched --rows 64 --cols 64 --device gpu --time-limit 0.01";
 
 fn printed(mut command: assert_cmd::Command, code: i32) -> String {
@@ -91,6 +106,16 @@ fn a_gpu_runs_clusters_if_it_has_them() {
     let mut old = on_fake_gpu(CLUSTERS, "");
     old.env("FAKE_CUDA_MAJOR", "8");
     fails(old, 2, &["kernel k: clusters need a GPU of compute capability 9.0, and Fake GPU has 8.0"]);
+}
+
+#[test]
+fn the_driver_makes_tensor_maps() {
+    // It looks at each of its arguments: see there.
+    let text = printed(on_fake_gpu(TENSOR, ""), 0);
+    assert!(text.contains("Argument 0, f64[128]:") && text.contains("\n120: 120 121 122 123"), "{text}");
+    printed(on_fake_gpu(COLUMNS, ""), 0);
+    fails(on_fake_gpu(TENSOR, "cuTensorMapEncodeTiled:801"), 2, &["making a tensor map", "(801)"]);
+    fails(on_fake_gpu(COLUMNS, "cuTensorMapEncodeIm2col:1"), 2, &["making a tensor map", "(1)"]);
 }
 
 #[test]
@@ -138,7 +163,7 @@ fn whatever_fails_is_one_line_and_no_panic() {
     for function in functions {
         // Out of memory; an illegal address; a status that no header lists; and a failure later on.
         for failing in ["2", "700", "4242", "999:2", "999:3"].map(|status| format!("{function}:{status}")) {
-            for arguments in [RUN, SURFACE, TEXTURE, CLUSTERS, LAB] {
+            for arguments in [RUN, SURFACE, TEXTURE, CLUSTERS, TENSOR, COLUMNS, LAB] {
                 let run = on_fake_gpu(arguments, &failing).output().expect("the program runs");
                 let error = String::from_utf8_lossy(&run.stderr);
                 let code = run.status.code().unwrap_or(-1);

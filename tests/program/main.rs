@@ -17,6 +17,7 @@ mod planted;
 mod printing;
 mod results;
 mod run;
+mod tensors;
 mod textures;
 
 use std::path::{Path, PathBuf};

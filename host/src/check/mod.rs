@@ -150,6 +150,11 @@ pub(crate) fn type_of(variable: &Variable) -> String {
     }
 }
 
+/// Whether a parameter is what a tensor map is: 128 bytes that are aligned to 64.
+pub(crate) fn may_be_tensor_map(variable: &Variable) -> bool {
+    variable.size == Some(simt::TENSOR_MAP_BYTES as u64) && variable.align >= 64
+}
+
 impl Kernel<'_> {
     fn instructions(&self) -> usize {
         self.function.body.as_ref().map_or(0, Vec::len)
@@ -219,7 +224,8 @@ impl Kernel<'_> {
         let width = types.iter().map(String::len).max().unwrap_or(0);
         for (index, (parameter, ty)) in self.parameters.iter().zip(types).enumerate() {
             let size = counted(parameter.size.unwrap_or(0), "byte");
-            text += &format!("  {index}: {ty:width$}  {size}, align {}  {}\n", parameter.align, parameter.name);
+            let hint = if may_be_tensor_map(parameter) { " (a tensor map, perhaps)" } else { "" };
+            text += &format!("  {index}: {ty:width$}  {size}, align {}  {}{hint}\n", parameter.align, parameter.name);
         }
         if !self.never_written.is_empty() {
             text += &format!("  used, and written by nothing: {}\n", self.never_written.join(", "));

@@ -3,7 +3,7 @@
 use ptx::{Function, Module};
 
 use super::flags::{Flags, Save};
-use crate::check::type_of;
+use crate::check::{may_be_tensor_map, type_of};
 use crate::error::{Error, Result};
 use crate::output_file;
 
@@ -51,8 +51,12 @@ pub(super) fn check_arguments(module: &Module, function: &Function, flags: &Flag
     for (index, (argument, parameter)) in flags.arguments.iter().zip(parameters).enumerate() {
         let (given, wanted) = (argument.bytes() as u64, parameter.size.unwrap_or(0));
         if given != wanted {
+            let hint = match may_be_tensor_map(parameter) {
+                true => "; a tensor map is written as in tensor:f32[64x32],box:32x8",
+                false => "",
+            };
             return refuse(format!(
-                "parameter {index} ({} {}) has {wanted} bytes, and argument {index}, {}, has {given}",
+                "parameter {index} ({} {}) has {wanted} bytes, and argument {index}, {}, has {given}{hint}",
                 type_of(parameter),
                 parameter.name,
                 argument.text

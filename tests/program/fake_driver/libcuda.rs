@@ -178,6 +178,29 @@ driver! {
     cuTexObjectDestroy(texture: u64) {}
     cuSurfObjectCreate(surface: *mut u64, resource: *const c_void) { *surface = 2; }
     cuSurfObjectDestroy(surface: u64) {}
+    cuTensorMapEncodeTiled(
+        map: *mut [u8; 128], element: u32, rank: u32, address: *mut c_void, dimensions: *const u64, strides: *const u64,
+        extents: *const u32, steps: *const u32, interleave: u32, swizzle: u32, promotion: u32, fill: u32
+    ) {
+        // As the tests of `gpu.rs` have it.
+        assert_eq!(map as usize % 64, 0, "the map is aligned");
+        assert_eq!((element, rank, interleave, swizzle, promotion, fill), (8, 2, 0, 3, 2, 1));
+        assert_eq!(address as usize % 16, 0, "the tensor is aligned");
+        assert_eq!((*dimensions.cast::<[u64; 2]>(), *strides), ([16, 8], 128));
+        assert_eq!((*extents.cast::<[u32; 2]>(), *steps.cast::<[u32; 2]>()), ([16, 4], [1, 2]));
+        *map = [7; 128];
+    }
+    cuTensorMapEncodeIm2col(
+        map: *mut [u8; 128], element: u32, rank: u32, address: *mut c_void, dimensions: *const u64, strides: *const u64,
+        lower: *const i32, upper: *const i32, channels: u32, pixels: u32, steps: *const u32, interleave: u32, swizzle: u32,
+        promotion: u32, fill: u32
+    ) {
+        assert_eq!((element, rank, interleave, swizzle, promotion, fill), (1, 4, 1, 0, 0, 0));
+        assert_eq!((*dimensions.cast::<[u64; 4]>(), *strides.cast::<[u64; 3]>()), ([8, 5, 4, 2], [16, 80, 320]));
+        assert_eq!((*lower.cast::<[i32; 2]>(), *upper.cast::<[i32; 2]>()), ([-1, 0], [-1, -2]));
+        assert_eq!((channels, pixels, *steps.cast::<[u32; 4]>()), (8, 6, [1; 4]));
+        *map = [9; 128];
+    }
     cuInit(flags: u32) {}
     cuDriverGetVersion(version: *mut i32) { *version = 13_000; }
     cuDeviceGetCount(count: *mut i32) {

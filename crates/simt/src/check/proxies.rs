@@ -1,5 +1,5 @@
-//! Writes that the async proxy need not see: bulk copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` reach memory by a proxy of
-//! their own. What threads have written by the generic one, with stores and atomic operations, comes before such an operation only if
+//! Writes that the async proxy need not see: bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` reach memory
+//! by a proxy of their own. What threads have written by the generic one, with stores and atomic operations, comes before such an operation only if
 //! a `fence.proxy.async` stands between the two, on the way by which they are in order: of the thread that wrote, or of one behind it.
 //! What the copies bring is there for all who have waited for it.
 
@@ -17,7 +17,7 @@ impl Proxies {
     pub fn new(code: &Code) -> Self {
         let actions = || code.instructions.iter().map(|instruction| (instruction.counter, &instruction.action));
         let is_async = |action: &Action| match action {
-            Action::Asynchronous(action) => matches!(**action, Asynchronous::Bulk(_)),
+            Action::Asynchronous(action) => matches!(**action, Asynchronous::Bulk(_) | Asynchronous::Tensor(_)),
             Action::Matrix(operation) => matches!(**operation, Matrix::MultiplyTogether(_)),
             _ => false,
         };
