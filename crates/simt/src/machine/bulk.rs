@@ -8,10 +8,8 @@ use super::asynchronous::barrier_addresses;
 use super::block::Worker;
 use super::local::lanes;
 use super::observe::{self, Other};
-use super::transit::{
-    self, Arriving, Delivery, Departing, Telling, UNIT, begins, check_pieces, little_endian, run_of_shared,
-    runs_of_global, send, tell, tell_pieces,
-};
+use super::telling::{Telling, begins, little_endian, run_of_shared, runs_of_global, tell, tell_pieces};
+use super::transit::{self, Arriving, Delivery, Departing, UNIT, check_pieces, send};
 use super::warp::{Split, Warp};
 use crate::check::Run;
 use crate::lanes::Registers;

@@ -33,6 +33,7 @@ mod step;
 mod store;
 mod surface;
 mod system;
+mod telling;
 mod tensor;
 mod texture;
 mod transit;

@@ -9,10 +9,8 @@ use super::asynchronous::barrier_addresses;
 use super::block::{Worker, absence};
 use super::local::lanes;
 use super::observe;
-use super::transit::{
-    self, Arriving, Delivery, Departing, Reduction, Telling, UNIT, begins, check_pieces, refused, run_of_shared,
-    runs_of_global, tell, tell_part, tell_pieces,
-};
+use super::telling::{Telling, begins, run_of_shared, runs_of_global, tell, tell_part, tell_pieces};
+use super::transit::{self, Arriving, Delivery, Departing, Reduction, UNIT, check_pieces, refused};
 use super::warp::{Split, Warp};
 use crate::lanes::WideRow;
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};

@@ -1,0 +1,115 @@
+//! What the sanitizer is told of the copy engine: the bytes that a copy reads and writes, when it begins, and that it goes on beside the
+//! threads from then on.
+
+use ptx::Space;
+
+use super::block::Worker;
+use super::observe::{self, Other};
+use super::transit::{Reduction, UNIT};
+use super::warp::Warp;
+use crate::check::{Operation, Run};
+use crate::tensor::{Piece, Placement};
+
+/// What the sanitizer is told of a copy.
+#[derive(Clone, Copy)]
+pub(super) enum Telling<'a> {
+    Reads,
+    /// Of the bytes of a list.
+    Writes(&'a [u8]),
+    Combines,
+    /// Of a tensor map, which is no access of the async proxy.
+    ReadsMap,
+    WritesMap(&'a [u8]),
+    Mbarrier,
+}
+
+/// Tells the sanitizer of bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
+pub(super) fn tell_part<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    space: Space,
+    what: Telling,
+    (address, offset, width): (u64, u32, u32),
+    (lane, counter): (usize, u32),
+) -> bool {
+    if worker.checker.is_none() {
+        return true;
+    }
+    let mut words = [[0; 32]; 4];
+    let is_async = matches!(what, Telling::Reads | Telling::Writes(_) | Telling::Combines);
+    let what = match what {
+        Telling::Reads | Telling::ReadsMap => Other::Read(width),
+        Telling::Writes(data) | Telling::WritesMap(data) => {
+            let data = data.get(offset as usize..(offset + width) as usize).unwrap_or_default();
+            for (row, word) in words.iter_mut().zip(data.chunks(4)) {
+                row[lane] = little_endian(word) as u32;
+            }
+            Other::Write(width, &words)
+        }
+        Telling::Combines => Other::Combine(width),
+        Telling::Mbarrier => Other::Mbarrier,
+    };
+    let what = if is_async { Other::Async(&what) } else { what };
+    observe::touch_at(worker, warp, space, what, 1 << lane, &[address; 32], counter) != 0
+}
+
+/// The same for a run of bytes, in parts of 16.
+pub(super) fn tell<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    space: Space,
+    what: Telling,
+    (start, bytes, placement): (u64, u32, &Placement),
+    thread: (usize, u32),
+) -> bool {
+    worker.checker.is_none()
+        || (0..bytes).step_by(UNIT).all(|offset| {
+            let part = (placement.address(start, offset), offset, UNIT as u32);
+            tell_part(worker, warp, space, what, part, thread)
+        })
+}
+
+/// The same for what goes to global memory.
+pub(super) fn tell_pieces<'l>(
+    worker: &mut Worker<'l>,
+    warp: &mut Warp<'l>,
+    what: Telling,
+    pieces: &[Piece],
+    thread: (usize, u32),
+) -> bool {
+    let mut parts = pieces.iter().flat_map(Piece::parts);
+    worker.checker.is_none()
+        || parts.all(|Piece { address, offset, bytes }| {
+            tell_part(worker, warp, Space::Global, what, (address, offset, bytes), thread)
+        })
+}
+
+/// Bytes of shared memory.
+pub(super) fn run_of_shared(start: u64, bytes: u32) -> Run {
+    Run { shared: true, start, bytes: bytes.into() }
+}
+
+/// Those of a tensor, or of any run of bytes, in global memory.
+pub(super) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
+    pieces
+        .iter()
+        .map(|&Piece { address, bytes, .. }| Run { shared: false, start: address, bytes: bytes.into() })
+        .collect()
+}
+
+/// Something a lane begins that goes on beside it: reads some runs, and writes others. Returns the sanitizer's number for it.
+pub(super) fn begins(
+    worker: &mut Worker,
+    warp: &Warp,
+    (reads, writes): (Vec<Run>, Vec<Run>),
+    reduction: Reduction,
+    (lane, place): (usize, u32),
+) -> u32 {
+    let (block, thread, combines) = (worker.block.number, warp.index * 32 + lane as u32, reduction.is_some());
+    observe::begins(worker, || Operation { place, block, thread, reads, writes, combines, is_product: false })
+}
+
+/// The value of up to eight bytes.
+pub(super) fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
