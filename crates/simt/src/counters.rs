@@ -184,7 +184,7 @@ impl Counters {
         count("ptx__inst_executed_op_branch_divergent.sum", self.divergent_branches);
         count("ptx__inst_executed_op_barrier.sum", self.barriers);
         let distributed = [
-            ("ptx__requests_mem_distributed_shared_op_ld.sum", self.distributed.load),
+            ("l1tex__t_requests_pipe_lsu_mem_dshared_op_ld.sum", self.distributed.load),
             ("ptx__requests_mem_distributed_shared_op_st.sum", self.distributed.store),
             ("ptx__requests_mem_distributed_shared_op_atom.sum", self.distributed.atomic),
             ("ptx__requests_mem_distributed_shared_op_red.sum", self.distributed.reduction),
