@@ -16,7 +16,7 @@ perf script -i "$samples" -F ip 2>/dev/null |
             $_ = join " ", @lines;
             $parts{
                 m{simt/src/(check/|machine/observe)} ? "checks"
-                : m{simt/src/(machine/(access|local)|memory/|coalesce)} ? "accesses and their counting"
+                : m{simt/src/(machine/(access|load|store|atomic|local)\b|memory/|coalesce)} ? "accesses and their counting"
                 : m{simt/src/machine/|simt/src/lanes/registers.*machine/} ? "dispatch, branches, barriers, new blocks"
                 : m{simt/src/lanes/} ? "arithmetic"
                 : "other"
