@@ -186,11 +186,12 @@ pub(super) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<Handler> {
 
 /// The handler of an operation with carry. Operand `e` names the predicate that stands for the carry flag.
 pub(crate) fn carry(which: Carry, ty: Type) -> Option<Handler> {
-    /// `$value` is a pair: the result, and the carry (for subtraction, the borrow).
+    /// `$value` is a pair: the result, and the carry. `$unread` are the carries of what reads none: a subtraction adds the complement
+    /// and one, so its carry says that nothing was borrowed. Compilers rely on that (nvcc's division of 128 bits looks at it with `addc`).
     macro_rules! with_carry {
-        ($T:ident, $row:ident, $set:ident, |$a:ident, $b:ident, $c:ident, $flag:ident| $value:expr) => {{
+        ($T:ident, $row:ident, $set:ident, $unread:literal, |$a:ident, $b:ident, $c:ident, $flag:ident| $value:expr) => {{
             fn run<const IN: bool, const OUT: bool>(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
-                let flags = if IN { registers.predicate(operands.e) } else { 0 };
+                let flags = if IN { registers.predicate(operands.e) } else { $unread };
                 let (a, b) = (registers.$row(operands.a), registers.$row(operands.b));
                 let c = registers.$row(operands.c);
                 let mut result: [$T; 32] = [0; 32];
@@ -221,28 +222,23 @@ pub(crate) fn carry(which: Carry, ty: Type) -> Option<Handler> {
             (sum, first | second)
         }};
     }
-    macro_rules! subtract {
-        ($a:expr, $b:expr, $flag:expr) => {{
-            let (difference, first) = $a.overflowing_sub($b);
-            let (difference, second) = difference.overflowing_sub($flag);
-            (difference, first | second)
-        }};
-    }
     macro_rules! for_width {
         ($T:ident, $row:ident, $set:ident, $W:ident, $S:ident, $SW:ident) => {
             match which.op {
-                CarryOp::Add => with_carry!($T, $row, $set, |a, b, _c, flag| add!($T, a, b, flag)),
-                CarryOp::Subtract => with_carry!($T, $row, $set, |a, b, _c, flag| subtract!(a, b, flag)),
+                CarryOp::Add => with_carry!($T, $row, $set, 0, |a, b, _c, flag| add!($T, a, b, flag)),
+                CarryOp::Subtract => {
+                    with_carry!($T, $row, $set, 0xffff_ffff, |a, b, _c, flag| add!($T, a, !b, flag))
+                }
                 CarryOp::MultiplyAddLow => {
-                    with_carry!($T, $row, $set, |a, b, c, flag| add!($T, a.wrapping_mul(b), c, flag))
+                    with_carry!($T, $row, $set, 0, |a, b, c, flag| add!($T, a.wrapping_mul(b), c, flag))
                 }
                 CarryOp::MultiplyAddHigh if ty.kind() == ptx::Kind::Signed => {
-                    with_carry!($T, $row, $set, |a, b, c, flag| {
+                    with_carry!($T, $row, $set, 0, |a, b, c, flag| {
                         let high = (($SW::from(a as $S) * $SW::from(b as $S)) >> $T::BITS) as $T;
                         add!($T, high, c, flag)
                     })
                 }
-                CarryOp::MultiplyAddHigh => with_carry!($T, $row, $set, |a, b, c, flag| {
+                CarryOp::MultiplyAddHigh => with_carry!($T, $row, $set, 0, |a, b, c, flag| {
                     add!($T, (($W::from(a) * $W::from(b)) >> $T::BITS) as $T, c, flag)
                 }),
             }
