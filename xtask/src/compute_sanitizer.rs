@@ -39,6 +39,9 @@ pub struct Options {
     /// Only kernels whose names contain this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+    /// Only kernels that the file has no results of: these are added to it.
+    #[arg(long)]
+    new: bool,
     /// Runs at the same time, of those that should not hang.
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     jobs: usize,
@@ -130,7 +133,13 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let host = fs::canonicalize(&options.host).map_err(file(&options.host))?;
     let mut cases = suite::cases(&root).map_err(file(&root.join(suite::FOLDER)))?;
     cases.retain(|case| case.kernel.contains(&options.only));
-    let heading = format!("# {}\n# kernel\ttool\terrors\twarnings\tended\tfirst message\n", heading(&tool)?);
+    let known = match options.new {
+        true => results_of(&fs::read_to_string(&options.out).map_err(file(&options.out))?, &cases),
+        false => String::new(),
+    };
+    cases.retain(|case| !known.lines().any(|line| kernel_of(line) == Some(&case.kernel)));
+    let columns = "# kernel\ttool\terrors\twarnings\tended\tfirst message\n";
+    let before = format!("# {}\n{columns}{known}", heading(&tool)?);
 
     let scratch = tempfile::tempdir().map_err(file(Path::new("a folder for what the runs print")))?;
     for case in &cases {
@@ -139,7 +148,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
         fs::write(&path, alone(&ptx, &case.kernel)).map_err(file(&path))?;
     }
     let mut out = File::create(&options.out).map_err(file(&options.out))?;
-    out.write_all(heading.as_bytes()).map_err(file(&options.out))?;
+    out.write_all(before.as_bytes()).map_err(file(&options.out))?;
     let done = Mutex::new((Vec::new(), out));
     let bench = Bench { options, tool, host, root, scratch, start: Instant::now(), done };
 
@@ -154,7 +163,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
 
     let (mut lines, _) = bench.done.into_inner().expect("no run panics");
     lines.sort();
-    let text = lines.into_iter().map(|(_, line)| line).fold(heading, |text, line| text + &line);
+    let text = lines.into_iter().map(|(_, line)| line).fold(before, |text, line| text + &line);
     fs::write(&options.out, text).map_err(file(&options.out))?;
     println!("{}", options.out.display());
     Ok(())
@@ -207,6 +216,20 @@ impl Bench<'_> {
             (Err(problem), _) | (_, Err(problem)) => failed(problem),
         }
     }
+}
+
+/// The kernel that a line of the results is about.
+fn kernel_of(line: &str) -> Option<&str> {
+    line.split('\t').next().filter(|_| !line.starts_with('#'))
+}
+
+/// The lines of the results of these kernels, but for runs that were skipped: those are to be made again, with all of their kernel.
+fn results_of(text: &str, cases: &[Case]) -> String {
+    let skipped = |line: &str| line.split('\t').nth(4) == Some("skipped");
+    let again: Vec<&str> = text.lines().filter(|line| skipped(line)).filter_map(kernel_of).collect();
+    let is_known = |kernel: &str| cases.iter().any(|case| case.kernel == kernel) && !again.contains(&kernel);
+    let lines = text.lines().filter(|line| kernel_of(line).is_some_and(is_known));
+    lines.fold(String::new(), |lines, line| lines + line + "\n")
 }
 
 /// Waits for a run and returns its exit code; `None` if it hangs: then all its processes are ended.
@@ -350,6 +373,24 @@ mod tests {
         assert_eq!((hung.errors, hung.ended.as_str()), (None, "hang"));
         let plain = outcome("none", Some(1), "error: kernel k: an illegal address\n");
         assert_eq!((plain.errors, plain.message.as_str()), (None, "error: kernel k: an illegal address"));
+    }
+
+    #[test]
+    fn results_of_old_are_kept_for_kernels_that_are_still_there() {
+        let case = |kernel: &str| Case {
+            kernel: kernel.to_owned(),
+            title: String::new(),
+            file: String::new(),
+            ptx: String::new(),
+            arguments: Vec::new(),
+            marks: Vec::new(),
+        };
+        let text = "# H200\n# kernel\ttool\n\
+                    a\tnone\t-\t0\t0\t\na\tmemcheck\t1\t0\t0\tInvalid\n\
+                    gone\tnone\t-\t0\t0\t\n\
+                    b\tnone\t-\t0\t0\t\nb\tmemcheck\t-\t0\tskipped\t\n";
+        let known = results_of(text, &["a", "b", "c"].map(case));
+        assert_eq!(known, "a\tnone\t-\t0\t0\t\na\tmemcheck\t1\t0\t0\tInvalid\n");
     }
 
     #[test]
