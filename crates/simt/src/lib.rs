@@ -52,8 +52,9 @@
 //! Nothing but the program, its arguments and its memory: not the number of host threads, nor the time. Blocks of a kernel
 //! run in order, on one thread, if it holds operations whose result depends on the order of blocks: atomic operations on
 //! device memory on floats, of which the old value is used, or of more than one kind; exchanges, compare-and-swap,
-//! increment and decrement; volatile, relaxed and acquire loads; `malloc` and `free`. Integer additions, minima and the like come out the same in any
-//! order. A kernel with a data race between blocks has no such promise. Clocks count the instructions of the warp.
+//! increment and decrement; reductions of boxes of tensors, whose type only their map says; volatile, relaxed and acquire loads; `malloc`
+//! and `free`. Integer additions, minima and the like come out the same in any order. A kernel with a data race between blocks
+//! has no such promise. Clocks count the instructions of the warp.
 #![forbid(unsafe_code)]
 
 mod check;

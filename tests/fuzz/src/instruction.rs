@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use simt::{Launch, Memory, Program};
+use simt::{Launch, Memory, Program, TENSOR_MAP_BYTES, TensorElement, TensorMap};
 
 use crate::text;
 
 /// Texts with every instruction there is. To append is harmless; another order would give the checked-in inputs another meaning.
-const BASES: [&str; 12] = [
+const BASES: [&str; 15] = [
     include_str!("../../../crates/ptx/tests/data/instructions.ptx"),
     include_str!("../../../crates/simt/tests/filetests/bits.ptx"),
     include_str!("../../../crates/simt/tests/filetests/integer.ptx"),
@@ -22,6 +22,9 @@ const BASES: [&str; 12] = [
     include_str!("../../../crates/simt/tests/filetests/divergence.ptx"),
     include_str!("../../../crates/simt/tests/filetests/barriers.ptx"),
     include_str!("../../../crates/simt/tests/filetests/initializers.ptx"),
+    include_str!("../../../crates/simt/tests/filetests/tensors.ptx"),
+    include_str!("../../../crates/simt/tests/filetests/tensor_stores.ptx"),
+    include_str!("../../../crates/simt/tests/filetests/tensor_maps.ptx"),
 ];
 
 /// A text cut into functions, as lines, each with what stands around it.
@@ -158,11 +161,15 @@ pub fn check(text: &str) {
     let mut memory = Memory::new(1 << 22);
     let Ok(program) = Program::load(&module, &mut memory) else { return };
     let Ok(buffer) = memory.allocate(4096) else { return };
+    let Ok(map) = TensorMap::tiled(TensorElement::U32, buffer, &[32, 8], &[8, 4]).encode() else { return };
     for kernel in program.kernels() {
         let arguments: Vec<Vec<u8>> = kernel
             .parameters
             .iter()
-            .map(|&(size, _)| (0..size.min(1 << 16)).map(|byte| buffer.to_le_bytes()[byte as usize % 8]).collect())
+            .map(|&(size, _)| match size == TENSOR_MAP_BYTES as u64 {
+                true => map.to_vec(),
+                false => (0..size.min(1 << 16)).map(|byte| buffer.to_le_bytes()[byte as usize % 8]).collect(),
+            })
             .collect();
         let launch = Launch {
             kernel: &kernel.name,
