@@ -201,6 +201,11 @@ fn devices_agree_on_random_numbers() {
     assert!(failures.is_empty(), "{} kernels differ:\n{}", failures.len(), failures.join("\n"));
 }
 
+/// After a fault a GPU runs nothing more for the same process: `COALESCE_ONLY=tensors.ptx:132` has the test of that line alone run.
+fn is_asked_for(file: &str, test: &Test) -> bool {
+    std::env::var("COALESCE_ONLY").map_or(true, |only| only == format!("{file}:{}", test.line))
+}
+
 #[test]
 fn every_file_gives_on_each_device_what_its_comments_say() {
     for choice in choices() {
@@ -212,7 +217,8 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
             // What ends in a trap or a refusal is worded by the simulator alone.
             let ends_well = |test: &&Test| test.trap.is_none() && test.error.is_none();
             let is_for_it = |test: &&Test| choice == DeviceChoice::Simulator || !test.simulator_only;
-            let tests: Vec<_> = tests.iter().filter(ends_well).filter(is_for_it).collect();
+            let is_asked_for = |test: &&Test| is_asked_for(&name, test);
+            let tests: Vec<_> = tests.iter().filter(ends_well).filter(is_for_it).filter(is_asked_for).collect();
             if tests.is_empty() {
                 continue;
             }
@@ -263,7 +269,7 @@ fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
                         continue;
                     }
                     *ran = true;
-                    if test.simulator_only && choice != DeviceChoice::Simulator {
+                    if test.simulator_only && choice != DeviceChoice::Simulator || !is_asked_for(&name, test) {
                         continue;
                     }
                     let mut test = test.clone();

@@ -1,7 +1,7 @@
 //! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by an engine, and stores that tell a barrier.
 //! What becomes of them then is in [`transit`](super::transit).
 
-use ptx::Space;
+use ptx::{Space, Type};
 
 use super::access::{self, Attempt, Refused};
 use super::asynchronous::barrier_addresses;
@@ -36,7 +36,8 @@ pub(super) fn begin<'l>(
     };
     let (sizes, blocks) = (*warp.registers.word(copy.bytes), copy.blocks.map(|row| *warp.registers.word(row)));
     for lane in lanes(mask) {
-        let (from, to, bytes, reduction) = (from[lane], to[lane], sizes[lane], copy.reduction);
+        let (from, to, bytes) = (from[lane], to[lane], sizes[lane]);
+        let reduction = copy.reduction.map(|(op, ty)| (op, ty, ty == Type::F32));
         if !bytes.is_multiple_of(UNIT as u32) || bytes > MOST_BYTES {
             return Err(Refused::because(TrapKind::BulkCopySize { bytes }, lane as u32));
         }
@@ -99,7 +100,7 @@ pub(super) fn store<'l>(
     let barriers = barrier_addresses(worker, warp, &store.barrier, split, mask, true)?;
     for lane in lanes(mask) {
         let (bytes, placement) = (data(&warp.registers, lane), Placement::LINEAR);
-        let reduction = store.op.map(|op| (op, store.ty));
+        let reduction = store.op.map(|op| (op, store.ty, false));
         let writes = vec![run_of_shared(to[lane], width)];
         let number = begins(worker, warp, (Vec::new(), writes), reduction, (lane, counter));
         send(worker, Arriving { to: to[lane], barrier: barriers[lane], bytes, placement, reduction, number }, lane)?;

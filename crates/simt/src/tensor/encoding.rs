@@ -130,7 +130,7 @@ impl TensorMap {
     ///
     /// They are none, or one that cannot be.
     pub fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, TensorFault> {
-        if get(bytes, 0, 4) != MARK.into() {
+        if get(bytes, 0, 4) != u64::from(MARK) {
             return Err(TensorFault::NoMap);
         }
         let rank = usize::from(bytes[RANK]) + 1;
@@ -167,7 +167,7 @@ impl TensorMap {
 
 /// `tensormap.replace`: in a map, or in zeros, which become one.
 pub(crate) fn replace(bytes: &mut Bytes, field: TensorField, value: u64) -> Result<(), TensorFault> {
-    if get(bytes, 0, 4) != MARK.into() && bytes.iter().any(|&byte| byte != 0) {
+    if get(bytes, 0, 4) != u64::from(MARK) && bytes.iter().any(|&byte| byte != 0) {
         return Err(TensorFault::NoMap);
     }
     put(bytes, 0, 4, MARK.into());

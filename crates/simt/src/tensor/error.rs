@@ -113,6 +113,16 @@ pub enum TensorFault {
         /// The coordinate.
         coordinate: i32,
     },
+    /// A box that begins between pieces of 16 bytes.
+    #[error(
+        "a box that begins at element {coordinate} of {bytes} bytes each: in the first dimension that is to be a multiple of 16 bytes"
+    )]
+    BetweenPieces {
+        /// The first coordinate.
+        coordinate: i32,
+        /// Bytes of an element.
+        bytes: u32,
+    },
     /// A store of pixels beyond the images.
     #[error("a store of pixels whose box reaches beyond the images: only loads may do that")]
     StoreCorners,

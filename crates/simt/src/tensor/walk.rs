@@ -13,6 +13,9 @@ const MOST_BYTES: u64 = (1 << 20) - 1;
 /// What a box's address in shared memory is a multiple of.
 const SHARED_ALIGN: u64 = 128;
 
+/// Where a box may begin along the first dimension.
+const PIECE_BYTES: i64 = 16;
+
 /// Bytes of a line, within which swizzled pieces change places.
 const LINE: u32 = 128;
 
@@ -125,12 +128,18 @@ impl TensorBox {
         }
         let element = map.element.bytes();
         let row = Row { first: coordinates[0].into(), bytes: map.row_bytes(), slice: map.slice(coordinates[0])? };
+        // No manual says so: an H200 has an illegal instruction there (2026-11-21).
+        if (i64::from(coordinates[0]) * i64::from(element)) % PIECE_BYTES != 0 {
+            return Err(TensorFault::BetweenPieces { coordinate: coordinates[0], bytes: element });
+        }
         let span = map.swizzle.span();
         let pitch = if map.interleave == Interleave::None { span.unwrap_or(row.bytes) } else { row.bytes };
         let swizzle = span.map_or(0, |span| u64::from(span / 16 - 1));
         let mut walk = Walk {
             map,
             row,
+            // A store writes pieces of 16 bytes whole, if their first element is inside: no manual says so, an H200 does (2026-11-21).
+            step: if stores { (PIECE_BYTES as u32 / element).into() } else { 1 },
             made: Self {
                 element: map.element,
                 pieces: Vec::new(),
@@ -172,13 +181,13 @@ impl TensorBox {
     }
 }
 
-/// An f32 with ten bits of fraction: the nearest, of two the one further from zero.
+/// An f32 with ten bits of fraction: the nearest, of two the even one, as an H200 has it (2026-11-21).
 fn rounded_to_tf32(bits: u32) -> u32 {
     const INFINITY: u32 = 0x7f80_0000;
     match bits & 0x7fff_ffff {
         magnitude if magnitude > INFINITY => 0x7fff_e000,
         INFINITY => bits,
-        _ => bits.wrapping_add(0x1000) & 0xffff_e000,
+        _ => bits.wrapping_add(0xfff + (bits >> 13 & 1)) & 0xffff_e000,
     }
 }
 
@@ -229,6 +238,8 @@ struct Row {
 struct Walk<'m> {
     map: &'m TensorMap,
     row: Row,
+    /// Elements along the first dimension that are inside together.
+    step: i64,
     made: TensorBox,
 }
 
@@ -338,7 +349,8 @@ impl Walk<'_> {
         }
         let count = u64::from(row.bytes) / element;
         let first = row.first + row.slice.map_or(0, |_| slice * count) as i64;
-        let end = (first + count as i64).min(map.dimensions[0] as i64);
+        let tensor_end = (map.dimensions[0] as i64 + self.step - 1) / self.step * self.step;
+        let end = (first + count as i64).min(tensor_end);
         let inside = first.max(0);
         if inside >= end {
             return;
