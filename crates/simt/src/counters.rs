@@ -183,13 +183,11 @@ impl Counters {
         count("ptx__inst_executed_op_branch.sum", self.branches);
         count("ptx__inst_executed_op_branch_divergent.sum", self.divergent_branches);
         count("ptx__inst_executed_op_barrier.sum", self.barriers);
-        let distributed = [
-            ("l1tex__t_requests_pipe_lsu_mem_dshared_op_ld.sum", self.distributed.load),
-            ("ptx__requests_mem_distributed_shared_op_st.sum", self.distributed.store),
-            ("ptx__requests_mem_distributed_shared_op_atom.sum", self.distributed.atomic),
-            ("ptx__requests_mem_distributed_shared_op_red.sum", self.distributed.reduction),
-        ];
-        distributed.iter().for_each(|&(name, counters)| count(name, counters.requests));
+        let ByKind { load, store, atomic, reduction, .. } = &self.distributed;
+        count("l1tex__t_requests_pipe_lsu_mem_dshared_op_ld.sum", load.requests);
+        count("l1tex__t_requests_pipe_lsu_mem_dshared_op_st.sum", store.requests);
+        // A reduction is an atomic operation there.
+        count("l1tex__t_requests_pipe_lsu_mem_dshared_op_atom.sum", atomic.requests + reduction.requests);
         let mut ratio = |name, value: Option<f64>| metrics.push(Metric { name, value: MetricValue::Ratio(value) });
         ratio(
             "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
