@@ -18,18 +18,18 @@ fn printed(arguments: &str, argument: u32) -> Value {
 
 #[test]
 fn tensors_are_made_as_the_argument_says() {
-    let of = |tensor: &str| printed(&format!("{LOADS} load_2d {tensor} i32:2 i32:-1 u32:32 u32:0 u32:8 f32[8]"), 6);
-    assert_eq!(of("tensor:f32[8x4],box:4x2=ramp"), json!([0.0, 0.0, 0.0, 0.0, 2.0, 3.0, 4.0, 5.0]));
-    assert_eq!(of("tensor:f32[3x4],stride:32,box:4x2=5"), json!([0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0]));
-    assert_eq!(of("tensor:f32[8x4],box:4x4,every:1x2=ramp")[4], json!(10.0));
+    let of = |tensor: &str| printed(&format!("{LOADS} load_2d {tensor} i32:0 i32:-1 u32:32 u32:0 u32:8 f32[8]"), 6);
+    assert_eq!(of("tensor:f32[8x4],box:4x2=ramp"), json!([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0]));
+    assert_eq!(of("tensor:f32[3x4],stride:32,box:4x2=5"), json!([0.0, 0.0, 0.0, 0.0, 5.0, 5.0, 5.0, 0.0]));
+    assert_eq!(of("tensor:f32[8x4],box:4x4,every:1x2=ramp")[4], json!(8.0));
     let at = format!("{LOADS} load_at tensor_at:u32[8x4],box:4x2=ramp i32:4 i32:3 u32:32 u32:0 u32:8 u32[8]");
     assert_eq!(printed(&at, 6), json!([28, 29, 30, 31, 0, 0, 0, 0]));
 }
 
 #[test]
 fn tensors_are_printed_and_saved_in_their_shape() {
-    let store = format!("{STORES} store_2d tensor:u16[8x2],box:8x1=9 i32:4 i32:1 u16[8]=ramp u32:4");
-    assert_eq!(printed(&store, 0), json!([9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 0, 1, 2, 3]));
+    let store = format!("{STORES} store_2d tensor:u16[8x2],box:8x1=9 i32:0 i32:1 u16[8]=ramp u32:4");
+    assert_eq!(printed(&store, 0), json!([9, 9, 9, 9, 9, 9, 9, 9, 0, 1, 2, 3, 4, 5, 6, 7]));
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("t.npy");
     output(&format!("{store} --grid 1 --block 32 --save 0={} --device sim", file.display()));
@@ -54,6 +54,10 @@ fn what_is_no_tensor_is_one_line() {
         fails(load(tensor), 2, parts);
     }
     // The kernel's fault is what it does with the map; and the sanitizer sees what of the tensor nobody wrote.
+    let wrong = host(&format!(
+        "{LOADS} load_2d tensor:f32[8x4],box:4x2 i32:2 i32:0 u32:32 u32:0 u32:8 f32[8] --grid 1 --block 32 --device sim"
+    ));
+    fails(wrong, 1, &["a box that begins at element 2 of 4 bytes each"]);
     let wrong = load("tensor:f32[8x4x2],box:4x2x1").assert().code(1);
     let error = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
     assert!(error.contains("an instruction for 2 dimensions, and a tensor map of 3"), "{error}");

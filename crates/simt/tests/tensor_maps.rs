@@ -21,7 +21,7 @@ const MODULE: &str = r"
 	prefetch.const.tensormap [map];
 	mbarrier.init.shared::cta.b64 [full], 1;
 	mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 32;
-	cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1, {1, 2}], [full];
+	cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1, {4, 2}], [full];
 again:
 	mbarrier.try_wait.parity.shared::cta.b64 %p1, [full], 0;
 	@!%p1 bra again;
@@ -53,5 +53,5 @@ fn a_map_may_be_a_constant() {
     program.launch(&memory, &launch).unwrap();
     let mut found = [0; 8];
     memory.read(out, &mut found).unwrap();
-    assert_eq!(found, [17, 0, 0, 0, 25, 0, 0, 0]);
+    assert_eq!(found, [20, 0, 0, 0, 28, 0, 0, 0]);
 }
