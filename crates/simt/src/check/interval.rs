@@ -119,21 +119,20 @@ impl Interval {
         if self.kept.len() == MOST || !matches!(cells, 1 | 2 | 4 | 8 | 16) {
             return false;
         }
+        let start = lanes.start + base;
         let reads = coming.action == AccessAction::Read;
         if reads {
-            if self.written.any && self.written.has(lanes, lanes.start + base, cell_shift) {
+            if self.written.any && self.written.has(lanes, start, cell_shift) {
                 return false;
             }
         } else {
             self.count_reads(cell_shift);
-            let start = lanes.start + base;
             if self.read.any && self.read.has(lanes, start, cell_shift) || !self.written.add(lanes, start, cell_shift) {
                 return false;
             }
         }
-        let (place, start) = (coming.place, lanes.start + base);
         let &Lanes { mask, width, runs, offsets, .. } = lanes;
-        self.kept.push(Kept { reads, place, warp, time, mask, width, runs, start });
+        self.kept.push(Kept { reads, place: coming.place, warp, time, mask, width, runs, start });
         self.offsets.push(*offsets);
         true
     }
