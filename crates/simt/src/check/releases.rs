@@ -35,7 +35,7 @@ pub(super) enum Proxied {
 type ByPurpose<T> = [T; PURPOSES];
 
 /// Times up to which each thread of a block is known of (each column of the clocks).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Row {
     /// Of each thread at least.
     floor: u32,
@@ -64,6 +64,7 @@ impl Row {
 }
 
 /// Something released.
+#[derive(PartialEq)]
 struct Node {
     /// When its cluster began, most often one block.
     start: u32,
@@ -83,9 +84,15 @@ type Index = HashMap<u32, Vec<u32>>;
 pub(super) struct Releases {
     nodes: Vec<Node>,
     /// What a strong read of a location finds.
-    published: HashMap<Location, Vec<u32>>,
+    published: HashMap<Location, u32>,
+    /// The last location that was looked up there, and what it held: threads that poll come back to it.
+    looked_up: Option<(Location, Option<u32>)>,
     /// What each thread has acquired.
     acquired: Vec<Arc<Vec<u32>>>,
+    /// The node that each thread acquired last, if to acquire it again tells the thread nothing.
+    heard: Vec<Option<u32>>,
+    /// A node of each thread's block that has all that the thread could release now.
+    told: Vec<Option<u32>>,
     /// What each thread knew at its last fence of each purpose.
     fenced: ByPurpose<Vec<Option<Arc<[u32]>>>>,
     /// What all threads have fenced, by a barrier.
@@ -111,8 +118,33 @@ impl Releases {
             self.fenced = std::array::from_fn(|_| vec![None; threads]);
             self.met = ByPurpose::default();
         }
+        self.heard.clear();
+        self.heard.resize(threads, None);
+        self.told.clone_from(&self.heard);
         (self.fences, self.acquisitions) = (false, false);
         self.published.retain(|(allocation, _), _| allocation.is_some());
+        self.looked_up = None;
+    }
+
+    /// What a strong read of a location finds.
+    fn found(&mut self, location: Location) -> Option<u32> {
+        match self.looked_up {
+            Some((last, found)) if last == location => found,
+            _ => {
+                let found = self.published.get(&location).copied();
+                self.looked_up = Some((location, found));
+                found
+            }
+        }
+    }
+
+    /// What strong reads of a location find from now on.
+    fn put(&mut self, location: Location, node: Option<u32>) {
+        self.looked_up = Some((location, node));
+        match node {
+            Some(node) => self.published.insert(location, node),
+            None => self.published.remove(&location),
+        };
     }
 
     /// Some lanes execute a fence.
@@ -125,6 +157,7 @@ impl Releases {
             let own = &mut row[clocks.column(thread)];
             *own = (*own).max(time);
             let row: Arc<[u32]> = row.into();
+            (self.heard[thread as usize], self.told[thread as usize]) = (None, None);
             for purpose in (0..PURPOSES).filter(|&purpose| serves(fence, purpose)) {
                 self.fenced[purpose][thread as usize] = Some(row.clone());
             }
@@ -143,14 +176,21 @@ impl Releases {
         if let Some(audience) = releases {
             self.fence(clocks, thread / 32, 1 << (thread % 32), &Fence::of(audience));
         }
-        let old = match reads_too {
-            true => self.published.get(&location).cloned().unwrap_or_default(),
-            false => Vec::new(),
-        };
-        if !self.fences {
-            if !reads_too && !self.published.is_empty() {
-                self.published.remove(&location);
+        if !self.fences && (reads_too || self.published.is_empty()) {
+            return;
+        }
+        let found = self.found(location);
+        let has_fenced = (0..AUDIENCES)
+            .any(|purpose| self.met[purpose].is_some() || self.fenced[purpose][thread as usize].is_some());
+        if !has_fenced {
+            if !reads_too && found.is_some() {
+                self.put(location, None);
             }
+            return;
+        }
+        // An operation that reads and writes hands on what was released to it.
+        let old = found.filter(|_| reads_too);
+        if old.is_some() && old == self.told[thread as usize] {
             return;
         }
         let mut before = (*self.acquired[thread as usize]).clone();
@@ -162,15 +202,8 @@ impl Releases {
                 all.iter_mut().zip(part.iter()).for_each(|(all, part)| *all = (*all).max(*part));
             }
         }
-        if rows[..AUDIENCES].iter().all(Option::is_none) {
-            if !reads_too {
-                self.published.remove(&location);
-            }
-            return;
-        }
         let rank = thread / self.threads_of_block;
-        // An operation that reads and writes hands on what was released to it.
-        for &node in &old {
+        if let Some(node) = old {
             let Node { start, rank: releaser, rows: told, before: earlier } = &self.nodes[node as usize];
             if *start == clocks.start {
                 for (purpose, (row, told)) in rows.iter_mut().zip(told).enumerate() {
@@ -187,8 +220,16 @@ impl Releases {
         before.sort_unstable();
         before.dedup();
         let rows = rows.map(|row| row.map(|row| Row::of(&row)));
-        self.nodes.push(Node { start: clocks.start, rank, rows, before: Arc::new(before) });
-        self.published.insert(location, vec![self.nodes.len() as u32 - 1]);
+        let new = Node { start: clocks.start, rank, rows, before: Arc::new(before) };
+        // Threads that poll for a lock add nothing to it most times.
+        if let Some(same) = old.filter(|&old| self.nodes[old as usize] == new) {
+            self.told[thread as usize] = Some(same);
+            return;
+        }
+        self.nodes.push(new);
+        let node = Some(self.nodes.len() as u32 - 1);
+        self.told[thread as usize] = node;
+        self.put(location, node);
     }
 
     /// A thread reads a location by a strong operation.
@@ -196,41 +237,44 @@ impl Releases {
         if self.published.is_empty() {
             return;
         }
-        let Some(found) = self.published.get(&location) else { return };
-        for &node in found {
-            let Node { start, rank, rows, before } = &self.nodes[node as usize];
-            let mut list = (*self.acquired[thread as usize]).clone();
-            if *start == clocks.start {
-                let same_block = *rank == thread / self.threads_of_block;
-                let audience = if same_block { Audience::Block } else { Audience::Cluster };
-                if let Some(row) = &rows[audience as usize] {
-                    let mut times = vec![0; clocks.columns];
+        let Some(node) = self.found(location) else { return };
+        if self.heard[thread as usize] == Some(node) {
+            return;
+        }
+        (self.heard[thread as usize], self.told[thread as usize]) = (Some(node), None);
+        let Node { start, rank, rows, before } = &self.nodes[node as usize];
+        let mut list = (*self.acquired[thread as usize]).clone();
+        if *start == clocks.start {
+            let same_block = *rank == thread / self.threads_of_block;
+            let audience = if same_block { Audience::Block } else { Audience::Cluster };
+            if let Some(row) = &rows[audience as usize] {
+                let mut times = vec![0; clocks.columns];
+                row.add_to(&mut times);
+                clocks.learn(thread, &times);
+                for (fenced, row) in self.fenced.iter_mut().zip(rows).skip(AUDIENCES) {
+                    let (fenced, Some(row)) = (&mut fenced[thread as usize], row) else { continue };
+                    let mut times = fenced.as_deref().map_or_else(|| vec![0; clocks.columns], <[u32]>::to_vec);
                     row.add_to(&mut times);
-                    clocks.learn(thread, &times);
-                    for (fenced, row) in self.fenced.iter_mut().zip(rows).skip(AUDIENCES) {
-                        let (fenced, Some(row)) = (&mut fenced[thread as usize], row) else { continue };
-                        let mut times = fenced.as_deref().map_or_else(|| vec![0; clocks.columns], <[u32]>::to_vec);
-                        row.add_to(&mut times);
-                        *fenced = Some(times.into());
-                    }
-                    list.extend(before.iter());
+                    *fenced = Some(times.into());
                 }
-            } else if rows[FOR_ALL].is_some() {
-                // What it hands on need not be kept beside it.
-                list.retain(|earlier| before.binary_search(earlier).is_err());
-                list.push(node);
+                list.extend(before.iter());
             }
-            list.sort_unstable();
-            list.dedup();
-            if list != *self.acquired[thread as usize] {
-                self.acquisitions = true;
-                self.acquired[thread as usize] = Arc::new(list);
-            }
+        } else if rows[FOR_ALL].is_some() {
+            // What it hands on need not be kept beside it.
+            list.retain(|earlier| before.binary_search(earlier).is_err());
+            list.push(node);
+        }
+        list.sort_unstable();
+        list.dedup();
+        if list != *self.acquired[thread as usize] {
+            self.acquisitions = true;
+            self.acquired[thread as usize] = Arc::new(list);
         }
     }
 
     /// All threads have met at a barrier.
     pub fn meet_all(&mut self) {
+        self.told.fill(None);
         if self.fences {
             for (met, fenced) in self.met.iter_mut().zip(&mut self.fenced) {
                 let mut all = met.as_deref().map(<[u32]>::to_vec);
@@ -258,7 +302,10 @@ impl Releases {
             parties.flat_map(Meeting::threads).map(|(thread, _)| thread as usize)
         };
         let all = self.union(threads(false));
-        threads(true).for_each(|thread| self.acquired[thread] = all.clone());
+        threads(true).for_each(|thread| {
+            self.acquired[thread] = all.clone();
+            self.told[thread] = None;
+        });
         for fenced in &mut self.fenced {
             let mut all: Option<Vec<u32>> = None;
             for row in threads(false).filter_map(|thread| fenced[thread].as_ref()) {
