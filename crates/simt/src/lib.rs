@@ -73,7 +73,7 @@ mod tensor;
 mod texture;
 mod trap;
 
-pub use check::{Checks, Finding, FindingKind, RaceScope, Site};
+pub use check::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope, Site};
 pub use counters::{
     AccessKind, ByKind, Counters, DistributedCounters, InstructionCounters, MemoryCounters, Metric, MetricValue,
     SharedCounters,

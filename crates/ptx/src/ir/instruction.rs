@@ -5,9 +5,10 @@
 
 use super::{
     Address, AsyncCopy, AsyncStore, AtomicOp, BarrierAction, BinaryOp, BulkCopy, CacheOperator, CallOperand, Callee,
-    CarryOp, Combine, Comparison, Destination, FloatProperty, Location, MatrixMultiply, MatrixTile, MbarrierAction,
-    Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo, Space,
-    Span, TensorCopy, TensorField, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode, WarpgroupMultiply,
+    CarryOp, Combine, Comparison, Destination, FenceProxies, FloatProperty, Location, MatrixMultiply, MatrixTile,
+    MbarrierAction, Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode,
+    SimdVideo, Space, Span, TensorCopy, TensorField, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
+    WarpgroupMultiply,
 };
 use crate::Handle;
 
@@ -270,8 +271,8 @@ pub enum Op {
     Fence {
         ordering: Ordering,
         scope: Scope,
-        /// `fence.proxy.async`: between accesses of the generic and the async proxy, too, to this state space (`Generic`: to all).
-        async_proxy: Option<Space>,
+        /// Between which proxies it is, too.
+        proxies: Option<FenceProxies>,
     },
 
     // Textures and surfaces.
@@ -463,6 +464,8 @@ pub enum Op {
     /// `barrier.cluster.arrive` and, if it `waits`, `barrier.cluster.wait`.
     ClusterBarrier {
         waits: bool,
+        /// `barrier.cluster.arrive.relaxed`: it releases nothing.
+        relaxed: bool,
         aligned: bool,
     },
     /// `mapa`: where in the block `rank` of the cluster that is which is at `src` in this block.

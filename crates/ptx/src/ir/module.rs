@@ -16,6 +16,8 @@ pub struct Module {
     pub target: u32,
     /// Whether it is for that architecture alone, or its family: `sm_90a`, `sm_100f`.
     pub target_is_specific: bool,
+    /// `.target ..., debug`: made to be looked at with a debugger, and not optimised.
+    pub is_for_debugger: bool,
     /// All variables: the module's own and those of its functions.
     pub variables: Arena<Variable>,
     /// All functions, in the order of their first mention.

@@ -70,3 +70,14 @@ pub enum TensorField {
     SwizzleMode,
     FillMode,
 }
+
+/// Between which proxies a fence puts accesses in order, beside those of the generic one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FenceProxies {
+    /// `fence.proxy.async`: the generic and the async proxy, for this state space (`Generic`: for all).
+    Async(Space),
+    /// `fence.proxy.tensormap::generic.release`: what the generic proxy wrote comes before what acquires a tensor map.
+    ReleaseTensorMaps,
+    /// `fence.proxy.tensormap::generic.acquire`: the tensor map at this address is for copies what was released before.
+    AcquireTensorMap(Address),
+}

@@ -41,6 +41,7 @@ pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
         version: (0, 0),
         target: 0,
         target_is_specific: false,
+        is_for_debugger: false,
         variables: Arena::default(),
         functions: Arena::default(),
         files: Arena::default(),
@@ -170,7 +171,9 @@ impl<'t> Parser<'t> {
                     }
                     _ => return fault(word.span, DeclarationError::UnknownTarget(word.text.to_owned())),
                 }
-            } else if !matches!(word.text, "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32") {
+            } else if word.text == "debug" {
+                self.environment.module.is_for_debugger = true;
+            } else if !matches!(word.text, "texmode_unified" | "texmode_independent" | "map_f64_to_f32") {
                 return fault(word.span, DeclarationError::UnknownTarget(word.text.to_owned()));
             }
             if !self.cursor.accept(TokenKind::Comma) {

@@ -9,11 +9,12 @@ use crate::errors::{InstructionError, OperandError, Parsed, fault};
 pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.accept("cluster");
     let waits = c.require(&[("arrive", false), ("wait", true)], "`.arrive` or `.wait`")?;
-    let orderings: &[(&str, ())] = if waits { &[("acquire", ())] } else { &[("release", ()), ("relaxed", ())] };
-    c.choose(orderings);
+    let orderings: &[(&str, bool)] =
+        if waits { &[("acquire", false)] } else { &[("release", false), ("relaxed", true)] };
+    let relaxed = c.choose(orderings).unwrap_or(false);
     let aligned = c.accept("aligned");
     c.operands(0)?;
-    Ok(Op::ClusterBarrier { waits, aligned })
+    Ok(Op::ClusterBarrier { waits, relaxed, aligned })
 }
 
 /// `mapa{.shared::cluster}.u64 d, a, rank;`: the address in another block of the cluster of what is at `a` in this one

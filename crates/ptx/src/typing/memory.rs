@@ -5,7 +5,7 @@ use super::operands::Width;
 use super::tensor;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
-use crate::{CacheOperator, Op, Ordering, Scope, Space, Type};
+use crate::{CacheOperator, FenceProxies, Op, Ordering, Scope, Space, Type};
 
 /// What is loaded and stored.
 const STORED: [Type; 15] = [B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
@@ -240,7 +240,7 @@ pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
         (ordering.unwrap_or(Ordering::AcquireRelease), c.require(&SCOPES, "a scope such as `.gpu`")?)
     };
     c.operands(0)?;
-    Ok(Op::Fence { ordering, scope, async_proxy: None })
+    Ok(Op::Fence { ordering, scope, proxies: None })
 }
 
 /// `fence.proxy.alias;`, `fence.proxy.async.global;`, `fence.proxy.async::generic.acquire...cluster;`,
@@ -272,14 +272,17 @@ fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
     } else {
         space = c.choose(&SPACES);
     }
-    if form == Form::OfTensorMap && ordering == Ordering::Acquire {
-        c.operands(2)?;
-        c.address(0, Space::Generic)?;
-        tensor::map_bytes(c, 1)?;
-    } else {
-        c.operands(0)?;
-    }
-    let is_async = matches!(form, Form::Async | Form::AsyncOneWay);
-    let async_proxy = is_async.then_some(space.unwrap_or(Space::Generic));
-    Ok(Op::Fence { ordering, scope, async_proxy })
+    let acquires_map = form == Form::OfTensorMap && ordering == Ordering::Acquire;
+    c.operands(if acquires_map { 2 } else { 0 })?;
+    let proxies = match form {
+        Form::OfAliases => None,
+        Form::Async | Form::AsyncOneWay => Some(FenceProxies::Async(space.unwrap_or(Space::Generic))),
+        Form::OfTensorMap if acquires_map => {
+            let map = c.address(0, Space::Generic)?;
+            tensor::map_bytes(c, 1)?;
+            Some(FenceProxies::AcquireTensorMap(map))
+        }
+        Form::OfTensorMap => Some(FenceProxies::ReleaseTensorMaps),
+    };
+    Ok(Op::Fence { ordering, scope, proxies })
 }

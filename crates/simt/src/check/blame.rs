@@ -3,6 +3,7 @@
 use ptx::Space;
 
 use super::copies::Copies;
+use super::maps::MapFence;
 use super::race::{Conflict, Races};
 use super::touch::{Path, There, Touch};
 use super::{FindingKind, Findings, Party, RaceScope};
@@ -76,6 +77,24 @@ pub(super) fn report_unseen(
         Path::Async => FindingKind::MissingProxyFence { space, address, width, actions, allocation },
         _ => FindingKind::WrittenReadOnly { space, address, width, actions, allocation },
     };
+    findings.add(kind, first, Some(second));
+}
+
+/// Tells of a tensor map that a copy need not see as a thread has written it.
+#[cold]
+pub(super) fn report_map(
+    findings: &mut Findings,
+    races: &Races,
+    block: u64,
+    touch: &Touch,
+    reached: (&Lanes, &There),
+    conflict: &Conflict,
+    missing: MapFence,
+) {
+    let (address, [first, second]) = parties(races, block, touch, reached, conflict);
+    let (width, allocation) = (touch.coming.width, reached.1.span);
+    let actions = [touch.coming.action, action_of(conflict)];
+    let kind = FindingKind::MissingTensorMapFence { address, width, actions, allocation, missing };
     findings.add(kind, first, Some(second));
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ptx::Space;
 
-use super::blame::{report_race, report_unseen};
+use super::blame::{report_map, report_race, report_unseen};
 use super::copies::{Copies, Copy, Met};
 use super::proxies::Proxies;
 use super::race::{Races, Reached};
@@ -109,6 +109,12 @@ impl<'l> Checker<'l> {
         self.findings.add(kind, party, None);
     }
 
+    /// The same, of something that the thread did at another place before.
+    pub fn tell_of_two(&mut self, kind: FindingKind, place: u32, before: u32, warp: u32, lane: u32) {
+        let party = |place| Party { place, block: self.block, thread: warp * 32 + lane, action: None };
+        self.findings.add(kind, party(place), Some(party(before)));
+    }
+
     /// An access that is about to be made, of lanes that lie in `shape` from an address on. Returns whether all of them can
     /// make it, in one allocation or in shared memory: nearly always. If not, [`Checker::access_apart`] is to be told.
     #[inline(always)]
@@ -210,6 +216,9 @@ impl<'l> Checker<'l> {
                 });
                 return races.access(&reached, &mut |_, _| {});
             }
+            if touch.coming.path == Path::TensorMap {
+                Self::meet_map(races, findings, block, touch, (lanes, there), &reached);
+            }
             let mut raced = 0;
             let (reads, read_only) = (touch.coming.action == AccessAction::Read, &mut self.read_only);
             if read_only.concerns(&reached) && (!reads || races.has_writes(reached.allocation)) {
@@ -240,6 +249,27 @@ impl<'l> Checker<'l> {
             }
             if self.underway.any() {
                 self.meet_underway(touch, lanes.mask & !raced, lanes, there);
+            }
+        }
+    }
+
+    /// A copy reads the tensor map that describes it: has a fence made it visible?
+    #[cold]
+    #[inline(never)]
+    fn meet_map(
+        races: &mut Races,
+        findings: &mut Findings,
+        block: u64,
+        touch: &Touch,
+        (lanes, there): (&Lanes, &There),
+        reached: &Reached,
+    ) {
+        let mut writes = Vec::new();
+        races.earlier(reached, false, &|_, _| true, &mut |_, conflict| writes.push(conflict));
+        for conflict in writes {
+            let address = there.address(lanes, conflict.lane);
+            if let Some(missing) = races.missing_map_fence(conflict.before, reached, address) {
+                report_map(findings, races, block, touch, (lanes, there), &conflict, missing);
             }
         }
     }

@@ -139,6 +139,18 @@ impl Clocks {
         }
     }
 
+    /// Some have met; what others have released before, which do not release anything now, is known to all.
+    pub fn meet_with(&mut self, parties: &[Meeting], others: &[Meeting], released: &[u32]) {
+        let mut joined = released.to_vec();
+        joined.resize(self.columns, 0);
+        for (thread, time) in parties.iter().flat_map(Meeting::threads) {
+            self.join_row(&mut joined, thread);
+            let own = &mut joined[self.column(thread)];
+            *own = (*own).max(time);
+        }
+        parties.iter().chain(others).flat_map(Meeting::threads).for_each(|(thread, _)| self.learn(thread, &joined));
+    }
+
     /// All that a thread knows of each thread (of each column), its own accesses of ended intervals included.
     pub fn row(&self, thread: u32) -> Vec<u32> {
         let mut row = vec![0; self.columns];

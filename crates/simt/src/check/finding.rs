@@ -1,14 +1,10 @@
 //! What the sanitizer tells: a fault of the program that did not stop it.
 
-use std::fmt;
-
 use ptx::Space;
 
-use super::Checks;
-use crate::memory::{Bytes, RefusedAccess};
+use super::{Checks, MapFence};
 use crate::program::RegisterUse;
-use crate::trap::{Triple, space_name};
-use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault, SourcePosition, TrapKind};
+use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault, SourcePosition};
 
 /// A fault that the sanitizer found. One bug is one finding, however often it happens: those of one kind, at the same
 /// instructions, in the same allocation are counted together.
@@ -57,6 +53,15 @@ pub enum RaceScope {
     Block,
     /// Blocks.
     Grid,
+}
+
+/// What a register is of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProductPart {
+    /// An accumulator.
+    Sum,
+    /// Of the fragment of A.
+    Factor,
 }
 
 /// What is wrong.
@@ -188,6 +193,35 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
+    /// A read of the tensor map that describes a copy, which need not see what a thread of this launch has written there: a fence of the
+    /// tensor map proxy is missing between the two.
+    MissingTensorMapFence {
+        /// The address that both access.
+        address: u64,
+        /// Bytes that the copy reads at once.
+        width: u32,
+        /// What the copy does, and what the thread did before.
+        actions: [AccessAction; 2],
+        /// The allocation.
+        allocation: AllocationSpan,
+        /// The fence.
+        missing: MapFence,
+    },
+    /// An access to a register that a product of a warpgroup (`wgmma`) is still to write, or a write to one that it is still to read: its warp
+    /// has not waited for it.
+    PendingRegister {
+        /// The register.
+        register: String,
+        /// What the instruction does to it.
+        action: AccessAction,
+        /// What it is of the product.
+        part: ProductPart,
+    },
+    /// A product of a warpgroup on a register that the thread has written with no `wgmma.fence` in between.
+    MissingProductFence {
+        /// The register.
+        register: String,
+    },
     /// A `.sync` instruction whose mask names lanes that have exited.
     ExitedLanes {
         /// The lanes that the mask names.
@@ -269,7 +303,10 @@ impl FindingKind {
             | Self::PendingProduct { .. }
             | Self::WrittenTexture { .. }
             | Self::WrittenReadOnly { .. }
-            | Self::MissingProxyFence { .. } => Checks::NAMES[2],
+            | Self::MissingProxyFence { .. }
+            | Self::MissingTensorMapFence { .. }
+            | Self::PendingRegister { .. }
+            | Self::MissingProductFence { .. } => Checks::NAMES[2],
             Self::ExitedLanes { .. }
             | Self::AbsentLanes { .. }
             | Self::NotMember { .. }
@@ -301,6 +338,9 @@ impl FindingKind {
             Self::WrittenTexture { .. } => "written_texture",
             Self::WrittenReadOnly { .. } => "written_read_only",
             Self::MissingProxyFence { .. } => "missing_proxy_fence",
+            Self::MissingTensorMapFence { .. } => "missing_tensor_map_fence",
+            Self::PendingRegister { .. } => "pending_register",
+            Self::MissingProductFence { .. } => "missing_product_fence",
             Self::ExitedLanes { .. } => "exited_lanes",
             Self::AbsentLanes { .. } => "absent_lanes",
             Self::NotMember { .. } => "not_member",
@@ -327,7 +367,8 @@ impl FindingKind {
             | Self::PendingProduct { address, .. }
             | Self::WrittenTexture { address, .. }
             | Self::WrittenReadOnly { address, .. }
-            | Self::MissingProxyFence { address, .. } => Some(address),
+            | Self::MissingProxyFence { address, .. }
+            | Self::MissingTensorMapFence { address, .. } => Some(address),
             _ => None,
         }
     }
@@ -342,7 +383,8 @@ impl FindingKind {
             | Self::PendingProduct { width, .. }
             | Self::WrittenTexture { width, .. }
             | Self::WrittenReadOnly { width, .. }
-            | Self::MissingProxyFence { width, .. } => Some(width),
+            | Self::MissingProxyFence { width, .. }
+            | Self::MissingTensorMapFence { width, .. } => Some(width),
             _ => None,
         }
     }
@@ -359,7 +401,8 @@ impl FindingKind {
             | Self::PendingProduct { allocation, .. }
             | Self::WrittenTexture { allocation, .. }
             | Self::WrittenReadOnly { allocation, .. }
-            | Self::MissingProxyFence { allocation, .. } => Some(*allocation),
+            | Self::MissingProxyFence { allocation, .. }
+            | Self::MissingTensorMapFence { allocation, .. } => Some(*allocation),
             _ => None,
         }
     }
@@ -375,160 +418,8 @@ impl FindingKind {
             | Self::WrittenReadOnly { space, .. }
             | Self::MissingProxyFence { space, .. } => Some(space),
             Self::PendingProduct { .. } => Some(Space::Shared),
+            Self::MissingTensorMapFence { .. } => Some(Space::Global),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for FindingKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            &Self::Access { action, space, address, width, ref fault } => {
-                RefusedAccess { action, space, address, width, fault }.fmt(formatter)
-            }
-            Self::Leak { allocation } => {
-                write!(formatter, "malloc without free: the {allocation} is still there at the end")
-            }
-            Self::Free { address, fault } => TrapKind::Free { address: *address, fault: fault.clone() }.fmt(formatter),
-            Self::Unwritten { space, address, width, .. } => write!(
-                formatter,
-                "read of {} of {} memory that nothing wrote, at address {address:#x}",
-                Bytes((*width).into()),
-                space_name(*space)
-            ),
-            Self::UnwrittenRegister { register, origin, to } => {
-                let used = match to {
-                    RegisterUse::Condition => "is a condition",
-                    RegisterUse::Address => "is an address",
-                    RegisterUse::Stored => "is stored",
-                    RegisterUse::Operand => "is used",
-                };
-                match origin == register {
-                    true => write!(formatter, "register {register} {used}, and nothing wrote it"),
-                    false => {
-                        write!(formatter, "register {register} {used}, and is made of {origin}, which nothing wrote")
-                    }
-                }
-            }
-            Self::Race { scope, space, address, width, actions, .. } => {
-                let (place, missing) = match scope {
-                    RaceScope::Warp => ("in a warp", "no warp barrier between them"),
-                    RaceScope::Block => ("in a block", "no barrier between them"),
-                    RaceScope::Grid => ("between blocks", "nothing that orders them"),
-                };
-                let [now, before] = actions;
-                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
-                write!(
-                    formatter,
-                    "race {place}: {now} of {bytes} at {space} address {address:#x} after another thread's \
-                     {before}, with {missing}"
-                )
-            }
-            Self::PendingCopy { space, address, width, actions: [action, copy], .. } => {
-                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
-                let verb = if *copy == AccessAction::Read { "read" } else { "write" };
-                write!(
-                    formatter,
-                    "{action} of {bytes} at {space} address {address:#x}, which an asynchronous copy is still to {verb}: \
-                     its thread has not waited for it"
-                )
-            }
-            Self::PendingProduct { address, width, actions: [action, _], .. } => write!(
-                formatter,
-                "{action} of {} at shared address {address:#x}, which a product is still to read: its warp has not waited for it",
-                Bytes((*width).into())
-            ),
-            Self::WrittenTexture { space, address, width, actions: [_, before], .. } => {
-                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
-                write!(
-                    formatter,
-                    "read of {bytes} at {space} address {address:#x} through a texture or surface, after a thread's {before} in \
-                     the same launch, which such reads need not see"
-                )
-            }
-            Self::WrittenReadOnly { space, address, width, actions: [action, before], .. } => {
-                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
-                write!(formatter, "{action} of {bytes} at {space} address {address:#x}")?;
-                match action {
-                    AccessAction::Read => write!(
-                        formatter,
-                        " as read-only data, after a thread's {before} in the same launch, which such reads need not see"
-                    ),
-                    _ => write!(formatter, ", which a thread has read as read-only data in the same launch"),
-                }
-            }
-            Self::MissingProxyFence { space, address, width, actions: [action, before], .. } => {
-                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
-                write!(
-                    formatter,
-                    "{action} of {bytes} at {space} address {address:#x} by the async proxy after a thread's {before} by the generic \
-                     one, with no proxy fence (fence.proxy.async) between them"
-                )
-            }
-            Self::ExitedLanes { members, exited } => {
-                write!(formatter, "the mask {members:#010x} names lanes that have exited: {exited:#010x}")
-            }
-            Self::AbsentLanes { members, absent } => {
-                write!(formatter, "the mask {members:#010x} names lanes that are on another path: {absent:#010x}")
-            }
-            Self::NotMember { members, lane } => {
-                write!(formatter, "the mask {members:#010x} leaves out lane {lane}, which executes the instruction")
-            }
-            Self::InactiveSource { lane, source } => {
-                write!(formatter, "lanes read from others that do not take part: lane {lane} from lane {source}")
-            }
-            Self::DifferentMasks { lanes: [a, b], members: [of_a, of_b] } => write!(
-                formatter,
-                "lanes that wait for each other name different masks: lane {a} {of_a:#010x}, lane {b} {of_b:#010x}"
-            ),
-            Self::DivisionByZero => write!(formatter, "an integer is divided by zero: the result is unspecified"),
-            Self::UnsetCarry => write!(
-                formatter,
-                "the carry flag is read, and nothing has set it since the function began or called another"
-            ),
-            Self::OperandBeyondLimit { operand, value, limit } => {
-                write!(formatter, "{operand} is {value}, and {limit} at most is defined")
-            }
-            Self::DivergentUniform { lanes: [a, b] } => {
-                write!(formatter, "lanes {a} and {b} part at a branch that says that all go the same way (.uni)")
-            }
-            Self::DifferentAddresses { lanes: [a, b] } => {
-                write!(
-                    formatter,
-                    "lanes {a} and {b} have different addresses in a load that is for one of all lanes (ldu)"
-                )
-            }
-            Self::MixedBarrier { barrier } => {
-                write!(formatter, "some threads reduce a predicate over barrier {barrier}, and others only meet there")
-            }
-            Self::RepeatedInitialization { address } => write!(
-                formatter,
-                "the mbarrier at shared address {address:#x} is initialised again, with no mbarrier.inval in between"
-            ),
-        }
-    }
-}
-
-impl fmt::Display for Site {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "thread {} of block {}", Triple(self.thread), Triple(self.block))?;
-        if let Some(source) = self.source.first() {
-            write!(formatter, ", {source}")?;
-        }
-        write!(formatter, ", line {} of the PTX: `{}`", self.ptx_line, self.instruction)
-    }
-}
-
-/// On one line.
-impl fmt::Display for Finding {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "kernel `{}`: {}; {}", self.kernel, self.kind, self.first)?;
-        if let Some(second) = &self.second {
-            write!(formatter, "; before: {second}")?;
-        }
-        if self.count > 1 {
-            write!(formatter, "; {} times", self.count)?;
-        }
-        Ok(())
     }
 }

@@ -83,9 +83,10 @@ impl Findings {
                 | FindingKind::WrittenReadOnly { actions, .. },
                 Some(second),
             ) => ("race", writer(&first, second, *actions)),
-            (FindingKind::MissingProxyFence { actions, .. }, Some(second)) => {
-                (kind.name(), writer(&first, second, *actions))
-            }
+            (
+                FindingKind::MissingProxyFence { actions, .. } | FindingKind::MissingTensorMapFence { actions, .. },
+                Some(second),
+            ) => (kind.name(), writer(&first, second, *actions)),
             _ => (kind.name(), first),
         };
         let line = self.line(&party);

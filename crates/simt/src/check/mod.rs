@@ -8,11 +8,11 @@
 //! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
 //!   operations, also between blocks), `shadow` (who accessed each cell last: a `stamp` each, or one mark for a row), and
 //!   `quick`: the ways for accesses that plainly race with nothing.
-//! - `proxies`: writes that bulk copies and `wgmma` need not see.
+//! - `proxies`: writes that bulk copies and `wgmma` need not see; `maps`: those that the tensor map of a copy need not have.
 //! - `read_only`: loads that need not see what the launch writes.
 //! - `copies`: what `cp.async` has begun and nobody has waited for; `underway`: the same of bulk copies and of `wgmma`.
 //! - `leak`: what kernels allocate and never free.
-//! - `finding`, `findings`, `blame`: what is told, of whom, and how occurrences become one.
+//! - `finding`, `message`, `findings`, `blame`: what is told, in which words, of whom, and how occurrences become one.
 //!
 //! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else. On a model
 //! they do so in a rehearsal before the launch: see `machine/rehearsal.rs`.
@@ -25,6 +25,8 @@ mod finding;
 mod findings;
 mod interval;
 mod leak;
+mod maps;
+mod message;
 mod proxies;
 mod quick;
 mod race;
@@ -41,9 +43,10 @@ mod underway;
 
 pub(crate) use checker::Checker;
 pub(crate) use copies::Copy;
-pub use finding::{Finding, FindingKind, RaceScope, Site};
+pub use finding::{Finding, FindingKind, ProductPart, RaceScope, Site};
 pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use leak::leaks;
+pub use maps::MapFence;
 pub(crate) use race::Races;
 pub(crate) use touch::{Coming, Path, Stored, Touch};
 pub(crate) use underway::{Operation, Run, Underway};

@@ -10,6 +10,7 @@
 
 use super::clocks::{Clocks, Meeting};
 use super::interval::Interval;
+use super::maps::MapAcquisitions;
 use super::quick::Now;
 use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
@@ -62,7 +63,8 @@ pub(crate) struct Races {
     first_warp: u32,
     first_barrier: u32,
     pub(super) clocks: Clocks,
-    releases: Releases,
+    pub(super) releases: Releases,
+    pub(super) map_acquisitions: MapAcquisitions,
     interval: Interval,
     keeps_intervals: bool,
     pub(super) shared: Shadow,
@@ -72,8 +74,9 @@ pub(crate) struct Races {
     pub cell_shift: u32,
     /// Who has come to each barrier.
     barriers: Vec<Vec<Meeting>>,
-    /// Who has come to the cluster's barrier.
+    /// Who has come to the cluster's barrier, and released what came before; and who has not released it.
     arrivals: Vec<Meeting>,
+    relaxed_arrivals: Vec<Meeting>,
     /// Whether any thread did something between its arrival and its wait.
     apart: bool,
     /// When each cluster began, and the number of its first block.
@@ -93,6 +96,7 @@ impl Races {
             first_barrier: 0,
             clocks: Clocks::new(threads),
             releases: Releases::default(),
+            map_acquisitions: MapAcquisitions::default(),
             interval: Interval::default(),
             keeps_intervals,
             shared: Shadow::default(),
@@ -100,6 +104,7 @@ impl Races {
             cell_shift: narrowest.clamp(1, 4).trailing_zeros(),
             barriers: vec![Vec::new(); blocks as usize * BARRIERS as usize],
             arrivals: Vec::new(),
+            relaxed_arrivals: Vec::new(),
             apart: false,
             blocks: Vec::new(),
         }
@@ -130,6 +135,8 @@ impl Races {
         self.begin_interval();
         self.barriers.iter_mut().for_each(Vec::clear);
         self.arrivals.clear();
+        self.relaxed_arrivals.clear();
+        self.map_acquisitions.clear();
         self.apart = false;
         self.blocks.push((self.clocks.start, block));
     }
@@ -165,11 +172,12 @@ impl Races {
         }
     }
 
-    /// Some lanes arrive at the cluster's barrier.
-    pub fn arrive_in_cluster(&mut self, warp: u32, mask: u32) {
+    /// Some lanes arrive at the cluster's barrier. If that is `relaxed`, only what fences have put before it is released.
+    pub fn arrive_in_cluster(&mut self, warp: u32, mask: u32, relaxed: bool) {
         let warp = self.in_cluster(warp);
         let time = self.clocks.advance(warp);
-        self.arrivals.push(Meeting { warp, mask, time, waits: true });
+        let arrivals = if relaxed { &mut self.relaxed_arrivals } else { &mut self.arrivals };
+        arrivals.push(Meeting { warp, mask, time, waits: true });
     }
 
     /// Some lanes that have arrived did something else before they wait.
@@ -180,6 +188,10 @@ impl Races {
     /// The cluster's barrier is complete. `all_wait`: all threads that have arrived wait.
     pub fn complete_in_cluster(&mut self, all_wait: bool) {
         let parties = std::mem::take(&mut self.arrivals);
+        if !self.relaxed_arrivals.is_empty() {
+            self.apart = false;
+            return self.meet_relaxed(parties);
+        }
         if all_wait && !std::mem::take(&mut self.apart) {
             self.clocks.meet_all();
             self.releases.meet_all();
@@ -187,6 +199,30 @@ impl Races {
             self.clocks.meet(&parties);
             self.releases.meet(&parties);
         }
+    }
+
+    /// The cluster's barrier is complete, and some have arrived without a release.
+    #[cold]
+    fn meet_relaxed(&mut self, mut parties: Vec<Meeting>) {
+        let others = std::mem::take(&mut self.relaxed_arrivals);
+        let join = |rows: &mut Vec<u32>, row: &[u32]| {
+            rows.resize(row.len(), 0);
+            rows.iter_mut().zip(row).for_each(|(rows, row)| *rows = (*rows).max(*row));
+        };
+        // What the fences before these were for: all of the cluster, or those of a block.
+        let mut released = Vec::new();
+        let mut in_block = vec![Vec::new(); (self.threads / self.threads_of_block) as usize];
+        for (thread, _) in others.iter().flat_map(Meeting::threads) {
+            self.releases.fenced_by(thread, Audience::Cluster).for_each(|row| join(&mut released, row));
+            let in_block = &mut in_block[(thread / self.threads_of_block) as usize];
+            self.releases.fenced_by(thread, Audience::Block).for_each(|row| join(in_block, row));
+        }
+        self.clocks.meet_with(&parties, &others, &released);
+        parties.extend(others);
+        for (thread, _) in parties.iter().flat_map(Meeting::threads) {
+            self.clocks.learn(thread, &in_block[(thread / self.threads_of_block) as usize]);
+        }
+        self.releases.meet(&parties);
     }
 
     /// Lanes of a warp have met at a warp barrier.

@@ -19,16 +19,17 @@ use crate::program::{Audience, Fence};
 /// What a synchronising operation is done to: an allocation (`None`: shared memory), and a cell of it.
 pub(super) type Location = (Option<usize>, usize);
 
-/// What a fence is for: an [`Audience`], or accesses of the async proxy to shared or to global memory.
-const PURPOSES: usize = 5;
+/// What a fence is for: an [`Audience`], or accesses of another proxy: [`Proxied`].
+const PURPOSES: usize = 6;
 /// Those of them that are audiences: [`Audience`] as a number.
 const AUDIENCES: usize = 3;
 const FOR_ALL: usize = Audience::All as usize;
-/// The state spaces of which generic accesses can be put before those of the async proxy.
+/// What generic accesses can be put before: those of the async proxy to a state space, those of the tensor map proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proxied {
     Shared = 3,
     Global = 4,
+    Map = 5,
 }
 
 /// For each purpose, something.
@@ -319,6 +320,13 @@ impl Releases {
         }
     }
 
+    /// What threads of the cluster (of the same block) get to know by an operation that releases nothing itself, of the fences that such
+    /// threads have executed before it: for each, times of each column.
+    pub fn fenced_by(&self, thread: u32, audience: Audience) -> impl Iterator<Item = &[u32]> {
+        let purpose = audience as usize;
+        [&self.met[purpose], &self.fenced[purpose][thread as usize]].into_iter().flatten().map(|row| &**row)
+    }
+
     fn union(&self, threads: impl Iterator<Item = usize>) -> Arc<Vec<u32>> {
         let mut all: Vec<u32> = Vec::new();
         let mut last: Option<&Arc<Vec<u32>>> = None;
@@ -334,8 +342,8 @@ impl Releases {
         Arc::new(all)
     }
 
-    /// Whether a thread knows that fences put what threads of its cluster (of a column) did at a time before accesses of the async
-    /// proxy to such memory.
+    /// Whether a thread knows that fences put what threads of its cluster (of a column) did at a time before such accesses of another
+    /// proxy.
     pub fn is_proxied(&self, thread: u32, of: usize, time: u32, memory: Proxied) -> bool {
         let (met, fenced) = (&self.met[memory as usize], &self.fenced[memory as usize][thread as usize]);
         [met, fenced].into_iter().flatten().any(|row| row[of] >= time)
@@ -343,6 +351,15 @@ impl Releases {
 
     /// Whether a thread knows what threads (of a column) of an earlier block, which began at `start`, did at a time.
     pub fn knows(&mut self, thread: u32, start: u32, of: usize, time: u32) -> bool {
+        self.knows_for(thread, start, of, time, FOR_ALL)
+    }
+
+    /// Whether a thread knows that fences put that before such accesses of another proxy.
+    pub fn knows_as_proxied(&mut self, thread: u32, start: u32, of: usize, time: u32, memory: Proxied) -> bool {
+        self.knows_for(thread, start, of, time, memory as usize)
+    }
+
+    fn knows_for(&mut self, thread: u32, start: u32, of: usize, time: u32, purpose: usize) -> bool {
         let list = self.acquired[thread as usize].clone();
         if list.is_empty() {
             return false;
@@ -352,7 +369,7 @@ impl Releases {
         }
         let Some((_, index)) = &self.asked else { return false };
         let told =
-            |&node: &u32| self.nodes[node as usize].rows[FOR_ALL].as_ref().is_some_and(|row| row.known(of) >= time);
+            |&node: &u32| self.nodes[node as usize].rows[purpose].as_ref().is_some_and(|row| row.known(of) >= time);
         index.get(&start).is_some_and(|nodes| nodes.iter().any(told))
     }
 
@@ -374,9 +391,11 @@ impl Releases {
 fn serves(fence: &Fence, purpose: usize) -> bool {
     const SHARED: usize = Proxied::Shared as usize;
     const GLOBAL: usize = Proxied::Global as usize;
+    const MAP: usize = Proxied::Map as usize;
     match purpose {
         SHARED => fence.shared_to_async,
         GLOBAL => fence.global_to_async,
+        MAP => fence.releases_maps,
         audience => audience <= fence.audience as usize,
     }
 }

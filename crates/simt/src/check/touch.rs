@@ -37,6 +37,8 @@ pub(crate) enum Path {
     Texture,
     /// An operation on an mbarrier: on one of another block, it releases to that.
     Mbarrier,
+    /// The tensor map proxy's: that by which a copy reads the map which describes it.
+    TensorMap,
     /// The async proxy's: that of bulk copies and of `wgmma`.
     Async,
 }

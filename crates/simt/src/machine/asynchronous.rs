@@ -20,7 +20,7 @@ use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
-use crate::program::{Action, AsyncCopy, Asynchronous, MbarrierAction, Reach};
+use crate::program::{Action, AsyncCopy, Asynchronous, Fence, MbarrierAction, Reach};
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
 use crate::{check, coalesce};
 
@@ -51,6 +51,11 @@ pub(super) fn execute<'l>(
         }
         Asynchronous::CopyTensorMap { to, from, audience } => {
             tensor::copy_map(worker, warp, (to, from), *audience, (split, mask, counter)).map_err(at)?;
+        }
+        Asynchronous::AcquireTensorMap { map, audience } => {
+            let addresses = access::addresses(warp, map, split);
+            observe::acquire_maps(worker, warp, mask, (map.space, &addresses));
+            observe::fence(worker, warp, mask, &Fence::of(*audience));
         }
         Asynchronous::CommitBulk => transit::commit(worker, warp, mask),
         Asynchronous::WaitBulk { groups_left, reads_only } => {

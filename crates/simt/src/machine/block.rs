@@ -125,7 +125,8 @@ impl<'l> Worker<'l> {
             arrivals: Arrivals::default(),
             fruitless_waits: 0,
             checker: launched.checks.any().then(|| Box::new(launched.checker())),
-            inspects: (launched.checks.init || launched.checks.undefined) && !launched.code.inspections.is_empty(),
+            inspects: (launched.checks.init || launched.checks.undefined || launched.checks.race)
+                && !launched.code.inspections.is_empty(),
             rows: [[0; 32]; 4],
             shapes: (0..launched.code.accesses).map(|_| None).collect(),
             modelled: None,

@@ -15,7 +15,7 @@ pub(super) fn execute(
     warp: &mut Warp,
     split: &Split,
     mask: u32,
-    (waits, aligned): (bool, bool),
+    (waits, relaxed, aligned): (bool, bool, bool),
 ) -> Result<bool, Fault> {
     let fault = |kind, lanes: u32| Fault { kind, lane: lanes.trailing_zeros() & 31, pc: split.pc };
     let missing = warp.alive & !mask;
@@ -34,7 +34,7 @@ pub(super) fn execute(
         warp.arrived |= mask;
         warp.arrived_at = warp.executed;
         worker.cluster_arrivals = true;
-        observe::arrive_in_cluster(worker, warp, mask);
+        observe::arrive_in_cluster(worker, warp, mask, relaxed);
         return Ok(true);
     }
     if warp.executed != warp.arrived_at + 1 {

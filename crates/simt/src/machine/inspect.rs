@@ -8,7 +8,7 @@ use ptx::Space;
 use super::block::Worker;
 use super::local::lanes;
 use super::warp::{Split, TrackedRegister, Warp};
-use super::{access, space_of};
+use super::{access, held, space_of};
 use crate::FindingKind;
 use crate::program::{self, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 
@@ -19,6 +19,9 @@ pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspec
     let Some(checks) = worker.checker.as_ref().map(|checker| checker.checks()) else { return };
     if let Some(flow) = &inspection.registers {
         registers(worker, warp, split, flow, mask);
+    }
+    if let Some(held) = inspection.held.as_ref().filter(|_| checks.race && mask != 0) {
+        held::follow(worker, warp, split, held, mask);
     }
     if let Some(rule) = inspection.rule.as_ref().filter(|_| checks.undefined && mask != 0) {
         follow(worker, warp, split, rule, mask);

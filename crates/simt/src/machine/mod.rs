@@ -16,6 +16,7 @@ mod cluster;
 mod copies;
 mod descriptor;
 mod heap;
+mod held;
 mod inspect;
 mod launched;
 mod load;

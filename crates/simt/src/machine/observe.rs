@@ -34,6 +34,8 @@ pub(super) enum Other<'a> {
     Combine(u32),
     /// Reads so many bytes in each lane through a texture or surface.
     Fetch(u32),
+    /// Reads so many bytes of the tensor map that describes a copy.
+    UseMap(u32),
     /// What the first three do, by the async proxy.
     Async(&'a Other<'a>),
     /// An operation on an mbarrier, which releases and acquires.
@@ -44,11 +46,14 @@ fn other(what: Other<'_>, place: u32) -> Coming<'_> {
     let (what, path) = match what {
         Other::Async(what) => (*what, Path::Async),
         Other::Fetch(_) => (what, Path::Texture),
+        Other::UseMap(_) => (what, Path::TensorMap),
         Other::Mbarrier => (what, Path::Mbarrier),
         _ => (what, Path::Generic),
     };
     let (action, width, stored, order) = match what {
-        Other::Read(width) | Other::Fetch(width) => (AccessAction::Read, width, Stored::Unknown, &PLAIN),
+        Other::Read(width) | Other::Fetch(width) | Other::UseMap(width) => {
+            (AccessAction::Read, width, Stored::Unknown, &PLAIN)
+        }
         Other::Write(width, words) => (AccessAction::Write, width, Stored::Words(words), &PLAIN),
         Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
         Other::Mbarrier | Other::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
@@ -323,6 +328,17 @@ pub(super) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fence: &Fence) 
     }
 }
 
+/// Some lanes acquire tensor maps, at these addresses, for the copies that they describe.
+pub(super) fn acquire_maps(worker: &mut Worker, warp: &Warp, mask: u32, (space, addresses): (Space, &WideRow)) {
+    let rank = worker.block.rank;
+    let Some(races) = races(worker) else { return };
+    for lane in lanes(mask) {
+        if let (Space::Global, map) = access::resolve(space, addresses[lane], rank) {
+            races.acquire_map(warp.index, lane as u32, map);
+        }
+    }
+}
+
 /// A `cp.async` begins, whose accesses have been told: a number for it, if `copy` is asked for.
 pub(super) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> Copy) -> u32 {
     worker.checker.as_mut().map_or(0, |checker| checker.begin_copy(copy()))
@@ -396,10 +412,10 @@ pub(super) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, 
     }
 }
 
-/// Some lanes have come to the cluster's barrier.
-pub(super) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32) {
+/// Some lanes have come to the cluster's barrier; what comes before a `relaxed` arrival is not in order by it.
+pub(super) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32, relaxed: bool) {
     if let Some(races) = races(worker) {
-        races.arrive_in_cluster(warp.index, mask);
+        races.arrive_in_cluster(warp.index, mask, relaxed);
     }
 }
 

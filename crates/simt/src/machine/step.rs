@@ -231,8 +231,8 @@ fn control<'l>(
         Action::Trap => return Err(fault(TrapKind::TrapInstruction, mask)),
         Action::Breakpoint => return Err(fault(TrapKind::Breakpoint, mask)),
         Action::Barrier(barrier) => return wait_at_barrier(worker, warp, split, barrier, mask),
-        Action::ClusterBarrier { waits, aligned } => {
-            if !cluster::execute(worker, warp, split, mask, (*waits, *aligned))? {
+        &Action::ClusterBarrier { waits, relaxed, aligned } => {
+            if !cluster::execute(worker, warp, split, mask, (waits, relaxed, aligned))? {
                 return Ok(Next::Gone);
             }
         }

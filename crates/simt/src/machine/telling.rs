@@ -17,8 +17,9 @@ pub(super) enum Telling<'a> {
     /// Of the bytes of a list.
     Writes(&'a [u8]),
     Combines,
-    /// Of a tensor map, which is no access of the async proxy.
+    /// Of a tensor map, which is no access of the async proxy: by an instruction that changes or copies it, or by a copy that it describes.
     ReadsMap,
+    UsesMap,
     WritesMap(&'a [u8]),
     Mbarrier,
 }
@@ -39,6 +40,7 @@ pub(super) fn tell_part<'l>(
     let is_async = matches!(what, Telling::Reads | Telling::Writes(_) | Telling::Combines);
     let what = match what {
         Telling::Reads | Telling::ReadsMap => Other::Read(width),
+        Telling::UsesMap => Other::UseMap(width),
         Telling::Writes(data) | Telling::WritesMap(data) => {
             let data = data.get(offset as usize..(offset + width) as usize).unwrap_or_default();
             for (row, word) in words.iter_mut().zip(data.chunks(4)) {

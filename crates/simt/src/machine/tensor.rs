@@ -170,7 +170,7 @@ fn read_map<'l>(
     thread: (usize, u32),
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     match space {
-        Space::Global | Space::Constant => map_bytes(worker, warp, Space::Global, address, thread),
+        Space::Global | Space::Constant => map_bytes(worker, warp, Space::Global, address, Telling::UsesMap, thread),
         Space::Parameter => {
             check_alignment(address, thread.0)?;
             let parameters = &worker.launched.parameters;
@@ -194,17 +194,19 @@ fn check_alignment(address: u64, lane: usize) -> Attempt {
     }
 }
 
-/// The bytes at the address of a tensor map in global memory or the block's own shared memory. `None`: they cannot be read, which was told.
+/// The bytes at the address of a tensor map in global memory or the block's own shared memory, which are read by a copy, or as others are.
+/// `None`: they cannot be read, which was told.
 fn map_bytes<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     space: Space,
     address: u64,
+    how: Telling,
     thread: (usize, u32),
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     check_alignment(address, thread.0)?;
     let place = (address, MAP, &Placement::LINEAR);
-    if !tell(worker, warp, space, Telling::ReadsMap, place, thread) {
+    if !tell(worker, warp, space, how, place, thread) {
         return Ok(None);
     }
     let mut bytes = [0; TENSOR_MAP_BYTES];
@@ -244,7 +246,7 @@ pub(super) fn replace_field<'l>(
         if !matches!(space, Space::Global | Space::Shared) {
             return Err(fault(TensorFault::ReplaceSpace { space: space_name(space) }, lane));
         }
-        let Some(mut bytes) = map_bytes(worker, warp, space, address, thread)? else { continue };
+        let Some(mut bytes) = map_bytes(worker, warp, space, address, Telling::ReadsMap, thread)? else { continue };
         replace(&mut bytes, field, value[lane]).map_err(|problem| fault(problem, lane))?;
         put_map(worker, warp, space, address, &bytes, thread)?;
     }
@@ -270,9 +272,9 @@ pub(super) fn copy_map<'l>(
         return Err(Refused::because(TrapKind::NotUniform { what: "the address of a tensor map" }, lane as u32));
     }
     let thread = (first, counter);
-    if let Some(bytes) = map_bytes(worker, warp, Space::Shared, from[first], thread)? {
+    if let Some(bytes) = map_bytes(worker, warp, Space::Shared, from[first], Telling::ReadsMap, thread)? {
         put_map(worker, warp, Space::Global, to[first], &bytes, thread)?;
     }
-    observe::fence(worker, warp, mask, &Fence::of(audience));
+    observe::fence(worker, warp, mask, &Fence { releases_maps: true, ..Fence::of(audience) });
     Ok(())
 }

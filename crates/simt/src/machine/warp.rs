@@ -10,6 +10,7 @@ use crate::lanes::{Base, Constants, Registers, Row, WideRow};
 use crate::program::{FunctionCode, NEVER_MEET, RETURN};
 use crate::trap::TrapKind;
 
+use super::held::HeldByProducts;
 use super::local::{LocalMemory, lanes};
 use super::patience::{LATER_PATIENCE, PATIENCE};
 
@@ -87,6 +88,8 @@ pub(super) struct Warp<'c> {
     pub local: LocalMemory,
     /// The tracked registers of all frames.
     pub tracked: Vec<TrackedRegister>,
+    /// Those that products of the warpgroup hold.
+    pub held: HeldByProducts,
     pub index: u32,
     /// Lanes that are threads of the block.
     pub exists: u32,
@@ -138,6 +141,7 @@ impl<'c> Warp<'c> {
             registers: Registers::new(constants),
             local: LocalMemory::default(),
             tracked: Vec::new(),
+            held: HeldByProducts::default(),
             index,
             exists: u32::MAX >> (32 - lanes),
             alive: 0,
@@ -171,6 +175,7 @@ impl<'c> Warp<'c> {
         self.local.reset(kernel.local);
         self.tracked.clear();
         self.track(kernel);
+        self.held.reset(kernel.held.len());
         self.alive = self.exists;
         (self.arrived, self.passed) = (0, 0);
         self.waiting.clear();

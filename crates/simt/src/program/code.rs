@@ -67,6 +67,8 @@ pub(crate) struct FunctionCode {
     pub tracked: Vec<Option<Arc<str>>>,
     /// The names of those that nothing writes at all.
     pub never_written: Vec<String>,
+    /// The names of the registers that products of a warpgroup hold, and of those that these are moved to and from.
+    pub held: Vec<Arc<str>>,
     /// Whether no thread sees what is in its registers when it begins: each is written before it is read, and by the threads
     /// that read it.
     pub needs_no_zeros: bool,
@@ -169,6 +171,7 @@ pub(crate) enum Action {
     /// `barrier.cluster`: arrives, or waits.
     ClusterBarrier {
         waits: bool,
+        relaxed: bool,
         aligned: bool,
     },
     WarpBarrier {
@@ -239,12 +242,14 @@ pub(crate) struct Fence {
     pub audience: Audience,
     pub shared_to_async: bool,
     pub global_to_async: bool,
+    /// Whether it puts what wrote tensor maps before what acquires them for copies.
+    pub releases_maps: bool,
 }
 
 impl Fence {
     /// One between threads alone.
     pub fn of(audience: Audience) -> Self {
-        Self { audience, shared_to_async: false, global_to_async: false }
+        Self { audience, shared_to_async: false, global_to_async: false, releases_maps: false }
     }
 }
 
@@ -419,6 +424,8 @@ pub(crate) enum Asynchronous {
     ReplaceTensorField { reach: Reach, field: TensorField, wide: bool, value: u32 },
     /// `tensormap.cp_fenceproxy`.
     CopyTensorMap { to: Reach, from: Reach, audience: Audience },
+    /// `fence.proxy.tensormap::generic.acquire`.
+    AcquireTensorMap { map: Reach, audience: Audience },
     /// `cp.async.bulk.commit_group`.
     CommitBulk,
     /// `cp.async.bulk.wait_group`.

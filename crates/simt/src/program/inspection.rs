@@ -43,6 +43,8 @@ impl Inspections {
 pub(crate) struct Inspection {
     /// Registers that nothing may have written.
     pub registers: Option<Box<RegisterFlow>>,
+    /// Registers that a product of a warpgroup may hold.
+    pub held: Option<Box<Held>>,
     /// An operand for which the result may be open.
     pub rule: Option<Rule>,
 }
@@ -65,6 +67,43 @@ pub(crate) struct RegisterFlow {
     pub writes: Vec<Tracked>,
     /// A register that loses its value: the carry flag, at a call.
     pub forgets: Option<Tracked>,
+}
+
+/// What an instruction does with registers that products of a warpgroup (`wgmma`) hold while the threads go on: their indices in
+/// [`FunctionCode::held`](super::FunctionCode::held).
+#[derive(Debug)]
+pub(crate) enum Held {
+    Touches {
+        reads: Vec<u32>,
+        writes: Vec<u32>,
+    },
+    /// Makes one a constant.
+    Sets {
+        to: u32,
+    },
+    Moves {
+        to: u32,
+        from: u32,
+    },
+    Multiplies(HeldRegisters),
+    /// `wgmma.fence`.
+    Fence,
+    /// `wgmma.commit_group`.
+    Commit,
+    /// `wgmma.wait_group`.
+    Await {
+        groups_left: u32,
+    },
+}
+
+/// The registers of a product.
+#[derive(Debug)]
+pub(crate) struct HeldRegisters {
+    pub sums: Vec<u32>,
+    /// The fragment of A, where that is in registers.
+    pub factors: Vec<u32>,
+    /// n and k.
+    pub shape: [u32; 2],
 }
 
 /// What the value of a register is used for, so that it matters whether anything wrote it.

@@ -1,6 +1,8 @@
 //! Asynchronous copies, and barriers in shared memory.
 
-use ptx::{MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type};
+use ptx::{
+    FenceProxies, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type,
+};
 
 use super::super::code::{
     Action, AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore, TensorCopy, TensorTransfer,
@@ -56,6 +58,9 @@ impl FunctionDecoder<'_, '_> {
                 from: self.reach(Space::Shared, *src)?,
                 audience: (*scope).into(),
             },
+            Op::Fence { scope, proxies: Some(FenceProxies::AcquireTensorMap(map)), .. } => {
+                Asynchronous::AcquireTensorMap { map: self.reach(Space::Generic, *map)?, audience: (*scope).into() }
+            }
             Op::CommitCopies => Asynchronous::Commit,
             Op::WaitForCopies { groups_left } => Asynchronous::Wait { groups_left: *groups_left },
             Op::ArriveAfterCopies { space, counted_before, address } => Asynchronous::ArriveAfterCopies {

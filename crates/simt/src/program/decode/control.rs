@@ -61,7 +61,7 @@ impl FunctionDecoder<'_, '_> {
                 leader: self.destination(*leader, Type::Pred)?,
                 members: self.word(*members, Type::U32)?,
             },
-            Op::ClusterBarrier { waits, aligned } => Action::ClusterBarrier { waits: *waits, aligned: *aligned },
+            &Op::ClusterBarrier { waits, relaxed, aligned } => Action::ClusterBarrier { waits, relaxed, aligned },
             Op::Vote { mode, dst, predicate, members } => {
                 let ty = if *mode == ptx::VoteMode::Ballot { Type::B32 } else { Type::Pred };
                 Action::Vote {

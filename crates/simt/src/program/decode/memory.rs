@@ -1,6 +1,9 @@
 //! Loads, stores, atomic operations.
 
-use ptx::{Address, AddressBase, AtomicOp, CacheOperator, Destination, Kind, Mode, Op, Operand, Ordering, Space, Type};
+use ptx::{
+    Address, AddressBase, AtomicOp, CacheOperator, Destination, FenceProxies, Kind, Mode, Op, Operand, Ordering, Space,
+    Type,
+};
 
 use super::super::code::{Action, Atomic, Constant, Fence, Load, Order, Reach, Rows, Store};
 use super::super::inspection::Rule;
@@ -62,14 +65,16 @@ impl FunctionDecoder<'_, '_> {
                 self.emit(COUNTED, Action::Atomic(Box::new(atomic)));
                 Ok(())
             }
-            Op::Fence { scope, async_proxy, .. } => {
-                let is_of = |space| async_proxy.is_some_and(|named| named == Space::Generic || named == space);
+            Op::Fence { proxies: Some(FenceProxies::AcquireTensorMap(_)), .. } => self.asynchronous(op),
+            Op::Fence { scope, proxies, .. } => {
+                let is_of = |space| matches!(*proxies, Some(FenceProxies::Async(named)) if named == Space::Generic || named == space);
                 self.emit(
                     COUNTED,
                     Action::Fence(Fence {
                         audience: (*scope).into(),
                         shared_to_async: is_of(Space::Shared) || is_of(Space::ClusterShared),
                         global_to_async: is_of(Space::Global),
+                        releases_maps: *proxies == Some(FenceProxies::ReleaseTensorMaps),
                     }),
                 );
                 Ok(())

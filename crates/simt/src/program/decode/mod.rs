@@ -4,6 +4,7 @@ mod addresses;
 mod arithmetic;
 mod asynchronous;
 mod control;
+mod held;
 mod matrix;
 mod memory;
 mod moves;
@@ -231,6 +232,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                 .map_err(|reason| fail(instruction.span, reason))?;
         }
         unwritten::track(&mut self, body, &ways, &starts);
+        held::track(&mut self, body, &starts);
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);
         self.guard = ALWAYS;

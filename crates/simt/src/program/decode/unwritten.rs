@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use ptx::{
-    Address, AddressBase, BinaryOp, Callee, Function, Handle, Instruction, Op, Operand, Predicate, Space, TernaryOp,
-    Type,
+    Address, AddressBase, BinaryOp, Callee, FenceProxies, Function, Handle, Instruction, Op, Operand, Predicate, Space,
+    TernaryOp, Type,
 };
 
 use super::super::blocks::Blocks;
@@ -414,6 +414,7 @@ fn addresses(op: &Op) -> [Option<usize>; 2] {
         Op::TensorCopy(copy) => [base(&copy.map), None],
         Op::ReplaceTensorField { address, .. } => [base(address), None],
         Op::CopyTensorMap { dst, src, .. } => [base(dst), base(src)],
+        Op::Fence { proxies: Some(FenceProxies::AcquireTensorMap(map)), .. } => [base(map), None],
         _ => [None, None],
     }
 }

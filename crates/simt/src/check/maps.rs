@@ -1,0 +1,107 @@
+//! Tensor maps that copies need not see as they are: a copy reads the map that describes it by a proxy of its own. What a thread of the launch
+//! wrote to a map, with stores or `tensormap.replace`, or by `tensormap.cp_fenceproxy`, comes before a copy only if a
+//! `fence.proxy.tensormap::generic.release` (which `cp_fenceproxy` is itself) and then a
+//! `fence.proxy.tensormap::generic.acquire` of the map's address stand on the way by which the two are in order.
+//!
+//! The first goes the way of all fences: [`Releases`](super::releases::Releases). The second is kept here, with what its thread knew then.
+
+use std::collections::BTreeMap;
+
+use super::race::{Races, Reached};
+use super::releases::Proxied;
+use super::stamp::Stamp;
+use crate::tensor::TENSOR_MAP_BYTES;
+
+/// Acquisitions of one map that are kept apart, beside those that all threads of the cluster know.
+const KEPT: usize = 256;
+
+/// The fences of the cluster that runs which acquired tensor maps, by the map's address.
+#[derive(Default)]
+pub(super) struct MapAcquisitions(BTreeMap<u64, Acquisitions>);
+
+#[derive(Default)]
+struct Acquisitions {
+    /// Up to when those know each thread that all know of, for each column of the clocks; empty if there is none.
+    met: Vec<u32>,
+    list: Vec<Acquisition>,
+}
+
+struct Acquisition {
+    thread: u32,
+    time: u32,
+    /// What the thread knew, for each column of the clocks.
+    row: Vec<u32>,
+}
+
+/// The fence that is missing between a write to a tensor map and a copy that the map describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MapFence {
+    /// `fence.proxy.tensormap::generic.release`, or `tensormap.cp_fenceproxy`.
+    Release,
+    /// `fence.proxy.tensormap::generic.acquire`.
+    Acquire,
+}
+
+impl MapAcquisitions {
+    /// A cluster starts.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Races {
+    /// A lane of a warp acquires the tensor map at an address.
+    pub fn acquire_map(&mut self, warp: u32, lane: u32, map: u64) {
+        let warp = self.in_cluster(warp);
+        let thread = warp * 32 + lane;
+        let time = self.clocks.advance(warp);
+        let mut row = self.clocks.row(thread);
+        let own = &mut row[self.clocks.column(thread)];
+        *own = (*own).max(time);
+        let Acquisitions { met, list } = self.map_acquisitions.0.entry(map).or_default();
+        let (floor, mut surplus) = (self.clocks.floor, (list.len() + 1).saturating_sub(KEPT));
+        list.retain(|earlier| {
+            let is_kept = earlier.time > floor && surplus == 0;
+            surplus -= usize::from(surplus > 0);
+            if !is_kept {
+                met.resize(row.len(), 0);
+                met.iter_mut().zip(&earlier.row).for_each(|(met, known)| *met = (*met).max(*known));
+            }
+            is_kept
+        });
+        list.push(Acquisition { thread, time, row });
+    }
+
+    /// The fence that is missing between a write to a tensor map, and a copy of a lane for which the map is read now. `None` as well if
+    /// nothing orders the two: that is told as the race that it is.
+    pub(super) fn missing_map_fence(&mut self, before: Stamp, reached: &Reached, address: u64) -> Option<MapFence> {
+        let by = reached.warp * 32 + reached.lanes.mask.trailing_zeros() % 32;
+        let (of, time) = (self.clocks.column(before.thread()), before.time());
+        let same_cluster = time >= self.clocks.start;
+        let is_released = if same_cluster {
+            if before.thread() != by && time > self.clocks.known(by, before.thread()) {
+                return None;
+            }
+            self.releases.is_proxied(by, of, time, Proxied::Map)
+        } else {
+            let (start, _) = self.block_of(before);
+            if !self.releases.knows(by, start, of, time) {
+                return None;
+            }
+            self.releases.knows_as_proxied(by, start, of, time, Proxied::Map)
+        };
+        if !is_released {
+            return Some(MapFence::Release);
+        }
+        // A row says nothing of clusters that have ended.
+        let tells = |row: &[u32]| !row.is_empty() && (!same_cluster || row[of] >= time);
+        let is_known = |acquisition: &&Acquisition| {
+            acquisition.thread == by || acquisition.time <= self.clocks.known(by, acquisition.thread)
+        };
+        let maps = self.map_acquisitions.0.range(address.saturating_sub(TENSOR_MAP_BYTES as u64 - 1)..=address);
+        let is_acquired = maps.into_iter().any(|(_, Acquisitions { met, list })| {
+            tells(met) || list.iter().filter(is_known).any(|acquisition| tells(&acquisition.row))
+        });
+        (!is_acquired).then_some(MapFence::Acquire)
+    }
+}

@@ -1,0 +1,188 @@
+//! What is said of a finding.
+
+use std::fmt;
+
+use super::MapFence;
+use super::finding::{Finding, FindingKind, ProductPart, RaceScope, Site};
+use crate::memory::{Bytes, RefusedAccess};
+use crate::program::RegisterUse;
+use crate::trap::{Triple, space_name};
+use crate::{AccessAction, TrapKind};
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            &Self::Access { action, space, address, width, ref fault } => {
+                RefusedAccess { action, space, address, width, fault }.fmt(formatter)
+            }
+            Self::Leak { allocation } => {
+                write!(formatter, "malloc without free: the {allocation} is still there at the end")
+            }
+            Self::Free { address, fault } => TrapKind::Free { address: *address, fault: fault.clone() }.fmt(formatter),
+            Self::Unwritten { space, address, width, .. } => write!(
+                formatter,
+                "read of {} of {} memory that nothing wrote, at address {address:#x}",
+                Bytes((*width).into()),
+                space_name(*space)
+            ),
+            Self::UnwrittenRegister { register, origin, to } => {
+                let used = match to {
+                    RegisterUse::Condition => "is a condition",
+                    RegisterUse::Address => "is an address",
+                    RegisterUse::Stored => "is stored",
+                    RegisterUse::Operand => "is used",
+                };
+                match origin == register {
+                    true => write!(formatter, "register {register} {used}, and nothing wrote it"),
+                    false => {
+                        write!(formatter, "register {register} {used}, and is made of {origin}, which nothing wrote")
+                    }
+                }
+            }
+            Self::Race { scope, space, address, width, actions, .. } => {
+                let (place, missing) = match scope {
+                    RaceScope::Warp => ("in a warp", "no warp barrier between them"),
+                    RaceScope::Block => ("in a block", "no barrier between them"),
+                    RaceScope::Grid => ("between blocks", "nothing that orders them"),
+                };
+                let [now, before] = actions;
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                write!(
+                    formatter,
+                    "race {place}: {now} of {bytes} at {space} address {address:#x} after another thread's \
+                     {before}, with {missing}"
+                )
+            }
+            Self::PendingCopy { space, address, width, actions: [action, copy], .. } => {
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                let verb = if *copy == AccessAction::Read { "read" } else { "write" };
+                write!(
+                    formatter,
+                    "{action} of {bytes} at {space} address {address:#x}, which an asynchronous copy is still to {verb}: \
+                     its thread has not waited for it"
+                )
+            }
+            Self::PendingProduct { address, width, actions: [action, _], .. } => write!(
+                formatter,
+                "{action} of {} at shared address {address:#x}, which a product is still to read: its warp has not waited for it",
+                Bytes((*width).into())
+            ),
+            Self::WrittenTexture { space, address, width, actions: [_, before], .. } => {
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                write!(
+                    formatter,
+                    "read of {bytes} at {space} address {address:#x} through a texture or surface, after a thread's {before} in \
+                     the same launch, which such reads need not see"
+                )
+            }
+            Self::WrittenReadOnly { space, address, width, actions: [action, before], .. } => {
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                write!(formatter, "{action} of {bytes} at {space} address {address:#x}")?;
+                match action {
+                    AccessAction::Read => write!(
+                        formatter,
+                        " as read-only data, after a thread's {before} in the same launch, which such reads need not see"
+                    ),
+                    _ => write!(formatter, ", which a thread has read as read-only data in the same launch"),
+                }
+            }
+            Self::MissingProxyFence { space, address, width, actions: [action, before], .. } => {
+                let (bytes, space) = (Bytes((*width).into()), space_name(*space));
+                write!(
+                    formatter,
+                    "{action} of {bytes} at {space} address {address:#x} by the async proxy after a thread's {before} by the generic \
+                     one, with no proxy fence (fence.proxy.async) between them"
+                )
+            }
+            Self::MissingTensorMapFence { address, width, actions: [action, before], missing, .. } => {
+                let bytes = Bytes((*width).into());
+                let missing = match missing {
+                    MapFence::Release => {
+                        "that releases it to copies (fence.proxy.tensormap::generic.release, tensormap.cp_fenceproxy)"
+                    }
+                    MapFence::Acquire => "that acquires it for copies (fence.proxy.tensormap::generic.acquire)",
+                };
+                write!(
+                    formatter,
+                    "{action} of {bytes} at global address {address:#x} of the tensor map of a copy, after a thread's {before}, with no \
+                     fence {missing} between them"
+                )
+            }
+            Self::PendingRegister { register, action, part } => {
+                let done = if *action == AccessAction::Read { "read" } else { "written" };
+                let verb = if *part == ProductPart::Sum { "write" } else { "read" };
+                write!(
+                    formatter,
+                    "register {register} is {done}, which a product is still to {verb}: its warp has not waited for it"
+                )
+            }
+            Self::MissingProductFence { register } => {
+                write!(formatter, "a product of register {register}, which was written with no wgmma.fence in between")
+            }
+            Self::ExitedLanes { members, exited } => {
+                write!(formatter, "the mask {members:#010x} names lanes that have exited: {exited:#010x}")
+            }
+            Self::AbsentLanes { members, absent } => {
+                write!(formatter, "the mask {members:#010x} names lanes that are on another path: {absent:#010x}")
+            }
+            Self::NotMember { members, lane } => {
+                write!(formatter, "the mask {members:#010x} leaves out lane {lane}, which executes the instruction")
+            }
+            Self::InactiveSource { lane, source } => {
+                write!(formatter, "lanes read from others that do not take part: lane {lane} from lane {source}")
+            }
+            Self::DifferentMasks { lanes: [a, b], members: [of_a, of_b] } => write!(
+                formatter,
+                "lanes that wait for each other name different masks: lane {a} {of_a:#010x}, lane {b} {of_b:#010x}"
+            ),
+            Self::DivisionByZero => write!(formatter, "an integer is divided by zero: the result is unspecified"),
+            Self::UnsetCarry => write!(
+                formatter,
+                "the carry flag is read, and nothing has set it since the function began or called another"
+            ),
+            Self::OperandBeyondLimit { operand, value, limit } => {
+                write!(formatter, "{operand} is {value}, and {limit} at most is defined")
+            }
+            Self::DivergentUniform { lanes: [a, b] } => {
+                write!(formatter, "lanes {a} and {b} part at a branch that says that all go the same way (.uni)")
+            }
+            Self::DifferentAddresses { lanes: [a, b] } => {
+                write!(
+                    formatter,
+                    "lanes {a} and {b} have different addresses in a load that is for one of all lanes (ldu)"
+                )
+            }
+            Self::MixedBarrier { barrier } => {
+                write!(formatter, "some threads reduce a predicate over barrier {barrier}, and others only meet there")
+            }
+            Self::RepeatedInitialization { address } => write!(
+                formatter,
+                "the mbarrier at shared address {address:#x} is initialised again, with no mbarrier.inval in between"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "thread {} of block {}", Triple(self.thread), Triple(self.block))?;
+        if let Some(source) = self.source.first() {
+            write!(formatter, ", {source}")?;
+        }
+        write!(formatter, ", line {} of the PTX: `{}`", self.ptx_line, self.instruction)
+    }
+}
+
+/// On one line.
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "kernel `{}`: {}; {}", self.kernel, self.kind, self.first)?;
+        if let Some(second) = &self.second {
+            write!(formatter, "; before: {second}")?;
+        }
+        if self.count > 1 {
+            write!(formatter, "; {} times", self.count)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads go on, so that the sanitizer has to look
+//! at the instructions on these alone.
+//!
+//! A compiler's virtual registers are not those of the hardware: what is only moved from one to the other stays where it is. So with the
+//! accumulators, and the fragments of A, go all registers that they are moved to and from, and a move is no access.
+
+use std::sync::Arc;
+
+use ptx::{Instruction, Op, Operand, WarpgroupFactor};
+
+use super::super::inspection::{Held, HeldRegisters};
+use super::FunctionDecoder;
+
+/// Tells the sanitizer what to look at in a kernel: `starts` are the steps that each position of the body begins at. Functions that are
+/// called have none: a product cannot be under way across a call. Nor has code for a debugger, in which every value comes from memory and goes
+/// there again: its compiler waits for each product.
+pub(super) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], starts: &[u32]) {
+    if !decoder.function.is_kernel || decoder.builder.module.is_for_debugger {
+        return;
+    }
+    let mut is_held = vec![false; decoder.function.registers.len()];
+    for instruction in body {
+        let Op::WarpgroupMultiply(product) = &instruction.op else { continue };
+        product.d.iter().flatten().for_each(|sum| is_held[sum.index()] = true);
+        if let WarpgroupFactor::Registers(factors) = &product.a {
+            factors.iter().filter_map(register).for_each(|factor| is_held[factor] = true);
+        }
+    }
+    if !is_held.contains(&true) {
+        return;
+    }
+    let moves: Vec<(usize, usize)> = body.iter().filter_map(|instruction| moved(&instruction.op)).collect();
+    loop {
+        let before = is_held.iter().filter(|held| **held).count();
+        for &(to, from) in &moves {
+            let held = is_held[to] || is_held[from];
+            (is_held[to], is_held[from]) = (held, held);
+        }
+        if is_held.iter().filter(|held| **held).count() == before {
+            break;
+        }
+    }
+    let mut count = 0;
+    let mut number = || {
+        count += 1;
+        count - 1
+    };
+    let numbers: Vec<Option<u32>> = is_held.iter().map(|held| held.then(&mut number)).collect();
+    let end = decoder.builder.instructions.len() as u32;
+    for (position, (instruction, &start)) in body.iter().zip(starts).enumerate() {
+        let is_step = start < starts.get(position + 1).copied().unwrap_or(end);
+        if let Some(held) = of(decoder, position, &instruction.op, &numbers).filter(|_| is_step) {
+            decoder.builder.inspections.entry(start).held = Some(Box::new(held));
+        }
+    }
+    let names = decoder.function.registers.iter().map(|(_, register)| Arc::from(register.name.as_str()));
+    decoder.frame.held = names.zip(&numbers).filter(|(_, number)| number.is_some()).map(|(name, _)| name).collect();
+}
+
+/// What an instruction does with such registers; `None`: nothing.
+fn of(decoder: &FunctionDecoder<'_, '_>, position: usize, op: &Op, numbers: &[Option<u32>]) -> Option<Held> {
+    let of = |registers: &[ptx::Handle<ptx::Register>]| -> Vec<u32> {
+        registers.iter().filter_map(|register| numbers[register.index()]).collect()
+    };
+    let (mut reads, writes) = (of(decoder.uses.reads(position)), of(decoder.uses.writes(position)));
+    reads.sort_unstable();
+    reads.dedup();
+    Some(match op {
+        Op::WarpgroupFence => Held::Fence,
+        Op::CommitProducts => Held::Commit,
+        Op::WaitForProducts { groups_left } => Held::Await { groups_left: *groups_left },
+        Op::WarpgroupMultiply(product) => Held::Multiplies(HeldRegisters {
+            sums: product.d.iter().flatten().filter_map(|sum| numbers[sum.index()]).collect(),
+            factors: match &product.a {
+                WarpgroupFactor::Registers(factors) => {
+                    factors.iter().filter_map(register).filter_map(|factor| numbers[factor]).collect()
+                }
+                WarpgroupFactor::Shared { .. } => Vec::new(),
+            },
+            shape: [product.shape.n, product.shape.k],
+        }),
+        _ => match (moved(op), &writes[..]) {
+            (Some((to, from)), _) => Held::Moves { to: numbers[to]?, from: numbers[from]? },
+            (None, []) if reads.is_empty() => return None,
+            // A compiler makes a constant wherever it likes.
+            (None, &[to]) if matches!(op, Op::Move { .. }) && reads.is_empty() => Held::Sets { to },
+            _ => Held::Touches { reads, writes },
+        },
+    })
+}
+
+fn register(operand: &Operand) -> Option<usize> {
+    match operand {
+        Operand::Register(register) => Some(register.index()),
+        _ => None,
+    }
+}
+
+/// The registers that an instruction only moves a value to and from.
+fn moved(op: &Op) -> Option<(usize, usize)> {
+    match op {
+        Op::Move { dst: Some(to), src: Operand::Register(from), .. } => Some((to.index(), from.index())),
+        _ => None,
+    }
+}
