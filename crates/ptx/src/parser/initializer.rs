@@ -200,7 +200,7 @@ impl<'t> Parser<'t> {
         let shift = mask.trailing_zeros();
         let width = ty.bytes();
         let selects_bytes = mask == u64::MAX && width == 8
-            || masked && shift % 8 == 0 && mask >> shift == u64::MAX >> (64 - 8 * width.min(8));
+            || masked && shift % 8 == 0 && mask.checked_shr(shift) == Some(u64::MAX >> (64 - 8 * width.min(8)));
         if !selects_bytes || !matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed) {
             return fault(span, DeclarationError::BadInitializer { ty, found: "an address" });
         }
