@@ -196,7 +196,7 @@ driver! {
         promotion: u32, fill: u32
     ) {
         assert_eq!((element, rank, interleave, swizzle, promotion, fill), (1, 4, 1, 0, 0, 0));
-        assert_eq!((*dimensions.cast::<[u64; 4]>(), *strides.cast::<[u64; 3]>()), ([8, 5, 4, 2], [16, 80, 320]));
+        assert_eq!((*dimensions.cast::<[u64; 4]>(), *strides.cast::<[u64; 3]>()), ([8, 5, 4, 2], [128, 640, 2560]));
         assert_eq!((*lower.cast::<[i32; 2]>(), *upper.cast::<[i32; 2]>()), ([-1, 0], [-1, -2]));
         assert_eq!((channels, pixels, *steps.cast::<[u32; 4]>()), (8, 6, [1; 4]));
         *map = [9; 128];

@@ -31,8 +31,6 @@ pub enum TensorMapError {
     BoxSwizzle { bytes: u32, span: u32 },
     #[error("the element stride of dimension {index} is {stride}: 1 to 8 are possible")]
     ElementStride { index: usize, stride: u32 },
-    #[error("channels of an interleaved tensor with an element stride of {stride}: what that moves, no manual says")]
-    InterleavedStride { stride: u32 },
     #[error("an interleave of 32 bytes goes with a swizzle within 32 bytes, and with no other")]
     InterleavedSwizzle,
     #[error("elements of {0} are no floats, and cannot be filled with NaN")]
@@ -133,14 +131,6 @@ pub enum TensorFault {
         index: usize,
         /// The coordinate.
         coordinate: i32,
-    },
-    /// A coordinate within a slice.
-    #[error("channel {channel} of an interleaved tensor, which begins no slice of {slice}")]
-    SliceCoordinate {
-        /// The channel.
-        channel: i32,
-        /// Channels of a slice.
-        slice: u32,
     },
     /// An offset of `.im2col` that is too large.
     #[error("an im2col offset of {offset} in dimension {index} of the image: 0 to {high} are possible")]

@@ -26,6 +26,8 @@ mod rules;
 mod text;
 mod walk;
 
+use std::borrow::Cow;
+
 pub(crate) use encoding::replace;
 pub use error::{TensorFault, TensorMapError};
 pub(crate) use walk::{Corner, Piece, Placement, TensorBox};
@@ -161,6 +163,9 @@ pub enum Traversal {
 }
 
 /// Layouts whose channels are in slices, each with all pixels of the image: NC/8DHWC8 and NC/16DHWC16 for elements of two bytes.
+///
+/// No manual says what the dimensions of such a map are, and an H200 does (2026-11-21): from the first, columns, lines and planes of an image, as
+/// far as there are any, then slices, then images. The first counts in slices, of which the elements are no dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Interleave {
     /// None.
@@ -216,17 +221,11 @@ impl TensorMap {
 
     /// A tensor without gaps; all else as a literal has it by default.
     pub fn packed(element: TensorElement, address: u64, dimensions: &[u64], traversal: Traversal) -> Self {
-        let mut stride = u64::from(element.bytes());
-        let mut strides = Vec::new();
-        for &extent in dimensions.iter().take(dimensions.len().saturating_sub(1)) {
-            stride = stride.saturating_mul(extent);
-            strides.push(stride);
-        }
         Self {
             element,
             address,
             dimensions: dimensions.to_vec(),
-            strides,
+            strides: packed_strides(element.bytes(), dimensions),
             traversal,
             element_strides: vec![1; dimensions.len()],
             interleave: Interleave::None,
@@ -238,31 +237,61 @@ impl TensorMap {
 
     /// Bytes from the first element to the end of the last, if so many can be.
     pub fn bytes(&self) -> Option<u64> {
-        let behind = |count: u64, stride: u64| count.checked_sub(1)?.checked_mul(stride);
-        let first = *self.dimensions.first()?;
-        let mut bytes = match self.interleave.slice_bytes() {
-            None => first.checked_mul(self.element.bytes().into())?,
-            Some(slice) => {
-                let slices = first.div_ceil(u64::from(slice / self.element.bytes()));
-                behind(slices, self.slice_stride()?)?.checked_add(slice.into())?
-            }
-        };
+        let mut bytes = self.dimensions.first()?.checked_mul(self.pixel_bytes().into())?;
         for (&extent, &stride) in self.dimensions[1..].iter().zip(&self.strides) {
-            bytes = bytes.checked_add(behind(extent, stride)?)?;
+            bytes = bytes.checked_add(extent.checked_sub(1)?.checked_mul(stride)?)?;
         }
         Some(bytes)
     }
 
-    /// Bytes from one slice of an interleaved tensor to the next: all pixels of an image.
-    fn slice_stride(&self) -> Option<u64> {
-        let outermost = self.rank().checked_sub(2)?;
-        self.strides.get(outermost.checked_sub(1)?)?.checked_mul(*self.dimensions.get(outermost)?)
+    /// Bytes that one step along the first dimension is: an element, or a slice of an interleaved tensor.
+    fn pixel_bytes(&self) -> u32 {
+        self.interleave.slice_bytes().unwrap_or(self.element.bytes())
+    }
+
+    /// The map that moves the same bytes, and whose first dimension is that of elements: an interleaved tensor's slices are one dimension more,
+    /// and a box has one slice of channels, whatever the map says.
+    fn by_elements(&self) -> Cow<'_, Self> {
+        let Some(slice) = self.interleave.slice_bytes() else { return Cow::Borrowed(self) };
+        fn behind<T: Clone>(first: T, others: &[T]) -> Vec<T> {
+            std::iter::once(first).chain(others.iter().cloned()).collect()
+        }
+        let elements = slice / self.element.bytes();
+        let traversal = match &self.traversal {
+            Traversal::Tiled { box_dimensions } => {
+                let mut box_dimensions = behind(elements, box_dimensions);
+                box_dimensions[self.rank() - 1] = 1;
+                Traversal::Tiled { box_dimensions }
+            }
+            Traversal::ImageToColumn { lower, upper, pixels, .. } => Traversal::ImageToColumn {
+                lower: lower.clone(),
+                upper: upper.clone(),
+                channels: elements,
+                pixels: *pixels,
+            },
+        };
+        Cow::Owned(Self {
+            dimensions: behind(elements.into(), &self.dimensions),
+            strides: behind(slice.into(), &self.strides),
+            element_strides: behind(1, &self.element_strides),
+            traversal,
+            ..self.clone()
+        })
     }
 
     /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.dimensions.len()
     }
+}
+
+/// Bytes from one to the next in each dimension but the first, without gaps.
+fn packed_strides(first: u32, dimensions: &[u64]) -> Vec<u64> {
+    let sizes = dimensions.iter().scan(u64::from(first), |stride, &extent| {
+        *stride = stride.saturating_mul(extent);
+        Some(*stride)
+    });
+    sizes.take(dimensions.len().saturating_sub(1)).collect()
 }
 
 impl Traversal {

@@ -6,14 +6,14 @@
 //! | `...,swizzle:128` | shared memory swizzled within 32, 64 or 128 bytes |
 //! | `...,stride:512` | bytes from row to row (and, behind an `x`, from plane to plane, ...); as close as they can be without |
 //! | `...,every:1x2` | every second row of the box |
-//! | `...,interleave:16` | channels in slices of 16 or 32 bytes |
+//! | `...,interleave:16` | channels in slices of 16 or 32 bytes; the dimensions are columns (of slices), lines, planes, slices, images |
 //! | `...,fill:nan` | elements outside are NaN, not zero |
 //! | `...,l2:128` | L2 fetches 64, 128 or 256 bytes at once |
 //! | `f16[64x9x14x2],lower:-1x-1,upper:-1x-1,channels:8,pixels:64` | two images of 14 rows, 9 columns and 64 channels; 64 pixels of 8 channels in columns |
 
 use std::str::FromStr;
 
-use super::{Fill, Interleave, L2Promotion, Swizzle, TensorElement, TensorMap, Traversal};
+use super::{Fill, Interleave, L2Promotion, Swizzle, TensorElement, TensorMap, Traversal, packed_strides};
 
 /// A number of each dimension, with `x` between.
 fn list<T: FromStr>(name: &str, text: &str) -> Result<Vec<T>, String> {
@@ -45,11 +45,12 @@ impl FromStr for TensorMap {
         let (mut tiles, mut lower, mut upper, mut channels, mut pixels) = (None, None, None, None, None);
         let traversal = Traversal::Tiled { box_dimensions: Vec::new() };
         let mut map = Self::packed(element, 0, &dimensions, traversal);
+        let mut strides = None;
         for option in options.split(',').skip(1) {
             let (name, value) = option.split_once(':').unwrap_or((option, ""));
             match name {
                 "box" => tiles = Some(list("box", value)?),
-                "stride" => map.strides = list("stride", value)?,
+                "stride" => strides = Some(list("stride", value)?),
                 "every" => map.element_strides = list("element stride", value)?,
                 "lower" => lower = Some(list("lower corner", value)?),
                 "upper" => upper = Some(list("upper corner", value)?),
@@ -101,6 +102,7 @@ impl FromStr for TensorMap {
                 );
             }
         };
+        map.strides = strides.unwrap_or_else(|| packed_strides(map.pixel_bytes(), &dimensions));
         map.check().map_err(|error| error.to_string())?;
         Ok(map)
     }
@@ -123,10 +125,11 @@ mod tests {
         };
         assert_eq!(map, expected);
         let map: TensorMap =
-            "f16[64x9x14x2],lower:-1x0,upper:-1x-2,channels:8,pixels:64,interleave:16".parse().unwrap();
+            "f16[9x14x8x2],lower:-1x0,upper:-1x-2,channels:8,pixels:64,interleave:16".parse().unwrap();
         let traversal = Traversal::ImageToColumn { lower: vec![-1, 0], upper: vec![-1, -2], channels: 8, pixels: 64 };
-        let packed = TensorMap::packed(TensorElement::F16, 0, &[64, 9, 14, 2], traversal);
-        assert_eq!(map, TensorMap { interleave: Interleave::Bytes16, ..packed });
+        let packed = TensorMap::packed(TensorElement::F16, 0, &[9, 14, 8, 2], traversal);
+        let strides = vec![9 * 16, 9 * 14 * 16, 9 * 14 * 8 * 16];
+        assert_eq!(map, TensorMap { interleave: Interleave::Bytes16, strides, ..packed });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which bytes of a tensor a box has, in what order, and where they are in shared memory.
 //!
 //! A box is rows of bytes that follow each other in shared memory: the elements along the first dimension; of an interleaved tensor,
-//! a slice of channels. What of a row is inside the tensor follows each other in device memory, too, so a row is up to three pieces:
+//! a slice of a pixel. What of a row is inside the tensor follows each other in device memory, too, so a row is up to three pieces:
 //! outside, inside, outside.
 
 use super::rules::corner_bits;
@@ -126,17 +126,21 @@ impl TensorBox {
         if let Some(index) = coordinates.iter().position(|&coordinate| stores && coordinate < 0) {
             return Err(TensorFault::NegativeCoordinate { index, coordinate: coordinates[index] });
         }
+        let interleaved = map.interleave != Interleave::None;
+        let map = &*map.by_elements();
+        let coordinates: &[i32] = &[&[0][..usize::from(interleaved)], coordinates].concat();
         let element = map.element.bytes();
-        let row = Row { first: coordinates[0].into(), bytes: map.row_bytes(), slice: map.slice(coordinates[0])? };
         // No manual says so: an H200 has an illegal instruction there (2026-11-21).
         if (i64::from(coordinates[0]) * i64::from(element)) % PIECE_BYTES != 0 {
             return Err(TensorFault::BetweenPieces { coordinate: coordinates[0], bytes: element });
         }
+        let row = map.row_elements() * element;
         let span = map.swizzle.span();
-        let pitch = if map.interleave == Interleave::None { span.unwrap_or(row.bytes) } else { row.bytes };
+        let pitch = if interleaved { row } else { span.unwrap_or(row) };
         let swizzle = span.map_or(0, |span| u64::from(span / 16 - 1));
         let mut walk = Walk {
             map,
+            first: coordinates[0].into(),
             row,
             // A store writes pieces of 16 bytes whole, if their first element is inside: no manual says so, an H200 does (2026-11-21).
             step: if stores { (PIECE_BYTES as u32 / element).into() } else { 1 },
@@ -144,18 +148,17 @@ impl TensorBox {
                 element: map.element,
                 pieces: Vec::new(),
                 bytes: 0,
-                placement: Placement { row: row.bytes, pitch, swizzle },
+                placement: Placement { row, pitch, swizzle },
                 fill: map.fill,
             },
         };
-        let slices = map.row_elements() * element / row.bytes;
         match &map.traversal {
-            Traversal::Tiled { box_dimensions } => walk.tiles(coordinates, box_dimensions, slices)?,
+            Traversal::Tiled { box_dimensions } => walk.tiles(coordinates, box_dimensions)?,
             Traversal::ImageToColumn { lower, upper, pixels, .. } => {
                 if stores && (lower.iter().any(|&corner| corner < 0) || upper.iter().any(|&corner| corner > 0)) {
                     return Err(TensorFault::StoreCorners);
                 }
-                walk.columns(coordinates, offsets.unwrap_or_default(), (lower, upper), *pixels, slices)?;
+                walk.columns(coordinates, offsets.unwrap_or_default(), (lower, upper), *pixels)?;
             }
         }
         Ok(walk.made)
@@ -199,87 +202,46 @@ impl TensorMap {
             Traversal::ImageToColumn { channels, .. } => *channels,
         }
     }
-
-    /// Bytes that follow each other in the tensor and in shared memory.
-    fn row_bytes(&self) -> u32 {
-        self.interleave.slice_bytes().unwrap_or(self.row_elements() * self.element.bytes())
-    }
-
-    /// The slice that a channel begins, and bytes from one slice to the next, of an interleaved tensor.
-    fn slice(&self, channel: i32) -> Result<Option<Slice>, TensorFault> {
-        let Some(bytes) = self.interleave.slice_bytes() else { return Ok(None) };
-        let slice = bytes / self.element.bytes();
-        if channel % slice as i32 != 0 {
-            return Err(TensorFault::SliceCoordinate { channel, slice });
-        }
-        Ok(Some(Slice { channels: slice, stride: self.slice_stride().unwrap_or(u64::MAX) }))
-    }
-}
-
-/// Slices of an interleaved tensor.
-#[derive(Clone, Copy)]
-struct Slice {
-    /// Channels of each.
-    channels: u32,
-    /// Bytes from one to the next.
-    stride: u64,
-}
-
-/// Rows of a box.
-#[derive(Clone, Copy)]
-struct Row {
-    /// The first dimension's coordinate.
-    first: i64,
-    bytes: u32,
-    slice: Option<Slice>,
 }
 
 /// The walk of a box, with what it has made.
 struct Walk<'m> {
+    /// Whose first dimension is that of elements.
     map: &'m TensorMap,
-    row: Row,
+    /// The first dimension's coordinate.
+    first: i64,
+    /// Bytes of a row.
+    row: u32,
     /// Elements along the first dimension that are inside together.
     step: i64,
     made: TensorBox,
 }
 
-/// Where a row is in all dimensions but the first.
-type Position = [i64; MOST_DIMENSIONS];
+/// Where a row is in all dimensions but the first, of which slices are one more.
+type Position = [i64; MOST_DIMENSIONS + 1];
 
 impl Walk<'_> {
     /// The box has so many rows. Refuses more than fit.
     fn check_size(&self, rows: u64) -> Result<(), TensorFault> {
-        match rows.saturating_mul(self.row.bytes.into()) {
+        match rows.saturating_mul(self.row.into()) {
             bytes if bytes > MOST_BYTES => Err(TensorFault::BoxSize { bytes }),
             _ => Ok(()),
         }
     }
 
-    fn tiles(&mut self, coordinates: &[i32], extents: &[u32], slices: u32) -> Result<(), TensorFault> {
-        let rank = coordinates.len();
+    fn tiles(&mut self, coordinates: &[i32], extents: &[u32]) -> Result<(), TensorFault> {
         let strides = &self.map.element_strides;
-        // Slices stand between the pixels of an image and the images.
-        let mut counts: Vec<(Option<usize>, u32)> =
-            (1..rank).map(|index| (Some(index), extents[index].div_ceil(strides[index]))).collect();
-        if self.row.slice.is_some() {
-            counts.insert(rank - 2, (None, slices));
-        }
-        let rows = counts.iter().fold(1u64, |rows, &(_, count)| rows.saturating_mul(count.into()));
+        let counts: Vec<u32> = (1..coordinates.len()).map(|index| extents[index].div_ceil(strides[index])).collect();
+        let rows = counts.iter().fold(1u64, |rows, &count| rows.saturating_mul(count.into()));
         self.check_size(rows)?;
         for row in 0..rows {
-            let (mut rest, mut slice, mut position) = (row, 0, Position::default());
-            for &(dimension, count) in &counts {
+            let (mut rest, mut position) = (row, Position::default());
+            for (dimension, &count) in (1..).zip(&counts) {
                 let index = rest % u64::from(count);
                 rest /= u64::from(count);
-                match dimension {
-                    None => slice = index,
-                    Some(dimension) => {
-                        position[dimension] =
-                            i64::from(coordinates[dimension]) + index as i64 * i64::from(strides[dimension]);
-                    }
-                }
+                position[dimension] = i64::from(coordinates[dimension]) + index as i64 * i64::from(strides[dimension]);
             }
-            self.add(&position, slice);
+            self.add(&position);
         }
         Ok(())
     }
@@ -290,55 +252,48 @@ impl Walk<'_> {
         offsets: &[u32],
         (lower, upper): (&[i32], &[i32]),
         pixels: u32,
-        slices: u32,
     ) -> Result<(), TensorFault> {
-        let rank = coordinates.len();
-        let high = u32::MAX >> (32 - corner_bits(rank));
+        // The dimensions of an image: slices, if there are any, and images come behind.
+        let (image, last_dimension) = (1..=lower.len(), coordinates.len() - 1);
+        let high = u32::MAX >> (32 - corner_bits(lower.len()));
         if let Some((index, &offset)) = offsets.iter().enumerate().find(|&(_, &offset)| offset > high) {
             return Err(TensorFault::Offset { index, offset, high });
         }
         let last = |index: usize| self.map.dimensions[index] as i64 - 1 + i64::from(upper[index - 1]);
-        for index in 1..rank - 1 {
+        for index in image.clone() {
             let coordinate = i64::from(coordinates[index]);
             if !(i64::from(lower[index - 1])..=last(index)).contains(&coordinate) {
                 return Err(TensorFault::OutsideBox { index: index - 1, coordinate: coordinates[index] });
             }
         }
-        self.check_size(u64::from(pixels) * u64::from(slices.max(1)))?;
-        let mut bases = Vec::with_capacity(pixels as usize);
+        self.check_size(pixels.into())?;
         let mut base: Position = std::array::from_fn(|index| coordinates.get(index).copied().unwrap_or(0).into());
         for _ in 0..pixels {
-            bases.push(base);
+            let mut position = base;
+            for (place, &offset) in position[1..].iter_mut().zip(offsets) {
+                *place += i64::from(offset);
+            }
+            self.add(&position);
             // The next pixel: of the line, of the next line, ..., of the next image.
-            let mut index = 1;
-            while index < rank - 1 {
+            let next = image.clone().find(|&index| {
                 base[index] += i64::from(self.map.element_strides[index]);
-                if base[index] <= last(index) {
-                    break;
+                let inside = base[index] <= last(index);
+                if !inside {
+                    base[index] = lower[index - 1].into();
                 }
-                base[index] = lower[index - 1].into();
-                index += 1;
-            }
-            base[rank - 1] += i64::from(index == rank - 1);
-        }
-        for slice in 0..slices.into() {
-            for base in &bases {
-                let mut position = *base;
-                for (place, &offset) in position[1..].iter_mut().zip(offsets) {
-                    *place += i64::from(offset);
-                }
-                self.add(&position, slice);
-            }
+                inside
+            });
+            base[last_dimension] += i64::from(next.is_none());
         }
         Ok(())
     }
 
-    /// Adds a row, `slice` slices behind the first.
-    fn add(&mut self, position: &Position, slice: u64) {
-        let (map, row) = (self.map, self.row);
+    /// Adds a row.
+    fn add(&mut self, position: &Position) {
+        let map = self.map;
         let element = u64::from(map.element.bytes());
         let start = self.made.bytes;
-        self.made.bytes += row.bytes;
+        self.made.bytes += self.row;
         let mut address = map.address;
         for (index, &stride) in (1..).zip(&map.strides) {
             let Ok(place) = u64::try_from(position[index]) else { return };
@@ -347,20 +302,15 @@ impl Walk<'_> {
             }
             address = address.wrapping_add(place.wrapping_mul(stride));
         }
-        let count = u64::from(row.bytes) / element;
-        let first = row.first + row.slice.map_or(0, |_| slice * count) as i64;
         let tensor_end = (map.dimensions[0] as i64 + self.step - 1) / self.step * self.step;
-        let end = (first + count as i64).min(tensor_end);
-        let inside = first.max(0);
+        let end = (self.first + i64::from(self.row) / element as i64).min(tensor_end);
+        let inside = self.first.max(0);
         if inside >= end {
             return;
         }
-        address = address.wrapping_add(match row.slice {
-            None => inside as u64 * element,
-            Some(slices) => (first as u64 / u64::from(slices.channels)).wrapping_mul(slices.stride),
-        });
-        let skipped = (inside - first) as u32 * element as u32;
+        let skipped = (inside - self.first) as u32 * element as u32;
         let bytes = (end - inside) as u32 * element as u32;
+        let address = address.wrapping_add(inside as u64 * element);
         self.made.pieces.push(Piece { offset: start + skipped, bytes, address });
     }
 }
