@@ -38,17 +38,14 @@ fn wild_kernels_end_the_same_way_each_time() {
     seeds().for_each(|seed| machine::check_wild(&machine::seeded(seed, Kind::Wild)));
 }
 
-/// The module with the kernels of these seeds, each named after its seed.
-fn module(seeds: Range<u64>) -> String {
-    seeds.fold(HEADER.to_owned(), |mut text, seed| {
-        let _ = writeln!(text, "{}", machine::seeded(seed, Kind::Exact).text(&format!("k{seed}")));
-        text
-    })
-}
-
-fn open(choice: DeviceChoice, folder: &Path, seeds: Range<u64>) -> Device {
-    let file = folder.join(format!("kernels-{}.ptx", seeds.start));
-    std::fs::write(&file, module(seeds)).expect("the file is written");
+/// A device with these kernels, each named after its seed.
+fn open(choice: DeviceChoice, folder: &Path, kernels: &[(u64, Kernel)]) -> Device {
+    let mut text = HEADER.to_owned();
+    for (seed, kernel) in kernels {
+        let _ = writeln!(text, "{}", kernel.text(&format!("k{seed}")));
+    }
+    let file = folder.join("kernels.ptx");
+    std::fs::write(&file, text).expect("the file is written");
     device::open(choice, &Options { ptx: Some(file), ..Options::default() })
         .unwrap_or_else(|error| panic!("{choice}: {error}"))
 }
@@ -73,6 +70,14 @@ fn launch(device: &Device, name: &str, kernel: &Kernel) -> host::Result<Outcome>
     Ok(Outcome { output: buffers[1].read()?, common: buffers[2].read()? })
 }
 
+/// Where the device and the second machine differ on this kernel.
+fn difference(choice: DeviceChoice, device: &Device, seed: u64, kernel: &Kernel) -> Option<String> {
+    let found = launch(device, &format!("k{seed}"), kernel)
+        .unwrap_or_else(|error| panic!("{choice}, seed {seed}: {error}\n{kernel:?}"));
+    let expected = scalar::run(kernel, &machine::input(kernel), OUTPUT_BYTE, COMMON_BYTE);
+    machine::difference(&found, &expected)
+}
+
 /// The second machine stands for the simulator: the test above holds them together.
 #[test]
 fn devices_agree_with_the_second_machine() {
@@ -82,25 +87,47 @@ fn devices_agree_with_the_second_machine() {
         let mut failures = Vec::new();
         for first in seeds().step_by(IN_A_MODULE as usize) {
             let part = first..(first + IN_A_MODULE).min(seeds().end);
-            let device = open(choice, folder.path(), part.clone());
-            for seed in part {
-                let kernel = machine::seeded(seed, Kind::Exact);
-                let found = launch(&device, &format!("k{seed}"), &kernel)
-                    .unwrap_or_else(|error| panic!("{choice}, seed {seed}: {error}\n{kernel:?}"));
-                let expected = scalar::run(&kernel, &machine::input(&kernel), OUTPUT_BYTE, COMMON_BYTE);
-                if let Some(difference) = machine::difference(&found, &expected) {
-                    failures.push((seed, difference));
+            let kernels: Vec<_> = part.map(|seed| (seed, machine::seeded(seed, Kind::Exact))).collect();
+            let device = open(choice, folder.path(), &kernels);
+            for (seed, kernel) in kernels {
+                if let Some(difference) = difference(choice, &device, seed, &kernel) {
+                    failures.push((seed, kernel, difference));
                 }
             }
         }
-        let told: Vec<_> = failures.iter().map(|(seed, difference)| format!("seed {seed}: {difference}")).collect();
-        let first = failures.first().map(|&(seed, _)| machine::seeded(seed, Kind::Exact));
-        assert!(
-            failures.is_empty(),
-            "{choice} and one thread after another differ in {} of {} kernels:\n{}\n{first:?}",
+        let Some((seed, first, _)) = failures.first() else { continue };
+        let smallest = first.reduced(|part| {
+            let device = open(choice, folder.path(), &[(*seed, part.clone())]);
+            difference(choice, &device, *seed, part).is_some()
+        });
+        let told: Vec<_> = failures.iter().map(|(seed, _, difference)| format!("seed {seed}: {difference}")).collect();
+        panic!(
+            "{choice} and one thread after another differ in {} of {} kernels:\n{}\nseed {seed}, cut down:\n{smallest:?}",
             failures.len(),
             seeds().count(),
             told.join("\n")
         );
+    }
+}
+
+/// What is cut off a kernel leaves a valid one; what is looked for stays, and little else.
+#[test]
+fn kernels_are_cut_down_to_what_is_looked_for() {
+    for seed in 0..40 {
+        let kernel = machine::seeded(seed, Kind::Exact);
+        let calls = |kernel: &Kernel| kernel.text("k").contains("call (from)");
+        if !calls(&kernel) {
+            continue;
+        }
+        let mut tried = 0;
+        let smallest = kernel.reduced(|part| {
+            tried += 1;
+            // Checking all of them would take minutes.
+            if tried % 16 == 0 {
+                machine::check(part);
+            }
+            calls(part)
+        });
+        assert!(calls(&smallest) && smallest.statements() == 1, "seed {seed}:\n{smallest:?}");
     }
 }

@@ -124,8 +124,7 @@ mod tests {
             ..TensorMap::tiled(TensorElement::F32, 0, &[64, 32], &[32, 8])
         };
         assert_eq!(map, expected);
-        let map: TensorMap =
-            "f16[9x14x8x2],lower:-1x0,upper:-1x-2,channels:8,pixels:64,interleave:16".parse().unwrap();
+        let map: TensorMap = "f16[9x14x8x2],lower:-1x0,upper:-1x-2,channels:8,pixels:64,interleave:16".parse().unwrap();
         let traversal = Traversal::ImageToColumn { lower: vec![-1, 0], upper: vec![-1, -2], channels: 8, pixels: 64 };
         let packed = TensorMap::packed(TensorElement::F16, 0, &[9, 14, 8, 2], traversal);
         let strides = vec![9 * 16, 9 * 14 * 16, 9 * 14 * 8 * 16];

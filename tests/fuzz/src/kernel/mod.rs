@@ -11,6 +11,7 @@
 
 mod generate;
 pub mod operations;
+mod reduce;
 mod text;
 
 use operations::Operation;

@@ -1,0 +1,150 @@
+//! The smallest part of a kernel that still shows something: statements are left out, and what stands around others is taken away, as long as it shows.
+
+use super::*;
+
+/// A way to make a kernel smaller at one statement.
+#[derive(Clone, Copy)]
+enum Cut {
+    /// It and those behind it in its list, so many in all, are left out.
+    Remove(usize),
+    /// What stands in this arm of it takes its place.
+    KeepArm(usize),
+    /// Its guard, or the second half of its condition, is left out.
+    Unguard,
+}
+
+/// In the order in which they are tried: what cuts off most comes first.
+const CUTS: [Cut; 9] = [
+    Cut::Remove(16),
+    Cut::Remove(8),
+    Cut::Remove(4),
+    Cut::Remove(2),
+    Cut::Remove(1),
+    Cut::KeepArm(0),
+    Cut::KeepArm(1),
+    Cut::KeepArm(2),
+    Cut::Unguard,
+];
+
+impl Kernel {
+    /// The kernel cut down to what `shows` needs, which this one has. Every part of a valid kernel is one.
+    pub fn reduced(&self, mut shows: impl FnMut(&Self) -> bool) -> Self {
+        let mut kept = self.clone();
+        let mut attempt = |kept: &mut Self, smaller: Self| {
+            let good = shows(&smaller);
+            if good {
+                *kept = smaller;
+            }
+            good
+        };
+        let one_block = Self { grid: [1; 3], ..kept.clone() };
+        attempt(&mut kept, one_block);
+        loop {
+            let before = kept.statements();
+            let mut changed = false;
+            for cut in CUTS {
+                // From the end: what comes later needs what comes before it, and not the other way round.
+                for index in (0..kept.statements()).rev() {
+                    if let Some(smaller) = kept.cut(index, cut) {
+                        changed |= attempt(&mut kept, smaller);
+                    }
+                }
+            }
+            if !changed || kept.statements() == before {
+                return kept;
+            }
+        }
+    }
+
+    /// How many statements there are, those within others counted.
+    pub fn statements(&self) -> usize {
+        self.functions.iter().chain([&self.body]).map(|list| count(list)).sum()
+    }
+
+    /// The kernel with the statement of this number cut so, if that can be.
+    fn cut(&self, mut index: usize, cut: Cut) -> Option<Self> {
+        let mut smaller = self.clone();
+        let done =
+            (smaller.functions.iter_mut().chain([&mut smaller.body])).find_map(|list| cut_in(list, &mut index, cut))?;
+        done.then_some(smaller)
+    }
+}
+
+fn count(list: &[Statement]) -> usize {
+    list.iter().map(|statement| 1 + statement.arms().iter().map(|arm| count(arm)).sum::<usize>()).sum()
+}
+
+/// Cuts at the statement that `index` counts down to. `None`: it is in none of this list; `false`: it cannot be cut so.
+fn cut_in(list: &mut Vec<Statement>, index: &mut usize, cut: Cut) -> Option<bool> {
+    for at in 0..list.len() {
+        if *index == 0 {
+            return Some(cut_at(list, at, cut));
+        }
+        *index -= 1;
+        for arm in list[at].arms_mut() {
+            if let Some(done) = cut_in(arm, index, cut) {
+                return Some(done);
+            }
+        }
+    }
+    None
+}
+
+fn cut_at(list: &mut Vec<Statement>, at: usize, cut: Cut) -> bool {
+    match cut {
+        Cut::Remove(many) => {
+            let fits = at + many <= list.len();
+            if fits {
+                list.drain(at..at + many);
+            }
+            fits
+        }
+        Cut::KeepArm(arm) => {
+            let kept = list[at].arms_mut().into_iter().nth(arm).map(std::mem::take);
+            kept.map(|kept| list.splice(at..=at, kept)).is_some()
+        }
+        Cut::Unguard => list[at].unguard(),
+    }
+}
+
+impl Statement {
+    /// The lists of statements within it.
+    fn arms(&self) -> Vec<&Vec<Statement>> {
+        match self {
+            Self::If { then, otherwise, .. } => vec![then, otherwise],
+            Self::Loop { body, .. } => vec![body],
+            Self::Switch { arms, .. } => arms.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn arms_mut(&mut self) -> Vec<&mut Vec<Statement>> {
+        match self {
+            Self::If { then, otherwise, .. } => vec![then, otherwise],
+            Self::Loop { body, .. } => vec![body],
+            Self::Switch { arms, .. } => arms.iter_mut().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Takes a guard away. Returns whether there was one.
+    fn unguard(&mut self) -> bool {
+        match self {
+            Self::Operate { guard, .. }
+            | Self::Load(Access { guard, .. })
+            | Self::Store(Access { guard, .. })
+            | Self::Atomic { guard, .. }
+            | Self::Reduce { guard, .. }
+            | Self::Call { choice: guard, .. }
+            | Self::Wild { guard, .. } => guard.take().is_some(),
+            Self::If { condition, .. } => match *condition {
+                Condition::One(_) => false,
+                Condition::Both(first, _) | Condition::Either(first, _) => {
+                    *condition = Condition::One(first);
+                    true
+                }
+            },
+            _ => false,
+        }
+    }
+}
