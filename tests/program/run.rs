@@ -320,13 +320,22 @@ fn labs_show_lines_too() {
 
 #[test]
 fn clusters_are_launched_as_asked_for_or_refused_with_the_reason() {
-    let run =
-        |arguments: &str| host(&format!("run ../crates/simt/tests/filetests/distributed.ptx {arguments} --device sim"));
-    let shown = run("neighbours --grid 4 --block 2 --cluster 2 u32[64] --print 0").assert().success();
-    let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
-    assert!(text.contains("4 x 1 x 1 blocks of 2 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");
-    // Block 0 has what block 1 wrote, and what its neighbour's rank is.
-    assert!(text.contains("\n 0: 100 100 100 100 6 10 0 0\n"), "{text}");
+    let run_on = |device: &str, arguments: &str| {
+        host(&format!("run ../crates/simt/tests/filetests/distributed.ptx {arguments} --device {device}"))
+    };
+    let run = |arguments: &str| run_on("sim", arguments);
+    for device in ["sim", "sim:hopper"] {
+        let shown = run_on(device, "neighbours --grid 4 --block 2 --cluster 2 u32[64] --print 0").assert().success();
+        let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+        assert!(text.contains("4 x 1 x 1 blocks of 2 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");
+        // Block 0 has what block 1 wrote, and what its neighbour's rank is.
+        assert!(text.contains("\n 0: 100 100 100 100 6 10 0 0\n"), "{text}");
+        assert_eq!(text.contains("\nlaunch__cluster_max_active "), device != "sim", "{text}");
+    }
+    let reason = "which need compute capability 9.0, and the model ampere has 8.0";
+    fails(run_on("sim:ampere", "neighbours --grid 4 --block 2 --cluster 2 u32[64]"), 2, &["[2, 1, 1] blocks", reason]);
+    fails(run_on("sim:ampere", "demands --grid 4 --block 1 u32[1]"), 2, &["[2, 1, 1] blocks", reason]);
+    run_on("sim:ampere", "explicit --grid 8 --block 1 --cluster 1 u32[1]").assert().success();
     for (arguments, parts) in [
         ("neighbours --grid 3 --block 2 --cluster 2 u32[64]", ["a grid of 3 x 1 x 1", "clusters of 2 x 1 x 1"]),
         ("neighbours --grid 32 --block 2 --cluster 32 u32[64]", ["32 blocks", "1 to 16 are allowed"]),

@@ -3,6 +3,8 @@
 //! The simulator alone runs them in its own tests, with its counters and traps. Here the same text goes the way that a
 //! user's launch goes; where there is a GPU, it says whether the simulator's semantics are the hardware's.
 
+#[path = "../../crates/simt/tests/support/accesses.rs"]
+mod accesses;
 #[path = "../../crates/simt/tests/support/filetest.rs"]
 mod filetest;
 
@@ -12,7 +14,7 @@ use cuda_std::launch::Arguments;
 use filetest::{Parameter, Test};
 use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options, TensorMap};
 use host::random::Random;
-use simt::{Checks, Finding};
+use simt::{Checks, Finding, LoadCaching, Model};
 
 /// What the parameter of a tensor map is aligned to.
 const TENSOR_MAP_ALIGN: usize = 64;
@@ -329,4 +331,48 @@ fn what_programs_of_other_compilers_do_and_cost_depends_on_neither_checks_nor_th
         }
     }
     assert!(failures.is_empty(), "{} launches differ:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// A model has the blocks of a cluster side by side, each on a multiprocessor of its own. The simulator's own tests say the same of the
+/// `.ptx` files.
+#[test]
+fn clusters_of_other_compilers_do_and_cost_on_a_model_what_they_do_without_one() {
+    let hopper = Model::named("hopper").expect("there is one");
+    let (mut count, mut failures) = (0, Vec::new());
+    for (source, compiled) in wild() {
+        let text = std::fs::read_to_string(&source).expect("the file is read");
+        let tests = filetest::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        for path in compiled {
+            let text = std::fs::read_to_string(&path).expect("the file is read");
+            if !text.contains("cluster") {
+                continue;
+            }
+            let [plain, modelled] =
+                [DeviceChoice::Simulator, DeviceChoice::Model(hopper, LoadCaching::Default)].map(|choice| {
+                    let options = Options { ptx: Some(path.clone()), ..Options::default() };
+                    device::open(choice, &options).expect("the simulator reads the file")
+                });
+            for test in tests.iter().filter(|test| text.contains(&format!(".entry {}(", test.kernel))) {
+                count += 1;
+                let both = [&plain, &modelled].map(|device| (outputs(device, test, Checks::ALL), device.last_report()));
+                let [(Ok(one), Some(report)), (Ok(other), Some(on_model))] = &both else {
+                    failures.push(format!(
+                        "{}: {:?}, {:?}",
+                        test.kernel,
+                        both[0].0.as_ref().err(),
+                        both[1].0.as_ref().err()
+                    ));
+                    continue;
+                };
+                if one != other || report.findings() != on_model.findings() {
+                    failures.push(format!("{}: other results", test.kernel));
+                }
+                if let Some(line) = accesses::differing(report, on_model) {
+                    failures.push(format!("{}: other accesses in line {line}", test.kernel));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count} launches differ:\n{}", failures.len(), failures.join("\n"));
+    assert!(count > 5, "{count} launches");
 }

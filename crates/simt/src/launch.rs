@@ -28,7 +28,7 @@ pub struct Launch<'a> {
     /// Threads in a block: x, y, z.
     pub block: [u32; 3],
     /// Blocks in a cluster: x, y, z. `None`: what the kernel demands (`.reqnctapercluster`), else one. Up to 16 in all; what every
-    /// GPU with clusters grants is 8.
+    /// GPU with clusters grants is 8. Models of GPUs without clusters refuse more than one.
     pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
@@ -170,9 +170,10 @@ pub enum InvalidLaunch {
     #[error("kernel `{kernel}`: the grid {grid:?} cannot be parted into clusters of {cluster:?} blocks")]
     GridNotInClusters { kernel: String, grid: [u32; 3], cluster: [u32; 3] },
     #[error(
-        "kernel `{kernel}`: `{model}` does not run clusters of {cluster:?} blocks: models run each block by itself"
+        "kernel `{kernel}` runs in clusters of {cluster:?} blocks, which need compute capability 9.0, and the model {} has {}.{}",
+        .model.name, .model.compute_capability.0, .model.compute_capability.1
     )]
-    ClusterOnModel { kernel: String, cluster: [u32; 3], model: &'static str },
+    ModelWithoutClusters { kernel: String, cluster: [u32; 3], model: &'static Model },
     #[error("kernel `{kernel}` needs {needed} bytes of shared memory a block ({fixed} static), the limit is {limit}")]
     SharedMemory { kernel: String, needed: u64, fixed: u64, limit: u32 },
 }

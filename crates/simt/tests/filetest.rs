@@ -1,5 +1,7 @@
 //! Runs the `.ptx` files of `filetests/`: see `support/filetest.rs` for what their comments mean.
 
+#[path = "support/accesses.rs"]
+mod accesses;
 #[path = "support/filetest.rs"]
 mod filetest;
 
@@ -32,11 +34,16 @@ struct Launched {
 /// Runs one test: on one thread of the host and on several, with checks and without, with a model and without. Returns what is wrong.
 fn run(module: &ptx::Module, test: &Test) -> Result<(), String> {
     let asked = test.check.as_deref().map_or(Ok(Checks::NONE), str::parse)?;
-    // Models run no clusters.
-    let model = Model::named("hopper").filter(|_| test.cluster.is_none());
-    for model in std::iter::once(None).chain(model.map(Some)) {
+    let mut plain = None;
+    for model in [None, Model::named("hopper")] {
         let way = Way { threads: 1, checks: asked, model };
         let first = launch(module, test, way)?;
+        if let (Some(Ok(plain)), Ok(report)) = (&plain, &first.result)
+            && let Some(line) = accesses::differing(plain, report)
+        {
+            return Err(format!("other accesses in line {line}, {}", told(way)));
+        }
+        plain.get_or_insert_with(|| first.result.clone());
         // A model has other values of some special registers, and a trap may come in another block first.
         if model.is_none() || asked.any() {
             judge(test, &first).map_err(|what| format!("{what}, {}", told(way)))?;

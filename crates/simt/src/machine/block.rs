@@ -8,7 +8,7 @@ use super::cluster;
 use super::copies::Copies;
 use super::launched::{Launched, Stop};
 use super::local::lanes;
-use super::modelled::Modelled;
+use super::modelled::{Modelled, Place};
 use super::patience;
 use super::transit::{self, Arrivals, Departures};
 use super::warp::{Split, Wait, Warp};
@@ -45,6 +45,8 @@ pub(super) struct Block {
     pub position: [u32; 3],
     /// Its number in its cluster.
     pub rank: u32,
+    /// Where it is on the launch's model.
+    pub place: Place,
     pub shared: SharedMemory,
     pub barriers: Barriers,
     /// What each warp copies.
@@ -80,7 +82,7 @@ pub(super) struct Worker<'l> {
     pub rows: [Row; 4],
     /// The shape of the last access of each instruction that has made one.
     pub shapes: Vec<Option<Box<Shape>>>,
-    /// The multiprocessor that the block is on, where the launch has a model.
+    /// The multiprocessors that the blocks are on, where the launch has a model.
     pub modelled: Option<Box<Modelled>>,
     /// Instructions executed that the launch's total does not have yet.
     untold: u64,
@@ -131,6 +133,15 @@ impl<'l> Worker<'l> {
             shapes: (0..launched.code.accesses).map(|_| None).collect(),
             modelled: None,
             untold: 0,
+        }
+    }
+
+    /// Says where the blocks of all clusters to come are on the model, by rank.
+    pub fn take_places(&mut self, places: impl Iterator<Item = Place>) {
+        for (rank, place) in places.enumerate() {
+            self.switch(rank);
+            self.block.place = place;
+            self.switch(rank);
         }
     }
 
@@ -486,7 +497,8 @@ impl<'l> Worker<'l> {
             }
             Special::WarpId => [warp.index.into(); 32],
             Special::MultiprocessorId => {
-                let modelled = self.modelled.as_ref().map(|modelled| modelled.index.into());
+                let place = self.block.place.multiprocessor;
+                let modelled = self.modelled.as_ref().map(|modelled| modelled.multiprocessors[place].number.into());
                 [modelled.unwrap_or(self.block.number % u64::from(self.launched.multiprocessors)); 32]
             }
             Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],

@@ -17,18 +17,23 @@ use crate::program::{Atomic, Load, Reach, Store};
 /// Local memory lies below all allocations in the chip's memory.
 const LOCAL_BASE: u64 = 1 << 40;
 
-/// A multiprocessor of the model, as a worker that runs one of its blocks sees it.
+/// The multiprocessors of the model where a worker's blocks can be.
 pub(super) struct Modelled {
-    /// Its caches and counters.
-    pub multiprocessor: Multiprocessor,
-    /// Its number on the chip.
-    pub index: u32,
+    /// Their caches and counters.
+    pub multiprocessors: Vec<Multiprocessor>,
     /// Bytes of local memory of a warp of this launch.
     pub local_of_a_warp: u64,
-    /// The number of the block's first warp among all that are resident on the chip.
-    pub first_warp: u64,
     /// For each instruction, what the model's banks need beyond what is counted anyway.
     pub more_wavefronts: Vec<MoreWavefronts>,
+}
+
+/// Where a block is on the model.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Place {
+    /// Which of its worker's multiprocessors it is on.
+    pub multiprocessor: usize,
+    /// The number of its first warp among all that are resident on the chip.
+    pub first_warp: u64,
 }
 
 /// Wavefronts and bank conflicts beyond others; or fewer, where they are negative.
@@ -119,12 +124,13 @@ fn tell_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, com
 
 fn tell_of_space(worker: &mut Worker, warp: &Warp, coming: &Coming, space: Space, access: &Access) {
     let Some(modelled) = &mut worker.modelled else { return };
-    let multiprocessor = &mut modelled.multiprocessor;
+    let place = worker.block.place;
+    let multiprocessor = &mut modelled.multiprocessors[place.multiprocessor];
     let &Coming { kind, wish, width, .. } = coming;
     match space {
         Space::Global => multiprocessor.access(kind, AccessOrigin::Global, wish, access),
         Space::Local => {
-            let base = LOCAL_BASE + (modelled.first_warp + u64::from(warp.index)) * modelled.local_of_a_warp;
+            let base = LOCAL_BASE + (place.first_warp + u64::from(warp.index)) * modelled.local_of_a_warp;
             for word in 0..u64::from(width.div_ceil(4)) {
                 let places = local::places(access, word).map(|place| base.wrapping_add(place));
                 let access = Access::new(access.mask, &places, width.min(4));

@@ -1,18 +1,19 @@
 //! A launch on a model: blocks are resident side by side on the model's multiprocessors.
 //!
 //! The launch goes in rounds. In each, every resident block gives each of its warps a few instructions; then L2 serves what the
-//! multiprocessors asked for, one request of each in turn. A multiprocessor that has room takes the next block of the grid when a
-//! round begins. So the order of all requests follows from the launch and the model alone: the host's threads run the
-//! multiprocessors of a round in any order, but those share nothing in it except device memory.
+//! multiprocessors asked for, one request of each in turn. Where there is room, the next cluster of the grid, most often a block,
+//! is taken up when a round begins. So the order of all requests follows from the launch and the model alone: the host's threads run
+//! the neighbourhoods of a round in any order (multiprocessors; GPCs, where clusters have several blocks), but those share
+//! nothing in it except device memory.
 
 use rayon::prelude::*;
 
 use super::block::Worker;
 use super::launched::{Launched, Stop};
-use super::modelled::{Modelled, MoreWavefronts};
+use super::modelled::{Modelled, MoreWavefronts, Place};
 use super::warp::Warp;
 use crate::counters::InstructionCounters;
-use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Occupancy};
+use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
 
 /// Instructions of each warp in a round.
 const INSTRUCTIONS: u64 = 4;
@@ -25,45 +26,49 @@ pub(crate) struct Placement {
     pub caching: LoadCaching,
 }
 
-/// A multiprocessor with the blocks that are resident on it.
+/// A neighbourhood of multiprocessors with the clusters that are resident there.
 struct Resident<'l> {
-    /// What the blocks share: its counters, and its caches.
+    /// What the clusters share: its counters, and its caches.
     counters: Vec<InstructionCounters>,
     modelled: Option<Box<Modelled>>,
     slots: Vec<Slot<'l>>,
 }
 
-/// Room for a block.
+/// Room for a cluster.
 struct Slot<'l> {
     worker: Worker<'l>,
     warps: Vec<Warp<'l>>,
     runs: bool,
-    first_warp: u64,
 }
 
 /// Runs all blocks of a launch. Where one faults, or the launch is cancelled, the rest is left.
 pub(super) fn run(launched: &Launched, placement: &Placement) -> (Vec<InstructionCounters>, ModelCounters) {
     let mut chip = Chip::new(placement.model);
     let mut residents = residents(launched, placement);
-    let blocks = launched.blocks();
+    let clusters = launched.clusters();
     let (mut next, mut done) = (0, 0);
     loop {
-        next = take_blocks(&mut residents, next, blocks);
+        next = take_clusters(&mut residents, next, clusters);
         let one = |resident: &mut Resident| resident.round();
         let outcome: Vec<Result<u64, Stop>> = match launched.code.ordered {
             true => residents.iter_mut().map(one).collect(),
             false => residents.par_iter_mut().map(one).collect(),
         };
-        chip.serve(residents.iter_mut().filter_map(|resident| Some(&mut resident.modelled.as_mut()?.multiprocessor)));
+        chip.serve(
+            residents
+                .iter_mut()
+                .filter_map(|resident| resident.modelled.as_mut())
+                .flat_map(|modelled| modelled.multiprocessors.iter_mut()),
+        );
         let ended: u64 = outcome.iter().map(|outcome| *outcome.as_ref().unwrap_or(&0)).sum();
         if outcome.iter().any(Result::is_err) {
             break;
         }
         done += ended;
         if ended > 0 {
-            launched.tell_progress(done);
+            launched.tell_progress(done * u64::from(launched.blocks_per_cluster));
         }
-        if done == blocks {
+        if done == clusters {
             break;
         }
     }
@@ -71,7 +76,7 @@ pub(super) fn run(launched: &Launched, placement: &Placement) -> (Vec<Instructio
     let mut total = *chip.counters();
     for mut resident in residents {
         let Some(modelled) = resident.modelled.take() else { continue };
-        total.add(&modelled.multiprocessor.counters);
+        modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
         let parts = resident.counters.iter_mut().zip(modelled.more_wavefronts);
         for (sum, (part, more)) in counted.iter_mut().zip(parts) {
             more.add_to(&mut part.shared);
@@ -84,42 +89,47 @@ pub(super) fn run(launched: &Launched, placement: &Placement) -> (Vec<Instructio
     (counted, total)
 }
 
-/// The multiprocessors, as many as the launch has blocks for, all empty.
+/// The multiprocessors where blocks will be, by neighbourhood, all empty.
 fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resident<'l>> {
     let Placement { model, occupancy, caching } = *placement;
-    let blocks = launched.blocks();
-    let count = u64::from(model.multiprocessors).min(blocks);
-    let slots = u64::from(occupancy.blocks()).min(blocks.div_ceil(count));
+    let blocks = launched.blocks_per_cluster;
+    let neighbourhoods = model.neighbourhoods(occupancy.blocks(), blocks, launched.clusters());
+    let layers = neighbourhoods.iter().map(Neighbourhood::layers).max().unwrap_or(0) as u64;
     let local: u64 = launched.code.functions.iter().map(|function| function.local.next_multiple_of(16)).sum();
-    let resident = |index: u64| Resident {
-        counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
-        modelled: Some(Box::new(Modelled {
-            multiprocessor: Multiprocessor::new(model, occupancy.carveout, caching),
-            index: index as u32,
-            local_of_a_warp: local * 32,
-            first_warp: 0,
-            more_wavefronts: vec![MoreWavefronts::default(); launched.code.places.len() + 1],
-        })),
-        slots: (0..slots)
-            .map(|slot| {
-                let mut worker = Worker::new(launched);
-                worker.counters = Vec::new();
-                let warps = worker.warps();
-                let first_warp = (index * slots + slot) * warps.len() as u64;
-                Slot { worker, warps, runs: false, first_warp }
-            })
-            .collect(),
+    let resident = |neighbourhood: &Neighbourhood| {
+        let numbers = &neighbourhood.multiprocessors;
+        let multiprocessor =
+            |&number| Multiprocessor::new(model, (number, neighbourhood.near), occupancy.carveout, caching);
+        let slot = |cluster| {
+            let mut worker = Worker::new(launched);
+            worker.counters = Vec::new();
+            let warps_of_a_block = u64::from(launched.threads.div_ceil(32));
+            worker.take_places(neighbourhood.seats(cluster).map(|seat| {
+                let number = u64::from(numbers[seat.multiprocessor]) * layers + seat.layer;
+                Place { multiprocessor: seat.multiprocessor, first_warp: number * warps_of_a_block }
+            }));
+            let warps = worker.warps();
+            Slot { worker, warps, runs: false }
+        };
+        Resident {
+            counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
+            modelled: Some(Box::new(Modelled {
+                multiprocessors: numbers.iter().map(multiprocessor).collect(),
+                local_of_a_warp: local * 32,
+                more_wavefronts: vec![MoreWavefronts::default(); launched.code.places.len() + 1],
+            })),
+            slots: (0..neighbourhood.clusters).map(slot).collect(),
+        }
     };
-    (0..count).map(resident).collect()
+    neighbourhoods.iter().map(resident).collect()
 }
 
-/// Gives the next blocks to multiprocessors that have room, one each in turn. Returns the block after them.
-fn take_blocks(residents: &mut [Resident], mut next: u64, blocks: u64) -> u64 {
-    let slots = residents.first().map_or(0, |resident| resident.slots.len());
+/// Gives the next clusters to neighbourhoods that have room, one each in turn. Returns the cluster after them.
+fn take_clusters(residents: &mut [Resident], mut next: u64, clusters: u64) -> u64 {
+    let slots = residents.iter().map(|resident| resident.slots.len()).max().unwrap_or(0);
     for index in 0..slots {
-        for resident in residents.iter_mut() {
-            let slot = &mut resident.slots[index];
-            if next < blocks && !slot.runs {
+        for slot in residents.iter_mut().filter_map(|resident| resident.slots.get_mut(index)) {
+            if next < clusters && !slot.runs {
                 slot.worker.begin(&mut slot.warps, next);
                 slot.runs = true;
                 next += 1;
@@ -130,14 +140,11 @@ fn take_blocks(residents: &mut [Resident], mut next: u64, blocks: u64) -> u64 {
 }
 
 impl Resident<'_> {
-    /// Runs its blocks for a round. Returns how many have come to their end.
+    /// Runs its clusters for a round. Returns how many have come to their end.
     fn round(&mut self) -> Result<u64, Stop> {
         let mut ended = 0;
         for slot in self.slots.iter_mut().filter(|slot| slot.runs) {
             let worker = &mut slot.worker;
-            if let Some(modelled) = &mut self.modelled {
-                modelled.first_warp = slot.first_warp;
-            }
             std::mem::swap(&mut worker.counters, &mut self.counters);
             std::mem::swap(&mut worker.modelled, &mut self.modelled);
             let outcome = worker.turn(&mut slot.warps, INSTRUCTIONS);

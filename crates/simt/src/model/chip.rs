@@ -52,24 +52,24 @@ impl Chip {
     /// Serves what the multiprocessors have asked for since the last round, one request of each in turn.
     pub fn serve<'m>(&mut self, multiprocessors: impl Iterator<Item = &'m mut Multiprocessor>) {
         let Some(l2) = self.l2 else { return };
-        let mut queues: Vec<&mut Vec<Upstream>> = multiprocessors.map(|from| &mut from.upstream).collect();
-        let longest = queues.iter().map(|queue| queue.len()).max().unwrap_or(0);
-        let count = queues.len();
+        let mut queues: Vec<(usize, &mut Vec<Upstream>)> =
+            multiprocessors.map(|from| (from.near, &mut from.upstream)).collect();
+        let longest = queues.iter().map(|(_, queue)| queue.len()).max().unwrap_or(0);
         for index in 0..longest {
-            for (from, queue) in queues.iter().enumerate() {
+            for (from, (near, queue)) in queues.iter().enumerate() {
                 if let Some(&request) = queue.get(index) {
-                    self.request(&l2, request, from, count);
+                    self.request(&l2, request, from, *near);
                 }
             }
         }
         self.asked.clear();
-        for queue in &mut queues {
+        for (_, queue) in &mut queues {
             queue.clear();
         }
     }
 
-    fn request(&mut self, l2: &L2, request: Upstream, from: usize, multiprocessors: usize) {
-        let near = from * self.partitions.len() / multiprocessors.max(1);
+    /// Serves a request of a multiprocessor: the one at that place in the list, to which a partition is near.
+    fn request(&mut self, l2: &L2, request: Upstream, from: usize, near: usize) {
         let count = u64::from(request.sectors.count_ones());
         match request.kind {
             AccessKind::Load | AccessKind::Copy => {
@@ -197,8 +197,9 @@ mod tests {
 
     fn serve(chip: &mut Chip, model: &str, from: usize, requests: &[Upstream]) {
         let model = Model::named(model).unwrap();
-        let mut all: Vec<_> =
-            (0..model.multiprocessors).map(|_| Multiprocessor::new(model, 0, LoadCaching::Default)).collect();
+        let near = |number: u32| (number * model.l2.unwrap().partitions / model.multiprocessors) as usize;
+        let new = |number| Multiprocessor::new(model, (number, near(number)), 0, LoadCaching::Default);
+        let mut all: Vec<_> = (0..model.multiprocessors).map(new).collect();
         all[from].upstream.extend_from_slice(requests);
         chip.serve(all.iter_mut());
     }

@@ -6,7 +6,8 @@
 //! - Multiprocessors, L2 sizes, sizes of L1: NVIDIA's whitepapers of each architecture (G80 and GT200: the technical briefs of
 //!   the GeForce 8800 and GTX 200; Fermi, Kepler GK110, GTX 980, Tesla P100, V100, Turing, A100, Ada, H100) and tuning guides.
 //! - Which loads L1 caches: the tuning guides of Kepler, Maxwell, Pascal and Volta.
-//! - The H200's own numbers: its driver's device attributes, and its counters (`docs/MODELS.md`).
+//! - The H200's own numbers: its driver's device attributes, and its counters (`docs/MODELS.md`). Its GPCs: `%smid` in the blocks of
+//!   clusters of 1 to 16 blocks. Which multiprocessors a chip of this kind has, and where, differs from one to the next.
 //!
 //! NVIDIA publishes neither the ways of its caches nor what they replace. Ways are a choice here: 4 for the L1 caches of
 //! Fermi and Kepler (as microbenchmarks of their time found), and many for later ones; L2 has 16. All replace the line
@@ -122,6 +123,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "GeForce 8800 GTX (G80)",
         compute_capability: (1, 0),
         multiprocessors: 16,
+        gpcs: &[],
         limits: LIMITS_1_0,
         shared: SHARED_1_X,
         global: TransactionRule::Strict,
@@ -135,6 +137,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "GeForce GTX 280 (GT200)",
         compute_capability: (1, 3),
         multiprocessors: 30,
+        gpcs: &[],
         limits: LIMITS_1_3,
         shared: SHARED_1_X,
         global: TransactionRule::Segments,
@@ -148,6 +151,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "Tesla C2050 (GF100)",
         compute_capability: (2, 0),
         multiprocessors: 14,
+        gpcs: &[],
         limits: LIMITS_2_0,
         shared: SHARED_2_0,
         global: TransactionRule::LinesAndSectors,
@@ -161,6 +165,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "Tesla K40 (GK110B)",
         compute_capability: (3, 5),
         multiprocessors: 15,
+        gpcs: &[],
         limits: LIMITS_3_5,
         shared: SHARED_3_5,
         global: TransactionRule::LinesAndSectors,
@@ -175,6 +180,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "Tesla K40, 8-byte banks (GK110B)",
         compute_capability: (3, 5),
         multiprocessors: 15,
+        gpcs: &[],
         limits: LIMITS_3_5,
         shared: Shared { banks: BankRule::Kepler8, ..SHARED_3_5 },
         global: TransactionRule::LinesAndSectors,
@@ -188,6 +194,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "GeForce GTX Titan X (GM200)",
         compute_capability: (5, 2),
         multiprocessors: 24,
+        gpcs: &[],
         limits: LIMITS_5_2,
         shared: SHARED_5_2,
         global: TransactionRule::Sectors,
@@ -201,6 +208,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "Tesla P100 (GP100)",
         compute_capability: (6, 0),
         multiprocessors: 56,
+        gpcs: &[],
         limits: Limits { register_allocation: RegisterAllocation::Warp { unit: 256, warps: 2 }, ..LIMITS_5_2 },
         shared: Shared { carveouts: &[64 * KIB], ..SHARED_5_2 },
         global: TransactionRule::Sectors,
@@ -214,6 +222,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "Tesla V100 (GV100)",
         compute_capability: (7, 0),
         multiprocessors: 80,
+        gpcs: &[],
         limits: LIMITS_5_2,
         shared: Shared {
             carveouts: &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 96 * KIB],
@@ -231,6 +240,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "T4 (TU104)",
         compute_capability: (7, 5),
         multiprocessors: 40,
+        gpcs: &[],
         limits: Limits { threads: 1024, blocks: 16, ..LIMITS_5_2 },
         shared: Shared { carveouts: &[32 * KIB, 64 * KIB], per_block_opt_in: 64 * KIB, ..SHARED_5_2 },
         global: TransactionRule::Sectors,
@@ -244,6 +254,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "A100 (GA100)",
         compute_capability: (8, 0),
         multiprocessors: 108,
+        gpcs: &[],
         limits: LIMITS_5_2,
         shared: Shared {
             carveouts: &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB, 132 * KIB, 164 * KIB],
@@ -263,6 +274,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "GeForce RTX 4090 (AD102)",
         compute_capability: (8, 9),
         multiprocessors: 128,
+        gpcs: &[],
         limits: Limits { threads: 1536, blocks: 24, ..LIMITS_5_2 },
         shared: Shared {
             carveouts: &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB],
@@ -282,6 +294,7 @@ pub(super) static MODELS: [Model; 12] = [
         chip: "H200 (GH100)",
         compute_capability: (9, 0),
         multiprocessors: 132,
+        gpcs: &[8, 16, 16, 16, 16, 16, 18, 18],
         limits: LIMITS_5_2,
         shared: Shared {
             carveouts: CARVEOUTS_9_0,
@@ -339,6 +352,9 @@ mod tests {
                 assert!(model.l2.is_some());
             }
             assert_eq!(model.limits.threads % 32, 0);
+            assert!(model.gpcs.iter().sum::<u32>() <= model.multiprocessors);
+            let has_clusters = model.compute_capability >= (9, 0);
+            assert_eq!(model.gpcs.iter().any(|&multiprocessors| multiprocessors >= 16), has_clusters, "{}", model.name);
         }
         assert_eq!(Model::named("Hopper"), None);
     }

@@ -7,7 +7,7 @@
 //!
 //! - `data`: the models and where each number comes from;
 //! - `transactions`: global memory, `banks`: shared memory, as pure functions of one warp's access;
-//! - `occupancy`: how many blocks fit on a multiprocessor, and why not more;
+//! - `occupancy`: how many blocks fit on a multiprocessor, and why not more; `seats`: which blocks are neighbours there;
 //! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and what is before it; `chip`: L2 and DRAM;
 //! - `counters`: what is counted.
 //!
@@ -20,6 +20,7 @@ mod counters;
 mod data;
 mod multiprocessor;
 mod occupancy;
+mod seats;
 mod transactions;
 
 pub use counters::{CacheCounters, ModelCounters, SectorCounters, TransactionCounters};
@@ -27,6 +28,7 @@ pub use occupancy::{BlockNeeds, Limiter, Occupancy};
 
 pub(crate) use chip::Chip;
 pub(crate) use multiprocessor::{AccessOrigin, CacheWish, Multiprocessor};
+pub(crate) use seats::Neighbourhood;
 
 /// A GPU, as far as its memory goes.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,6 +41,9 @@ pub struct Model {
     pub compute_capability: (u32, u32),
     /// Streaming multiprocessors of the chip.
     pub multiprocessors: u32,
+    /// How many of them each GPC (graphics processing cluster) has, of those in which clusters of more than two blocks can be; none
+    /// where the GPU has no clusters of blocks.
+    pub gpcs: &'static [u32],
     /// What a block and a multiprocessor can hold.
     pub limits: Limits,
     /// Shared memory.

@@ -47,6 +47,10 @@ pub(crate) struct Upstream {
 
 /// A multiprocessor's way to memory.
 pub(crate) struct Multiprocessor {
+    /// Its number on the chip.
+    pub number: u32,
+    /// The partition of L2 that is near to it.
+    pub near: usize,
     model: &'static Model,
     l1: Option<Cache>,
     /// Whether loads that say nothing go through L1.
@@ -67,10 +71,12 @@ struct Piece {
 }
 
 impl Multiprocessor {
-    /// With the shared memory that it has left of its L1.
-    pub fn new(model: &'static Model, carveout: u32, caching: LoadCaching) -> Self {
+    /// One with that number, near to a partition of L2, and with an L1 of what shared memory leaves of it.
+    pub fn new(model: &'static Model, (number, near): (u32, usize), carveout: u32, caching: LoadCaching) -> Self {
         let l1 = model.l1.map(|l1| Cache::new((model.l1_bytes(carveout) / l1.line) as usize, l1.ways as usize));
         Self {
+            number,
+            near,
             model,
             l1,
             caches_global_loads: model.caches_global_loads(caching),
@@ -264,7 +270,7 @@ mod tests {
 
     fn requests(model: &str, caching: LoadCaching, accesses: &[(AccessKind, CacheWish, u64)]) -> Multiprocessor {
         let model = Model::named(model).unwrap();
-        let mut multiprocessor = Multiprocessor::new(model, model.shared.carveouts[0], caching);
+        let mut multiprocessor = Multiprocessor::new(model, (0, 0), model.shared.carveouts[0], caching);
         for &(kind, wish, start) in accesses {
             let addresses = std::array::from_fn(|lane| 0x7000_0000_0000 + start + 4 * lane as u64);
             multiprocessor.access(kind, AccessOrigin::Global, wish, &Access::new(u32::MAX, &addresses, 4));

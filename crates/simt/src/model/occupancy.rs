@@ -14,6 +14,8 @@ pub struct BlockNeeds {
     pub shared: u32,
     /// Registers of each thread, where they are known: PTX does not tell them, the compiler of machine code decides.
     pub registers: Option<u32>,
+    /// Blocks of its cluster. 0 and 1: it is by itself.
+    pub cluster: u32,
 }
 
 /// What keeps a multiprocessor from holding one more block.
@@ -53,6 +55,8 @@ pub struct Occupancy {
     pub by_shared: Option<u32>,
     /// Blocks that its registers allow (`launch__occupancy_limit_registers`); `None` where they are not known.
     pub by_registers: Option<u32>,
+    /// Clusters that the chip holds at once (`launch__cluster_max_active`); `None` where each block is by itself.
+    pub clusters: Option<u32>,
     /// Warps of a block.
     pub warps_per_block: u32,
     /// Warps that it can hold of any kernel.
@@ -93,6 +97,7 @@ impl Occupancy {
         ];
         metrics.extend(self.by_shared.map(|blocks| limit("launch__occupancy_limit_shared_mem", blocks)));
         metrics.extend(self.by_registers.map(|blocks| limit("launch__occupancy_limit_registers", blocks)));
+        metrics.extend(self.clusters.map(|clusters| limit("launch__cluster_max_active", clusters)));
         let name = "sm__maximum_warps_per_active_cycle_pct";
         metrics.push(Metric { name, value: MetricValue::Ratio(Some(self.percent())) });
         metrics
@@ -130,6 +135,7 @@ impl Model {
             by_blocks: limits.blocks,
             by_shared: None,
             by_registers: needs.registers.map(|registers| self.blocks_by_registers(warps_per_block, registers)),
+            clusters: None,
             warps_per_block,
             most_warps: limits.threads / 32,
             carveout: 0,
@@ -151,6 +157,10 @@ impl Model {
             }
         };
         found.by_shared = fits(found.carveout);
+        if needs.cluster > 1 {
+            let all = self.neighbourhoods(found.blocks(), needs.cluster, u64::MAX);
+            found.clusters = Some(all.iter().map(|neighbourhood| neighbourhood.clusters as u32).sum());
+        }
         found
     }
 
@@ -179,7 +189,7 @@ mod tests {
     use super::*;
 
     fn of(model: &str, threads: u32, shared: u32, registers: Option<u32>) -> Occupancy {
-        Model::named(model).unwrap().occupancy(&BlockNeeds { threads, shared, registers }, None)
+        Model::named(model).unwrap().occupancy(&BlockNeeds { threads, shared, registers, cluster: 1 }, None)
     }
 
     #[test]
@@ -221,7 +231,7 @@ mod tests {
         assert_eq!(carveout("fermi", 256, 0), 16);
         assert_eq!(carveout("fermi", 256, 4 << 10), 48);
         let wished = |percent| {
-            let needs = BlockNeeds { threads: 256, shared: 20 << 10, registers: None };
+            let needs = BlockNeeds { threads: 256, shared: 20 << 10, ..BlockNeeds::default() };
             Model::named("hopper").unwrap().occupancy(&needs, Some(percent))
         };
         assert_eq!((wished(0).carveout >> 10, wished(0).blocks()), (32, 1));

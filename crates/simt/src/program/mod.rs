@@ -155,8 +155,8 @@ impl Program {
         check(launch, &kernel.info)?;
         let code = kernel.code.as_ref().map_err(|error| LaunchError::Unsupported(error.clone()))?;
         let (offsets, bytes) = &kernel.parameters;
-        let placement = placement(launch, &kernel.info)?;
         let cluster = cluster(launch, &kernel.info)?;
+        let placement = placement(launch, &kernel.info, cluster)?;
         let run = |launch: &Launch, placement| {
             let parameters = (offsets.as_slice(), *bytes);
             Launched::new(code, &self.module, memory, launch, parameters, cluster).run(launch.threads, placement)

@@ -93,14 +93,19 @@ pub(super) fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32;
     }
     if let Some(model) = launch.model
         && blocks > 1
+        && model.gpcs.is_empty()
     {
-        return Err(InvalidLaunch::ClusterOnModel { kernel: kernel(), cluster, model: model.name });
+        return Err(InvalidLaunch::ModelWithoutClusters { kernel: kernel(), cluster, model });
     }
     Ok(Some(cluster))
 }
 
 /// How the launch runs on its model, if it has one and fits on it.
-pub(super) fn placement(launch: &Launch, info: &KernelInfo) -> Result<Option<Placement>, InvalidLaunch> {
+pub(super) fn placement(
+    launch: &Launch,
+    info: &KernelInfo,
+    cluster: Option<[u32; 3]>,
+) -> Result<Option<Placement>, InvalidLaunch> {
     let Some(model) = launch.model else { return Ok(None) };
     let kernel = || launch.kernel.to_string();
     let threads = launch.block.iter().product();
@@ -120,7 +125,9 @@ pub(super) fn placement(launch: &Launch, info: &KernelInfo) -> Result<Option<Pla
     }
     // A compiler that is allowed more than there are takes what there are.
     let allowed = info.max_registers.map(|most| most.min(model.limits.registers_per_thread));
-    let needs = BlockNeeds { threads, shared: needed as u32, registers: launch.registers.or(allowed) };
+    let registers = launch.registers.or(allowed);
+    let cluster = cluster.unwrap_or([1; 3]).iter().product();
+    let needs = BlockNeeds { threads, shared: needed as u32, registers, cluster };
     let occupancy = model.occupancy(&needs, launch.carveout);
     if occupancy.blocks() == 0 {
         let limiter = occupancy.limiters().next().map_or("its limits", Limiter::name);

@@ -1,0 +1,189 @@
+//! Where the blocks of a launch sit on a chip.
+//!
+//! A multiprocessor has seats for as many blocks as it holds at once. The blocks of a cluster sit on different multiprocessors of
+//! one neighbourhood: a GPC (graphics processing cluster). Where each block is by itself, each multiprocessor is a neighbourhood. A
+//! cluster takes its seats all at once, and leaves them all at once.
+//!
+//! The rules are what an H200 does (`docs/MODELS.md`), but for where it begins: that differs from launch to launch.
+
+use super::Model;
+
+/// Multiprocessors of a TPC (texture processing cluster), which have neighbouring numbers.
+const OF_TPC: usize = 2;
+
+/// A block's seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seat {
+    /// The multiprocessor: its place in the neighbourhood.
+    pub multiprocessor: usize,
+    /// The seat's number there.
+    pub layer: u64,
+}
+
+/// Multiprocessors whose blocks can be of one cluster.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Neighbourhood {
+    /// Their numbers on the chip.
+    pub multiprocessors: Vec<u32>,
+    /// The partition of L2 that is near to them.
+    pub near: usize,
+    /// Clusters that sit here before any has left.
+    pub clusters: usize,
+    blocks_per_cluster: usize,
+}
+
+impl Neighbourhood {
+    /// The seats of a cluster, rank by rank.
+    pub fn seats(&self, cluster: usize) -> impl Iterator<Item = Seat> {
+        let count = self.multiprocessors.len();
+        let first = cluster * self.blocks_per_cluster;
+        (first..first + self.blocks_per_cluster)
+            .map(move |seat| Seat { multiprocessor: seat % count, layer: (seat / count) as u64 })
+    }
+
+    /// Blocks that sit on one of its multiprocessors at once.
+    pub fn layers(&self) -> usize {
+        (self.clusters * self.blocks_per_cluster).div_ceil(self.multiprocessors.len())
+    }
+
+    /// Whether one more cluster can sit here with at most so many blocks on a multiprocessor.
+    fn has_room(&self, layers: usize) -> bool {
+        (self.clusters + 1) * self.blocks_per_cluster <= self.multiprocessors.len() * layers
+    }
+}
+
+impl Model {
+    /// Where that many clusters sit, if a multiprocessor holds `resident` blocks at once: the neighbourhoods with any, in the
+    /// order in which they take one cluster each in turn.
+    pub(crate) fn neighbourhoods(&self, resident: u32, blocks_per_cluster: u32, clusters: u64) -> Vec<Neighbourhood> {
+        let of_cluster = blocks_per_cluster as usize;
+        let multiprocessors: Vec<Vec<u32>> = match of_cluster {
+            // A launch with few blocks has as many neighbourhoods.
+            1 => (0..self.multiprocessors).take(clusters.try_into().unwrap_or(usize::MAX)).map(|n| vec![n]).collect(),
+            _ => self.gpcs().into_iter().filter(|gpc| gpc.len() >= of_cluster).collect(),
+        };
+        let partitions = self.l2.map_or(1, |l2| l2.partitions as usize);
+        let total: usize = multiprocessors.iter().map(Vec::len).sum();
+        let mut before = 0;
+        let neighbourhood = |multiprocessors: Vec<u32>| {
+            let near = before * partitions / total;
+            before += multiprocessors.len();
+            Neighbourhood { multiprocessors, near, clusters: 0, blocks_per_cluster: of_cluster }
+        };
+        let mut all: Vec<_> = multiprocessors.into_iter().map(neighbourhood).collect();
+        // Where multiprocessors are that have fewer blocks than others, first.
+        let (mut waiting, mut turn) = (clusters, 0);
+        for layers in 1..=resident as usize {
+            while waiting > 0
+                && let Some(next) = (turn..turn + all.len()).find(|&next| all[next % all.len()].has_room(layers))
+            {
+                turn = next % all.len();
+                all[turn].clusters += 1;
+                turn += 1;
+                waiting -= 1;
+            }
+        }
+        all.retain(|neighbourhood| neighbourhood.clusters > 0);
+        all
+    }
+
+    /// The numbers of the multiprocessors that are neighbours: TPCs that are in no GPC, then GPCs.
+    ///
+    /// TPCs are numbered across the GPCs, one of each in turn as long as it has more, and then the ones that are in none.
+    fn gpcs(&self) -> Vec<Vec<u32>> {
+        let mut gpcs: Vec<Vec<u32>> = vec![Vec::new(); self.gpcs.len()];
+        let mut numbers = 0..self.multiprocessors;
+        let largest = self.gpcs.iter().max().map_or(0, |&size| size as usize);
+        for _ in 0..largest.div_ceil(OF_TPC) {
+            for (gpc, &size) in gpcs.iter_mut().zip(self.gpcs) {
+                let more = (size as usize - gpc.len()).min(OF_TPC);
+                gpc.extend(numbers.by_ref().take(more));
+            }
+        }
+        let rest: Vec<u32> = numbers.collect();
+        rest.chunks(OF_TPC).map(<[u32]>::to_vec).chain(gpcs).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::BlockNeeds;
+
+    /// The multiprocessors of each cluster, in the order in which they take seats.
+    fn taken(resident: u32, of_cluster: u32, clusters: u64) -> Vec<Vec<u32>> {
+        let hopper = Model::named("hopper").unwrap();
+        let all = hopper.neighbourhoods(resident, of_cluster, clusters);
+        let most = all.iter().map(|neighbourhood| neighbourhood.clusters).max().unwrap();
+        let each = (0..most).flat_map(|cluster| all.iter().map(move |neighbourhood| (neighbourhood, cluster)));
+        each.filter(|(neighbourhood, cluster)| *cluster < neighbourhood.clusters)
+            .map(|(neighbourhood, cluster)| {
+                let seats = neighbourhood.seats(cluster);
+                seats.map(|seat| neighbourhood.multiprocessors[seat.multiprocessor]).collect()
+            })
+            .collect()
+    }
+
+    /// As on an H200, where `%smid` was read in each block, by clusters' sets of multiprocessors.
+    #[test]
+    fn clusters_sit_where_an_h200_has_them() {
+        assert_eq!(taken(16, 4, 2), [[0, 1, 16, 17], [2, 3, 18, 19]]);
+        assert_eq!(taken(16, 8, 1), [[0, 1, 16, 17, 32, 33, 48, 49]]);
+        // A GPC of eight has no room for sixteen, however few seats are taken.
+        let sixteen = [2, 3, 18, 19, 34, 35, 50, 51, 64, 65, 78, 79, 92, 93, 106, 107];
+        assert_eq!(taken(16, 16, 8)[0], sixteen);
+        assert_eq!(taken(16, 16, 8)[7], sixteen);
+        // Two TPCs are in GPCs, and used where all others are; four are in none, and for clusters of two.
+        let twos = taken(16, 2, 66);
+        assert_eq!(twos[0], [124, 125]);
+        assert_eq!(twos[4], [0, 1]);
+        assert!(twos.iter().all(|pair| pair[0].is_multiple_of(2) && pair[1] == pair[0] + 1));
+        let mut all = twos.concat();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..132));
+        // The second of a GPC of eight would share multiprocessors: the third ones of others are first.
+        let count = |clusters| {
+            let all = Model::named("hopper").unwrap().neighbourhoods(16, 5, clusters);
+            all.iter().map(|neighbourhood| neighbourhood.clusters).collect::<Vec<_>>()
+        };
+        assert_eq!(count(22), [1, 3, 3, 3, 3, 3, 3, 3]);
+        assert_eq!(count(24), [2, 4, 3, 3, 3, 3, 3, 3]);
+    }
+
+    #[test]
+    fn the_blocks_of_a_cluster_are_apart_and_as_many_sit_as_occupancy_says() {
+        let hopper = Model::named("hopper").unwrap();
+        for of_cluster in 2..=16 {
+            for threads in [64, 200, 1024] {
+                let needs = BlockNeeds { threads, cluster: of_cluster, ..BlockNeeds::default() };
+                let occupancy = hopper.occupancy(&needs, None);
+                let all = hopper.neighbourhoods(occupancy.blocks(), of_cluster, u64::MAX);
+                let mut seats = 0;
+                for neighbourhood in &all {
+                    assert!(neighbourhood.layers() <= occupancy.blocks() as usize);
+                    for cluster in 0..neighbourhood.clusters {
+                        let mut taken: Vec<_> = neighbourhood.seats(cluster).map(|seat| seat.multiprocessor).collect();
+                        taken.sort_unstable();
+                        taken.dedup();
+                        assert_eq!(taken.len(), of_cluster as usize);
+                        seats += 1;
+                    }
+                }
+                assert_eq!(Some(seats), occupancy.clusters, "{of_cluster} blocks of {threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_by_themselves_go_one_to_each_multiprocessor_in_turn() {
+        let blocks = |count| {
+            let all = Model::named("fermi").unwrap().neighbourhoods(3, 1, count);
+            all.iter()
+                .map(|neighbourhood| (neighbourhood.multiprocessors[0], neighbourhood.clusters))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(blocks(3), [(0, 1), (1, 1), (2, 1)]);
+        assert_eq!(blocks(16), (0..14).map(|number| (number, 1 + usize::from(number < 2))).collect::<Vec<_>>());
+        assert_eq!(blocks(1000), (0..14).map(|number| (number, 3)).collect::<Vec<_>>());
+    }
+}
