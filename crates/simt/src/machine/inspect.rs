@@ -10,7 +10,7 @@ use super::local::lanes;
 use super::warp::{Split, TrackedRegister, Warp};
 use super::{access, held, space_of};
 use crate::FindingKind;
-use crate::program::{self, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
+use crate::program::{self, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 
 /// Looks at a step that the lanes of `mask` are about to execute, of those of the split.
 #[cold]
@@ -65,6 +65,79 @@ fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &Registe
     if let Some(register) = flow.forgets {
         let register = &mut warp.tracked[at(register)];
         register.written &= !mask;
+    }
+}
+
+/// Lanes of a split have called a function, and are about to begin it: `caller` is at the step behind the call. What they pass is written there
+/// where it is here.
+#[cold]
+pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &Split) {
+    let (from, to) = (warp.frame(caller).tracked, warp.frame(inside));
+    let (to, function) = (to.tracked, to.function);
+    let Some(callee) = code.functions.get(function as usize) else { return };
+    let flow = call_before(code, caller);
+    for (argument, words) in callee.tracked_parameters.iter().enumerate() {
+        for (word, number) in words.iter().enumerate() {
+            let Some(number) = number else { continue };
+            let passed = flow.and_then(|flow| *flow.arguments.get(argument)?.get(word)?);
+            let written = passed.map_or(u32::MAX, |passed| warp.tracked[from + passed as usize].written);
+            let register = &mut warp.tracked[to + *number as usize];
+            register.written = register.written & !inside.mask | written & inside.mask;
+        }
+    }
+}
+
+/// Lanes of a split are about to return from a function. What they return is written where they go on if it is here.
+#[cold]
+pub(super) fn hand_back(code: &Code, warp: &mut Warp, split: &Split) {
+    let Some(caller) = warp.caller(split) else { return };
+    let (to, from) = (warp.frame(&caller).tracked, warp.frame(split));
+    let (from, function) = (from.tracked, from.function);
+    let (Some(callee), Some(flow)) = (code.functions.get(function as usize), call_before(code, &caller)) else {
+        return;
+    };
+    let mut last = None;
+    for (result, words) in flow.results.iter().enumerate() {
+        for (word, number) in words.iter().enumerate() {
+            let Some(number) = *number else { continue };
+            let returned = callee.tracked_results.get(result).and_then(|words| words.get(word));
+            let size = callee.results.get(result).map_or(0, |rows| rows.count as usize);
+            if word >= size {
+                continue;
+            }
+            let returned = returned.copied().flatten();
+            let written = returned.map_or(u32::MAX, |returned| warp.tracked[from + returned as usize].written);
+            let register = &mut warp.tracked[to + number as usize];
+            // A register may take several words: some may be padding.
+            let kept = if last == Some(number) { u32::MAX } else { !split.mask };
+            register.written = register.written & kept | written & split.mask;
+            last = Some(number);
+        }
+    }
+}
+
+/// What the call in front of a step does with values.
+fn call_before<'c>(code: &'c Code, behind: &Split) -> Option<&'c CallFlow> {
+    code.inspections.of(behind.pc.checked_sub(1)?)?.call.as_deref()
+}
+
+/// Lanes of a warp have met at a shuffle, and each is about to get the value of another, or its own.
+#[cold]
+pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[Option<u32>; 32], mask: u32) {
+    let flow = code.inspections.of(split.pc).and_then(|inspection| inspection.registers.as_ref());
+    let Some((to, from)) = flow.and_then(|flow| flow.exchanges) else { return };
+    let first = warp.frame(split).tracked;
+    let TrackedRegister { written, origin } = warp.tracked[first + from as usize];
+    // What comes from lanes that do not take part is told by another check.
+    let is_written = |lane: usize| {
+        let source = sources[lane].unwrap_or(lane as u32) & 31;
+        mask >> source & 1 == 0 || written >> source & 1 == 1
+    };
+    let got = lanes(mask).filter(|&lane| is_written(lane)).fold(0, |got, lane| got | 1u32 << lane);
+    let to = &mut warp.tracked[first + to as usize];
+    to.written = to.written & !mask | got;
+    if mask & !got != 0 {
+        to.origin = origin;
     }
 }
 

@@ -9,7 +9,7 @@ use super::barrier::CLUSTER;
 use super::block::{Block, Worker};
 use super::local::lanes;
 use super::warp::{Split, Wait, Warp};
-use super::{access, across};
+use super::{access, across, inspect};
 use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
 use crate::lanes::{ALWAYS, Registers, Row, WideRow};
@@ -496,9 +496,15 @@ pub(super) fn lanes_met(worker: &mut Worker, warp: &mut Warp, split: &Split, mas
                 races.meet_lanes(warp.index, mask);
             }
         }
-        Action::Shuffle(shuffle) if checker.checks().sync => {
+        Action::Shuffle(shuffle) if checker.checks().sync || worker.inspects => {
             warp.enter(split);
             let sources = across::shuffle_sources(&warp.registers, shuffle);
+            if worker.inspects {
+                inspect::exchange(worker.launched.code, warp, split, &sources, mask);
+            }
+            if !checker.checks().sync {
+                return;
+            }
             for lane in lanes(mask) {
                 // Lanes that have exited have been told of: see `lanes_named`.
                 let Some(source) = sources[lane].filter(|source| (mask | warp.exists & !warp.alive) >> source & 1 == 0)

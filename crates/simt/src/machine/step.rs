@@ -56,6 +56,9 @@ fn run_steps<'l, const INSPECTED: bool>(
             }
             let Some(instruction) = instructions.get(split.pc as usize) else {
                 // The end of the function.
+                if INSPECTED {
+                    inspect::hand_back(launched.code, warp, &split);
+                }
                 match warp.leave(split) {
                     Some((caller, frame)) => {
                         take_results(launched.code, warp, &frame, &caller);
@@ -345,6 +348,9 @@ fn call_function(
     let callee = &code.functions[function as usize];
     let from = warp.frame(split).base.words;
     let inside = warp.call(caller, function, callee).map_err(fault)?;
+    if worker.inspects {
+        inspect::hand_over(code, warp, &caller, &inside);
+    }
     let to = warp.frame(&inside).base.words;
     for (argument, parameter) in call.arguments.iter().zip(&callee.parameters) {
         for row in 0..argument.count.min(parameter.count) {

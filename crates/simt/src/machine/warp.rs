@@ -443,6 +443,11 @@ impl<'c> Warp<'c> {
         Some((Split { mask: split.mask, ..caller }, frame))
     }
 
+    /// The split that called the function which a split is in, at the step behind the call.
+    pub fn caller(&self, split: &Split) -> Option<Split> {
+        self.frames[split.frame as usize].caller
+    }
+
     /// Takes a frame's rows back; those of frames below it that have ended, too.
     fn free(&mut self, frame: u32) {
         self.frames[frame as usize].live = false;

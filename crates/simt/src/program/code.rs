@@ -63,8 +63,11 @@ pub(crate) struct FunctionCode {
     /// The same for what it returns.
     pub results: Vec<Rows>,
     /// The names of the registers that may be read before anything wrote them, and of those whose values may be made of such
-    /// ones; `None` is the carry flag.
+    /// ones; `None` is the carry flag. Words of `.param` variables are among them.
     pub tracked: Vec<Option<Arc<str>>>,
+    /// For each word of each parameter and of each result, its index there; empty if none is tracked.
+    pub tracked_parameters: Vec<Vec<Option<u32>>>,
+    pub tracked_results: Vec<Vec<Option<u32>>>,
     /// The names of those that nothing writes at all.
     pub never_written: Vec<String>,
     /// The names of the registers that products of a warpgroup hold, and of those that these are moved to and from.

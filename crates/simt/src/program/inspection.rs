@@ -43,13 +43,16 @@ impl Inspections {
 pub(crate) struct Inspection {
     /// Registers that nothing may have written.
     pub registers: Option<Box<RegisterFlow>>,
+    /// What a call passes and gets, of what nothing may have written.
+    pub call: Option<Box<CallFlow>>,
     /// Registers that a product of a warpgroup may hold.
     pub held: Option<Box<Held>>,
     /// An operand for which the result may be open.
     pub rule: Option<Rule>,
 }
 
-/// A tracked register of a function: its index in [`FunctionCode::tracked`](super::FunctionCode::tracked).
+/// A tracked register of a function, or a tracked word of a `.param` variable: its index in
+/// [`FunctionCode::tracked`](super::FunctionCode::tracked).
 pub(crate) type Tracked = u32;
 
 /// What an instruction does with tracked registers.
@@ -65,8 +68,17 @@ pub(crate) struct RegisterFlow {
     pub moves: Vec<Move>,
     /// Registers that are written.
     pub writes: Vec<Tracked>,
+    /// A register that gets a value of this one in other lanes, when these have come, too.
+    pub exchanges: Option<(Tracked, Tracked)>,
     /// A register that loses its value: the carry flag, at a call.
     pub forgets: Option<Tracked>,
+}
+
+/// What a call does with tracked values: for each word of each argument, and of each result, the caller's.
+#[derive(Debug)]
+pub(crate) struct CallFlow {
+    pub arguments: Vec<Vec<Option<Tracked>>>,
+    pub results: Vec<Vec<Option<Tracked>>>,
 }
 
 /// What an instruction does with registers that products of a warpgroup (`wgmma`) hold while the threads go on: their indices in

@@ -17,7 +17,7 @@ mod variables;
 pub(crate) use code::*;
 pub(crate) use fragment::Fragment;
 pub use inspection::RegisterUse;
-pub(crate) use inspection::{Held, HeldRegisters, Inspection, Merge, RegisterFlow, Rule};
+pub(crate) use inspection::{CallFlow, Held, HeldRegisters, Inspection, Merge, RegisterFlow, Rule};
 pub(crate) use listing::source;
 pub(crate) use matrix::*;
 pub(crate) use system::SystemFunction;

@@ -4,6 +4,7 @@ mod addresses;
 mod arithmetic;
 mod asynchronous;
 mod control;
+mod flows;
 mod held;
 mod matrix;
 mod memory;
@@ -25,6 +26,7 @@ use super::{control_flow, layout, listing, order};
 use crate::lanes::{ALWAYS, Handler, Operands};
 use crate::machine::LOCAL_LIMIT;
 use crate::{LoadError, LoadErrorReason};
+use unwritten::Searched;
 use uses::Uses;
 
 /// A failure: the machine cannot run the instruction.
@@ -55,9 +57,11 @@ pub(super) fn kernel(
         inspections: Inspections::default(),
         read: HashSet::new(),
     };
+    let mut searched = Vec::new();
     for &handle in &functions {
-        FunctionDecoder::new(&mut builder, handle).decode()?;
+        searched.push(FunctionDecoder::new(&mut builder, handle).decode()?);
     }
+    unwritten::track(&mut builder, searched);
     let Builder {
         mut instructions,
         origins,
@@ -197,7 +201,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         }
     }
 
-    fn decode(mut self) -> Result<(), Box<LoadError>> {
+    fn decode(mut self) -> Result<Searched<'m>, Box<LoadError>> {
         let module = self.builder.module;
         let fail = |span: Span, reason| Box::new(LoadError::new(module, span, reason));
         let Some(body) = &self.function.body else {
@@ -231,8 +235,9 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                 })
                 .map_err(|reason| fail(instruction.span, reason))?;
         }
-        unwritten::track(&mut self, body, &ways, &starts);
         held::track(&mut self, body, &starts);
+        self.uses.mark_loads(&mut self.builder.instructions);
+        let searched = Searched::new(&mut self, body, &ways, &starts);
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);
         self.guard = ALWAYS;
@@ -259,9 +264,8 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                 _ => {}
             }
         }
-        self.uses.mark_loads(&mut self.builder.instructions);
         self.builder.functions.push(self.frame);
-        Ok(())
+        Ok(searched)
     }
 
     /// Gives registers, parameters and local variables their places.

@@ -3,164 +3,170 @@
 //! A register that every path writes before it reads it needs no watching, and compilers make hardly any other. Of the rest
 //! this follows where their values may go: a compiler computes with values that it drops later (`fma`, then `selp`), so what
 //! matters is where a value decides, is an address, or leaves the thread. If none gets there, nothing is watched.
+//!
+//! Values go on in functions that are called, and come back from them. So it is all functions of a kernel that are searched, when the last
+//! of them has been decoded: what one may pass without having written it, and what one may return so.
 
 use std::sync::Arc;
 
-use ptx::{
-    Address, AddressBase, BinaryOp, Callee, FenceProxies, Function, Handle, Instruction, Op, Operand, Predicate, Space,
-    TernaryOp, Type,
-};
+use ptx::{Handle, Instruction, Op, Operand};
 
 use super::super::blocks::Blocks;
-use super::super::inspection::{Merge, Move, RegisterFlow, RegisterUse, Tracked};
-use super::FunctionDecoder;
-use super::uses::Uses;
+use super::super::code::Action;
+use super::super::inspection::{CallFlow, Merge, Move, RegisterFlow, RegisterUse, Tracked};
+use super::flows::{Flow, Flows, Made, Passed, Words};
+use super::{Builder, FunctionDecoder};
 use crate::lanes::{ALWAYS, NEGATED, NEVER};
 
 /// Steps of the search, at most. Registers that are left are watched, whether there is a need or not.
 const SEARCH_LIMIT: usize = 1 << 24;
 
-/// Tells the sanitizer what to look at in a function. `ways` are the successors of each position of the body, `starts` the
-/// steps that they begin at.
-pub(super) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32>], starts: &[u32]) {
-    let flows = Flows { function: decoder.function, body, uses: &decoder.uses, rows: &decoder.rows };
-    let exposed = flows.exposed(ways);
-    if !exposed.contains(&true) {
+/// A function that has been decoded, and is to be searched.
+pub(super) struct Searched<'m> {
+    flows: Flows<'m>,
+    /// The step at which each position of the body begins, and behind them the end.
+    starts: Vec<u32>,
+    /// For each value, whether some path reads it before anything wrote it. For those that callers pass, that is for these to say.
+    exposed: Vec<bool>,
+    /// Whether it may be that nothing has written what callers pass in each word of the parameters, and what it returns in each of the results.
+    passed: Vec<Vec<bool>>,
+    returned: Vec<Vec<bool>>,
+}
+
+impl<'m> Searched<'m> {
+    /// `ways` are the successors of each position of the body, `starts` the steps that they begin at.
+    pub fn new(
+        decoder: &mut FunctionDecoder<'_, 'm>,
+        body: &'m [Instruction],
+        ways: &[Vec<u32>],
+        starts: &[u32],
+    ) -> Self {
+        let (module, function) = (decoder.builder.module, decoder.function);
+        let words = Words::new(decoder);
+        let of = |variables: &[Handle<ptx::Variable>]| -> Vec<Vec<bool>> {
+            variables.iter().map(|&variable| words.of(variable).map(|_| false).collect()).collect()
+        };
+        let (passed, returned) = (of(&function.parameters), of(&function.results));
+        let (uses, rows) = (std::mem::take(&mut decoder.uses), decoder.rows.clone());
+        let flows = Flows { module, function, body, uses, rows, words };
+        let exposed = flows.exposed(ways);
         // A shuffle may read what another lane has not written; the frames of callees are not looked at here.
         let is_of_others = |instruction: &Instruction| matches!(instruction.op, Op::Shuffle { .. } | Op::Call { .. });
-        decoder.frame.needs_no_zeros = !body.iter().any(is_of_others);
-        return;
+        decoder.frame.needs_no_zeros = !exposed.contains(&true) && !body.iter().any(is_of_others);
+        let end = decoder.builder.instructions.len() as u32;
+        Self { flows, starts: starts.iter().copied().chain([end]).collect(), exposed, passed, returned }
     }
-    let numbers = flows.numbers(&exposed);
-    if numbers.iter().all(Option::is_none) {
-        return;
-    }
-    let end = decoder.builder.instructions.len() as u32;
-    for (position, &start) in starts.iter().enumerate() {
-        // An instruction of which nothing is left is no step.
-        let is_step = start < starts.get(position + 1).copied().unwrap_or(end);
-        let flow = flows.of(position, &numbers);
-        if is_step && flow != RegisterFlow::default() {
-            decoder.builder.inspections.entry(start).registers = Some(Box::new(flow));
+
+    /// The values that nothing may have written, or that may be made of such, with what callers and callees are known to do.
+    fn reached(&self, returned: impl Fn(Handle<ptx::Function>, usize, usize) -> bool) -> Vec<bool> {
+        let Self { flows, exposed, passed, .. } = self;
+        let mut reached = exposed.clone();
+        for (&parameter, words) in flows.function.parameters.iter().zip(passed) {
+            flows.words.of(parameter).zip(words).for_each(|(word, &passed)| reached[word] &= passed);
         }
-    }
-    // The carry flag, behind the registers, has no name.
-    let names = decoder.function.registers.iter().map(|(_, register)| Some(Arc::from(register.name.as_str())));
-    let names = names.chain([None]).zip(&numbers).filter(|(_, number)| number.is_some());
-    decoder.frame.tracked = names.map(|(name, _)| name).collect();
-    let mut is_written = vec![false; numbers.len()];
-    (0..body.len()).flat_map(|position| flows.writes(position)).for_each(|register| is_written[register] = true);
-    let registers = decoder
-        .function
-        .registers
-        .iter()
-        .filter(|(register, _)| numbers[register.index()].is_some() && !is_written[register.index()]);
-    decoder.frame.never_written = registers.map(|(_, register)| register.name.clone()).collect();
-}
-
-/// How the registers that an instruction writes are made of those that it reads.
-enum Made {
-    /// Of none, as far as anybody needs to know: they are written.
-    Anew,
-    /// Of all of these: arithmetic.
-    Of(Vec<usize>),
-    /// Of these parts, of which some may be padding.
-    OfParts(Vec<usize>),
-    /// `selp`.
-    ByChoice { chooser: Predicate, yes: Option<usize>, no: Option<usize> },
-    /// `and.pred` and `or.pred`.
-    ByLogic { and: bool, operands: [Operand; 2] },
-}
-
-impl Made {
-    /// The registers that they are made of.
-    fn sources(&self) -> Vec<usize> {
-        match self {
-            Made::Anew => Vec::new(),
-            Made::Of(sources) | Made::OfParts(sources) => sources.clone(),
-            Made::ByChoice { chooser, yes, no } => {
-                [Some(chooser.register.index()), *yes, *no].into_iter().flatten().collect()
-            }
-            Made::ByLogic { operands, .. } => operands.iter().filter_map(register).collect(),
-        }
-    }
-
-    /// Whether they are put together of parts, one of which is always written, and so count as written themselves.
-    fn is_of_written_part(&self, reached: &[bool]) -> bool {
-        matches!(self, Made::OfParts(parts) if parts.iter().any(|&part| !reached[part]))
-    }
-}
-
-/// What an instruction does with registers. They are their indices here.
-struct Flow {
-    uses: Vec<(usize, RegisterUse)>,
-    /// What a store stores, if it may be that nothing wrote any of it.
-    stored: Vec<usize>,
-    made: Made,
-}
-
-/// A function whose registers are followed. The carry flag counts as one more, behind them.
-struct Flows<'f> {
-    function: &'f Function,
-    body: &'f [Instruction],
-    uses: &'f Uses,
-    rows: &'f [u32],
-}
-
-impl Flows<'_> {
-    fn carry(&self) -> usize {
-        self.function.registers.len()
-    }
-
-    /// The registers that an instruction reads, its guard among them.
-    fn reads(&self, position: usize) -> impl Iterator<Item = usize> {
-        let guard = self.body[position].guard.map(|guard| guard.register);
-        guard.into_iter().chain(self.uses.reads(position).iter().copied()).map(Handle::index)
-    }
-
-    fn writes(&self, position: usize) -> impl Iterator<Item = usize> {
-        self.uses.writes(position).iter().map(|register| register.index())
-    }
-
-    /// The registers that some path reads before anything wrote them.
-    fn exposed(&self, ways: &[Vec<u32>]) -> Vec<bool> {
-        let mut exposed = vec![false; self.carry() + 1];
-        let blocks = Blocks::new(self.body.len(), ways);
-        exposed[self.carry()] = self.carry_is_exposed(&blocks);
-        // For each register, the blocks that read it before they write it, and those that write it.
-        let mut readers = vec![Vec::new(); self.carry()];
-        let mut writers = vec![Vec::new(); self.carry()];
-        for block in 0..blocks.count() {
-            for position in blocks.positions(block) {
-                for register in self.reads(position) {
-                    if writers[register].last() != Some(&block) && readers[register].last() != Some(&block) {
-                        readers[register].push(block);
+        for call in flows.body.iter().filter_map(|instruction| flows.passed(&instruction.op)) {
+            for (result, words) in call.results.iter().enumerate() {
+                for (word, &to) in words.iter().enumerate() {
+                    let may_be = || call.callees.iter().any(|&callee| returned(callee, result, word));
+                    if let Some(to) = to.filter(|_| may_be()) {
+                        reached[to] = true;
                     }
                 }
-                if self.body[position].guard.is_none() {
-                    for register in self.writes(position) {
-                        let writers = &mut writers[register];
-                        if writers.last() != Some(&block) {
-                            writers.push(block);
+            }
+        }
+        flows.spread(&mut reached);
+        reached
+    }
+}
+
+/// Tells the sanitizer what to look at in the functions of a kernel.
+pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
+    let by_handle = std::mem::take(&mut builder.by_handle);
+    let index = |handle: Handle<ptx::Function>| by_handle.get(&handle.index()).map(|&index| index as usize);
+    // What is passed and returned is found round by round, until there is no more of it.
+    let mut reached: Vec<Vec<bool>>;
+    loop {
+        let returns = |handle, result: usize, word: usize| {
+            let returned = index(handle).map(|index| &all[index].returned);
+            returned.is_some_and(|returned| returned.get(result).and_then(|words| words.get(word)) == Some(&true))
+        };
+        reached = all.iter().map(|searched| searched.reached(returns)).collect();
+        let mut is_news = false;
+        for caller in 0..all.len() {
+            if !reached[caller].contains(&true) {
+                continue;
+            }
+            let flows = &all[caller].flows;
+            let calls: Vec<Passed> =
+                flows.body.iter().filter_map(|instruction| flows.passed(&instruction.op)).collect();
+            let returned: Vec<Vec<bool>> = (flows.function.results.iter())
+                .map(|&result| flows.words.of(result).map(|word| reached[caller][word]).collect())
+                .collect();
+            is_news |= std::mem::replace(&mut all[caller].returned, returned.clone()) != returned;
+            for Passed { callees, arguments, .. } in calls {
+                for callee in callees.into_iter().filter_map(index) {
+                    for (words, passed) in arguments.iter().zip(&mut all[callee].passed) {
+                        for (word, passed) in words.iter().zip(passed) {
+                            if word.is_some_and(|word| reached[caller][word]) {
+                                is_news |= !std::mem::replace(passed, true);
+                            }
                         }
                     }
                 }
             }
         }
+        if !is_news {
+            break;
+        }
+    }
+    for (function, (searched, reached)) in all.iter().zip(&reached).enumerate() {
+        if reached.contains(&true) {
+            searched.flows.inspect(builder, function, (&searched.starts, &searched.exposed), reached);
+        }
+    }
+    builder.by_handle = by_handle;
+}
+
+impl Flows<'_> {
+    /// The values that some path reads before anything wrote them.
+    fn exposed(&self, ways: &[Vec<u32>]) -> Vec<bool> {
+        let mut exposed = vec![false; self.count()];
+        let blocks = Blocks::new(self.body.len(), ways);
+        exposed[self.carry()] = self.carry_is_exposed(&blocks);
+        // For each value, the blocks that read it before they write it, and those that write it.
+        let mut readers = vec![Vec::new(); self.count()];
+        let mut writers = vec![Vec::new(); self.count()];
+        for block in 0..blocks.count() {
+            for position in blocks.positions(block) {
+                for value in self.reads(position) {
+                    if writers[value].last() != Some(&block) && readers[value].last() != Some(&block) {
+                        readers[value].push(block);
+                    }
+                }
+                if self.body[position].guard.is_none() {
+                    self.each_written(position, |value| {
+                        let writers = &mut writers[value];
+                        if writers.last() != Some(&block) {
+                            writers.push(block);
+                        }
+                    });
+                }
+            }
+        }
         let mut steps = 0;
         let mut seen = vec![usize::MAX; blocks.count()];
-        for (register, readers) in readers.iter_mut().enumerate() {
+        for (value, readers) in readers.iter_mut().enumerate() {
             // Backwards from each reader, to the entry.
             while let Some(block) = readers.pop() {
                 if block == 0 || steps > SEARCH_LIMIT {
-                    exposed[register] = true;
+                    exposed[value] = true;
                     break;
                 }
                 for &before in &blocks.before[block] {
                     steps += 1;
-                    if seen[before] != register {
-                        seen[before] = register;
-                        if writers[register].binary_search(&before).is_err() {
+                    if seen[before] != value {
+                        seen[before] = value;
+                        if writers[value].binary_search(&before).is_err() {
                             readers.push(before);
                         }
                     }
@@ -188,49 +194,59 @@ impl Flows<'_> {
         })
     }
 
-    /// For each register whose value may not have been written and may matter somewhere, a number.
-    fn numbers(&self, exposed: &[bool]) -> Vec<Option<Tracked>> {
-        let carry = self.carry();
-        let mut readers = vec![Vec::new(); carry];
-        let mut makers = vec![Vec::new(); carry];
+    /// Forwards: where values that are `reached` may go.
+    fn spread(&self, reached: &mut [bool]) {
+        let mut next: Vec<usize> =
+            (0..reached.len()).filter(|&value| reached[value] && value != self.carry()).collect();
+        if next.is_empty() {
+            return;
+        }
+        let mut readers = vec![Vec::new(); self.count()];
         for position in 0..self.body.len() {
-            let sources = self.flow(position).made.sources();
-            if !sources.is_empty() {
-                self.writes(position).for_each(|register| makers[register].push(position));
+            for (to, made) in self.flow(position).makes {
+                made.sources().into_iter().for_each(|source| readers[source].push((to, position)));
             }
-            sources.into_iter().for_each(|source| readers[source].push(position));
         }
-        // Forwards: where such values may go.
-        let mut reached = exposed.to_vec();
-        let mut next: Vec<usize> = (0..carry).filter(|&register| reached[register]).collect();
-        while let Some(register) = next.pop() {
-            for &position in &readers[register] {
-                if self.flow(position).made.is_of_written_part(&reached) {
-                    continue;
-                }
-                for to in self.writes(position) {
-                    if !std::mem::replace(&mut reached[to], true) {
-                        next.push(to);
-                    }
+        while let Some(value) = next.pop() {
+            for &(to, position) in &readers[value] {
+                let is_written = |(made_to, made): &(usize, Made)| *made_to == to && made.is_of_written_part(reached);
+                if !reached[to] && !self.flow(position).makes.iter().any(is_written) {
+                    reached[to] = true;
+                    next.push(to);
                 }
             }
         }
-        // Backwards: from where they matter.
-        let mut matters = vec![false; carry + 1];
+    }
+
+    /// For each value that nothing may have written and that may matter somewhere, a number. What goes to other functions and to callers
+    /// may matter there.
+    fn numbers(&self, exposed: &[bool], reached: &[bool]) -> Vec<Option<Tracked>> {
+        let carry = self.carry();
+        let mut makers = vec![Vec::new(); self.count()];
+        let mut matters = vec![false; self.count()];
         matters[carry] = exposed[carry];
         for (position, instruction) in self.body.iter().enumerate() {
-            let Flow { uses, stored, .. } = self.flow(position);
+            let Flow { uses, stored, makes } = self.flow(position);
+            for (to, made) in makes {
+                if !made.sources().is_empty() {
+                    makers[to].push(made);
+                }
+            }
             let guard = instruction.guard.map(|guard| guard.register.index());
             let stored = stored.iter().copied().filter(|_| stored.iter().all(|&element| reached[element]));
-            for register in guard.into_iter().chain(uses.iter().map(|&(register, _)| register)).chain(stored) {
-                matters[register] = true;
+            for value in guard.into_iter().chain(uses.iter().map(|&(value, _)| value)).chain(stored) {
+                matters[value] = true;
+            }
+            if let Some(Passed { arguments, .. }) = self.passed(&instruction.op) {
+                arguments.into_iter().flatten().flatten().for_each(|value| matters[value] = true);
             }
         }
-        let mut next: Vec<usize> = (0..carry).filter(|&register| matters[register]).collect();
-        while let Some(register) = next.pop() {
-            for &position in &makers[register] {
-                let made = self.flow(position).made;
-                for source in made.sources().into_iter().filter(|_| !made.is_of_written_part(&reached)) {
+        self.results().for_each(|word| matters[word] = true);
+        // Backwards: from where they matter.
+        let mut next: Vec<usize> = (0..self.count()).filter(|&value| matters[value] && value != carry).collect();
+        while let Some(value) = next.pop() {
+            for made in &makers[value] {
+                for source in made.sources().into_iter().filter(|_| !made.is_of_written_part(reached)) {
                     if !std::mem::replace(&mut matters[source], true) {
                         next.push(source);
                     }
@@ -242,36 +258,86 @@ impl Flows<'_> {
             count += 1;
             count - 1
         };
-        (0..=carry).map(|register| (reached[register] && matters[register]).then(&mut number)).collect()
+        (0..self.count()).map(|value| (reached[value] && matters[value]).then(&mut number)).collect()
+    }
+
+    /// Tells the sanitizer what to look at in a function: its index, and the steps of its instructions.
+    fn inspect(
+        &self,
+        builder: &mut Builder<'_>,
+        function: usize,
+        (starts, exposed): (&[u32], &[bool]),
+        reached: &[bool],
+    ) {
+        let numbers = self.numbers(exposed, reached);
+        if numbers.iter().all(Option::is_none) {
+            return;
+        }
+        for (position, steps) in starts.windows(2).enumerate() {
+            let &[start, end] = steps else { continue };
+            let flow = self.of(position, &numbers);
+            // An instruction of which nothing is left is no step.
+            if start < end && flow != RegisterFlow::default() {
+                builder.inspections.entry(start).registers = Some(Box::new(flow));
+            }
+            let call = (start..end).find(|&step| {
+                matches!(builder.instructions.get(step as usize).map(|step| &step.action), Some(Action::Call(_)))
+            });
+            if let (Some(step), Some(passed)) = (call, self.passed(&self.body[position].op)) {
+                let numbered = |lists: Vec<Vec<Option<usize>>>| -> Vec<Vec<Option<Tracked>>> {
+                    let list = |words: Vec<Option<usize>>| words.into_iter().map(|word| numbers[word?]).collect();
+                    lists.into_iter().map(list).collect()
+                };
+                let flow = CallFlow { arguments: numbered(passed.arguments), results: numbered(passed.results) };
+                builder.inspections.entry(step).call = Some(Box::new(flow));
+            }
+        }
+        let frame = &mut builder.functions[function];
+        // The carry flag, behind the registers, has no name.
+        let registers = || self.function.registers.iter();
+        let names = registers().map(|(_, register)| Some(Arc::from(register.name.as_str()))).chain([None]);
+        let names = names.chain(self.words.names.iter().cloned().map(Some));
+        frame.tracked = names.zip(&numbers).filter(|(_, number)| number.is_some()).map(|(name, _)| name).collect();
+        let words = |variables: &[Handle<ptx::Variable>]| -> Vec<Vec<Option<Tracked>>> {
+            variables.iter().map(|&variable| self.words.of(variable).map(|word| numbers[word]).collect()).collect()
+        };
+        frame.tracked_parameters = words(&self.function.parameters);
+        frame.tracked_results = words(&self.function.results);
+        let mut is_written = vec![false; self.count()];
+        (0..self.body.len()).for_each(|position| self.each_written(position, |value| is_written[value] = true));
+        let never =
+            registers().filter(|(register, _)| numbers[register.index()].is_some() && !is_written[register.index()]);
+        frame.never_written = never.map(|(_, register)| register.name.clone()).collect();
     }
 
     /// What the sanitizer has to know of an instruction.
     fn of(&self, position: usize, numbers: &[Option<Tracked>]) -> RegisterFlow {
         let Instruction { guard, op, .. } = &self.body[position];
-        let Flow { uses, stored, made } = self.flow(position);
-        let number = |register: usize| numbers[register];
+        let Flow { uses, stored, makes } = self.flow(position);
+        let number = |value: usize| numbers[value];
         let operand = |predicate: &Operand| match *predicate {
             Operand::Register(register) => (self.rows[register.index()], number(register.index())),
             Operand::NotRegister(register) => (self.rows[register.index()] | NEGATED, number(register.index())),
             Operand::Integer(0) => (NEVER, None),
             _ => (ALWAYS, None),
         };
-        let all = |registers: &[usize]| registers.iter().map(|&register| number(register)).collect::<Option<Vec<_>>>();
+        let all = |values: &[usize]| values.iter().map(|&value| number(value)).collect::<Option<Vec<_>>>();
         let mut flow = RegisterFlow {
             guard: guard.and_then(|guard| number(guard.register.index())),
-            uses: uses.into_iter().filter_map(|(register, to)| Some((number(register)?, to))).collect(),
+            uses: uses.into_iter().filter_map(|(value, to)| Some((number(value)?, to))).collect(),
             // One that is always written is enough.
             stored: all(&stored).unwrap_or_default(),
             ..RegisterFlow::default()
         };
-        for to in self.writes(position).filter_map(number) {
-            let merge = match &made {
+        for (to, made) in makes {
+            let Some(to) = number(to) else { continue };
+            let merge = match made {
                 Made::Anew => None,
                 Made::Of(sources) => {
-                    let sources: Vec<Tracked> = sources.iter().copied().filter_map(number).collect();
+                    let sources: Vec<Tracked> = sources.into_iter().filter_map(number).collect();
                     (!sources.is_empty()).then_some(Merge::All(sources))
                 }
-                Made::OfParts(parts) => all(parts).map(Merge::Any),
+                Made::OfParts(parts) => all(&parts).map(Merge::Any),
                 Made::ByChoice { chooser, yes, no } => {
                     let row = self.rows[chooser.register.index()];
                     Some(Merge::Choice {
@@ -282,8 +348,15 @@ impl Flows<'_> {
                     })
                 }
                 Made::ByLogic { and, operands: [a, b] } => {
-                    Some(Merge::Logic { and: *and, operands: [operand(a), operand(b)] })
+                    Some(Merge::Logic { and, operands: [operand(&a), operand(&b)] })
                 }
+                Made::OfOthers(source) => match number(source) {
+                    Some(source) => {
+                        flow.exchanges = Some((to, source));
+                        continue;
+                    }
+                    None => None,
+                },
             };
             match merge {
                 Some(merge) => flow.moves.push(Move { to, merge }),
@@ -300,121 +373,5 @@ impl Flows<'_> {
             _ => {}
         }
         flow
-    }
-
-    /// What an instruction does with the registers that it reads, its guard left out.
-    fn flow(&self, position: usize) -> Flow {
-        let reads = || self.uses.reads(position).iter().map(|register| register.index());
-        let used = |to| reads().map(|register| (register, to)).collect::<Vec<_>>();
-        let made = |made| Flow { uses: Vec::new(), stored: Vec::new(), made };
-        let parts = |operands: &[Operand]| made(of_parts(operands));
-        match &self.body[position].op {
-            Op::Pack { parts: operands, .. } | Op::MoveVector { srcs: operands, .. } => parts(operands),
-            Op::ConvertPair { a, b, .. } | Op::BitFieldInsert { a, b, .. } => parts(&[*a, *b]),
-            Op::Ternary { op: TernaryOp::Permute(_), a, b, .. } => parts(&[*a, *b]),
-            Op::Ternary { op: TernaryOp::Logic(_), a, b, c, .. } => parts(&[*a, *b, *c]),
-            Op::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), ty: Type::Pred, a, b, .. } => {
-                made(Made::ByLogic { and: *op == BinaryOp::And, operands: [*a, *b] })
-            }
-            Op::Binary { op: BinaryOp::And | BinaryOp::Or, a, b, .. } => parts(&[*a, *b]),
-            // The same value twice: that gives zero, whatever it is.
-            Op::Binary {
-                op: BinaryOp::Xor | BinaryOp::Subtract,
-                a: Operand::Register(a),
-                b: Operand::Register(b),
-                ..
-            } if a == b => made(Made::Anew),
-            Op::Select { a, b, predicate, .. } => {
-                made(Made::ByChoice { chooser: *predicate, yes: register(a), no: register(b) })
-            }
-            Op::Move { .. }
-            | Op::Unpack { .. }
-            | Op::Convert { .. }
-            | Op::ConvertPack { .. }
-            | Op::ConvertAddress { .. }
-            | Op::IsSpace { .. }
-            | Op::IsType { .. }
-            | Op::LogicAndTest { .. }
-            | Op::MapToBlock { .. }
-            | Op::RankOfAddress { .. }
-            | Op::Unary { .. }
-            | Op::Binary { .. }
-            | Op::Ternary { .. }
-            | Op::Carry { .. }
-            | Op::ScalarVideo(_)
-            | Op::SimdVideo(_)
-            | Op::SetPredicate { .. }
-            | Op::Set { .. }
-            | Op::SelectBySign { .. }
-            | Op::TestProperty { .. } => made(Made::Of(reads().collect())),
-            // What is passed on may be padding, and what lanes exchange may be dropped.
-            Op::Store { space: Space::Parameter, .. } | Op::Prefetch { .. } | Op::NanoSleep { .. } => made(Made::Anew),
-            Op::Call { callee, .. } => {
-                let uses = match callee {
-                    Callee::Direct(_) => Vec::new(),
-                    Callee::Indirect { register, .. } => vec![(register.index(), RegisterUse::Address)],
-                };
-                Flow { uses, ..made(Made::Anew) }
-            }
-            Op::Shuffle { lane, clamp, members, .. } => {
-                let operands = [Some(lane), Some(clamp), members.as_ref()].into_iter().flatten();
-                let uses = operands.filter_map(register).map(|register| (register, RegisterUse::Operand));
-                Flow { uses: uses.collect(), ..made(Made::Anew) }
-            }
-            Op::Store { srcs, address, .. } => {
-                let stored = srcs.iter().map(register).collect::<Option<Vec<usize>>>().unwrap_or_default();
-                let base = base(address).map(|register| (register, RegisterUse::Address));
-                Flow { uses: base.into_iter().collect(), stored, made: Made::Anew }
-            }
-            Op::Load { .. } => Flow { uses: used(RegisterUse::Address), ..made(Made::Anew) },
-            Op::BranchIndexed { .. } => Flow { uses: used(RegisterUse::Condition), ..made(Made::Anew) },
-            op => {
-                let bases = addresses(op);
-                let to = |register| match bases.contains(&Some(register)) {
-                    true => RegisterUse::Address,
-                    false => RegisterUse::Operand,
-                };
-                Flow { uses: reads().map(|register| (register, to(register))).collect(), ..made(Made::Anew) }
-            }
-        }
-    }
-}
-
-/// What is put together of these: if one is a constant, or a special register, it counts only with others of that kind.
-fn of_parts(operands: &[Operand]) -> Made {
-    let registers: Vec<usize> = operands.iter().filter_map(register).collect();
-    if registers.is_empty() { Made::Anew } else { Made::OfParts(registers) }
-}
-
-fn register(operand: &Operand) -> Option<usize> {
-    match operand {
-        Operand::Register(register) | Operand::NotRegister(register) => Some(register.index()),
-        _ => None,
-    }
-}
-
-fn base(address: &Address) -> Option<usize> {
-    match address.base {
-        AddressBase::Register(register) => Some(register.index()),
-        AddressBase::Variable(_) | AddressBase::Absolute => None,
-    }
-}
-
-/// The registers that an instruction's addresses start from.
-fn addresses(op: &Op) -> [Option<usize>; 2] {
-    match op {
-        Op::Atomic { address, .. }
-        | Op::AtomicVector { address, .. }
-        | Op::ArriveAfterCopies { address, .. }
-        | Op::Mbarrier { address, .. }
-        | Op::LoadMatrix { address, .. }
-        | Op::StoreMatrix { address, .. } => [base(address), None],
-        Op::LoadFragment { tile, .. } | Op::StoreFragment { tile, .. } => [base(&tile.address), None],
-        Op::CopyAsync(copy) => [base(&copy.dst), base(&copy.src)],
-        Op::TensorCopy(copy) => [base(&copy.map), None],
-        Op::ReplaceTensorField { address, .. } => [base(address), None],
-        Op::CopyTensorMap { dst, src, .. } => [base(dst), base(src)],
-        Op::Fence { proxies: Some(FenceProxies::AcquireTensorMap(map)), .. } => [base(map), None],
-        _ => [None, None],
     }
 }

@@ -1,0 +1,354 @@
+//! What a function's instructions do with values that nothing may have written: which registers they read and write, of what the ones are made
+//! that they write, and where a value matters.
+//!
+//! Beside the registers there are words of `.param` variables, through which values go to functions and back. All have numbers: first come the
+//! registers, then the carry flag, then these words.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ptx::{
+    Address, AddressBase, BinaryOp, CallOperand, Callee, FenceProxies, Function, Handle, Instruction, Module, Op,
+    Operand, Predicate, Space, TernaryOp, Type, Variable,
+};
+
+use super::super::inspection::RegisterUse;
+use super::super::system;
+use super::uses::Uses;
+use super::{FunctionDecoder, Place};
+
+/// How what an instruction writes is made of what it reads.
+#[derive(Clone)]
+pub(super) enum Made {
+    /// Of nothing, as far as anybody needs to know: it is written.
+    Anew,
+    /// Of all of these: arithmetic.
+    Of(Vec<usize>),
+    /// Of these parts, of which some may be padding.
+    OfParts(Vec<usize>),
+    /// `selp`.
+    ByChoice { chooser: Predicate, yes: Option<usize>, no: Option<usize> },
+    /// `and.pred` and `or.pred`.
+    ByLogic { and: bool, operands: [Operand; 2] },
+    /// Of this in other lanes: `shfl`.
+    OfOthers(usize),
+}
+
+impl Made {
+    /// What it is made of.
+    pub fn sources(&self) -> Vec<usize> {
+        match self {
+            Made::Anew => Vec::new(),
+            Made::Of(sources) | Made::OfParts(sources) => sources.clone(),
+            Made::ByChoice { chooser, yes, no } => {
+                [Some(chooser.register.index()), *yes, *no].into_iter().flatten().collect()
+            }
+            Made::ByLogic { operands, .. } => operands.iter().filter_map(register).collect(),
+            Made::OfOthers(source) => vec![*source],
+        }
+    }
+
+    /// Whether it is put together of parts, one of which is always written, and so counts as written itself.
+    pub fn is_of_written_part(&self, reached: &[bool]) -> bool {
+        matches!(self, Made::OfParts(parts) if parts.iter().any(|&part| !reached[part]))
+    }
+}
+
+/// What an instruction does with values.
+pub(super) struct Flow {
+    pub uses: Vec<(usize, RegisterUse)>,
+    /// What a store stores, if it may be that nothing wrote any of it.
+    pub stored: Vec<usize>,
+    /// What it writes, and how that is made.
+    pub makes: Vec<(usize, Made)>,
+}
+
+/// A call: for each argument and each result, what its words are.
+#[derive(Default)]
+pub(super) struct Passed {
+    /// The functions that may be called; none for those of the system.
+    pub callees: Vec<Handle<Function>>,
+    pub arguments: Vec<Vec<Option<usize>>>,
+    pub results: Vec<Vec<Option<usize>>>,
+}
+
+/// The words of a function's `.param` variables, each with its place behind the registers and the carry flag.
+#[derive(Default)]
+pub(super) struct Words {
+    /// The first of each variable, and how many it has.
+    of: HashMap<Handle<Variable>, (usize, usize)>,
+    /// The name of each word's variable.
+    pub names: Vec<Arc<str>>,
+}
+
+impl Words {
+    pub fn new(decoder: &FunctionDecoder<'_, '_>) -> Self {
+        let (function, mut words) = (decoder.function, Self::default());
+        let mut next = function.registers.len() + 1;
+        for &variable in function.parameters.iter().chain(&function.results).chain(&function.variables) {
+            let Some(&Place::Rows(rows)) = decoder.places.get(&variable) else { continue };
+            let count = rows.count as usize;
+            words.of.insert(variable, (next, count));
+            let name: Arc<str> = format!("the parameter {}", decoder.builder.module.variables[variable].name).into();
+            words.names.extend(std::iter::repeat_n(name, count));
+            next += count;
+        }
+        words
+    }
+
+    /// Those of a variable.
+    pub fn of(&self, variable: Handle<Variable>) -> impl Iterator<Item = usize> + use<> {
+        let (first, count) = self.of.get(&variable).copied().unwrap_or_default();
+        first..first + count
+    }
+}
+
+/// A function whose values are followed.
+pub(super) struct Flows<'m> {
+    pub module: &'m Module,
+    pub function: &'m Function,
+    pub body: &'m [Instruction],
+    pub uses: Uses,
+    /// The row of each register.
+    pub rows: Vec<u32>,
+    pub words: Words,
+}
+
+impl Flows<'_> {
+    /// The number of the carry flag.
+    pub fn carry(&self) -> usize {
+        self.function.registers.len()
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> usize {
+        self.carry() + 1 + self.words.names.len()
+    }
+
+    /// What an instruction reads, its guard included.
+    pub fn reads(&self, position: usize) -> Vec<usize> {
+        let Instruction { guard, op, .. } = &self.body[position];
+        let guard = guard.map(|guard| guard.register);
+        let registers = guard.into_iter().chain(self.uses.reads(position).iter().copied()).map(Handle::index);
+        let mut reads: Vec<usize> = registers.collect();
+        match op {
+            Op::Load { space: Space::Parameter, ty, dsts, address, .. } => {
+                let elements = dsts.iter().enumerate();
+                reads.extend(elements.flat_map(|(index, _)| self.words_at(address, index, ty.bytes())));
+            }
+            Op::Call { .. } => {
+                let passed = self.passed(op).into_iter().flat_map(|passed| passed.arguments);
+                reads.extend(passed.flatten().flatten().filter(|&word| word > self.carry()));
+            }
+            Op::Return => reads.extend(self.results()),
+            _ => {}
+        }
+        reads
+    }
+
+    /// Does something for each value that an instruction writes, the carry flag left out.
+    pub fn each_written(&self, position: usize, mut each: impl FnMut(usize)) {
+        self.uses.writes(position).iter().for_each(|register| each(register.index()));
+        if let Op::Store { space: Space::Parameter, .. } | Op::Call { .. } = self.body[position].op {
+            self.flow(position).makes.into_iter().for_each(|(to, _)| each(to));
+        }
+    }
+
+    /// The words of what the function returns.
+    pub fn results(&self) -> impl Iterator<Item = usize> {
+        self.function.results.iter().flat_map(|&result| self.words.of(result))
+    }
+
+    /// The words that an element of a load or store of a `.param` variable lies in; none if it is not one of the frame.
+    fn words_at(&self, address: &Address, index: usize, bytes: u32) -> Vec<usize> {
+        let AddressBase::Variable(variable) = address.base else { return Vec::new() };
+        let start = (address.offset as u64).wrapping_add(index as u64 * u64::from(bytes));
+        let words = start / 4..start.saturating_add(bytes.into()).div_ceil(4);
+        self.words
+            .of(variable)
+            .enumerate()
+            .filter(|(at, _)| words.contains(&(*at as u64)))
+            .map(|(_, word)| word)
+            .collect()
+    }
+
+    /// What a call passes, and gets.
+    pub fn passed(&self, op: &Op) -> Option<Passed> {
+        let Op::Call { callee, results, arguments, .. } = op else { return None };
+        let callees = match callee {
+            Callee::Direct(callee) if system::of(self.module, &self.module.functions[*callee]).is_some() => Vec::new(),
+            Callee::Direct(callee) => vec![*callee],
+            Callee::Indirect { candidates, .. } => candidates.clone(),
+        };
+        let words = |operand: &CallOperand| match operand {
+            CallOperand::Variable(variable) => self.words.of(*variable).map(Some).collect(),
+            CallOperand::Value(operand) => {
+                // As many words as the widest register has.
+                register(operand).map_or_else(Vec::new, |register| vec![Some(register); 4])
+            }
+        };
+        let (arguments, results) = (arguments.iter().map(words).collect(), results.iter().map(words).collect());
+        Some(Passed { callees, arguments, results })
+    }
+
+    /// What an instruction does with values, its guard and the carry flag left out.
+    pub fn flow(&self, position: usize) -> Flow {
+        let op = &self.body[position].op;
+        let reads = || self.uses.reads(position).iter().map(|register| register.index());
+        let writes = || self.uses.writes(position).iter().map(|register| register.index());
+        let with = |uses, made: Made| Flow {
+            uses,
+            stored: Vec::new(),
+            makes: writes().map(|register| (register, made.clone())).collect(),
+        };
+        let used = |to| with(reads().map(|register| (register, to)).collect(), Made::Anew);
+        let made = |made| with(Vec::new(), made);
+        let parts = |operands: &[Operand]| made(of_parts(operands));
+        match op {
+            Op::Pack { parts: operands, .. } | Op::MoveVector { srcs: operands, .. } => parts(operands),
+            Op::ConvertPair { a, b, .. } | Op::BitFieldInsert { a, b, .. } => parts(&[*a, *b]),
+            Op::Ternary { op: TernaryOp::Permute(_), a, b, .. } => parts(&[*a, *b]),
+            Op::Ternary { op: TernaryOp::Logic(_), a, b, c, .. } => parts(&[*a, *b, *c]),
+            Op::Binary { op: op @ (BinaryOp::And | BinaryOp::Or), ty: Type::Pred, a, b, .. } => {
+                made(Made::ByLogic { and: *op == BinaryOp::And, operands: [*a, *b] })
+            }
+            Op::Binary { op: BinaryOp::And | BinaryOp::Or, a, b, .. } => parts(&[*a, *b]),
+            // The same value twice: that gives zero, whatever it is.
+            Op::Binary {
+                op: BinaryOp::Xor | BinaryOp::Subtract,
+                a: Operand::Register(a),
+                b: Operand::Register(b),
+                ..
+            } if a == b => made(Made::Anew),
+            Op::Select { a, b, predicate, .. } => {
+                made(Made::ByChoice { chooser: *predicate, yes: register(a), no: register(b) })
+            }
+            Op::Move { .. }
+            | Op::Unpack { .. }
+            | Op::Convert { .. }
+            | Op::ConvertPack { .. }
+            | Op::ConvertAddress { .. }
+            | Op::IsSpace { .. }
+            | Op::IsType { .. }
+            | Op::LogicAndTest { .. }
+            | Op::MapToBlock { .. }
+            | Op::RankOfAddress { .. }
+            | Op::Unary { .. }
+            | Op::Binary { .. }
+            | Op::Ternary { .. }
+            | Op::Carry { .. }
+            | Op::ScalarVideo(_)
+            | Op::SimdVideo(_)
+            | Op::SetPredicate { .. }
+            | Op::Set { .. }
+            | Op::SelectBySign { .. }
+            | Op::TestProperty { .. } => made(Made::Of(reads().collect())),
+            Op::Prefetch { .. } | Op::NanoSleep { .. } => made(Made::Anew),
+            Op::Store { space: Space::Parameter, ty, srcs, address, .. } => {
+                let elements = srcs.iter().enumerate();
+                let makes = elements.flat_map(|(index, src)| {
+                    let made = |word| match register(src) {
+                        None => Made::Anew,
+                        // A part of a word leaves the others as they are.
+                        Some(register) if ty.bytes() < 4 => Made::OfParts(vec![word, register]),
+                        Some(register) => Made::Of(vec![register]),
+                    };
+                    self.words_at(address, index, ty.bytes()).into_iter().map(move |word| (word, made(word)))
+                });
+                Flow { uses: Vec::new(), stored: Vec::new(), makes: makes.collect() }
+            }
+            Op::Load { space: Space::Parameter, ty, dsts, address, .. } if self.is_of_frame(address) => {
+                let elements = dsts.iter().enumerate();
+                let makes = elements.filter_map(|(index, dst)| {
+                    let words = self.words_at(address, index, ty.bytes());
+                    Some((dst.as_ref()?.index(), if words.is_empty() { Made::Anew } else { Made::OfParts(words) }))
+                });
+                Flow { uses: Vec::new(), stored: Vec::new(), makes: makes.collect() }
+            }
+            Op::Call { callee, .. } => {
+                let Passed { callees, arguments, results } = self.passed(op).unwrap_or_default();
+                let words = |lists: Vec<Vec<Option<usize>>>| {
+                    lists.into_iter().flatten().flatten().filter(|&word| word > self.carry()).collect::<Vec<_>>()
+                };
+                let uses = match callee {
+                    Callee::Indirect { register, .. } => vec![(register.index(), RegisterUse::Address)],
+                    Callee::Direct(_) if !callees.is_empty() => Vec::new(),
+                    Callee::Direct(_) => {
+                        words(arguments).into_iter().map(|word| (word, RegisterUse::Operand)).collect()
+                    }
+                };
+                let mut flow = with(uses, Made::Anew);
+                flow.makes.extend(words(results).into_iter().map(|word| (word, Made::Anew)));
+                flow
+            }
+            Op::Shuffle { src, dst, lane, clamp, members, .. } => {
+                let operands = [Some(lane), Some(clamp), members.as_ref()].into_iter().flatten();
+                let uses = operands.filter_map(register).map(|register| (register, RegisterUse::Operand));
+                let mut flow = with(uses.collect(), Made::Anew);
+                if let (Some(to), Some(from)) = (dst, register(src)) {
+                    let made = flow.makes.iter_mut().filter(|(written, _)| *written == to.index());
+                    made.for_each(|(_, made)| *made = Made::OfOthers(from));
+                }
+                flow
+            }
+            Op::Store { srcs, address, .. } => {
+                let stored = srcs.iter().map(register).collect::<Option<Vec<usize>>>().unwrap_or_default();
+                let base = base(address).map(|register| (register, RegisterUse::Address));
+                Flow { stored, ..with(base.into_iter().collect(), Made::Anew) }
+            }
+            Op::Load { .. } => used(RegisterUse::Address),
+            Op::BranchIndexed { .. } => used(RegisterUse::Condition),
+            op => {
+                let bases = addresses(op);
+                let to = |register| match bases.contains(&Some(register)) {
+                    true => RegisterUse::Address,
+                    false => RegisterUse::Operand,
+                };
+                with(reads().map(|register| (register, to(register))).collect(), Made::Anew)
+            }
+        }
+    }
+
+    fn is_of_frame(&self, address: &Address) -> bool {
+        matches!(address.base, AddressBase::Variable(variable) if self.words.of.contains_key(&variable))
+    }
+}
+
+/// What is put together of these: if one is a constant, or a special register, it counts only with others of that kind.
+fn of_parts(operands: &[Operand]) -> Made {
+    let registers: Vec<usize> = operands.iter().filter_map(register).collect();
+    if registers.is_empty() { Made::Anew } else { Made::OfParts(registers) }
+}
+
+fn register(operand: &Operand) -> Option<usize> {
+    match operand {
+        Operand::Register(register) | Operand::NotRegister(register) => Some(register.index()),
+        _ => None,
+    }
+}
+
+fn base(address: &Address) -> Option<usize> {
+    match address.base {
+        AddressBase::Register(register) => Some(register.index()),
+        AddressBase::Variable(_) | AddressBase::Absolute => None,
+    }
+}
+
+/// The registers that an instruction's addresses start from.
+fn addresses(op: &Op) -> [Option<usize>; 2] {
+    match op {
+        Op::Atomic { address, .. }
+        | Op::AtomicVector { address, .. }
+        | Op::ArriveAfterCopies { address, .. }
+        | Op::Mbarrier { address, .. }
+        | Op::LoadMatrix { address, .. }
+        | Op::StoreMatrix { address, .. } => [base(address), None],
+        Op::LoadFragment { tile, .. } | Op::StoreFragment { tile, .. } => [base(&tile.address), None],
+        Op::CopyAsync(copy) => [base(&copy.dst), base(&copy.src)],
+        Op::TensorCopy(copy) => [base(&copy.map), None],
+        Op::ReplaceTensorField { address, .. } => [base(address), None],
+        Op::CopyTensorMap { dst, src, .. } => [base(dst), base(src)],
+        Op::Fence { proxies: Some(FenceProxies::AcquireTensorMap(map)), .. } => [base(map), None],
+        _ => [None, None],
+    }
+}
