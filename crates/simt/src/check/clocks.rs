@@ -159,9 +159,13 @@ impl Clocks {
     }
 
     fn join_row(&self, joined: &mut [u32], thread: u32) {
-        for (column, joined) in joined.iter_mut().enumerate() {
-            *joined = (*joined).max(self.known(thread, (column << self.grain) as u32));
+        let (by, all) = (thread as usize, self.intervals.len());
+        let of_warps = &self.warps[by / 32 * all..][..all];
+        for (joined, &of_warp) in joined.chunks_mut(32 >> self.grain).zip(of_warps) {
+            joined.iter_mut().for_each(|joined| *joined = (*joined).max(self.floor).max(of_warp));
         }
+        let of_lanes = self.lanes.get(by * self.columns..).unwrap_or_default();
+        joined.iter_mut().zip(of_lanes).for_each(|(joined, &of_lane)| *joined = (*joined).max(of_lane));
     }
 
     /// A thread gets to know what a row tells.

@@ -23,6 +23,7 @@ mod clocks;
 mod copies;
 mod finding;
 mod findings;
+mod history;
 mod interval;
 mod leak;
 mod maps;

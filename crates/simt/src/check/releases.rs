@@ -8,22 +8,25 @@
 //! A fence is for the block, the cluster or all, and whoever is in a narrower one is in the wider ones. The same way goes what is known of
 //! fences between proxies: up to when the accesses of each thread by the generic proxy come before those by the async one.
 //!
-//! What blocks that have ended released stays, and makes a graph: what a thread released, and what it had acquired before.
+//! Threads that poll for a lock do all this at each try, and most times it changes nothing: what each thread acquired and released last is
+//! kept for that. Of what its own cluster released, a location holds the last alone; what blocks that have ended released is
+//! [`History`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::clocks::{Clocks, Meeting};
+use super::history::{History, List};
 use crate::program::{Audience, Fence};
 
 /// What a synchronising operation is done to: an allocation (`None`: shared memory), and a cell of it.
 pub(super) type Location = (Option<usize>, usize);
 
 /// What a fence is for: an [`Audience`], or accesses of another proxy: [`Proxied`].
-const PURPOSES: usize = 6;
+pub(super) const PURPOSES: usize = 6;
 /// Those of them that are audiences: [`Audience`] as a number.
 const AUDIENCES: usize = 3;
-const FOR_ALL: usize = Audience::All as usize;
+pub(super) const FOR_ALL: usize = Audience::All as usize;
 /// What generic accesses can be put before: those of the async proxy to a state space, those of the tensor map proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proxied {
@@ -33,78 +36,58 @@ pub(super) enum Proxied {
 }
 
 /// For each purpose, something.
-type ByPurpose<T> = [T; PURPOSES];
+pub(super) type ByPurpose<T> = [T; PURPOSES];
 
-/// Times up to which each thread of a block is known of (each column of the clocks).
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Row {
-    /// Of each thread at least.
-    floor: u32,
-    /// Of those of which more is known.
-    above: Vec<(u32, u32)>,
+/// Times up to which each thread of the cluster is known of (each column of the clocks); `None`: not at all.
+pub(super) type Times = Option<Arc<[u32]>>;
+
+/// What a strong read of a location finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// What a thread of this cluster released: its place, and its number, which is not that of what was there before.
+    Present { at: u32, number: u64 },
+    /// A node of the history.
+    Earlier(u32),
 }
 
-impl Row {
-    fn of(times: &[u32]) -> Self {
-        let floor = times.iter().copied().min().unwrap_or(0);
-        let all = (0..).zip(times.iter().copied());
-        Self { floor, above: all.filter(|&(_, time)| time > floor).collect() }
-    }
-
-    fn known(&self, column: usize) -> u32 {
-        let above = self.above.binary_search_by_key(&(column as u32), |&(column, _)| column);
-        above.map_or(self.floor, |at| self.above[at].1)
-    }
-
-    fn add_to(&self, times: &mut [u32]) {
-        times.iter_mut().for_each(|time| *time = (*time).max(self.floor));
-        for &(thread, above) in &self.above {
-            times[thread as usize] = times[thread as usize].max(above);
-        }
-    }
-}
-
-/// Something released.
-#[derive(PartialEq)]
-struct Node {
-    /// When its cluster began, most often one block.
-    start: u32,
+/// Something that a thread of this cluster released.
+struct Released {
     /// The block's number in the cluster.
     rank: u32,
     /// What threads get to know, of the block, the cluster, and all.
-    rows: ByPurpose<Option<Row>>,
+    times: ByPurpose<Times>,
     /// What had been acquired before.
-    before: Arc<Vec<u32>>,
+    before: List,
 }
-
-/// A list of nodes, made ready for questions: those of each block.
-type Index = HashMap<u32, Vec<u32>>;
 
 /// What is released and acquired.
 #[derive(Default)]
 pub(super) struct Releases {
-    nodes: Vec<Node>,
+    history: History,
+    /// When the present cluster began, and what its threads released.
+    start: u32,
+    present: Vec<Released>,
+    /// How often they have.
+    number: u64,
     /// What a strong read of a location finds.
-    published: HashMap<Location, u32>,
+    published: HashMap<Location, Found>,
     /// The last location that was looked up there, and what it held: threads that poll come back to it.
-    looked_up: Option<(Location, Option<u32>)>,
+    looked_up: Option<(Location, Option<Found>)>,
     /// What each thread has acquired.
-    acquired: Vec<Arc<Vec<u32>>>,
-    /// The node that each thread acquired last, if to acquire it again tells the thread nothing.
-    heard: Vec<Option<u32>>,
-    /// A node of each thread's block that has all that the thread could release now.
-    told: Vec<Option<u32>>,
+    acquired: Vec<List>,
+    /// What each thread acquired last, if to acquire it again tells the thread nothing.
+    heard: Vec<Option<Found>>,
+    /// What is released by each thread's block and has all that the thread could release now.
+    told: Vec<Option<Found>>,
     /// What each thread knew at its last fence of each purpose.
-    fenced: ByPurpose<Vec<Option<Arc<[u32]>>>>,
+    fenced: ByPurpose<Vec<Times>>,
     /// What all threads have fenced, by a barrier.
-    met: ByPurpose<Option<Arc<[u32]>>>,
+    met: ByPurpose<Times>,
     /// Threads of a block.
     threads_of_block: u32,
     /// Whether there was any fence in this block, or any acquisition.
     fences: bool,
     acquisitions: bool,
-    /// The last list that was asked about.
-    asked: Option<(Arc<Vec<u32>>, Index)>,
 }
 
 impl Releases {
@@ -123,12 +106,23 @@ impl Releases {
         self.heard.resize(threads, None);
         self.told.clone_from(&self.heard);
         (self.fences, self.acquisitions) = (false, false);
-        self.published.retain(|(allocation, _), _| allocation.is_some());
+        let (history, present, start) = (&mut self.history, &self.present, self.start);
+        self.published.retain(|(allocation, _), found| {
+            if let Found::Present { at, .. } = *found {
+                let Released { times, before, .. } = &present[at as usize];
+                if allocation.is_none() || times[FOR_ALL].is_none() {
+                    return false;
+                }
+                *found = Found::Earlier(history.keep(start, times, before.clone()));
+            }
+            true
+        });
+        self.present.clear();
         self.looked_up = None;
     }
 
     /// What a strong read of a location finds.
-    fn found(&mut self, location: Location) -> Option<u32> {
+    fn find(&mut self, location: Location) -> Option<Found> {
         match self.looked_up {
             Some((last, found)) if last == location => found,
             _ => {
@@ -137,15 +131,6 @@ impl Releases {
                 found
             }
         }
-    }
-
-    /// What strong reads of a location find from now on.
-    fn put(&mut self, location: Location, node: Option<u32>) {
-        self.looked_up = Some((location, node));
-        match node {
-            Some(node) => self.published.insert(location, node),
-            None => self.published.remove(&location),
-        };
     }
 
     /// Some lanes execute a fence.
@@ -180,57 +165,59 @@ impl Releases {
         if !self.fences && (reads_too || self.published.is_empty()) {
             return;
         }
-        let found = self.found(location);
+        let found = self.find(location);
         let has_fenced = (0..AUDIENCES)
             .any(|purpose| self.met[purpose].is_some() || self.fenced[purpose][thread as usize].is_some());
         if !has_fenced {
             if !reads_too && found.is_some() {
-                self.put(location, None);
+                self.published.remove(&location);
+                self.looked_up = None;
             }
             return;
         }
         // An operation that reads and writes hands on what was released to it.
-        let old = found.filter(|_| reads_too);
-        if old.is_some() && old == self.told[thread as usize] {
+        let handed_on = found.filter(|_| reads_too);
+        if handed_on.is_some() && handed_on == self.told[thread as usize] {
             return;
-        }
-        let mut before = (*self.acquired[thread as usize]).clone();
-        let mut rows: ByPurpose<Option<Vec<u32>>> = ByPurpose::default();
-        for (purpose, row) in rows.iter_mut().enumerate() {
-            let parts = [self.met[purpose].clone(), self.fenced[purpose][thread as usize].clone()];
-            for part in parts.into_iter().flatten() {
-                let all = row.get_or_insert_with(|| vec![0; part.len()]);
-                all.iter_mut().zip(part.iter()).for_each(|(all, part)| *all = (*all).max(*part));
-            }
         }
         let rank = thread / self.threads_of_block;
-        if let Some(node) = old {
-            let Node { start, rank: releaser, rows: told, before: earlier } = &self.nodes[node as usize];
-            if *start == clocks.start {
-                for (purpose, (row, told)) in rows.iter_mut().zip(told).enumerate() {
-                    let is_heard = purpose != Audience::Block as usize || *releaser == rank;
-                    if let Some(told) = told.as_ref().filter(|_| is_heard) {
-                        told.add_to(row.get_or_insert_with(|| vec![0; clocks.columns]));
-                    }
-                }
-                before.extend(earlier.iter());
-            } else if told[FOR_ALL].is_some() {
-                before.push(node);
+        let own: ByPurpose<Times> =
+            std::array::from_fn(|purpose| join(&self.met[purpose], &self.fenced[purpose][thread as usize]));
+        let acquired = &self.acquired[thread as usize];
+        let new = match handed_on {
+            Some(Found::Present { at, .. }) => {
+                let old = &self.present[at as usize];
+                let times = std::array::from_fn(|purpose| match &old.times[purpose] {
+                    // What is for another block does not go through this one.
+                    _ if purpose == Audience::Block as usize && old.rank != rank => own[purpose].clone(),
+                    old => join(old, &own[purpose]),
+                });
+                Released { rank, times, before: with(&old.before, acquired) }
             }
+            Some(Found::Earlier(node)) => Released { rank, times: own, before: with(acquired, &[node]) },
+            None => Released { rank, times: own, before: acquired.clone() },
+        };
+        let found = match found {
+            // Threads that poll for a lock add nothing to it most times.
+            Some(found @ Found::Present { at, .. }) if reads_too && self.present[at as usize].is_same(&new) => found,
+            // Nothing else leads to what was there.
+            Some(Found::Present { at, .. }) => {
+                self.present[at as usize] = new;
+                self.number += 1;
+                Found::Present { at, number: self.number }
+            }
+            _ => {
+                self.present.push(new);
+                self.number += 1;
+                Found::Present { at: self.present.len() as u32 - 1, number: self.number }
+            }
+        };
+        self.told[thread as usize] = Some(found);
+        if self.looked_up != Some((location, Some(found))) {
+            self.looked_up = Some((location, Some(found)));
+            self.start = clocks.start;
+            self.published.insert(location, found);
         }
-        before.sort_unstable();
-        before.dedup();
-        let rows = rows.map(|row| row.map(|row| Row::of(&row)));
-        let new = Node { start: clocks.start, rank, rows, before: Arc::new(before) };
-        // Threads that poll for a lock add nothing to it most times.
-        if let Some(same) = old.filter(|&old| self.nodes[old as usize] == new) {
-            self.told[thread as usize] = Some(same);
-            return;
-        }
-        self.nodes.push(new);
-        let node = Some(self.nodes.len() as u32 - 1);
-        self.told[thread as usize] = node;
-        self.put(location, node);
     }
 
     /// A thread reads a location by a strong operation.
@@ -238,38 +225,36 @@ impl Releases {
         if self.published.is_empty() {
             return;
         }
-        let Some(node) = self.found(location) else { return };
-        if self.heard[thread as usize] == Some(node) {
+        let Some(found) = self.find(location) else { return };
+        if self.heard[thread as usize] == Some(found) {
             return;
         }
-        (self.heard[thread as usize], self.told[thread as usize]) = (Some(node), None);
-        let Node { start, rank, rows, before } = &self.nodes[node as usize];
-        let mut list = (*self.acquired[thread as usize]).clone();
-        if *start == clocks.start {
-            let same_block = *rank == thread / self.threads_of_block;
-            let audience = if same_block { Audience::Block } else { Audience::Cluster };
-            if let Some(row) = &rows[audience as usize] {
-                let mut times = vec![0; clocks.columns];
-                row.add_to(&mut times);
-                clocks.learn(thread, &times);
-                for (fenced, row) in self.fenced.iter_mut().zip(rows).skip(AUDIENCES) {
-                    let (fenced, Some(row)) = (&mut fenced[thread as usize], row) else { continue };
-                    let mut times = fenced.as_deref().map_or_else(|| vec![0; clocks.columns], <[u32]>::to_vec);
-                    row.add_to(&mut times);
-                    *fenced = Some(times.into());
+        (self.heard[thread as usize], self.told[thread as usize]) = (Some(found), None);
+        let acquired = &mut self.acquired[thread as usize];
+        let list = match found {
+            Found::Present { at, .. } => {
+                let Released { rank, times, before } = &self.present[at as usize];
+                let same_block = *rank == thread / self.threads_of_block;
+                let audience = if same_block { Audience::Block } else { Audience::Cluster };
+                let Some(row) = &times[audience as usize] else { return };
+                clocks.learn(thread, row);
+                for (fenced, times) in self.fenced.iter_mut().zip(times).skip(AUDIENCES) {
+                    let fenced = &mut fenced[thread as usize];
+                    *fenced = join(fenced, times);
                 }
-                list.extend(before.iter());
+                with(acquired, before)
             }
-        } else if rows[FOR_ALL].is_some() {
-            // What it hands on need not be kept beside it.
-            list.retain(|earlier| before.binary_search(earlier).is_err());
-            list.push(node);
-        }
-        list.sort_unstable();
-        list.dedup();
-        if list != *self.acquired[thread as usize] {
+            Found::Earlier(node) => {
+                // What it hands on need not be kept beside it.
+                let before = self.history.before(node);
+                let rest: Vec<u32> =
+                    acquired.iter().copied().filter(|earlier| before.binary_search(earlier).is_err()).collect();
+                with(&Arc::new(rest), &[node])
+            }
+        };
+        if list != *acquired {
             self.acquisitions = true;
-            self.acquired[thread as usize] = Arc::new(list);
+            *acquired = list;
         }
     }
 
@@ -351,40 +336,55 @@ impl Releases {
 
     /// Whether a thread knows what threads (of a column) of an earlier block, which began at `start`, did at a time.
     pub fn knows(&mut self, thread: u32, start: u32, of: usize, time: u32) -> bool {
-        self.knows_for(thread, start, of, time, FOR_ALL)
+        self.history.tells(&self.acquired[thread as usize], start, of, time, FOR_ALL)
     }
 
     /// Whether a thread knows that fences put that before such accesses of another proxy.
     pub fn knows_as_proxied(&mut self, thread: u32, start: u32, of: usize, time: u32, memory: Proxied) -> bool {
-        self.knows_for(thread, start, of, time, memory as usize)
+        self.history.tells(&self.acquired[thread as usize], start, of, time, memory as usize)
     }
+}
 
-    fn knows_for(&mut self, thread: u32, start: u32, of: usize, time: u32, purpose: usize) -> bool {
-        let list = self.acquired[thread as usize].clone();
-        if list.is_empty() {
-            return false;
-        }
-        if self.asked.as_ref().is_none_or(|(asked, _)| !Arc::ptr_eq(asked, &list)) {
-            self.asked = Some((list.clone(), self.index(&list)));
-        }
-        let Some((_, index)) = &self.asked else { return false };
-        let told =
-            |&node: &u32| self.nodes[node as usize].rows[purpose].as_ref().is_some_and(|row| row.known(of) >= time);
-        index.get(&start).is_some_and(|nodes| nodes.iter().any(told))
+impl Released {
+    /// Whether another is the same, made from this one by [`join`] and [`with`].
+    fn is_same(&self, other: &Self) -> bool {
+        let same = |(one, other): (&Times, &Times)| match (one, other) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        self.rank == other.rank
+            && self.times.iter().zip(&other.times).all(same)
+            && Arc::ptr_eq(&self.before, &other.before)
     }
+}
 
-    /// All nodes that lead to those of a list, by block.
-    fn index(&self, list: &[u32]) -> Index {
-        let mut index = Index::new();
-        let mut seen: HashSet<u32> = list.iter().copied().collect();
-        let mut rest = list.to_vec();
-        while let Some(node) = rest.pop() {
-            let Node { start, before, .. } = &self.nodes[node as usize];
-            index.entry(*start).or_default().push(node);
-            rest.extend(before.iter().copied().filter(|&node| seen.insert(node)));
-        }
-        index
+/// The later of two times for each thread: the first itself, or else the second, where that says it all.
+fn join(first: &Times, second: &Times) -> Times {
+    let (Some(one), Some(other)) = (first, second) else { return first.clone().or_else(|| second.clone()) };
+    if Arc::ptr_eq(one, other) {
+        return Some(one.clone());
     }
+    let (mut first_says_all, mut second_says_all) = (true, true);
+    for (one, other) in one.iter().zip(&**other) {
+        first_says_all &= one >= other;
+        second_says_all &= one <= other;
+    }
+    Some(match (first_says_all, second_says_all) {
+        (true, _) => one.clone(),
+        (false, true) => other.clone(),
+        (false, false) => one.iter().zip(&**other).map(|(one, other)| *one.max(other)).collect(),
+    })
+}
+
+/// A list with more nodes: itself if it has them.
+fn with(list: &List, more: &[u32]) -> List {
+    if more.iter().all(|node| list.binary_search(node).is_ok()) {
+        return list.clone();
+    }
+    let mut all = [&***list, more].concat();
+    all.sort_unstable();
+    all.dedup();
+    Arc::new(all)
 }
 
 /// Whether a fence is one for a purpose.
