@@ -18,6 +18,8 @@ struct Row {
     kernel: String,
     grid: [u32; 3],
     block: [u32; 3],
+    /// Blocks of a cluster.
+    cluster: Option<u32>,
     shared: u32,
     args: Vec<Argument>,
     launch: OnHardware,
@@ -80,6 +82,7 @@ fn text(module: &str) -> &'static str {
     match module {
         "patterns.ptx" => include_str!("data/patterns.ptx"),
         "caches.ptx" => include_str!("data/caches.ptx"),
+        "clusters.ptx" => include_str!("data/clusters.ptx"),
         "matmul.ptx" => include_str!("../benches/matmul.ptx"),
         "reduction.ptx" => include_str!("../benches/reduction.ptx"),
         "kernels.ptx" => include_str!("data/labs.ptx"),
@@ -97,10 +100,11 @@ impl Machine {
     fn new() -> Self {
         let mut memory = Memory::new(1 << 30);
         let buffers = buffers(&mut memory);
-        let programs = ["patterns.ptx", "caches.ptx", "matmul.ptx", "reduction.ptx", "kernels.ptx"].map(|name| {
-            let module = ptx::parse(name, text(name)).unwrap_or_else(|errors| panic!("{errors}"));
-            (name, Program::load(&module, &mut memory).unwrap_or_else(|error| panic!("{error}")))
-        });
+        let programs = ["patterns.ptx", "caches.ptx", "clusters.ptx", "matmul.ptx", "reduction.ptx", "kernels.ptx"]
+            .map(|name| {
+                let module = ptx::parse(name, text(name)).unwrap_or_else(|errors| panic!("{errors}"));
+                (name, Program::load(&module, &mut memory).unwrap_or_else(|error| panic!("{error}")))
+            });
         Self { memory, buffers, programs: programs.into() }
     }
 
@@ -119,6 +123,7 @@ impl Machine {
             kernel: &row.kernel,
             grid: row.grid,
             block: row.block,
+            cluster: row.cluster.map(|blocks| [blocks, 1, 1]),
             dynamic_shared: row.shared,
             shared_limit: 227 << 10,
             arguments: &arguments,
@@ -208,7 +213,7 @@ impl Whole {
 }
 
 /// Groups of rows: the start of their names, and what they are about.
-const GROUPS: [(&[&str], &str); 11] = [
+const GROUPS: [(&[&str], &str); 13] = [
     (&["l1_"], "one block reads 16 KiB to 512 KiB twice: sizes, carveouts, operators, strides"),
     (&["l2_"], "the grid reads 1 MiB to 96 MiB twice"),
     (&["share"], "every block reads the same 16 KiB to 1 MiB"),
@@ -219,6 +224,8 @@ const GROUPS: [(&[&str], &str); 11] = [
     (&["transpose"], "the transposes of the lab"),
     (&["offset"], "the lab of misaligned reads and writes"),
     (&["matmul", "reduce"], "a matrix product and a reduction"),
+    (&["cluster"], "clusters of 2 to 16 blocks"),
+    (&["bulk"], "bulk copies by the copy engine"),
     (&[""], "72 launches of access patterns"),
 ];
 
@@ -346,10 +353,23 @@ fn blesses() -> bool {
 fn the_hosts_threads_change_nothing() {
     let machine = Machine::new();
     let rows = rows();
-    let wanted = ["transpose_naive_reads_1024", "gather_1M", "atom_step4", "local_64_132", "reduce", "share_64K"];
+    let wanted = [
+        "transpose_naive_reads_1024",
+        "gather_1M",
+        "atom_step4",
+        "local_64_132",
+        "reduce",
+        "share_64K",
+        "cluster_bins_of_4",
+        "cluster_share_16K_of_16",
+        "bulk_multicast_of_4",
+    ];
     for row in rows.iter().filter(|row| wanted.contains(&row.case.as_str())) {
         for model in ["fermi", "hopper"] {
             let model = Model::named(model).unwrap();
+            if row.module == "clusters.ptx" && model.gpcs.is_empty() {
+                continue;
+            }
             let limited = Row { launch: OnHardware { registers: 16, ..row.launch }, ..row.clone() };
             let one = machine.run(&limited, model, Some(1));
             for threads in [2, 5] {

@@ -155,7 +155,7 @@ impl<'l> Worker<'l> {
     }
 
     /// The warps of each block.
-    fn by_block<'w>(
+    pub fn by_block<'w>(
         &self,
         warps: &'w mut [Warp<'l>],
     ) -> impl Iterator<Item = (usize, &'w mut [Warp<'l>])> + use<'w, 'l> {
@@ -163,7 +163,7 @@ impl<'l> Worker<'l> {
     }
 
     /// Gives a block its turn, or takes it away again.
-    fn switch(&mut self, rank: usize) {
+    pub fn switch(&mut self, rank: usize) {
         if let Some(block) = self.resting.get_mut(rank) {
             std::mem::swap(&mut self.block, block);
             if let Some(checker) = &mut self.checker {
@@ -498,7 +498,8 @@ impl<'l> Worker<'l> {
             Special::WarpId => [warp.index.into(); 32],
             Special::MultiprocessorId => {
                 let place = self.block.place.multiprocessor;
-                let modelled = self.modelled.as_ref().map(|modelled| modelled.multiprocessors[place].number.into());
+                let modelled =
+                    self.modelled.as_ref().map(|modelled| modelled.multiprocessors[place].position.number.into());
                 [modelled.unwrap_or(self.block.number % u64::from(self.launched.multiprocessors)); 32]
             }
             Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],

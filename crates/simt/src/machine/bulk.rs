@@ -7,11 +7,13 @@ use super::access::{self, Attempt, Refused};
 use super::asynchronous::barrier_addresses;
 use super::block::Worker;
 use super::local::lanes;
+use super::modelled;
 use super::observe::{self, Other};
 use super::telling::{Telling, begins, little_endian, run_of_shared, runs_of_global, tell, tell_pieces};
 use super::transit::{self, Arriving, Delivery, Departing, UNIT, check_pieces, send};
 use super::warp::{Split, Warp};
 use crate::check::Run;
+use crate::counters::AccessKind;
 use crate::lanes::Registers;
 use crate::program::{BulkCopy, RemoteStore};
 use crate::tensor::{Piece, Placement};
@@ -48,6 +50,10 @@ pub(super) fn begin<'l>(
             continue;
         }
         let data = transit::read(worker, copy.from.space, source, lane)?;
+        if copy.from.space == Space::Global {
+            let receivers = transit::receivers(blocks.map(|blocks| blocks[lane]));
+            modelled::bulk(worker, AccessKind::Copy, &[Piece { offset: 0, bytes, address: from }], receivers);
+        }
         if let Some(barriers) = barriers {
             let what = Arriving { to, barrier: barriers[lane], bytes: data, placement, reduction, number: 0 };
             let reads = vec![Run { shared: copy.from.space != Space::Global, start: from, bytes: bytes.into() }];

@@ -5,6 +5,7 @@
 
 use super::barrier::CLUSTER;
 use super::block::{Fault, Worker, absence};
+use super::modelled;
 use super::observe;
 use super::warp::{Split, Wait, Warp};
 use crate::trap::TrapKind;
@@ -43,6 +44,7 @@ pub(super) fn execute(
     let waiting = mask & !warp.passed;
     warp.passed &= !mask;
     if waiting == 0 {
+        modelled::acquire(worker);
         return Ok(true);
     }
     let rest = split.mask & !waiting;
@@ -52,25 +54,41 @@ pub(super) fn execute(
 }
 
 /// If all threads of the cluster have arrived or exited, lets those go on that wait. Returns whether that was so.
-pub(super) fn complete(worker: &mut Worker, warps: &mut [Warp]) -> bool {
+pub(super) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool {
     if warps.iter().any(|warp| warp.alive & !warp.arrived != 0) {
         return false;
     }
     worker.cluster_arrivals = false;
     observe::complete_in_cluster(worker, warps);
-    for warp in warps {
-        warp.passed |= std::mem::take(&mut warp.arrived) & warp.alive;
-        for (mut split, wait) in std::mem::take(&mut warp.waiting) {
-            if matches!(wait, Wait::Barrier(CLUSTER)) {
-                warp.passed &= !split.mask;
-                split.pc += 1;
-                warp.ready.push(split);
-            } else {
-                warp.waiting.push((split, wait));
-            }
+    for (rank, warps) in worker.by_block(warps) {
+        let mut waited = false;
+        for warp in warps {
+            waited |= pass(warp);
+        }
+        if waited {
+            worker.switch(rank);
+            modelled::acquire(worker);
+            worker.switch(rank);
         }
     }
     true
+}
+
+/// Lets the splits of a warp go on that wait. Returns whether there were any.
+fn pass(warp: &mut Warp) -> bool {
+    let mut waited = false;
+    warp.passed |= std::mem::take(&mut warp.arrived) & warp.alive;
+    for (mut split, wait) in std::mem::take(&mut warp.waiting) {
+        if matches!(wait, Wait::Barrier(CLUSTER)) {
+            warp.passed &= !split.mask;
+            split.pc += 1;
+            warp.ready.push(split);
+            waited = true;
+        } else {
+            warp.waiting.push((split, wait));
+        }
+    }
+    waited
 }
 
 /// Nothing can go on, and the barrier is not complete: lanes that wait for others of their warp, to be one split again, go on without

@@ -13,6 +13,7 @@ use crate::lanes::WideRow;
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
+use crate::tensor::Piece;
 
 /// Local memory lies below all allocations in the chip's memory.
 const LOCAL_BASE: u64 = 1 << 40;
@@ -107,6 +108,25 @@ pub(super) fn touch(
     }
 }
 
+/// The copy engine reads global memory, for so many blocks at once, writes it, or combines what is there with something.
+pub(super) fn bulk(worker: &mut Worker, kind: AccessKind, pieces: &[Piece], receivers: u32) {
+    if let Some(multiprocessor) = multiprocessor(worker) {
+        pieces.iter().for_each(|piece| multiprocessor.bulk(kind, (piece.address, piece.bytes), receivers));
+    }
+}
+
+/// Threads of the block acquire what others of their cluster have written.
+pub(super) fn acquire(worker: &mut Worker) {
+    if let Some(multiprocessor) = multiprocessor(worker) {
+        multiprocessor.acquire();
+    }
+}
+
+/// The one that the block is on.
+fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> {
+    worker.modelled.as_mut()?.multiprocessors.get_mut(worker.block.place.multiprocessor)
+}
+
 /// Tells the multiprocessor, for each state space that the lanes reach.
 #[inline(never)]
 fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Coming) {
@@ -149,6 +169,7 @@ fn tell_of_space(worker: &mut Worker, warp: &Warp, coming: &Coming, space: Space
                 more.conflicts += i64::from(found.conflicts) - i64::from(plain.conflicts);
             }
         }
+        Space::ClusterShared => multiprocessor.distributed(kind, access),
         _ => {}
     }
 }

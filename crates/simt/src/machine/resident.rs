@@ -97,15 +97,14 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
     let layers = neighbourhoods.iter().map(Neighbourhood::layers).max().unwrap_or(0) as u64;
     let local: u64 = launched.code.functions.iter().map(|function| function.local.next_multiple_of(16)).sum();
     let resident = |neighbourhood: &Neighbourhood| {
-        let numbers = &neighbourhood.multiprocessors;
-        let multiprocessor =
-            |&number| Multiprocessor::new(model, (number, neighbourhood.near), occupancy.carveout, caching);
+        let multiprocessors = &neighbourhood.multiprocessors;
+        let multiprocessor = |&position| Multiprocessor::new(model, position, occupancy.carveout, caching);
         let slot = |cluster| {
             let mut worker = Worker::new(launched);
             worker.counters = Vec::new();
             let warps_of_a_block = u64::from(launched.threads.div_ceil(32));
             worker.take_places(neighbourhood.seats(cluster).map(|seat| {
-                let number = u64::from(numbers[seat.multiprocessor]) * layers + seat.layer;
+                let number = u64::from(multiprocessors[seat.multiprocessor].number) * layers + seat.layer;
                 Place { multiprocessor: seat.multiprocessor, first_warp: number * warps_of_a_block }
             }));
             let warps = worker.warps();
@@ -114,7 +113,7 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
         Resident {
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             modelled: Some(Box::new(Modelled {
-                multiprocessors: numbers.iter().map(multiprocessor).collect(),
+                multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),
                 local_of_a_warp: local * 32,
                 more_wavefronts: vec![MoreWavefronts::default(); launched.code.places.len() + 1],
             })),

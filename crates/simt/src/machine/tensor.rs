@@ -8,10 +8,12 @@ use super::access::{self, Attempt, Refused};
 use super::asynchronous::barrier_addresses;
 use super::block::{Worker, absence};
 use super::local::lanes;
+use super::modelled;
 use super::observe;
 use super::telling::{Telling, begins, run_of_shared, runs_of_global, tell, tell_part, tell_pieces};
 use super::transit::{self, Arriving, Delivery, Departing, Reduction, UNIT, check_pieces, refused};
 use super::warp::{Split, Warp};
+use crate::counters::AccessKind;
 use crate::lanes::WideRow;
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
 use crate::tensor::{
@@ -99,6 +101,7 @@ fn load<'l>(
         }
         part.loaded(&mut bytes[piece.offset as usize..(piece.offset + piece.bytes) as usize]);
     }
+    modelled::bulk(worker, AccessKind::Copy, &part.pieces, transit::receivers(blocks));
     let what = Arriving { to, barrier, bytes, placement: part.placement, reduction: None, number: 0 };
     transit::deliver(worker, warp, Delivery { what, reads: runs_of_global(&part.pieces), blocks }, thread)
 }

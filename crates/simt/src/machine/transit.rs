@@ -15,10 +15,12 @@ use super::asynchronous::update;
 use super::atomic;
 use super::block::{Fault, Worker};
 use super::local::lanes;
+use super::modelled;
 use super::observe;
 use super::telling::{Telling, begins, little_endian, run_of_shared, tell, tell_part};
 use super::warp::Warp;
 use crate::check::Run;
+use crate::counters::AccessKind;
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 use crate::tensor::{Piece, Placement};
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
@@ -173,6 +175,16 @@ pub(super) struct Delivery {
     pub blocks: Option<u32>,
 }
 
+/// The blocks that get what is sent to those of a mask; `None`: to an address.
+fn ranks(blocks: Option<u32>) -> Option<impl Iterator<Item = u64>> {
+    blocks.map(|blocks| lanes(blocks & 0xffff).map(|rank| rank as u64))
+}
+
+/// How many they are.
+pub(super) fn receivers(blocks: Option<u32>) -> u32 {
+    ranks(blocks).map_or(1, |ranks| ranks.count() as u32)
+}
+
 /// They begin their way.
 pub(super) fn deliver<'l>(
     worker: &mut Worker<'l>,
@@ -181,10 +193,7 @@ pub(super) fn deliver<'l>(
     (lane, counter): (usize, u32),
 ) -> Attempt {
     let Arriving { to, barrier, bytes, placement, reduction, .. } = what;
-    let ranks = match blocks {
-        Some(blocks) => lanes(blocks & 0xffff).map(|rank| rank as u64).collect(),
-        None => vec![rank_of(to)],
-    };
+    let ranks = ranks(blocks).map_or_else(|| vec![rank_of(to)], Iterator::collect);
     let writes = if reduction.is_some() { Telling::Combines } else { Telling::Writes(&bytes) };
     for rank in ranks {
         let to = place_in(rank, to);
@@ -365,7 +374,9 @@ pub(super) fn put(worker: &Worker, space: Space, piece: &Piece, data: &[u8], lan
 }
 
 /// Writes to global memory.
-fn put_out(worker: &Worker, departing: &Departing, data: &[u8], lane: usize) -> Attempt {
+fn put_out(worker: &mut Worker, departing: &Departing, data: &[u8], lane: usize) -> Attempt {
+    let kind = if departing.reduction.is_some() { AccessKind::Reduction } else { AccessKind::Store };
+    modelled::bulk(worker, kind, &departing.pieces, 1);
     let memory = worker.launched.memory;
     let bytes_of = |piece: &Piece| &data[piece.offset as usize..(piece.offset + piece.bytes) as usize];
     let done = match departing.reduction {

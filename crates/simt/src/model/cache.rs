@@ -75,6 +75,14 @@ impl Cache {
         (old.used != 0).then_some(Evicted { line: old.number, dirty: old.dirty })
     }
 
+    /// Drops all lines. There must be no dirty ones.
+    pub fn drop_lines(&mut self) {
+        if self.clock != 0 {
+            self.lines.fill(Line::default());
+            self.clock = 0;
+        }
+    }
+
     /// Drops a line. Its dirty sectors are lost, so there must be none.
     pub fn drop_line(&mut self, line: u64) {
         if let Some(entry) = self.set(line).iter_mut().find(|entry| entry.used != 0 && entry.number == line) {

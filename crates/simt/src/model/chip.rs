@@ -21,7 +21,7 @@ pub(crate) struct Chip {
     dirty_sectors: HashMap<u64, u8>,
     dirty_count: u64,
     /// Reads of this round, by group of multiprocessors and line: who asked, and for what.
-    asked: HashMap<(usize, u64), (usize, u8)>,
+    asked: HashMap<(usize, u64), (u32, u8)>,
     counters: ModelCounters,
 }
 
@@ -52,24 +52,23 @@ impl Chip {
     /// Serves what the multiprocessors have asked for since the last round, one request of each in turn.
     pub fn serve<'m>(&mut self, multiprocessors: impl Iterator<Item = &'m mut Multiprocessor>) {
         let Some(l2) = self.l2 else { return };
-        let mut queues: Vec<(usize, &mut Vec<Upstream>)> =
-            multiprocessors.map(|from| (from.near, &mut from.upstream)).collect();
-        let longest = queues.iter().map(|(_, queue)| queue.len()).max().unwrap_or(0);
+        let mut all: Vec<&mut Multiprocessor> = multiprocessors.collect();
+        let longest = all.iter().map(|from| from.upstream.len()).max().unwrap_or(0);
         for index in 0..longest {
-            for (from, (near, queue)) in queues.iter().enumerate() {
-                if let Some(&request) = queue.get(index) {
-                    self.request(&l2, request, from, *near);
+            for from in &all {
+                if let Some(&request) = from.upstream.get(index) {
+                    self.request(&l2, request, from);
                 }
             }
         }
         self.asked.clear();
-        for (_, queue) in &mut queues {
-            queue.clear();
+        for from in &mut all {
+            from.upstream.clear();
         }
     }
 
-    /// Serves a request of a multiprocessor: the one at that place in the list, to which a partition is near.
-    fn request(&mut self, l2: &L2, request: Upstream, from: usize, near: usize) {
+    fn request(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor) {
+        let near = from.position.near;
         let count = u64::from(request.sectors.count_ones());
         match request.kind {
             AccessKind::Load | AccessKind::Copy => {
@@ -98,13 +97,13 @@ impl Chip {
     }
 
     /// The sectors that no other multiprocessor of the group has asked for in this round.
-    fn not_asked_for(&mut self, l2: &L2, request: Upstream, from: usize) -> u8 {
-        if l2.merges_reads_of < 2 {
+    fn not_asked_for(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor) -> u8 {
+        // The copy engine's are not merged.
+        if l2.merges_reads_of < 2 || request.kind == AccessKind::Copy {
             return request.sectors;
         }
-        let group = from / l2.merges_reads_of as usize;
-        let (first, asked) = self.asked.entry((group, request.line)).or_insert((from, 0));
-        let new = if *first == from { request.sectors } else { request.sectors & !*asked };
+        let (first, asked) = self.asked.entry((from.position.group, request.line)).or_insert((from.position.number, 0));
+        let new = if *first == from.position.number { request.sectors } else { request.sectors & !*asked };
         *asked |= request.sectors;
         new
     }
@@ -193,12 +192,13 @@ fn fetched(fetch: u32, absent: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::LoadCaching;
+    use crate::model::{LoadCaching, Position};
 
     fn serve(chip: &mut Chip, model: &str, from: usize, requests: &[Upstream]) {
         let model = Model::named(model).unwrap();
         let near = |number: u32| (number * model.l2.unwrap().partitions / model.multiprocessors) as usize;
-        let new = |number| Multiprocessor::new(model, (number, near(number)), 0, LoadCaching::Default);
+        let position = |number| Position { number, near: near(number), group: 0 };
+        let new = |number| Multiprocessor::new(model, position(number), 0, LoadCaching::Default);
         let mut all: Vec<_> = (0..model.multiprocessors).map(new).collect();
         all[from].upstream.extend_from_slice(requests);
         chip.serve(all.iter_mut());

@@ -46,10 +46,12 @@ pub struct CacheCounters {
     pub l1_global_load: SectorCounters,
     /// L1: loads from local memory.
     pub l1_local_load: SectorCounters,
-    /// 32-byte sectors that L2 sent to the L1 caches.
+    /// 32-byte sectors that L2 sent to the multiprocessors.
     pub l2_to_l1_sectors: u64,
     /// 32-byte sectors that multiprocessors sent to L2: stores and atomic operations.
     pub l1_to_l2_sectors: u64,
+    /// 32-byte sectors that went from one multiprocessor to another, for accesses to the shared memory of other blocks.
+    pub distributed_sectors: u64,
     /// L2: reads of the multiprocessors.
     pub l2_read: SectorCounters,
     /// L2: writes of the multiprocessors. A write always finds its place.
@@ -98,8 +100,9 @@ impl ModelCounters {
         if self.model.compute_capability >= (7, 0) {
             count("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", l1_global_load.hits);
             count("l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", l1_local_load.hits);
-            count("l1tex__m_xbar2l1tex_read_sectors.sum", caches.l2_to_l1_sectors);
-            count("l1tex__m_l1tex2xbar_write_sectors.sum", caches.l1_to_l2_sectors);
+            // The crossbar is between the multiprocessors, too.
+            count("l1tex__m_xbar2l1tex_read_sectors.sum", caches.l2_to_l1_sectors + caches.distributed_sectors);
+            count("l1tex__m_l1tex2xbar_write_sectors.sum", caches.l1_to_l2_sectors + caches.distributed_sectors);
             count("lts__t_sectors_srcunit_tex_op_read.sum", l2_read.sectors);
             count("lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum", l2_read.hits);
             count("lts__t_sectors_srcunit_tex_op_write.sum", caches.l2_write);
@@ -155,6 +158,7 @@ impl AddAssign for CacheCounters {
         self.l1_local_load += other.l1_local_load;
         self.l2_to_l1_sectors += other.l2_to_l1_sectors;
         self.l1_to_l2_sectors += other.l1_to_l2_sectors;
+        self.distributed_sectors += other.distributed_sectors;
         self.l2_read += other.l2_read;
         self.l2_write += other.l2_write;
         self.l2_atomic += other.l2_atomic;

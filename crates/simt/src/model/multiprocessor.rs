@@ -10,6 +10,9 @@ use crate::memory::Access;
 /// Bytes of a line: of every cache here, and of every request to L2.
 pub(super) const LINE_BYTES: u64 = 128;
 
+/// Bytes that the copy engine moves at once.
+const BULK_BYTES: u32 = 128;
+
 /// What an instruction says about caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CacheWish {
@@ -41,16 +44,24 @@ pub(crate) struct Upstream {
     pub line: u64,
     /// A bit for each of its sectors.
     pub sectors: u8,
-    /// What is to be done.
+    /// What is to be done; a copy is the copy engine's.
     pub kind: AccessKind,
+}
+
+/// Where a multiprocessor is on the chip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// Its number.
+    pub number: u32,
+    /// The partition of L2 that is near to it.
+    pub near: usize,
+    /// The group of those whose reads are merged before L2.
+    pub group: usize,
 }
 
 /// A multiprocessor's way to memory.
 pub(crate) struct Multiprocessor {
-    /// Its number on the chip.
-    pub number: u32,
-    /// The partition of L2 that is near to it.
-    pub near: usize,
+    pub position: Position,
     model: &'static Model,
     l1: Option<Cache>,
     /// Whether loads that say nothing go through L1.
@@ -71,12 +82,11 @@ struct Piece {
 }
 
 impl Multiprocessor {
-    /// One with that number, near to a partition of L2, and with an L1 of what shared memory leaves of it.
-    pub fn new(model: &'static Model, (number, near): (u32, usize), carveout: u32, caching: LoadCaching) -> Self {
+    /// One with an L1 of what shared memory leaves of it.
+    pub fn new(model: &'static Model, position: Position, carveout: u32, caching: LoadCaching) -> Self {
         let l1 = model.l1.map(|l1| Cache::new((model.l1_bytes(carveout) / l1.line) as usize, l1.ways as usize));
         Self {
-            number,
-            near,
+            position,
             model,
             l1,
             caches_global_loads: model.caches_global_loads(caching),
@@ -116,6 +126,41 @@ impl Multiprocessor {
                     AccessKind::Atomic | AccessKind::Reduction => self.atomic(piece, kind, access),
                 }
             }
+        }
+    }
+
+    /// The copy engine reads or writes bytes of global memory, past L1, in parts of so many from the first on. What it reads may go
+    /// to several multiprocessors.
+    pub fn bulk(&mut self, kind: AccessKind, (address, bytes): (u64, u32), receivers: u32) {
+        for offset in (0..bytes).step_by(BULK_BYTES as usize) {
+            let mut at = address.saturating_add(offset.into());
+            let end = at.saturating_add((bytes - offset).min(BULK_BYTES).into());
+            while at < end {
+                let line = at / LINE_BYTES;
+                let last = (end - 1).min(line * LINE_BYTES + (LINE_BYTES - 1));
+                let touched = at % LINE_BYTES / 32..=last % LINE_BYTES / 32;
+                let sectors = touched.fold(0u8, |sectors, sector| sectors | 1 << sector);
+                self.send(line, sectors, kind);
+                let more_receivers = receivers.saturating_sub(1);
+                self.counters.caches.l2_to_l1_sectors += u64::from(sectors.count_ones() * more_receivers);
+                at = last + 1;
+            }
+        }
+    }
+
+    /// A warp's access to the shared memory of another block, which goes to another multiprocessor and back. Atomic operations go
+    /// turn by turn where lanes share a word, and take as much for the answer.
+    pub fn distributed(&mut self, kind: AccessKind, access: &Access) {
+        self.counters.caches.distributed_sectors += match kind {
+            AccessKind::Atomic | AccessKind::Reduction => 2 * u64::from(coalesce::atomic_sectors(access).sectors),
+            _ => coalesce::sectors(access).sectors.into(),
+        };
+    }
+
+    /// Threads of a block acquire what others have written: L1 keeps nothing.
+    pub fn acquire(&mut self) {
+        if let Some(l1) = &mut self.l1 {
+            l1.drop_lines();
         }
     }
 
@@ -270,7 +315,7 @@ mod tests {
 
     fn requests(model: &str, caching: LoadCaching, accesses: &[(AccessKind, CacheWish, u64)]) -> Multiprocessor {
         let model = Model::named(model).unwrap();
-        let mut multiprocessor = Multiprocessor::new(model, (0, 0), model.shared.carveouts[0], caching);
+        let mut multiprocessor = Multiprocessor::new(model, Position::default(), model.shared.carveouts[0], caching);
         for &(kind, wish, start) in accesses {
             let addresses = std::array::from_fn(|lane| 0x7000_0000_0000 + start + 4 * lane as u64);
             multiprocessor.access(kind, AccessOrigin::Global, wish, &Access::new(u32::MAX, &addresses, 4));

@@ -6,10 +6,13 @@
 //!
 //! The rules are what an H200 does (`docs/MODELS.md`), but for where it begins: that differs from launch to launch.
 
-use super::Model;
+use super::{Model, Position};
 
 /// Multiprocessors of a TPC (texture processing cluster), which have neighbouring numbers.
 const OF_TPC: usize = 2;
+
+/// Blocks of clusters that a multiprocessor holds at once, as an H200's driver counts.
+const OF_CLUSTERS: u32 = 8;
 
 /// A block's seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +26,8 @@ pub(crate) struct Seat {
 /// Multiprocessors whose blocks can be of one cluster.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Neighbourhood {
-    /// Their numbers on the chip.
-    pub multiprocessors: Vec<u32>,
-    /// The partition of L2 that is near to them.
-    pub near: usize,
+    /// Where they are on the chip.
+    pub multiprocessors: Vec<Position>,
     /// Clusters that sit here before any has left.
     pub clusters: usize,
     blocks_per_cluster: usize,
@@ -63,14 +64,23 @@ impl Model {
             _ => self.gpcs().into_iter().filter(|gpc| gpc.len() >= of_cluster).collect(),
         };
         let partitions = self.l2.map_or(1, |l2| l2.partitions as usize);
+        let merges_reads_of = self.l2.map_or(1, |l2| l2.merges_reads_of as usize);
         let total: usize = multiprocessors.iter().map(Vec::len).sum();
-        let mut before = 0;
-        let neighbourhood = |multiprocessors: Vec<u32>| {
+        let (mut before, mut groups_before) = (0, 0);
+        let neighbourhood = |numbers: Vec<u32>| {
             let near = before * partitions / total;
-            before += multiprocessors.len();
-            Neighbourhood { multiprocessors, near, clusters: 0, blocks_per_cluster: of_cluster }
+            let position = |(index, &number)| Position { number, near, group: groups_before + index / merges_reads_of };
+            let multiprocessors: Vec<_> = numbers.iter().enumerate().map(position).collect();
+            before += numbers.len();
+            // Single ones are merged with each other, GPCs are not.
+            groups_before = match numbers.len() {
+                1 => before / merges_reads_of,
+                count => groups_before + count.div_ceil(merges_reads_of),
+            };
+            Neighbourhood { multiprocessors, clusters: 0, blocks_per_cluster: of_cluster }
         };
         let mut all: Vec<_> = multiprocessors.into_iter().map(neighbourhood).collect();
+        let resident = if of_cluster == 1 { resident } else { resident.min(OF_CLUSTERS) };
         // Where multiprocessors are that have fewer blocks than others, first.
         let (mut waiting, mut turn) = (clusters, 0);
         for layers in 1..=resident as usize {
@@ -119,7 +129,7 @@ mod tests {
         each.filter(|(neighbourhood, cluster)| *cluster < neighbourhood.clusters)
             .map(|(neighbourhood, cluster)| {
                 let seats = neighbourhood.seats(cluster);
-                seats.map(|seat| neighbourhood.multiprocessors[seat.multiprocessor]).collect()
+                seats.map(|seat| neighbourhood.multiprocessors[seat.multiprocessor].number).collect()
             })
             .collect()
     }
@@ -150,26 +160,32 @@ mod tests {
         assert_eq!(count(24), [2, 4, 3, 3, 3, 3, 3, 3]);
     }
 
+    /// `cuOccupancyMaxActiveClusters` on an H200, for 2 to 16 blocks a cluster: threads, shared memory, clusters.
+    const RESIDENT: [(u32, u32, [u32; 15]); 4] = [
+        (64, 0, [528, 327, 248, 193, 163, 139, 124, 102, 88, 81, 74, 67, 65, 58, 58]),
+        (256, 0, [528, 327, 248, 193, 163, 139, 124, 102, 88, 81, 74, 67, 65, 58, 58]),
+        (1024, 0, [132, 79, 62, 47, 39, 32, 30, 23, 21, 16, 16, 14, 14, 14, 14]),
+        (256, 200 << 10, [66, 39, 30, 22, 17, 15, 15, 9, 7, 7, 7, 7, 7, 7, 7]),
+    ];
+
     #[test]
-    fn the_blocks_of_a_cluster_are_apart_and_as_many_sit_as_occupancy_says() {
+    fn the_blocks_of_a_cluster_are_apart_and_as_many_sit_as_the_driver_says() {
         let hopper = Model::named("hopper").unwrap();
-        for of_cluster in 2..=16 {
-            for threads in [64, 200, 1024] {
-                let needs = BlockNeeds { threads, cluster: of_cluster, ..BlockNeeds::default() };
+        for (threads, shared, clusters) in RESIDENT {
+            for (cluster, wanted) in (2..).zip(clusters) {
+                let needs = BlockNeeds { threads, shared, cluster, ..BlockNeeds::default() };
                 let occupancy = hopper.occupancy(&needs, None);
-                let all = hopper.neighbourhoods(occupancy.blocks(), of_cluster, u64::MAX);
-                let mut seats = 0;
+                assert_eq!(occupancy.clusters, Some(wanted), "{cluster} blocks of {threads} threads");
+                let all = hopper.neighbourhoods(occupancy.blocks(), cluster, u64::MAX);
                 for neighbourhood in &all {
                     assert!(neighbourhood.layers() <= occupancy.blocks() as usize);
-                    for cluster in 0..neighbourhood.clusters {
-                        let mut taken: Vec<_> = neighbourhood.seats(cluster).map(|seat| seat.multiprocessor).collect();
+                    for index in 0..neighbourhood.clusters {
+                        let mut taken: Vec<_> = neighbourhood.seats(index).map(|seat| seat.multiprocessor).collect();
                         taken.sort_unstable();
                         taken.dedup();
-                        assert_eq!(taken.len(), of_cluster as usize);
-                        seats += 1;
+                        assert_eq!(taken.len(), cluster as usize);
                     }
                 }
-                assert_eq!(Some(seats), occupancy.clusters, "{of_cluster} blocks of {threads} threads");
             }
         }
     }
@@ -179,7 +195,7 @@ mod tests {
         let blocks = |count| {
             let all = Model::named("fermi").unwrap().neighbourhoods(3, 1, count);
             all.iter()
-                .map(|neighbourhood| (neighbourhood.multiprocessors[0], neighbourhood.clusters))
+                .map(|neighbourhood| (neighbourhood.multiprocessors[0].number, neighbourhood.clusters))
                 .collect::<Vec<_>>()
         };
         assert_eq!(blocks(3), [(0, 1), (1, 1), (2, 1)]);

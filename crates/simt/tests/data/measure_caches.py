@@ -4,11 +4,13 @@
     M=$(python3 measure_caches.py metrics)
     ncu --profile-from-start off --cache-control all --clock-control none --csv --page raw --print-units base \
         --metrics $M --log-file caches.csv python3 measure_caches.py launch
-    python3 measure_caches.py collect caches.csv > h200_caches.json
+    python3 measure_caches.py collect caches.csv > h200_caches.json.new && mv h200_caches.json.new h200_caches.json
 
-It takes about a minute and a half on an H200.
+It takes about two minutes on an H200. `launch` and `collect` take starts of names as well (`cluster,bulk`), and then only the launches
+whose names start so are measured; the others stay as they are. `occupancy` prints how many clusters the driver says are resident at once.
 """
 import csv
+import ctypes
 import json
 import os
 import sys
@@ -17,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = {
     "patterns.ptx": "patterns.ptx",
     "caches.ptx": "caches.ptx",
+    "clusters.ptx": "clusters.ptx",
     "kernels.ptx": "labs.ptx",
     "matmul.ptx": "../../benches/matmul.ptx",
     "reduction.ptx": "../../benches/reduction.ptx",
@@ -38,10 +41,67 @@ def rows():
 
 
 def counters():
-    return sorted({name for row in rows() for name in row["counters"]})
+    return sorted({name for row in rows() for name in row.get("counters", [])})
 
 
-def launch():
+class Attribute(ctypes.Structure):
+    """The driver's CUlaunchAttribute, whose value is the blocks of a cluster."""
+
+    CLUSTER = 4
+    _fields_ = [("id", ctypes.c_uint), ("padding", ctypes.c_uint), ("value", ctypes.c_uint * 16)]
+
+
+class Config(ctypes.Structure):
+    """The driver's CUlaunchConfig."""
+
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(Attribute)),
+        ("count", ctypes.c_uint),
+    ]
+
+
+def driver(name, *arguments):
+    status = getattr(ctypes.CDLL("libcuda.so.1"), name)(*arguments)
+    if status:
+        sys.exit(f"{name}: error {status}")
+
+
+def clusters_of(blocks, kernel, grid, block, shared):
+    """How to launch a kernel in clusters of so many blocks, and the kernel."""
+    function = ctypes.c_void_p(kernel.kernel.ptr)
+    MORE_THAN_8_BLOCKS = 14
+    driver("cuFuncSetAttribute", function, MORE_THAN_8_BLOCKS, 1)
+    attribute = Attribute(Attribute.CLUSTER, 0, (blocks, 1, 1))
+    return Config((*grid,), (*block,), shared, None, ctypes.pointer(attribute), 1), function
+
+
+def launch_in_clusters(row, kernel, arguments):
+    config, function = clusters_of(row["cluster"], kernel, row["grid"], row["block"], row["shared"])
+    values = [ctypes.create_string_buffer(argument.tobytes()) for argument in arguments]
+    pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+    driver("cuLaunchKernelEx", ctypes.byref(config), function, pointers, None)
+
+
+def occupancy():
+    import cupy as cp
+
+    cp.zeros(1)
+    kernel = cp.RawModule(path=os.path.join(HERE, "clusters.ptx")).get_function("k_share")
+    print("blocks,threads,shared,clusters")
+    for threads, shared in [(64, 0), (256, 0), (1024, 0), (256, 100 << 10), (256, 200 << 10)]:
+        kernel.max_dynamic_shared_size_bytes = shared
+        for blocks in range(2, 17):
+            config, function = clusters_of(blocks, kernel, (blocks, 1, 1), (threads, 1, 1), shared)
+            found = ctypes.c_int()
+            driver("cuOccupancyMaxActiveClusters", ctypes.byref(found), function, ctypes.byref(config))
+            print(f"{blocks},{threads},{shared},{found.value}")
+
+
+def launch(starts):
     import cupy as cp
     import numpy as np
 
@@ -76,36 +136,48 @@ def launch():
 
     ready = []
     for row in rows():
+        if not row["case"].startswith(starts):
+            continue
         kernel = modules[row["module"]].get_function(row["kernel"])
         if row["shared"] > 48 << 10:
             kernel.max_dynamic_shared_size_bytes = row["shared"]
         ready.append((kernel, row, tuple(map(argument, row["args"]))))
     cp.cuda.runtime.profilerStart()
     for kernel, row, arguments in ready:
-        kernel(tuple(row["grid"]), tuple(row["block"]), arguments, shared_mem=row["shared"])
+        if "cluster" in row:
+            launch_in_clusters(row, kernel, arguments)
+        else:
+            kernel(tuple(row["grid"]), tuple(row["block"]), arguments, shared_mem=row["shared"])
         cp.cuda.runtime.deviceSynchronize()
     cp.cuda.runtime.profilerStop()
 
 
-def collect(path):
+def collect(path, starts):
     with open(path) as file:
         head, _, *body = csv.reader(line for line in file if line.startswith('"'))
     number = lambda text: float(text.replace(",", ""))
     whole = lambda value: int(value) if value == int(value) else value
-    measured = []
-    for row, line in zip(rows(), body, strict=True):
-        values = dict(zip(head, line))
-        row["launch"] = {key: whole(number(values[name])) for key, name in LAUNCH.items()}
-        row["counters"] = {name: whole(number(values[name])) for name in counters()}
-        measured.append(json.dumps(row))
-    print("[\n" + ",\n".join(measured) + "\n]")
+    lines = iter(body)
+    texts = []
+    for row in rows():
+        if row["case"].startswith(starts):
+            values = dict(zip(head, next(lines)))
+            row["launch"] = {key: whole(number(values[name])) for key, name in LAUNCH.items()}
+            row["counters"] = {name: whole(number(values[name])) for name in counters()}
+        texts.append(json.dumps(row))
+    if left := list(lines):
+        sys.exit(f"{path} has {len(left)} launches too many")
+    print("[\n" + ",\n".join(texts) + "\n]")
 
 
-if sys.argv[1:] == ["metrics"]:
-    print(",".join([*LAUNCH.values(), *counters()]))
-elif sys.argv[1:] == ["launch"]:
-    launch()
-elif sys.argv[1:2] == ["collect"] and len(sys.argv) == 3:
-    collect(sys.argv[2])
-else:
-    sys.exit(__doc__)
+match sys.argv[1:]:
+    case ["metrics"]:
+        print(",".join([*LAUNCH.values(), *counters()]))
+    case ["occupancy"]:
+        occupancy()
+    case ["launch", *starts] if len(starts) < 2:
+        launch(tuple("".join(starts).split(",")))
+    case ["collect", path, *starts] if len(starts) < 2:
+        collect(path, tuple("".join(starts).split(",")))
+    case _:
+        sys.exit(__doc__)
