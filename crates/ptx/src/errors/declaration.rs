@@ -48,6 +48,8 @@ pub enum DeclarationError {
     NeedsDirective { directive: String, needed: &'static str },
     #[error("`.{directive}` needs `.target sm_{target}` or later")]
     NeedsTarget { directive: String, target: u32 },
+    #[error("`{what}` needs `.version {}.{}` or later", version.0, version.1)]
+    NeedsVersion { what: String, version: (u32, u32) },
     #[error("the kernel `{0}` has a result")]
     KernelWithResult(String),
     #[error("`{0}` has several results, of which each must be a `.reg`")]

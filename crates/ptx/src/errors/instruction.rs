@@ -26,6 +26,8 @@ pub enum InstructionError {
     NoSuchFragment(String),
     #[error("`{instruction}` needs `.target sm_{target}`{}", if *target > 90 { ", which is not supported (yet)" } else { " or later" })]
     NeedsTarget { instruction: String, target: u32 },
+    #[error("`{instruction}` needs `.version {}.{}` or later", version.0, version.1)]
+    NeedsVersion { instruction: String, version: (u32, u32) },
     #[error("`{instruction}` needs `.target {target}`")]
     OtherTarget { instruction: String, target: &'static str },
     #[error("a vector of {lanes} x `.{ty}` is wider than one access can be")]

@@ -95,6 +95,7 @@ impl<'t> Parser<'t> {
     fn label(&mut self) -> Parsed<()> {
         let label = self.cursor.word("a label")?;
         self.cursor.advance();
+        self.check_version();
         let entity = match self.cursor.dot() {
             Some("branchtargets") => {
                 let labels = self.words()?;

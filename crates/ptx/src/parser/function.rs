@@ -312,6 +312,7 @@ impl<'t> Parser<'t> {
                 let directive = name.to_owned();
                 return fault(self.cursor.peek().span, DeclarationError::NeedsTarget { directive, target: 90 });
             }
+            self.check_version();
             match name {
                 "maxntid" => directives.max_threads = Some(self.dimensions()?),
                 "reqntid" => directives.required_threads = Some(self.dimensions()?),

@@ -6,6 +6,7 @@ use super::{Constant, Parser};
 use crate::environment::Entity;
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, SyntaxError, fault};
 use crate::lexer::TokenKind;
+use crate::typing::versions;
 use crate::{InitialAddress, Initializer, Kind, SamplerAddressMode, SamplerState, Span, Symbol, Type};
 
 /// Braces nested deeper than this are refused.
@@ -181,6 +182,8 @@ impl<'t> Parser<'t> {
             let token = self.cursor.advance();
             let text = self.cursor.text_of(token.span);
             mask = super::constant::natural(text).or_else(|error| fault(token.span, error))?;
+            let missing = versions::missing_mask(self.environment.module.version);
+            self.report_missing(missing, || format!("{text}(...)"), token.span);
             self.cursor.expect(TokenKind::OpenParenthesis, "`(`")?;
             parentheses += 1;
         }

@@ -21,6 +21,7 @@ pub(crate) use constant::Constant;
 use crate::environment::Environment;
 use crate::errors::{DeclarationError, Error, Errors, Fault, Parsed, Problem, SyntaxError, fault};
 use crate::lexer::TokenKind;
+use crate::typing::versions;
 use crate::{Arena, Handle, LineTable, Location, Module, SourceFile, Span};
 use cursor::{Cursor, Word};
 use std::collections::HashMap;
@@ -131,6 +132,7 @@ impl<'t> Parser<'t> {
             _ => return self.cursor.unexpected("a directive such as `.visible` or `.entry`"),
         }
         let name = &self.cursor.text()[1..];
+        self.check_version();
         match name {
             "version" => self.version(),
             "target" => self.target(),
@@ -166,8 +168,12 @@ impl<'t> Parser<'t> {
                 let general = number.trim_end_matches(['a', 'f']);
                 match general.parse() {
                     Ok(found @ 10..1000) => {
-                        self.environment.module.target = found;
-                        self.environment.module.target_is_specific = general != number;
+                        let module = &mut self.environment.module;
+                        module.target = found;
+                        module.target_is_specific = general != number;
+                        let suffix = &number[general.len()..];
+                        let missing = versions::missing_target(found, suffix, module.version);
+                        self.report_missing(missing, || format!(".target {}", word.text), word.span);
                     }
                     _ => return fault(word.span, DeclarationError::UnknownTarget(word.text.to_owned())),
                 }
@@ -179,6 +185,20 @@ impl<'t> Parser<'t> {
             if !self.cursor.accept(TokenKind::Comma) {
                 return Ok(());
             }
+        }
+    }
+
+    /// Notes that the module's `.version` does not have the directive that is here. It can be read all the same.
+    fn check_version(&mut self) {
+        let Some(name) = self.cursor.dot() else { return };
+        let missing = versions::missing_directive(name, self.environment.module.version);
+        self.report_missing(missing, || format!(".{name}"), self.cursor.peek().span);
+    }
+
+    fn report_missing(&mut self, version: Option<versions::Version>, what: impl FnOnce() -> String, span: Span) {
+        if let Some(version) = version {
+            let problem = DeclarationError::NeedsVersion { what: what(), version }.into();
+            self.report(Fault { problem, span }, span.start);
         }
     }
 

@@ -240,10 +240,13 @@ impl<'t> Parser<'t> {
                     self.cursor.advance();
                     vector = 4;
                 }
-                Some(_) if ty.is_none() => match self.cursor.accept_type() {
-                    Some(found) => ty = Some(found),
-                    None => return self.cursor.unexpected("a type such as `.b32`"),
-                },
+                Some(_) if ty.is_none() => {
+                    self.check_version();
+                    match self.cursor.accept_type() {
+                        Some(found) => ty = Some(found),
+                        None => return self.cursor.unexpected("a type such as `.b32`"),
+                    }
+                }
                 _ => break,
             }
         }

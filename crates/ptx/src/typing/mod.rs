@@ -1,7 +1,7 @@
 //! Instructions as they are written become typed operations.
 //!
 //! **To add a PTX instruction:** add its arm to [`operation`], which names the family that reads it; then a row in the
-//! tables of that family, or a function of its own; and in [`targets`] which `.target` it needs. A family takes the modifiers that it knows, which may stand in any order
+//! tables of that family, or a function of its own; in [`targets`] which `.target` it needs, and in [`versions`] which `.version`. A family takes the modifiers that it knows, which may stand in any order
 //! (as `ptxas` has it; only of types the order matters), then calls [`Context::operands`], which refuses left-over modifiers and a wrong number of operands, then reads the operands,
 //! each with the type it must have.
 
@@ -29,6 +29,7 @@ mod targets;
 mod tensor;
 mod texture;
 mod unsupported;
+pub(crate) mod versions;
 mod video;
 mod warp;
 mod warpgroup;
@@ -39,7 +40,7 @@ pub(crate) use unsupported::refuse;
 use crate::environment::Environment;
 use crate::errors::{InstructionError, Parsed, fault};
 use crate::parser::statement::Statement;
-use crate::{Op, Predicate};
+use crate::{Op, Predicate, Span};
 
 /// An instruction on its way to becoming typed.
 pub(crate) struct Context<'s, 't> {
@@ -62,11 +63,21 @@ pub(crate) fn instruction<'t>(
         None => None,
     };
     let op = operation(&mut context)?;
-    match targets::missing(&context) {
-        None => Ok((guard, op)),
-        Some(target) => {
-            fault(context.name_span(), InstructionError::NeedsTarget { instruction: context.name(), target })
-        }
+    let needed = (targets::missing(&context), versions::missing(&context, &op));
+    needs_nothing(needed, context.name_span(), || context.name())?;
+    Ok((guard, op))
+}
+
+/// Fails for what needs a newer target or a newer version.
+fn needs_nothing(
+    (target, version): (Option<u32>, Option<versions::Version>),
+    span: Span,
+    name: impl FnOnce() -> String,
+) -> Parsed<()> {
+    match (target, version) {
+        (Some(target), _) => fault(span, InstructionError::NeedsTarget { instruction: name(), target }),
+        (_, Some(version)) => fault(span, InstructionError::NeedsVersion { instruction: name(), version }),
+        (None, None) => Ok(()),
     }
 }
 

@@ -15,6 +15,15 @@ impl<'t> Context<'_, 't> {
         self.statement.modifiers.iter().any(|modifier| modifier.text == name)
     }
 
+    /// Whether the instruction is one of these opcodes (none: any), and has all modifiers: but for those behind a `!`, which it has not.
+    pub fn is_one_of(&self, opcodes: &[&str], modifiers: &[&str]) -> bool {
+        let fits = |modifier: &&str| match modifier.strip_prefix('!') {
+            Some(other) => !self.has_modifier(other),
+            None => self.has_modifier(modifier),
+        };
+        (opcodes.is_empty() || opcodes.contains(&self.opcode())) && modifiers.iter().all(fits)
+    }
+
     /// The first modifier that is left.
     pub fn modifier(&self) -> Option<&'t str> {
         self.left().next().map(|(_, name)| name)

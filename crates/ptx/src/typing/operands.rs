@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::special::{Named, once_was_narrow, special, special_type};
-use super::targets;
+use super::{needs_nothing, targets, versions};
 use crate::environment::Entity;
-use crate::errors::{InstructionError, NameError, NameKind, OperandError, Parsed, counted, fault};
+use crate::errors::{NameError, NameKind, OperandError, Parsed, counted, fault};
 use crate::parser::Constant;
 use crate::parser::operands::{Name, Raw, RawOperand};
 use crate::{
@@ -68,14 +68,15 @@ impl<'s, 't> Context<'s, 't> {
             Ok(Some(entity)) => entity,
             Ok(None) => {
                 return match special(name.text, name.part) {
-                    Named::Special(special) => match targets::missing_register(special, self.environment.module.target)
-                    {
-                        None => Ok(Resolved::Special(special)),
-                        Some(target) => {
-                            let instruction = name.text.to_owned();
-                            fault(name.span, InstructionError::NeedsTarget { instruction, target })
-                        }
-                    },
+                    Named::Special(special) => {
+                        let module = &self.environment.module;
+                        let needed = (
+                            targets::missing_register(special, module.target),
+                            versions::missing_register(special, module.version),
+                        );
+                        needs_nothing(needed, name.span, || name.text.to_owned())?;
+                        Ok(Resolved::Special(special))
+                    }
                     Named::NeedsPart => fault(name.span, NameError::NeedsPart(name.text.to_owned())),
                     Named::NoPart => self.no_part(name, name.part.unwrap_or_default()),
                     Named::Nothing => fault(name.span, NameError::Undeclared(name.text.to_owned())),

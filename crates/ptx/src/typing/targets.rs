@@ -87,13 +87,10 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
 
 /// The number of the target that the instruction needs, if that is a newer one than the module's.
 pub(super) fn missing(c: &Context<'_, '_>) -> Option<u32> {
-    let fits = |&&(opcodes, modifiers, _): &&(&[&str], &[&str], u32)| {
-        (opcodes.is_empty() || opcodes.contains(&c.opcode()))
-            && modifiers.iter().all(|modifier| c.has_modifier(modifier))
-    };
     // Between bf16 and all but f32.
     let converts = c.opcode() == "cvt" && c.has_modifier("bf16") && !c.has_modifier("f32");
-    let rows = NEEDS.iter().filter(fits).map(|&(_, _, target)| target);
+    let fits = NEEDS.iter().filter(|(opcodes, modifiers, _)| c.is_one_of(opcodes, modifiers));
+    let rows = fits.map(|&(_, _, target)| target);
     let needed = rows.chain(converts.then_some(90)).max()?;
     (needed > c.environment.module.target).then_some(needed)
 }

@@ -1,0 +1,261 @@
+//! Which `.version` of PTX something needs: what `ptxas` says of a module whose `.version` is older.
+//!
+//! What came with the oldest target that has it is not said again here: [`TARGETS`] knows that target's version.
+
+use super::Context;
+use crate::{MbarrierAction, Op, Special};
+
+/// A version of PTX: major and minor.
+pub(crate) type Version = (u32, u32);
+
+/// Versions, each with the opcodes (none: all) and the modifiers, which stand together (`!`: or do not), that came with it. Of several rows
+/// that fit, the newest counts.
+const NEEDS: &[(Version, &[&str], &[&str])] = &[
+    ((2, 0), &["bfe", "bfi", "bfind", "brev", "clz", "copysign", "popc", "prmt", "testp"], &[]),
+    ((2, 0), &["cvta", "isspacep", "ldu", "prefetch", "prefetchu"], &[]),
+    ((2, 0), &["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"], &[]),
+    ((2, 0), &["bar"], &["arrive"]),
+    ((2, 0), &["bar"], &["red"]),
+    ((2, 0), &["fma"], &["f32"]),
+    ((2, 0), &["membar"], &["sys"]),
+    ((2, 0), &["sured"], &[]),
+    ((2, 0), &["vote"], &["ballot"]),
+    ((3, 0), &["vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2"], &[]),
+    ((3, 0), &["vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4"], &[]),
+    ((3, 0), &["madc", "shfl"], &[]),
+    ((3, 0), &["mad"], &["cc"]),
+    ((3, 0), &["pmevent"], &["mask"]),
+    ((3, 1), &["ld"], &["nc"]),
+    ((3, 1), &["shf"], &[]),
+    ((3, 1), &["cvta", "isspacep"], &["const"]),
+    ((3, 1), &["atom", "red"], &["and", "b64"]),
+    ((3, 1), &["atom", "red"], &["or", "b64"]),
+    ((3, 1), &["atom", "red"], &["xor", "b64"]),
+    ((3, 1), &["atom", "red"], &["min", "u64"]),
+    ((3, 1), &["atom", "red"], &["min", "s64"]),
+    ((3, 1), &["atom", "red"], &["max", "u64"]),
+    ((3, 1), &["atom", "red"], &["max", "s64"]),
+    ((4, 0), &["istypep"], &[]),
+    ((4, 0), &["rsqrt"], &["ftz", "f64"]),
+    ((4, 2), &["add", "sub", "mul", "fma", "set", "setp"], &["f16"]),
+    ((4, 2), &["add", "sub", "mul", "fma", "set", "setp"], &["f16x2"]),
+    ((4, 3), &["lop3"], &[]),
+    ((4, 3), &["add", "addc", "sub", "subc", "mad", "madc"], &["cc", "u64"]),
+    ((4, 3), &["add", "addc", "sub", "subc", "mad", "madc"], &["cc", "s64"]),
+    ((5, 0), &["dp2a", "dp4a"], &[]),
+    ((5, 0), &["atom", "red"], &["cta"]),
+    ((5, 0), &["atom", "red"], &["gpu"]),
+    ((5, 0), &["atom", "red"], &["sys"]),
+    ((5, 0), &["atom", "red"], &["add", "f64"]),
+    // Volta: lanes that go their own ways, a memory model, tensor cores.
+    ((6, 0), &["barrier", "brx", "fence", "fns", "match", "wmma"], &[]),
+    ((6, 0), &["bar"], &["warp"]),
+    ((6, 0), &["shfl", "vote"], &["sync"]),
+    ((6, 0), &["ld", "st"], &["weak"]),
+    ((6, 0), &["ld", "st", "atom", "red"], &["relaxed"]),
+    ((6, 0), &["ld", "atom"], &["acquire"]),
+    ((6, 0), &["st", "atom", "red"], &["release"]),
+    ((6, 0), &["atom"], &["acq_rel"]),
+    ((6, 0), &["neg"], &["f16"]),
+    ((6, 0), &["neg"], &["f16x2"]),
+    ((6, 1), &["wmma"], &["m32n8k16"]),
+    ((6, 1), &["wmma"], &["m8n32k16"]),
+    ((6, 2), &["activemask", "nanosleep"], &[]),
+    ((6, 2), &["atom", "red"], &["add", "f16x2"]),
+    ((6, 3), &["wmma"], &["aligned"]),
+    ((6, 3), &["atom", "red"], &["add", "f16"]),
+    ((6, 3), &["atom"], &["b16"]),
+    ((6, 4), &["mma"], &[]),
+    ((6, 5), &["ldmatrix"], &[]),
+    ((6, 5), &["mma"], &["m16n8k8"]),
+    ((6, 5), &["mma"], &["m8n8k16"]),
+    ((6, 5), &["mma"], &["m8n8k32"]),
+    ((6, 5), &["cvt"], &["pack"]),
+    ((6, 5), &["abs"], &["f16"]),
+    ((6, 5), &["abs"], &["f16x2"]),
+    ((6, 5), &["set"], &["u32", "f16"]),
+    ((6, 5), &["set"], &["u32", "f16x2"]),
+    ((6, 5), &["set"], &["s32", "f16"]),
+    ((6, 5), &["set"], &["s32", "f16x2"]),
+    ((6, 5), &["set"], &["u16", "f16"]),
+    ((6, 5), &["set"], &["s16", "f16"]),
+    ((7, 0), &["mma"], &["m8n8k128"]),
+    ((7, 0), &["tanh"], &[]),
+    ((7, 0), &["ex2"], &["f16"]),
+    ((7, 0), &["ex2"], &["f16x2"]),
+    ((7, 1), &["mma", "wmma"], &["and"]),
+    ((7, 1), &["mma"], &["sp"]),
+    ((7, 1), &["mbarrier"], &["test_wait", "parity"]),
+    ((7, 1), &["cvt"], &["f32", "bf16", "!rn", "!rz"]),
+    ((7, 2), &["min", "max"], &["xorsign"]),
+    ((7, 3), &["alloca", "stacksave", "stackrestore"], &[]),
+    ((7, 4), &["applypriority", "createpolicy", "discard"], &[]),
+    ((7, 4), &["ld", "st", "atom", "red", "cp"], &["L2::cache_hint"]),
+    ((7, 4), &["ld", "cp"], &["L2::64B"]),
+    ((7, 4), &["ld", "cp"], &["L2::128B"]),
+    ((7, 4), &["ld", "cp"], &["L2::256B"]),
+    ((7, 4), &["ld", "st"], &["L1::evict_normal"]),
+    ((7, 4), &["ld", "st"], &["L1::evict_unchanged"]),
+    ((7, 4), &["ld", "st"], &["L1::evict_first"]),
+    ((7, 4), &["ld", "st"], &["L1::evict_last"]),
+    ((7, 4), &["ld", "st"], &["L1::no_allocate"]),
+    ((7, 4), &["prefetch"], &["L2::evict_last"]),
+    ((7, 4), &["prefetch"], &["L2::evict_normal"]),
+    ((7, 5), &["fence", "membar"], &["proxy"]),
+    ((7, 6), &["bmsk", "szext"], &[]),
+    ((7, 7), &["cvta", "isspacep"], &["param"]),
+    ((7, 8), &["movmatrix"], &[]),
+    ((7, 8), &["bar", "barrier"], &["cta"]),
+    ((7, 8), &[], &["shared::cta"]),
+    // Hopper's asynchrony.
+    ((8, 0), &["elect", "setmaxnreg", "wgmma"], &[]),
+    ((8, 0), &["cp"], &["bulk"]),
+    ((8, 0), &["barrier"], &["cluster", "acquire"]),
+    ((8, 0), &["barrier"], &["cluster", "release"]),
+    ((8, 0), &["barrier"], &["cluster", "relaxed"]),
+    ((8, 0), &["fence"], &["mbarrier_init"]),
+    ((8, 0), &["fence"], &["proxy", "async"]),
+    ((8, 0), &["mbarrier"], &["acquire"]),
+    ((8, 0), &["mbarrier"], &["complete_tx"]),
+    ((8, 0), &["mbarrier"], &["expect_tx"]),
+    ((8, 0), &["mbarrier"], &["release"]),
+    ((8, 0), &["mbarrier"], &["arrive", "shared::cluster"]),
+    ((8, 0), &["prefetch"], &["tensormap"]),
+    ((8, 0), &["add", "min", "max"], &["s16x2"]),
+    ((8, 0), &["add", "min", "max"], &["u16x2"]),
+    ((8, 0), &["min", "max"], &["relu", "s32"]),
+    ((8, 1), &["atom", "red"], &["v2"]),
+    ((8, 1), &["atom", "red"], &["v4"]),
+    ((8, 1), &["atom", "red"], &["v8"]),
+    ((8, 1), &["st", "red"], &["async"]),
+    ((8, 1), &["cvt"], &["satfinite", "f16", "f32"]),
+    ((8, 1), &["cvt"], &["satfinite", "bf16"]),
+    ((8, 1), &["cvt"], &["satfinite", "tf32"]),
+    ((8, 1), &["cvt"], &["satfinite", "f16x2", "f32"]),
+    ((8, 1), &["cvt"], &["satfinite", "bf16x2"]),
+    ((8, 1), &["fma"], &["oob"]),
+    ((8, 2), &["ld", "st"], &["mmio"]),
+    ((8, 2), &["lop3"], &["and"]),
+    ((8, 2), &["lop3"], &["or"]),
+    ((8, 2), &["wgmma"], &["sp"]),
+    ((8, 3), &["tensormap"], &[]),
+    ((8, 3), &["ld", "st", "mov", "atom"], &["b128"]),
+    ((8, 3), &["fence"], &["tensormap::generic"]),
+    ((8, 3), &[], &["param::entry"]),
+    ((8, 3), &[], &["param::func"]),
+    ((8, 4), &["mma"], &["e4m3"]),
+    ((8, 4), &["mma"], &["e5m2"]),
+    ((8, 4), &["wgmma"], &["s8", "u8"]),
+    ((8, 5), &["mma"], &["sp::ordered_metadata"]),
+    ((8, 6), &["fence"], &["acquire", "!tensormap::generic"]),
+    ((8, 6), &["fence"], &["release", "!tensormap::generic", "!mbarrier_init"]),
+    ((8, 6), &["mbarrier"], &["arrive", "relaxed"]),
+    ((8, 6), &["mbarrier"], &["arrive_drop", "relaxed"]),
+    ((8, 6), &["mbarrier"], &["test_wait", "relaxed"]),
+    ((8, 6), &["mbarrier"], &["try_wait", "relaxed"]),
+    ((8, 6), &["cp"], &["bulk", "tensor", "shared::cta", "mbarrier::complete_tx::bytes"]),
+    ((8, 6), &["cp"], &["bulk", "shared::cta", "global", "mbarrier::complete_tx::bytes"]),
+    ((8, 7), &["mma"], &["e4m3", "m16n8k16"]),
+    ((8, 7), &["mma"], &["e5m2", "m16n8k16"]),
+    ((8, 7), &["mma"], &["e4m3", "f16"]),
+    ((8, 7), &["mma"], &["e5m2", "f16"]),
+];
+
+/// Versions, each with the targets that came with it.
+const TARGETS: &[(Version, &[u32])] = &[
+    ((1, 2), &[12, 13]),
+    ((2, 0), &[20, 21]),
+    ((3, 0), &[30]),
+    ((3, 1), &[35]),
+    ((4, 0), &[32, 50]),
+    ((4, 1), &[37, 52]),
+    ((4, 2), &[53]),
+    ((5, 0), &[60, 61, 62]),
+    ((6, 0), &[70]),
+    ((6, 1), &[72]),
+    ((6, 3), &[75]),
+    ((7, 0), &[80]),
+    ((7, 1), &[86]),
+    ((7, 4), &[87]),
+    ((7, 8), &[89, 90]),
+    ((8, 6), &[100, 101]),
+    ((8, 7), &[120]),
+    ((8, 8), &[103, 121]),
+    ((9, 0), &[88, 110]),
+];
+
+/// Versions, each with the directives, and the types of variables, that came with it.
+const DIRECTIVES: &[(Version, &[&str])] = &[
+    ((2, 0), &["minnctapersm", "pragma"]),
+    ((2, 1), &["callprototype", "reqntid"]),
+    ((2, 3), &["address_size"]),
+    ((3, 1), &["weak"]),
+    ((5, 0), &["common"]),
+    ((6, 0), &["branchtargets"]),
+    ((6, 3), &["alias"]),
+    ((6, 4), &["noreturn"]),
+    ((8, 3), &["b128"]),
+    ((9, 0), &["abi_preserve", "abi_preserve_control", "blocksareclusters"]),
+];
+
+/// The version that the instruction needs, if that is a newer one than the module's.
+pub(super) fn missing(c: &Context<'_, '_>, op: &Op) -> Option<Version> {
+    let fits = NEEDS.iter().filter(|(_, opcodes, modifiers)| c.is_one_of(opcodes, modifiers));
+    let by_operands = match op {
+        Op::TextureFetch(fetch) if fetch.resident.is_some() => Some((7, 1)),
+        Op::CopyAsync(copy) if copy.ignore_source.is_some() => Some((7, 5)),
+        Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. }
+            if arrival.count.is_some() && !arrival.never_completes =>
+        {
+            Some((7, 8))
+        }
+        Op::Mbarrier { action: MbarrierAction::Arrive(arrival), .. } if arrival.state.is_none() => Some((7, 1)),
+        _ => None,
+    };
+    newer(fits.map(|row| row.0).chain(by_operands).max(), c.environment.module.version)
+}
+
+/// The same for a special register.
+pub(super) fn missing_register(special: Special, version: Version) -> Option<Version> {
+    use Special::*;
+    let needed = match special {
+        WarpCount | MultiprocessorCount | Clock64 => (2, 0),
+        LaneMaskEqual | LaneMaskLess | LaneMaskLessEqual | LaneMaskGreater | LaneMaskGreaterEqual => (2, 0),
+        GlobalTimer | GlobalTimerLow | GlobalTimerHigh => (3, 1),
+        PerformanceCounter { wide: true, .. } => (4, 0),
+        TotalSharedSize => (4, 1),
+        ClockHigh => (5, 0),
+        ReservedShared => (7, 6),
+        CurrentGraph => (8, 0),
+        AggregateSharedSize => (8, 1),
+        _ => return None,
+    };
+    newer(Some(needed), version)
+}
+
+/// The same for a directive.
+pub(crate) fn missing_directive(name: &str, version: Version) -> Option<Version> {
+    let row = DIRECTIVES.iter().find(|(_, names)| names.contains(&name));
+    newer(row.map(|row| row.0), version)
+}
+
+/// The same for the mask of an address in an initialiser: `0xff(name)`.
+pub(crate) fn missing_mask(version: Version) -> Option<Version> {
+    newer(Some((7, 1)), version)
+}
+
+/// The same for a target, by its number and what stands behind that.
+pub(crate) fn missing_target(number: u32, suffix: &str, version: Version) -> Option<Version> {
+    let row = TARGETS.iter().find(|(_, targets)| targets.contains(&number));
+    let of_suffix = match (number, suffix) {
+        (90, "a") => Some((8, 0)),
+        (_, "f") => Some((8, 8)),
+        _ => None,
+    };
+    newer(row.map(|row| row.0).max(of_suffix), version)
+}
+
+/// A version that is needed, if it is newer than the one that there is. A module without any has an error of its own.
+fn newer(needed: Option<Version>, version: Version) -> Option<Version> {
+    needed.filter(|&needed| version < needed && version != (0, 0))
+}
