@@ -129,6 +129,15 @@ fn wild() -> Vec<(PathBuf, Vec<PathBuf>)> {
         .collect()
 }
 
+/// The tests of such a program, whose long lists of values are in a file of their own.
+fn tests_of(source: &Path) -> Vec<Test> {
+    let stem = source.file_name().and_then(|name| name.to_str()?.split('.').next()).expect("a name");
+    let lists = source.with_file_name("values").join(format!("{stem}.txt"));
+    let lists = if lists.exists() { std::fs::read_to_string(lists).expect("the file is read") } else { String::new() };
+    let text = std::fs::read_to_string(source).expect("the file is read");
+    filetest::parse(&text, &lists).unwrap_or_else(|error| panic!("{}: {error}", source.display()))
+}
+
 /// Bytes to compute with: random ones, and runs that are zeros, extremes, infinities and the like in some type.
 fn numbers(random: &mut Random, length: usize) -> Vec<u8> {
     const SPECIAL: [u64; 10] = [
@@ -176,7 +185,7 @@ fn devices_agree_on_random_numbers() {
     let mut failures = Vec::new();
     for path in files().into_iter().filter(|path| arithmetic.iter().any(|name| path.ends_with(name))) {
         let tests =
-            filetest::parse(&std::fs::read_to_string(&path).expect("the file is read")).expect("it has been run");
+            filetest::parse(&std::fs::read_to_string(&path).expect("the file is read"), "").expect("it has been run");
         let devices: Vec<_> = choices()
             .into_iter()
             .map(|choice| {
@@ -214,7 +223,7 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
         let (mut count, mut failures) = (0, Vec::new());
         for path in files() {
             let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            let tests = filetest::parse(&std::fs::read_to_string(&path).expect("the file is read"))
+            let tests = filetest::parse(&std::fs::read_to_string(&path).expect("the file is read"), "")
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             // What ends in a trap or a refusal is worded by the simulator alone.
             let ends_well = |test: &&Test| test.trap.is_none() && test.error.is_none();
@@ -251,8 +260,7 @@ fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
         let mut failures = Vec::new();
         for (source, compiled) in wild() {
             let name = source.file_name().expect("a name").to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(&source).expect("the file is read");
-            let tests = filetest::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let tests = tests_of(&source);
             assert!(!tests.is_empty() && !compiled.is_empty(), "{name} has no tests, or no PTX");
             let mut ran = vec![false; tests.len()];
             for path in compiled {
@@ -303,8 +311,7 @@ fn blamed_in(test: &Test, file: &str) -> Vec<String> {
 fn what_programs_of_other_compilers_do_and_cost_depends_on_neither_checks_nor_threads() {
     let mut failures = Vec::new();
     for (source, compiled) in wild() {
-        let text = std::fs::read_to_string(&source).expect("the file is read");
-        let tests = filetest::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let tests = tests_of(&source);
         for path in compiled {
             let text = std::fs::read_to_string(&path).expect("the file is read");
             let is_there = |test: &&Test| text.contains(&format!(".entry {}(", test.kernel));
@@ -340,8 +347,7 @@ fn clusters_of_other_compilers_do_and_cost_on_a_model_what_they_do_without_one()
     let hopper = Model::named("hopper").expect("there is one");
     let (mut count, mut failures) = (0, Vec::new());
     for (source, compiled) in wild() {
-        let text = std::fs::read_to_string(&source).expect("the file is read");
-        let tests = filetest::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let tests = tests_of(&source);
         for path in compiled {
             let text = std::fs::read_to_string(&path).expect("the file is read");
             if !text.contains("cluster") {

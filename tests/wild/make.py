@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes the PTX of the programs in this folder again, and the expectations in their comments.
 
-    tests/wild/make.py expect [NAME...]    the `// in:` and `// out:` lines that stand below `//=` lines
+    tests/wild/make.py expect [NAME...]    the `// in:` and `// out:` lines that stand below `//=` lines; long lists of values are
+                                           lines of `values/NAME.txt`, and `@3` is the third
     tests/wild/make.py compile [NAME...]   the `.ptx` files; nvcc and clang-19 must be on the path; for `.triton.py`, the Python
                                            that runs this must have Triton 3.9 (no GPU is needed)
 
@@ -34,12 +35,21 @@ def programs(names):
     return [path for path in found if not names or path.name.split(".")[0] in names]
 
 
-def text_of(ty, values):
-    return " ".join(repr(float(value)) if ty[0] == "f" else str(int(value)) for value in values)
+# A list of values that takes more characters than this does not stand in the program.
+LONGEST = 1000
+
+
+def text_of(ty, values, lists):
+    text = " ".join(repr(float(value)) if ty[0] == "f" else str(int(value)) for value in values)
+    if len(text) <= LONGEST:
+        return text
+    if text not in lists:
+        lists.append(text)
+    return f"@{lists.index(text) + 1}"
 
 
 def expect(path):
-    lines, names, block = [], {}, []
+    lines, names, block, lists = [], {}, [], []
     source = path.read_text().splitlines()
     after = False
     for line in source:
@@ -55,10 +65,16 @@ def expect(path):
         lines.append(line)
         if line.startswith("//= "):
             what, ty, expression = line[4:].split(" ", 2)
-            parts = [text_of(ty, eval(part, names)) for part in (expression.split(" -> ") if what in ("inout:", "tensor:") else [expression])]
+            parts = [text_of(ty, eval(part, names), lists) for part in (expression.split(" -> ") if what in ("inout:", "tensor:") else [expression])]
             lines.append(f"// {what} {ty} {' -> '.join(parts)}")
             after = True
     path.write_text("\n".join(lines) + "\n")
+    values = FOLDER / "values" / f"{path.name.split('.')[0]}.txt"
+    if lists:
+        values.parent.mkdir(exist_ok=True)
+        values.write_text("\n".join(lists) + "\n")
+    else:
+        values.unlink(missing_ok=True)
 
 
 def compile_triton(path, variants):

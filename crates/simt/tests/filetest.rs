@@ -232,7 +232,7 @@ fn every_file_does_what_its_comments_say() {
     for path in files {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let tests = filetest::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let tests = filetest::parse(&text, "").unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!tests.is_empty(), "{name} has no tests");
         let module = ptx::parse(&name, &text).unwrap_or_else(|errors| panic!("{errors}"));
         for test in tests {

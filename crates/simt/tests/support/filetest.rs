@@ -26,7 +26,8 @@
 //! - `blamed: KIND`, once for each kind of finding: what the sanitizer says of a program of others, in the PTX of a variant if
 //!   one stands behind it (`blamed: KIND debug`). None: it has no fault.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
-//! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything).
+//! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything), `@3` (those of the third line of a file beside the
+//!   program that holds its long lists).
 
 /// One launch, and what must come of it.
 #[derive(Clone, Debug, Default)]
@@ -87,8 +88,8 @@ pub fn compare(index: usize, found: &[u8], wanted: &[Option<u8>]) -> Result<(), 
 /// What an output holds before the launch.
 pub const POISON: u8 = 0xa5;
 
-/// The tests of a file.
-pub fn parse(text: &str) -> Result<Vec<Test>, String> {
+/// The tests of a file. `lists`: the file beside it that has its long lists of values, one in a line.
+pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
     let mut tests: Vec<Test> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let Some((directive, rest)) = line.strip_prefix("// ").and_then(|line| line.split_once(": ")) else { continue };
@@ -132,10 +133,24 @@ pub fn parse(text: &str) -> Result<Vec<Test>, String> {
                 let (name, value) = rest.split_once(' ').ok_or_else(|| fail("a name and a value are needed"))?;
                 test.counts.push((name.into(), value.parse().map_err(|_| fail("not a number"))?));
             }
-            _ => test.parameters.push(parameter(directive, rest).map_err(|what| fail(&what))?),
+            _ => {
+                let parameter = with_lists(rest, lists).and_then(|rest| parameter(directive, &rest));
+                test.parameters.push(parameter.map_err(|what| fail(&what))?);
+            }
         }
     }
     Ok(tests)
+}
+
+/// A text with the lists that it names.
+fn with_lists(text: &str, lists: &str) -> Result<String, String> {
+    let word = |word: &str| {
+        let Some(number) = word.strip_prefix('@') else { return Ok(word.to_string()) };
+        let list = number.parse::<usize>().ok().and_then(|number| lists.lines().nth(number.checked_sub(1)?));
+        list.map(str::to_string).ok_or(format!("there is no list {word}"))
+    };
+    let words: Result<Vec<String>, String> = text.split(' ').map(word).collect();
+    Ok(words?.join(" "))
 }
 
 fn run(line: usize, text: &str) -> Result<Test, String> {
