@@ -20,8 +20,9 @@ pub(super) struct SharedMatrix {
 }
 
 impl SharedMatrix {
-    /// What a descriptor says of a matrix whose neighbours in memory are neighbours along k or, transposed, are not.
-    pub fn new(descriptor: u64, transposed: bool) -> Self {
+    /// What a descriptor says of a matrix, in shared memory that begins at `memory`, whose neighbours in memory are neighbours along k or,
+    /// transposed, are not.
+    pub fn new(descriptor: u64, transposed: bool, memory: u64) -> Self {
         let field = |lowest: u32| (descriptor >> lowest & 0x3fff) << 4;
         let pieces = match descriptor >> 62 {
             0 => 1,
@@ -32,7 +33,7 @@ impl SharedMatrix {
         let (leading, stride) = (field(16), field(32));
         // The two change places in this one case.
         let (along, across) = if transposed && pieces == 1 { (stride, leading) } else { (leading, stride) };
-        Self { start: field(0), along, across, base: descriptor >> 49 & 7, pieces }
+        Self { start: memory + field(0), along, across, base: descriptor >> 49 & 7, pieces }
     }
 
     /// The address of a piece: which line, and which piece of the line.
@@ -56,16 +57,16 @@ mod tests {
 
     #[test]
     fn without_swizzle_atoms_are_eight_pieces() {
-        let matrix = SharedMatrix::new(descriptor(0x400, 128, 256, 0, 0), false);
+        let matrix = SharedMatrix::new(descriptor(0x400, 128, 256, 0, 0), false, 0);
         let places = [(0, 0), (1, 0), (7, 0), (0, 1), (8, 0), (9, 1)].map(|(line, piece)| matrix.address(line, piece));
         assert_eq!(places, [0x400, 0x410, 0x470, 0x480, 0x500, 0x590]);
     }
 
     #[test]
     fn without_swizzle_the_strides_of_a_transposed_matrix_change_places() {
-        let matrix = SharedMatrix::new(descriptor(0, 128, 256, 0, 0), true);
+        let matrix = SharedMatrix::new(descriptor(0, 128, 256, 0, 0), true, 0);
         assert_eq!([(8, 0), (0, 1)].map(|(line, piece)| matrix.address(line, piece)), [128, 256]);
-        let matrix = SharedMatrix::new(descriptor(0, 2048, 1024, 0, 1), true);
+        let matrix = SharedMatrix::new(descriptor(0, 2048, 1024, 0, 1), true, 0);
         assert_eq!([(8, 0), (0, 8)].map(|(line, piece)| matrix.address(line, piece)), [1024, 2048]);
     }
 
@@ -74,7 +75,7 @@ mod tests {
         // PTX ISA, "128-Byte swizzle": line i has piece j where i ^ j is; with 64 bytes, i / 2 (two lines in 128 bytes); with
         // 32, i / 4.
         for (mode, pieces, lines) in [(1, 8, 1), (2, 4, 2), (3, 2, 4)] {
-            let matrix = SharedMatrix::new(descriptor(0x800, 0, 0x1000, 0, mode), false);
+            let matrix = SharedMatrix::new(descriptor(0x800, 0, 0x1000, 0, mode), false, 0);
             for (line, piece) in (0..8).flat_map(|line| (0..pieces).map(move |piece| (line, piece))) {
                 let expected = 0x800 + line * pieces * 16 + (piece ^ (line / lines % pieces)) * 16;
                 assert_eq!(matrix.address(line, piece), expected, "mode {mode}, line {line}, piece {piece}");
@@ -86,12 +87,15 @@ mod tests {
 
     #[test]
     fn a_pattern_may_start_within_another() {
-        let aligned = SharedMatrix::new(descriptor(0x800, 0, 1024, 0, 1), false);
+        let aligned = SharedMatrix::new(descriptor(0x800, 0, 1024, 0, 1), false, 0);
         // The next 16 values of k: the start moves, the pattern does not.
-        let further = SharedMatrix::new(descriptor(0x820, 0, 1024, 0, 1), false);
+        let further = SharedMatrix::new(descriptor(0x820, 0, 1024, 0, 1), false, 0);
         assert_eq!(further.address(3, 1), aligned.address(3, 3));
         // A pattern that starts 3 lines after a boundary.
-        let shifted = SharedMatrix::new(descriptor(0x980, 0, 1024, 3, 1), false);
+        let shifted = SharedMatrix::new(descriptor(0x980, 0, 1024, 3, 1), false, 0);
         assert_eq!(shifted.address(5, 2), aligned.address(5, 2) + 0x180);
+        // In another block of the cluster.
+        let elsewhere = SharedMatrix::new(descriptor(0x980, 0, 1024, 3, 1), false, 1 << 24);
+        assert_eq!(elsewhere.address(5, 2), shifted.address(5, 2) + (1 << 24));
     }
 }

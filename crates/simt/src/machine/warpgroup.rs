@@ -51,7 +51,7 @@ pub(super) fn multiply<'l>(
     let mut a = match product.a {
         WarpgroupFactor::Registers(ref fragment) => gather(&warp.registers, fragment, (ROWS, stored)),
         WarpgroupFactor::Shared { descriptor, transposed, .. } => {
-            let matrix = matrix(warp, descriptor, transposed)?;
+            let matrix = matrix(worker, warp, descriptor, transposed)?;
             let first = (warp.index % WARPS) as usize * ROWS;
             read(worker, warp, &matrix, (first..first + ROWS, stored), (a_ty, transposed), (place, &mut pieces))?
         }
@@ -60,7 +60,7 @@ pub(super) fn multiply<'l>(
         a = with_zeros(&a, k, a_ty, warp.registers.word(sparse.metadata), sparse);
     }
     let (descriptor, transposed) = product.b;
-    let matrix = matrix(warp, descriptor, transposed)?;
+    let matrix = matrix(worker, warp, descriptor, transposed)?;
     let mut b = read(worker, warp, &matrix, (0..n, k), (b_ty, transposed), (place, &mut pieces))?;
     if worker.checker.is_some() {
         observe::product_begins(worker, warp, place.counter, pieces);
@@ -86,11 +86,12 @@ pub(super) fn multiply<'l>(
     Ok(())
 }
 
-/// The matrix that a descriptor tells of, which all lanes must have in common.
-fn matrix(warp: &Warp, descriptor: u32, transposed: bool) -> Result<SharedMatrix, Box<Refused>> {
+/// The matrix that a descriptor tells of, which all lanes must have in common. It is in the block's own shared memory: a descriptor has no bits
+/// for another one's.
+fn matrix(worker: &Worker, warp: &Warp, descriptor: u32, transposed: bool) -> Result<SharedMatrix, Box<Refused>> {
     let descriptors = warp.registers.wide(descriptor);
     match descriptors.iter().position(|other| *other != descriptors[0]) {
-        None => Ok(SharedMatrix::new(descriptors[0], transposed)),
+        None => Ok(SharedMatrix::new(descriptors[0], transposed, worker.block.shared.start())),
         Some(lane) => Err(Refused::because(TrapKind::NotUniform { what: "a matrix descriptor" }, lane as u32)),
     }
 }

@@ -34,6 +34,11 @@ impl SharedMemory {
         memory
     }
 
+    /// Its first address.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
     /// Makes it as new for the next block.
     pub fn reset(&mut self, bytes: u32) {
         self.bytes = u64::from(bytes);
