@@ -54,6 +54,9 @@ pub struct SourcePosition {
 /// Stands for the cluster's barrier where barriers of a block have a number.
 pub(crate) const CLUSTER_BARRIER: u32 = 16;
 
+/// Stands there for the place where the first warpgroup of the block waits for its products; those of the others follow.
+pub(crate) const WARPGROUP_BARRIER: u32 = 17;
+
 /// What a faulting access was to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -268,6 +271,9 @@ impl fmt::Display for BarrierName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             CLUSTER_BARRIER => write!(formatter, "the cluster's barrier"),
+            WARPGROUP_BARRIER.. => {
+                write!(formatter, "the wait for the products of warpgroup {}", self.0 - WARPGROUP_BARRIER)
+            }
             number => write!(formatter, "barrier {number}"),
         }
     }
@@ -379,7 +385,11 @@ impl fmt::Display for TrapKind {
                 Triple(*missing)
             ),
             TrapKind::BarrierNeverReached { barrier, arrived, expected, missing } => {
-                write!(formatter, "barrier {barrier} is never complete: {arrived} of {expected} threads are there")?;
+                write!(
+                    formatter,
+                    "{} is never complete: {arrived} of {expected} threads are there",
+                    BarrierName(*barrier)
+                )?;
                 match missing {
                     Some((thread, absence)) => write!(formatter, ", thread {} {absence}", Triple(*thread)),
                     None => Ok(()),

@@ -18,10 +18,10 @@ use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use super::touch::Coming;
 use crate::memory::Lanes;
 use crate::program::{Audience, Fence, Order};
-use crate::trap::AccessAction;
+use crate::trap::{AccessAction, WARPGROUP_BARRIER};
 
-/// Barriers of a block.
-const BARRIERS: u32 = 16;
+/// Barriers of a block: those with a number, the cluster's, which is kept apart, and those of warpgroups.
+const BARRIERS: u32 = WARPGROUP_BARRIER + 8;
 
 /// What was found: the earlier access, and whether it was a write.
 pub(super) struct Conflict {
@@ -74,6 +74,8 @@ pub(crate) struct Races {
     pub cell_shift: u32,
     /// Who has come to each barrier.
     barriers: Vec<Vec<Meeting>>,
+    /// When each warp last began its part of a product.
+    products: Vec<u32>,
     /// Who has come to the cluster's barrier, and released what came before; and who has not released it.
     arrivals: Vec<Meeting>,
     relaxed_arrivals: Vec<Meeting>,
@@ -103,6 +105,7 @@ impl Races {
             global: Vec::new(),
             cell_shift: narrowest.clamp(1, 4).trailing_zeros(),
             barriers: vec![Vec::new(); blocks as usize * BARRIERS as usize],
+            products: vec![0; threads.div_ceil(32) as usize],
             arrivals: Vec::new(),
             relaxed_arrivals: Vec::new(),
             apart: false,
@@ -134,6 +137,7 @@ impl Races {
         self.releases.begin(self.threads, self.threads_of_block);
         self.begin_interval();
         self.barriers.iter_mut().for_each(Vec::clear);
+        self.products.fill(0);
         self.arrivals.clear();
         self.relaxed_arrivals.clear();
         self.map_acquisitions.clear();
@@ -156,12 +160,28 @@ impl Races {
         }
     }
 
+    /// A warp begins its part of a product.
+    pub fn multiply(&mut self, warp: u32) {
+        let warp = self.in_cluster(warp);
+        self.products[warp as usize] = self.clocks.advance(warp);
+    }
+
+    /// A warp comes to where its warpgroup waits for products. What it did up to its last one is in order with what comes behind the wait of any
+    /// of the four; what it did since is not.
+    pub fn arrive_with_products(&mut self, barrier: u32, warp: u32) {
+        let warp = self.in_cluster(warp);
+        let time = self.products[warp as usize];
+        if let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) {
+            parties.push(Meeting { warp, mask: u32::MAX, time, waits: true });
+        }
+    }
+
     /// A barrier is complete.
     pub fn complete(&mut self, barrier: u32) {
         let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) else { return };
         let parties = std::mem::take(parties);
         let waiting = parties.iter().filter(|party| party.waits).map(|party| party.mask.count_ones()).sum::<u32>();
-        if waiting == self.threads {
+        if waiting == self.threads && barrier < WARPGROUP_BARRIER {
             self.clocks.meet_all();
             self.releases.meet_all();
             self.begin_interval();

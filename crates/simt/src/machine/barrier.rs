@@ -1,11 +1,19 @@
 //! The barriers of a block.
 
-use crate::trap::CLUSTER_BARRIER;
+use std::ops::Range;
 
-/// A block has this many.
+use crate::trap::{CLUSTER_BARRIER, WARPGROUP_BARRIER};
+
+/// A block has this many that have a number.
 pub(super) const COUNT: u32 = 16;
 /// The number that stands for the barrier of the cluster.
 pub(super) const CLUSTER: u32 = CLUSTER_BARRIER;
+/// The first of those at which the warps of a warpgroup wait for their products, one for each warpgroup.
+pub(super) const WARPGROUP: u32 = WARPGROUP_BARRIER;
+/// Warps of a warpgroup.
+pub(super) const WARPS_OF_GROUP: u32 = 4;
+/// All numbers, of as many warpgroups as a block can have.
+const NUMBERS: u32 = WARPGROUP + 8;
 
 /// One barrier, between two times that it is complete.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +39,7 @@ pub(super) struct Outcome {
 /// The barriers of a block.
 #[derive(Default)]
 pub(super) struct Barriers {
-    states: [State; COUNT as usize],
+    states: [State; NUMBERS as usize],
     threads: u32,
     complete: u32,
 }
@@ -50,11 +58,11 @@ pub(super) struct Arrival {
 
 impl Barriers {
     pub fn new(threads: u32) -> Self {
-        Self { states: Default::default(), threads, complete: 0 }
+        Self { states: [State::default(); NUMBERS as usize], threads, complete: 0 }
     }
 
     pub fn reset(&mut self) {
-        self.states = Default::default();
+        self.states = [State::default(); NUMBERS as usize];
         self.complete = 0;
     }
 
@@ -82,6 +90,12 @@ impl Barriers {
             *state = State { outcome: Outcome { yes: state.yes, votes: state.votes }, ..State::default() };
         }
         Ok(())
+    }
+
+    /// The warps of the block that come to a barrier, if it is not for all.
+    pub fn parties(barrier: u32) -> Option<Range<u32>> {
+        let group = barrier.checked_sub(WARPGROUP)?;
+        Some(group * WARPS_OF_GROUP..(group + 1) * WARPS_OF_GROUP)
     }
 
     /// Whether those that have arrived at a barrier, if any have, reduce a predicate over it.

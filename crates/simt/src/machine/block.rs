@@ -461,7 +461,9 @@ impl<'l> Worker<'l> {
             return self.stop(Fault { kind, lane: split.mask.trailing_zeros(), pc: split.pc }, warp);
         }
         if let Some((warp, split, barrier)) = at_barrier {
-            let absent = warps.iter().find_map(|warp| {
+            let parties = Barriers::parties(barrier);
+            let comes = |warp: &&Warp| parties.as_ref().is_none_or(|parties| parties.contains(&warp.index));
+            let absent = warps.iter().filter(comes).find_map(|warp| {
                 lanes(warp.exists).find_map(|lane| {
                     let absence = absence(warp, lane as u32);
                     (absence != Absence::AtBarrier(barrier)).then_some((warp.thread(lane as u32), absence))

@@ -31,7 +31,7 @@ pub(super) fn execute<'l>(
     matrix: &Matrix,
     place: &Place,
     mask: u32,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     let pc = place.split.pc;
     if mask != u32::MAX {
         let kind = TrapKind::IncompleteWarp { missing: !mask, absence: absence(warp, (!mask).trailing_zeros()) };
@@ -58,10 +58,11 @@ pub(super) fn execute<'l>(
         }
         Matrix::WaitForProducts { groups_left } => {
             observe::products_awaited(worker, warp, *groups_left);
-            Ok(())
+            return Ok(warpgroup::meet(worker, warp, place.split));
         }
     }
-    .map_err(|refused| refused.at(pc))
+    .map_err(|refused| refused.at(pc))?;
+    Ok(true)
 }
 
 /// The lanes that give the addresses of `count` matrices: eight for each.

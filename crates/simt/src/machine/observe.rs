@@ -20,8 +20,8 @@ use crate::trap::AccessAction;
 const PLAIN: Order =
     Order { strong: false, volatile: false, read_only: false, audience: Audience::All, releases: None };
 const STRONG: Order = Order { strong: true, ..PLAIN };
-const RELEASES: Order = Order { releases: Some(Audience::Block), ..STRONG };
-const RELEASES_TO_CLUSTER: Order = Order { releases: Some(Audience::Cluster), ..STRONG };
+/// Threads of other blocks of the cluster may arrive at the same mbarrier, and then all of them are known to who waits for it.
+const RELEASES: Order = Order { releases: Some(Audience::Cluster), ..STRONG };
 
 /// What an instruction does to memory that is no plain load or store.
 #[derive(Clone, Copy)]
@@ -223,8 +223,6 @@ fn watch_at(
 
 /// The same, for lanes that reach one state space.
 fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
-    let to_another = coming.path == Path::Mbarrier && space == Space::ClusterShared;
-    let coming = &Coming { order: if to_another { &RELEASES_TO_CLUSTER } else { coming.order }, ..*coming };
     let Some(mut checker) = worker.checker.take() else { return mask };
     let &Coming { action, width, .. } = coming;
     let (memory, shared, parameters) =
@@ -383,6 +381,9 @@ pub(super) fn product_begins(worker: &mut Worker, warp: &Warp, counter: u32, pie
     if let Some(underway) = underway(worker) {
         underway.begin_product((counter, block, warp.index), pieces);
     }
+    if let Some(races) = races(worker) {
+        races.multiply(warp.index);
+    }
 }
 
 /// The products of a warp so far are a group.
@@ -409,6 +410,13 @@ fn underway<'w>(worker: &'w mut Worker) -> Option<&'w mut Underway> {
 pub(super) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, waits: bool) {
     if let Some(races) = races(worker) {
         races.arrive(barrier, warp.index, mask, waits);
+    }
+}
+
+/// A warp has come to where its warpgroup waits for products.
+pub(super) fn arrive_with_products(worker: &mut Worker, warp: &Warp, barrier: u32) {
+    if let Some(races) = races(worker) {
+        races.arrive_with_products(barrier, warp.index);
     }
 }
 

@@ -201,7 +201,9 @@ fn control<'l>(
         Action::Nothing => {}
         Action::Matrix(operation) => {
             let place = matrix::Place { split, counter };
-            matrix::execute(worker, warp, operation, &place, mask)?;
+            if !matrix::execute(worker, warp, operation, &place, mask)? {
+                return Ok(Next::Gone);
+            }
         }
         Action::Asynchronous(operation) => {
             if !asynchronous::execute(worker, warp, operation, split, mask, counter)? {

@@ -2,13 +2,15 @@
 //!
 //! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its part when it
 //! gets there. The result is in its registers at once: a program may look at it only behind `wgmma.wait_group`, and only there
-//! may it change what the product reads.
+//! may it change what the product reads. There the four warps meet, for a product is one operation of all four: whoever has waited
+//! for it knows that the others' parts are read as well, and may say so to those who bring the next tile.
 
 use std::ops::Range;
 
 use ptx::{MatrixType, Space};
 
 use super::access::{Attempt, Refused};
+use super::barrier::{Arrival, WARPGROUP, WARPS_OF_GROUP};
 use super::block::Worker;
 use super::descriptor::SharedMatrix;
 use super::local::lanes;
@@ -16,14 +18,12 @@ use super::matrix::Place;
 use super::multiply::{gather, scatter};
 use super::observe::{self, Other};
 use super::products::{Arithmetic, with_zeros};
-use super::warp::Warp;
+use super::warp::{Split, Wait, Warp};
 use crate::lanes::WideRow;
 use crate::memory::Access;
 use crate::program::{WarpgroupFactor, WarpgroupProduct};
 use crate::trap::{AccessAction, TrapKind};
 
-/// Warps of a warpgroup.
-const WARPS: u32 = 4;
 /// Rows of D that each has.
 const ROWS: usize = 16;
 
@@ -34,9 +34,9 @@ pub(super) fn multiply<'l>(
     product: &WarpgroupProduct,
     place: &Place,
 ) -> Attempt {
-    let warps = worker.block.copies.len() as u32;
-    if warp.index / WARPS * WARPS + WARPS > warps {
-        return Err(Refused::because(TrapKind::IncompleteWarpgroup { warps: warps % WARPS }, 0));
+    if !has_whole_group(worker, warp) {
+        let warps = worker.block.copies.len() as u32 % WARPS_OF_GROUP;
+        return Err(Refused::because(TrapKind::IncompleteWarpgroup { warps }, 0));
     }
     let &WarpgroupProduct { n, k, b_ty, ref d, sparse, .. } = product;
     let a_ty = product.a.ty();
@@ -52,7 +52,7 @@ pub(super) fn multiply<'l>(
         WarpgroupFactor::Registers(ref fragment) => gather(&warp.registers, fragment, (ROWS, stored)),
         WarpgroupFactor::Shared { descriptor, transposed, .. } => {
             let matrix = matrix(worker, warp, descriptor, transposed)?;
-            let first = (warp.index % WARPS) as usize * ROWS;
+            let first = (warp.index % WARPS_OF_GROUP) as usize * ROWS;
             read(worker, warp, &matrix, (first..first + ROWS, stored), (a_ty, transposed), (place, &mut pieces))?
         }
     };
@@ -84,6 +84,25 @@ pub(super) fn multiply<'l>(
     arithmetic.multiply(&a, &b, &mut sums);
     scatter(&mut warp.registers, d, &sums, n);
     Ok(())
+}
+
+/// A warp waits for the products of its warpgroup, of which all four warps have to have begun their part. Returns whether it goes on at once: where
+/// there is no whole warpgroup, there are no products.
+pub(super) fn meet(worker: &mut Worker, warp: &mut Warp, split: &Split) -> bool {
+    let barrier = WARPGROUP + warp.index / WARPS_OF_GROUP;
+    let threads = Some(WARPS_OF_GROUP * 32);
+    let arrival = Arrival { barrier, threads, mask: u32::MAX, exists: warp.exists, predicate: None };
+    if !has_whole_group(worker, warp) || worker.block.barriers.arrive(&arrival).is_err() {
+        return true;
+    }
+    observe::arrive_with_products(worker, warp, barrier);
+    warp.waiting.push((*split, Wait::Barrier(barrier)));
+    false
+}
+
+/// Whether the block has all four warps of a warp's group.
+fn has_whole_group(worker: &Worker, warp: &Warp) -> bool {
+    (warp.index / WARPS_OF_GROUP + 1) * WARPS_OF_GROUP <= worker.block.copies.len() as u32
 }
 
 /// The matrix that a descriptor tells of, which all lanes must have in common. It is in the block's own shared memory: a descriptor has no bits
