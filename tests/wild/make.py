@@ -4,7 +4,8 @@
     tests/wild/make.py expect [NAME...]    the `// in:` and `// out:` lines that stand below `//=` lines; long lists of values are
                                            lines of `values/NAME.txt`, and `@3` is the third
     tests/wild/make.py compile [NAME...]   the `.ptx` files; nvcc and clang-19 must be on the path; for `.triton.py`, the Python
-                                           that runs this must have Triton 3.9 (no GPU is needed)
+                                           that runs this must have Triton 3.9 (no GPU is needed); for `cutlass`,
+                                           NVCC_APPEND_FLAGS must lead to the headers of CUTLASS 4.2 (-I...)
 
 In a program's comments, `//#` is Python and `//= out: u32 EXPRESSION` says of what values the next line is made: a second
 program for the same task, which knows nothing of GPUs. `//@ 90` before the code says for which variants it is compiled. A
@@ -23,6 +24,7 @@ NVCC = {
     "sm_75": ["-arch=sm_75", "-O3"],
     "sm_80": ["-arch=sm_80", "-O3"],
     "sm_90": ["-arch=sm_90", "-O3", "-lineinfo"],
+    "sm_90a": ["-arch=sm_90a", "-O3"],
     "debug": ["-arch=sm_80", "-G"],
     "fast": ["-arch=sm_86", "-O3", "-use_fast_math"],
 }
