@@ -38,9 +38,8 @@ extern "C" __global__ void swaps(unsigned *out, double *d, float *f) {
 // inout: u32 0 0 1000 0 0 0 -> 2 8 69 131 32 64
 //= inout: u64 [0, 0, 2**64 - 1] -> [32 << 33, 31 << 40, 2**64 - 2**32]
 // inout: u64 0 0 18446744073709551615 -> 274877906944 34084860461056 18446744069414584320
-// Unoptimised, the compare-and-swap is in a function of its own, and nobody sees what the plain read is for.
+// The plain read of `d` is what a compare-and-swap expects; unoptimised, that is in a function of its own.
 // run: swaps block=48
-// blamed: race_in_block debug
 //= out: u32 [48 * 47 // 2]
 // out: u32 1128
 //= inout: f64 [1.0, 2.0] -> [25.0, 14.0]

@@ -22,7 +22,8 @@ extern "C" __global__ void bfs(const int *rows, const int *columns, int n, int *
 //#     for w in g[v]:
 //#         if level[w] < 0: level[w] = level[v] + 1; queue.append(w)
 // run: bfs block=24
-// It looks at distances that others set, and only then swaps: all goes well, but no memory model says so.
+// A plain read of a distance, and another lane's compare-and-swap of it, are a data race by PTX's memory model, in which both would have to be strong. All
+// goes well because either value of that distance tells the reader to go on: no check can know.
 // blamed: race_in_warp
 //= in: s32 rows
 // in: s32 0 1 3 5 6 7 9 11 13 14 16 18 20 21 23 25 27 28 30 32 34 35 37 39 40 41 43 45 47 48 50 52 54 55 57 59 61 62 64 66 68

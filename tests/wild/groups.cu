@@ -1,4 +1,5 @@
 // Cooperative groups: blocks, tiles of a warp, coalesced threads, a reduction and a scan by tile.
+//@ sm_75 sm_90 debug
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>

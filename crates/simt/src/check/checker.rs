@@ -15,7 +15,7 @@ use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
 };
-use crate::program::{Action, Code, Matrix, Order, SurfaceAction};
+use crate::program::{Action, Code, Copied, Matrix, Order, SurfaceAction};
 use crate::trap::AccessAction;
 
 /// The sanitizer of one worker.
@@ -417,7 +417,7 @@ impl<'l> Checker<'l> {
             width,
             element: width,
             order: &Order::default(),
-            copied: 0,
+            copied: Copied::default(),
             overwrites: true,
             path: Path::Generic,
             place,

@@ -10,7 +10,7 @@ use super::race::{Races, Reached};
 use super::touch::{Coming, Path, Stored};
 use crate::lanes::{Row, WideRow};
 use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
-use crate::program::Order;
+use crate::program::{Copied, Order};
 use crate::trap::AccessAction;
 
 /// A `cp.async` of a warp.
@@ -105,7 +105,7 @@ impl Copies {
                 width,
                 element: width,
                 order,
-                copied: 0,
+                copied: Copied::default(),
                 overwrites: false,
                 path: Path::Generic,
                 place,

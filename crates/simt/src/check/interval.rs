@@ -9,7 +9,7 @@
 use super::race::Reached;
 use super::touch::{Coming, Path, Stored};
 use crate::memory::{Lanes, Runs};
-use crate::program::Order;
+use crate::program::{Copied, Order};
 use crate::trap::AccessAction;
 
 /// Accesses that are kept, at most.
@@ -56,7 +56,7 @@ impl Kept {
             width,
             element: width,
             order: &Order::default(),
-            copied: 0,
+            copied: Copied::default(),
             overwrites: !reads,
             path: Path::Generic,
             place,

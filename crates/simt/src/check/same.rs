@@ -6,7 +6,7 @@ use super::race::{Races, Reached};
 use super::stamp::Stamp;
 use super::{Coming, Path, Stored};
 use crate::memory::Shape;
-use crate::program::{Audience, Fence, Order};
+use crate::program::{Audience, Copied, Fence, Order};
 use crate::trap::AccessAction;
 
 /// Bytes of each piece of memory.
@@ -208,7 +208,7 @@ impl Detector {
                     width,
                     element: width,
                     order: &order,
-                    copied: 0,
+                    copied: Copied::default(),
                     overwrites: false,
                     path: Path::Generic,
                     place: index,

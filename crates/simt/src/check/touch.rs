@@ -4,7 +4,7 @@ use ptx::Space;
 
 use crate::lanes::Row;
 use crate::memory::{AllocationSpan, Lanes, Located, Written};
-use crate::program::Order;
+use crate::program::{Copied, Order};
 use crate::trap::AccessAction;
 
 /// What an instruction is about to do to memory.
@@ -18,8 +18,8 @@ pub(crate) struct Coming<'a> {
     /// Bytes of an element, of which the access may have several.
     pub element: u32,
     pub order: &'a Order,
-    /// The elements that are read only to be stored elsewhere, or not used at all: one bit each.
-    pub copied: u32,
+    /// What becomes of what is read.
+    pub copied: Copied,
     /// Whether the value that is there before does not matter, though it is read.
     pub overwrites: bool,
     pub path: Path,
@@ -97,5 +97,5 @@ pub(super) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> boo
     let (element, width) = (u64::from(touch.coming.element), u64::from(touch.coming.width));
     written.has_any(offset, width)
         && (0..width / element)
-            .all(|index| touch.coming.copied >> index & 1 == 1 || written.has(offset + index * element, element))
+            .all(|index| touch.coming.copied.has(index as u32) || written.has(offset + index * element, element))
 }

@@ -12,6 +12,7 @@ use super::modelled::{Modelled, Place};
 use super::patience;
 use super::transit::{self, Arrivals, Departures};
 use super::warp::{Split, Wait, Warp};
+use super::written;
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
@@ -248,6 +249,7 @@ impl<'l> Worker<'l> {
             let turn = self.turn_of_each(warps, quantum);
             if warps.iter().all(|warp| warp.alive == 0) {
                 self.block.stage = Stage::Ended;
+                warps.iter_mut().for_each(|warp| written::settle(self, warp));
             }
             let finished = match self.block.stage {
                 Stage::Ended => transit::finish(self).map_err(|fault| self.stop(fault, &warps[0])),

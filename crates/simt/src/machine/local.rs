@@ -124,6 +124,13 @@ impl LocalMemory {
         }
     }
 
+    /// What a lane has in a byte counts as not written.
+    pub fn forget(&mut self, lane: usize, address: u64) {
+        if let Some(word) = self.written.get_mut(address as usize / 4) {
+            word[address as usize % 4] &= !(1 << lane);
+        }
+    }
+
     /// The sectors that an access touches where the hardware keeps it.
     pub fn sectors(&self, access: &Access) -> Sectors {
         let mut total = Sectors::default();

@@ -40,6 +40,7 @@ mod texture;
 mod transit;
 mod warp;
 mod warpgroup;
+mod written;
 
 pub(crate) use atomic::has_atomic;
 pub(crate) use launched::Launched;

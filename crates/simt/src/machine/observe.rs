@@ -9,12 +9,12 @@ use super::barrier::CLUSTER;
 use super::block::{Block, Worker};
 use super::local::lanes;
 use super::warp::{Split, Wait, Warp};
-use super::{access, across, inspect};
+use super::{access, across, inspect, written};
 use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
 use crate::lanes::{ALWAYS, Registers, Row, WideRow};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
-use crate::program::{Action, Atomic, Audience, Fence, Order, Reach};
+use crate::program::{Action, Atomic, Audience, Copied, Fence, Order, Reach};
 use crate::trap::AccessAction;
 
 const PLAIN: Order =
@@ -58,7 +58,17 @@ fn other(what: Other<'_>, place: u32) -> Coming<'_> {
         Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
         Other::Mbarrier | Other::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
     };
-    Coming { action, width, element: width, place, order, copied: 0, overwrites: path == Path::Mbarrier, path, stored }
+    Coming {
+        action,
+        width,
+        element: width,
+        place,
+        order,
+        copied: Copied::default(),
+        overwrites: path == Path::Mbarrier,
+        path,
+        stored,
+    }
 }
 
 /// An atomic operation. Returns the lanes that can make it; the others have got zeros.
@@ -82,7 +92,7 @@ pub(super) fn atomic(
         element,
         place: counter,
         order,
-        copied: 0,
+        copied: Copied::default(),
         overwrites,
         path: Path::Generic,
         stored: Stored::Unknown,
@@ -253,7 +263,7 @@ fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mas
         if done { mask } else { checker.access_apart(&touch, mask, addresses, &refuse) }
     };
     if space == Space::Local && checker.checks().init {
-        local(&mut checker, warp, coming, possible, addresses);
+        written::access(&mut checker, warp, coming, possible, addresses);
     }
     worker.checker = Some(checker);
     possible
@@ -291,32 +301,6 @@ fn stored(registers: &Registers<'_>, coming: &Coming, lane: usize) -> u128 {
         8 => value.unbounded_shl(bits) | u128::from(registers.wide(row)[lane]),
         _ => value.unbounded_shl(bits) | u128::from(registers.word(row)[lane] & (u32::MAX >> (32 - bits))),
     })
-}
-
-/// Local memory: reads of what the thread has not written.
-fn local(checker: &mut Checker, warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
-    let &Coming { action, width, element, copied, place, .. } = coming;
-    for lane in lanes(mask) {
-        let address = addresses[lane];
-        if action == AccessAction::Read {
-            let has = |from: u32, bytes: u32| warp.local.has(lane, address + u64::from(from), bytes);
-            let any = || (0..width).any(|at| has(at, 1));
-            let tolerable =
-                || (0..width / element).all(|index| copied >> index & 1 == 1 || has(index * element, element));
-            if !(has(0, width) || any() && tolerable()) {
-                let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
-                checker.tell(kind, place, warp.index, lane as u32, Some(action));
-            }
-        }
-        warp.local.mark(1 << lane, address, width);
-    }
-}
-
-/// Lanes have spilled values to local memory.
-pub(super) fn spill(worker: &Worker, warp: &mut Warp, mask: u32, address: u64, bytes: u32) {
-    if worker.checker.as_ref().is_some_and(|checker| checker.checks().init) {
-        warp.local.mark(mask, address, bytes);
-    }
 }
 
 /// Some lanes execute a fence.

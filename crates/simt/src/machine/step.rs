@@ -14,7 +14,7 @@ use super::modelled;
 use super::observe;
 use super::store;
 use super::warp::{Frame, Split, Wait, Warp};
-use super::{surface, system, texture};
+use super::{surface, system, texture, written};
 use crate::lanes::{FULL, WideRow};
 use crate::program::{Action, Barrier, BranchIndexed, Call, Callee, Code, RETURN, function_at};
 use crate::trap::{Absence, TrapKind};
@@ -196,7 +196,7 @@ fn control<'l>(
                 let values = *warp.registers.word(rows.first + row);
                 warp.local.set_word(start + u64::from(row) * 4, mask, &values);
             }
-            observe::spill(worker, warp, mask, start, rows.count * 4);
+            written::spill(worker, warp, mask, start, rows.count * 4);
         }
         Action::Nothing => {}
         Action::Matrix(operation) => {

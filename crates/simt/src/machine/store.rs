@@ -15,7 +15,7 @@ use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
-use crate::program::Store;
+use crate::program::{Copied, Store};
 use crate::trap::AccessAction;
 
 /// `st`.
@@ -86,7 +86,7 @@ fn coming(store: &Store, place: u32) -> Coming<'_> {
     let &Store { element, count, ref order, .. } = store;
     let (action, width) = (AccessAction::Write, element * count);
     let (path, stored) = (Path::Generic, Stored::Registers(&store.rows[..count as usize & 7]));
-    Coming { action, width, element, place, order, copied: 0, overwrites: true, path, stored }
+    Coming { action, width, element, place, order, copied: Copied::default(), overwrites: true, path, stored }
 }
 
 /// Brings what is to be stored into rows of words.

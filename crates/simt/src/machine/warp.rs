@@ -13,6 +13,7 @@ use crate::trap::TrapKind;
 use super::held::HeldByProducts;
 use super::local::{LocalMemory, lanes};
 use super::patience::{LATER_PATIENCE, PATIENCE};
+use super::written::Incomplete;
 
 /// The most frames of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
@@ -88,6 +89,8 @@ pub(super) struct Warp<'c> {
     pub local: LocalMemory,
     /// The tracked registers of all frames.
     pub tracked: Vec<TrackedRegister>,
+    /// Values of local memory on their way to a store, of which not all bytes were written.
+    pub incomplete: Vec<Incomplete>,
     /// Those that products of the warpgroup hold.
     pub held: HeldByProducts,
     pub index: u32,
@@ -141,6 +144,7 @@ impl<'c> Warp<'c> {
             registers: Registers::new(constants),
             local: LocalMemory::default(),
             tracked: Vec::new(),
+            incomplete: Vec::new(),
             held: HeldByProducts::default(),
             index,
             exists: u32::MAX >> (32 - lanes),
@@ -175,6 +179,7 @@ impl<'c> Warp<'c> {
         self.local.reset(kernel.local);
         self.tracked.clear();
         self.track(kernel);
+        self.incomplete.clear();
         self.held.reset(kernel.held.len());
         self.alive = self.exists;
         (self.arrived, self.passed) = (0, 0);

@@ -302,8 +302,25 @@ pub(crate) struct Load {
     /// Which caches it goes through, where a model has any.
     pub wish: CacheWish,
     pub order: Order,
+    pub copied: Copied,
+}
+
+/// What becomes of a value that is loaded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Copied {
     /// The elements that are read only to be stored elsewhere, or not used at all: one bit each.
-    pub copied: u32,
+    pub elements: u8,
+    /// Whether the value goes back to where it came from, with some of its bits replaced, and nowhere else.
+    pub in_place: bool,
+    /// The instruction that stores it as it is, where nothing else uses it: an index in [`Code::places`].
+    pub stored_at: Option<u32>,
+}
+
+impl Copied {
+    /// Whether an element is only copied.
+    pub fn has(self, element: u32) -> bool {
+        self.elements >> (element & 7) & 1 == 1
+    }
 }
 
 /// A store.

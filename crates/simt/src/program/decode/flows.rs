@@ -191,6 +191,40 @@ impl Flows<'_> {
         Some(Passed { callees, arguments, results })
     }
 
+    /// The values that a compare-and-swap of this function compares with what is in memory.
+    pub fn expected(&self) -> Vec<bool> {
+        let mut expected = vec![false; self.count()];
+        self.uses.expected().0.for_each(|register| expected[register] = true);
+        expected
+    }
+
+    /// Backwards: the values that such ones are moved from.
+    pub fn spread_expected(&self, expected: &mut [bool]) {
+        if !expected.contains(&true) {
+            return;
+        }
+        let of_words = (0..self.body.len()).filter(|&position| {
+            matches!(
+                self.body[position].op,
+                Op::Store { space: Space::Parameter, .. } | Op::Load { space: Space::Parameter, .. }
+            )
+        });
+        let through_words = of_words.flat_map(|position| self.flow(position).makes);
+        let mut moves: Vec<(usize, usize)> = self.uses.expected().1.collect();
+        for (to, made) in through_words {
+            moves.extend(made.sources().into_iter().map(|from| (from, to)));
+        }
+        loop {
+            let mut is_news = false;
+            for &(from, to) in &moves {
+                is_news |= expected[to] && !std::mem::replace(&mut expected[from], true);
+            }
+            if !is_news {
+                break;
+            }
+        }
+    }
+
     /// What an instruction does with values, its guard and the carry flag left out.
     pub fn flow(&self, position: usize) -> Flow {
         let op = &self.body[position].op;

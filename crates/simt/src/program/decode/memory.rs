@@ -5,7 +5,7 @@ use ptx::{
     Type,
 };
 
-use super::super::code::{Action, Atomic, Constant, Fence, Load, Order, Reach, Rows, Store};
+use super::super::code::{Action, Atomic, Constant, Copied, Fence, Load, Order, Reach, Rows, Store};
 use super::super::inspection::Rule;
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;
@@ -215,7 +215,17 @@ impl FunctionDecoder<'_, '_> {
                 self.uses.load(self.builder.instructions.len(), &of_elements.collect::<Vec<_>>());
                 self.emit(
                     COUNTED,
-                    Action::Load(Box::new(Load { reach, element, count, rows, wide, signed, order, copied: 0, wish })),
+                    Action::Load(Box::new(Load {
+                        reach,
+                        element,
+                        count,
+                        rows,
+                        wide,
+                        signed,
+                        order,
+                        copied: Copied::default(),
+                        wish,
+                    })),
                 );
             }
             Target::Kernel(start) => {

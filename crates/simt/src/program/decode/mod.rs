@@ -4,6 +4,8 @@ mod addresses;
 mod arithmetic;
 mod asynchronous;
 mod control;
+mod copied;
+mod expected;
 mod flows;
 mod held;
 mod matrix;
@@ -61,6 +63,7 @@ pub(super) fn kernel(
     for &handle in &functions {
         searched.push(FunctionDecoder::new(&mut builder, handle).decode()?);
     }
+    expected::mark(&mut builder, &searched);
     unwritten::track(&mut builder, searched);
     let Builder {
         mut instructions,
@@ -237,6 +240,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         }
         held::track(&mut self, body, &starts);
         self.uses.mark_loads(&mut self.builder.instructions);
+        copied::mark(&mut self, body, &ways, &starts);
         let searched = Searched::new(&mut self, body, &ways, &starts);
         // The end of the body is a `ret`.
         starts.push(self.builder.instructions.len() as u32);

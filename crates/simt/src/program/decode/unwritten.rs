@@ -23,7 +23,7 @@ const SEARCH_LIMIT: usize = 1 << 24;
 
 /// A function that has been decoded, and is to be searched.
 pub(super) struct Searched<'m> {
-    flows: Flows<'m>,
+    pub flows: Flows<'m>,
     /// The step at which each position of the body begins, and behind them the end.
     starts: Vec<u32>,
     /// For each value, whether some path reads it before anything wrote it. For those that callers pass, that is for these to say.

@@ -3,9 +3,6 @@
 //!
 //! Padding between the fields of a struct is copied with them. The sanitizer may not take that for a use. Compilers take small
 //! structs apart, and put them together, with shifts and masks, so these move a value, too.
-//!
-//! A value that is read only to be what a compare-and-swap expects may be stale: then nothing is swapped. The programming guide
-//! builds its atomic operations so, with a plain read, which counts as an atomic one here.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -26,6 +23,8 @@ pub(super) struct Uses {
     moves: Vec<(Handle<Register>, Handle<Register>)>,
     /// The destinations of each load, with the load's position.
     loads: Vec<(usize, Vec<Destination>)>,
+    /// The steps of loads of one register, and these.
+    single_loads: Vec<(usize, Handle<Register>)>,
     /// Whether the present operand is only moved.
     pub moving: bool,
     /// The registers that instructions read, guards left out, and those that they write.
@@ -110,19 +109,28 @@ impl Uses {
         self.loads.push((at, destinations.to_vec()));
     }
 
-    /// Tells the loads which of their elements are only copied, and which are what a compare-and-swap expects.
+    /// The registers that a compare-and-swap expects, and the moves from register to register: from, to.
+    pub fn expected(&self) -> (impl Iterator<Item = usize>, impl Iterator<Item = (usize, usize)>) {
+        let moves = self.moves.iter().map(|(from, to)| (from.index(), to.index()));
+        (self.expected.iter().map(|register| register.index()), moves)
+    }
+
+    /// The steps that load one register, and that.
+    pub fn single_loads(&self) -> &[(usize, Handle<Register>)] {
+        &self.single_loads
+    }
+
+    /// Tells the loads which of their elements are only copied.
     pub fn mark_loads(&mut self, instructions: &mut [Instruction]) {
-        for registers in [&mut self.computed, &mut self.expected] {
-            loop {
-                let before = registers.len();
-                for (from, to) in &self.moves {
-                    if registers.contains(to) {
-                        registers.insert(*from);
-                    }
+        loop {
+            let before = self.computed.len();
+            for (from, to) in &self.moves {
+                if self.computed.contains(to) {
+                    self.computed.insert(*from);
                 }
-                if registers.len() == before {
-                    break;
-                }
+            }
+            if self.computed.len() == before {
+                break;
             }
         }
         for (at, destinations) in std::mem::take(&mut self.loads) {
@@ -131,10 +139,10 @@ impl Uses {
             };
             for (index, destination) in destinations.iter().enumerate() {
                 let computed = destination.is_some_and(|register| self.computed.contains(&register));
-                load.copied |= u32::from(!computed) << index;
+                load.copied.elements |= u8::from(!computed) << index;
             }
             if let [Some(register)] = destinations[..] {
-                load.order.strong |= self.expected.contains(&register);
+                self.single_loads.push((at, register));
             }
         }
     }

@@ -1,0 +1,51 @@
+//! Finds the loads whose values a compare-and-swap expects, in whatever function that is.
+//!
+//! The programming guide builds its atomic operations of a plain read, and of a compare-and-swap that does nothing where the value is no longer the one that
+//! was read: such a read counts as an atomic one. In code that is not optimised the two are in different functions.
+
+use ptx::{Callee, Handle, Op};
+
+use super::super::code::Action;
+use super::Builder;
+use super::unwritten::Searched;
+
+/// Tells these loads that they count as atomic.
+pub(super) fn mark(builder: &mut Builder<'_>, all: &[Searched<'_>]) {
+    let index = |handle: Handle<ptx::Function>| builder.by_handle.get(&handle.index()).map(|&index| index as usize);
+    // For each function, its values, and for each parameter whether its value is expected.
+    let mut expected: Vec<Vec<bool>> = all.iter().map(|Searched { flows, .. }| flows.expected()).collect();
+    if !expected.iter().flatten().any(|&expected| expected) {
+        return;
+    }
+    let mut parameters: Vec<Vec<bool>> =
+        all.iter().map(|Searched { flows, .. }| vec![false; flows.function.parameters.len()]).collect();
+    loop {
+        let mut is_news = false;
+        for (function, Searched { flows, .. }) in all.iter().enumerate() {
+            let values = &mut expected[function];
+            for instruction in flows.body {
+                let Op::Call { callee: Callee::Direct(callee), .. } = &instruction.op else { continue };
+                let (Some(callee), Some(passed)) = (index(*callee), flows.passed(&instruction.op)) else { continue };
+                for (words, _) in passed.arguments.iter().zip(&parameters[callee]).filter(|(_, expected)| **expected) {
+                    words.iter().flatten().for_each(|&word| values[word] = true);
+                }
+            }
+            flows.spread_expected(values);
+            for (&parameter, expected) in flows.function.parameters.iter().zip(&mut parameters[function]) {
+                let is_expected = flows.words.of(parameter).any(|word| values[word]);
+                is_news |= is_expected && !std::mem::replace(expected, true);
+            }
+        }
+        if !is_news {
+            break;
+        }
+    }
+    for (Searched { flows, .. }, expected) in all.iter().zip(&expected) {
+        for &(step, register) in flows.uses.single_loads() {
+            let Some(Action::Load(load)) = builder.instructions.get_mut(step).map(|step| &mut step.action) else {
+                continue;
+            };
+            load.order.strong |= expected[register.index()];
+        }
+    }
+}
