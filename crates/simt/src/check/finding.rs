@@ -285,6 +285,13 @@ pub enum FindingKind {
         /// The barrier.
         barrier: u32,
     },
+    /// A field of a tensor map of pixels in columns (im2col) that is replaced as one of a tiled map (`tensormap.replace.tile`).
+    TiledReplacement {
+        /// The state space.
+        space: Space,
+        /// The map's address.
+        address: u64,
+    },
     /// A barrier in shared memory that is initialised where there is one.
     RepeatedInitialization {
         /// Its address in shared memory.
@@ -318,6 +325,7 @@ impl FindingKind {
             | Self::DivergentUniform { .. }
             | Self::DifferentAddresses { .. }
             | Self::MixedBarrier { .. }
+            | Self::TiledReplacement { .. }
             | Self::RepeatedInitialization { .. } => Checks::NAMES[4],
         }
     }
@@ -352,6 +360,7 @@ impl FindingKind {
             Self::DivergentUniform { .. } => "divergent_uniform",
             Self::DifferentAddresses { .. } => "different_addresses",
             Self::MixedBarrier { .. } => "mixed_barrier",
+            Self::TiledReplacement { .. } => "tiled_replacement",
             Self::RepeatedInitialization { .. } => "repeated_initialization",
         }
     }

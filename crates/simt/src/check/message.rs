@@ -155,6 +155,12 @@ impl fmt::Display for FindingKind {
             Self::MixedBarrier { barrier } => {
                 write!(formatter, "some threads reduce a predicate over barrier {barrier}, and others only meet there")
             }
+            Self::TiledReplacement { space, address } => write!(
+                formatter,
+                "a field of the tensor map at {} address {address:#x} is replaced as one of a tiled map (.tile), and it is a map of pixels \
+                 in columns (im2col)",
+                space_name(*space)
+            ),
             Self::RepeatedInitialization { address } => write!(
                 formatter,
                 "the mbarrier at shared address {address:#x} is initialised again, with no mbarrier.inval in between"

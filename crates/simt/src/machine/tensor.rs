@@ -13,12 +13,13 @@ use super::observe;
 use super::telling::{Telling, begins, run_of_shared, runs_of_global, tell, tell_part, tell_pieces};
 use super::transit::{self, Arriving, Delivery, Departing, Reduction, UNIT, check_pieces, refused};
 use super::warp::{Split, Warp};
+use crate::FindingKind;
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
 use crate::tensor::{
     Corner, Piece, Placement, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
-    replace,
+    is_of_columns, replace,
 };
 use crate::trap::{AccessAction, TrapKind, space_name};
 
@@ -250,6 +251,11 @@ pub(super) fn replace_field<'l>(
             return Err(fault(TensorFault::ReplaceSpace { space: space_name(space) }, lane));
         }
         let Some(mut bytes) = map_bytes(worker, warp, space, address, Telling::ReadsMap, thread)? else { continue };
+        if is_of_columns(&bytes)
+            && let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().undefined)
+        {
+            checker.tell(FindingKind::TiledReplacement { space, address }, counter, warp.index, lane as u32, None);
+        }
         replace(&mut bytes, field, value[lane]).map_err(|problem| fault(problem, lane))?;
         put_map(worker, warp, space, address, &bytes, thread)?;
     }

@@ -165,6 +165,11 @@ impl TensorMap {
     }
 }
 
+/// Whether the bytes are those of a map of pixels in columns.
+pub(crate) fn is_of_columns(bytes: &[u8; TENSOR_MAP_BYTES]) -> bool {
+    get(bytes, 0, 4) == u64::from(MARK) && bytes[IN_COLUMNS] != 0
+}
+
 /// `tensormap.replace`: in a map, or in zeros, which become one.
 pub(crate) fn replace(bytes: &mut Bytes, field: TensorField, value: u64) -> Result<(), TensorFault> {
     if get(bytes, 0, 4) != u64::from(MARK) && bytes.iter().any(|&byte| byte != 0) {

@@ -28,7 +28,7 @@ mod walk;
 
 use std::borrow::Cow;
 
-pub(crate) use encoding::replace;
+pub(crate) use encoding::{is_of_columns, replace};
 pub use error::{TensorFault, TensorMapError};
 pub(crate) use walk::{Corner, Piece, Placement, TensorBox};
 
