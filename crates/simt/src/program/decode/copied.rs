@@ -16,8 +16,8 @@ const NEAR: usize = 64;
 /// position of the body, `starts` the steps that they begin at.
 pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32>], starts: &[u32]) {
     let mut readers = vec![0; decoder.function.registers.len()];
-    for position in 0..body.len() {
-        let guard = body[position].guard.map(|guard| guard.register);
+    for (position, instruction) in body.iter().enumerate() {
+        let guard = instruction.guard.map(|guard| guard.register);
         let reads = guard.iter().chain(decoder.uses.reads(position));
         reads.for_each(|register| readers[register.index()] += 1);
     }
