@@ -112,7 +112,7 @@ impl Multiprocessor {
         let through = origin == AccessOrigin::Local || self.goes_through_l1(wish);
         self.count(kind, origin, through, access);
         if self.model.l2.is_none() {
-            self.past_caches(kind, access);
+            self.past_caches(kind, transactions::load(self.model.global, access, false).bytes.into());
             return;
         }
         let lanes_together = self.model.global.lanes_together(access.width);
@@ -140,9 +140,12 @@ impl Multiprocessor {
                 let last = (end - 1).min(line * LINE_BYTES + (LINE_BYTES - 1));
                 let touched = at % LINE_BYTES / 32..=last % LINE_BYTES / 32;
                 let sectors = touched.fold(0u8, |sectors, sector| sectors | 1 << sector);
-                self.send(line, sectors, kind);
-                let more_receivers = receivers.saturating_sub(1);
-                self.counters.caches.l2_to_l1_sectors += u64::from(sectors.count_ones() * more_receivers);
+                let count = sectors.count_ones();
+                match self.model.l2 {
+                    Some(_) => self.send(line, sectors, kind),
+                    None => self.past_caches(kind, u64::from(count) * 32),
+                }
+                self.counters.caches.l2_to_l1_sectors += u64::from(count * receivers.saturating_sub(1));
                 at = last + 1;
             }
         }
@@ -157,9 +160,10 @@ impl Multiprocessor {
         };
     }
 
-    /// Threads of a block acquire what others have written: L1 keeps nothing.
+    /// Threads of a block acquire what others of their cluster have written: L1 keeps nothing. (GPUs without clusters have none who
+    /// could have written anything.)
     pub fn acquire(&mut self) {
-        if let Some(l1) = &mut self.l1 {
+        if let Some(l1) = self.l1.as_mut().filter(|_| !self.model.gpcs.is_empty()) {
             l1.drop_lines();
         }
     }
@@ -190,13 +194,12 @@ impl Multiprocessor {
     }
 
     /// Without caches, each transaction is one of DRAM. Atomic operations read and write.
-    fn past_caches(&mut self, kind: AccessKind, access: &Access) {
-        let bytes = u64::from(transactions::load(self.model.global, access, false).bytes);
+    fn past_caches(&mut self, kind: AccessKind, bytes: u64) {
         let caches = &mut self.counters.caches;
         if kind != AccessKind::Store {
             caches.dram_read_bytes += bytes;
         }
-        if kind != AccessKind::Load {
+        if !matches!(kind, AccessKind::Load | AccessKind::Copy) {
             caches.dram_write_bytes += bytes;
         }
     }
@@ -375,6 +378,39 @@ mod tests {
             requests("hopper", LoadCaching::Default, &[load, load]).counters.caches.l1_global_load.hits
         };
         assert_eq!([CacheWish::None, CacheWish::Through, CacheWish::ReadOnly, CacheWish::Past].map(hits), [4, 4, 4, 0]);
+    }
+
+    #[test]
+    fn the_copy_engine_goes_in_parts_of_128_bytes() {
+        let copied = |model| {
+            let mut multiprocessor = requests(model, LoadCaching::Default, &[LOAD]);
+            let before = multiprocessor.upstream.len();
+            // To two blocks: bytes 16 to 144 in five sectors, and 144 to 176 in two.
+            multiprocessor.bulk(AccessKind::Copy, (0x7000_0000_0010, 160), 2);
+            let sectors = multiprocessor.upstream[before..].iter().map(|request| request.sectors).collect::<Vec<_>>();
+            (sectors, multiprocessor.counters.caches)
+        };
+        let (sectors, caches) = copied("hopper");
+        assert_eq!(sectors, [0b1111, 0b0001, 0b0011]);
+        assert_eq!((caches.l2_to_l1_sectors, caches.l1_to_l2_sectors), (4 + 2 * 7, 0));
+        let (sectors, caches) = copied("tesla");
+        assert_eq!((sectors, caches.dram_read_bytes, caches.dram_write_bytes), (vec![], 128 + 7 * 32, 0));
+    }
+
+    #[test]
+    fn what_goes_to_another_block_and_what_it_acquires() {
+        let mut multiprocessor = requests("hopper", LoadCaching::Default, &[LOAD]);
+        let words = std::array::from_fn(|lane| 0x100_0000 + 4 * lane as u64);
+        let mut crossed = |kind, addresses: &[u64; 32]| {
+            let before = multiprocessor.counters.caches.distributed_sectors;
+            multiprocessor.distributed(kind, &Access::new(u32::MAX, addresses, 4));
+            multiprocessor.counters.caches.distributed_sectors - before
+        };
+        assert_eq!((crossed(AccessKind::Load, &words), crossed(AccessKind::Store, &words)), (4, 4));
+        assert_eq!((crossed(AccessKind::Atomic, &words), crossed(AccessKind::Reduction, &[words[0]; 32])), (8, 64));
+        assert_eq!(multiprocessor.l1.as_mut().unwrap().look_up(0x7000_0000_0000 / LINE_BYTES), 0b1111);
+        multiprocessor.acquire();
+        assert_eq!(multiprocessor.l1.as_mut().unwrap().look_up(0x7000_0000_0000 / LINE_BYTES), 0);
     }
 
     #[test]
