@@ -39,6 +39,7 @@ pub mod cli;
 pub mod device;
 pub mod error;
 pub mod faults;
+mod flag_values;
 pub mod labs;
 pub mod limits;
 pub mod lines;

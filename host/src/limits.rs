@@ -6,6 +6,7 @@
 use clap::Args;
 
 use crate::error::{Error, Result};
+use crate::flag_values::{bytes, whole_number};
 use crate::units;
 
 /// The limits that every subcommand takes.
@@ -23,7 +24,7 @@ pub struct Limits {
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub output_limit: Option<u64>,
     /// On the simulator: stop a launch after so many warp instructions [default: 2^31, and 65536 more for each warp]
-    #[arg(long, global = true, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, global = true, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub step_limit: Option<u64>,
 }
 
@@ -44,35 +45,9 @@ impl Limits {
     }
 }
 
-/// A number of bytes, in units of 1024, 1024^2, 1024^3 or 1024^4 if a letter says so.
-fn bytes(text: &str) -> std::result::Result<u64, String> {
-    let wrong = || format!("'{text}' is no number of bytes; give a whole number, or one with K, M, G or T, as in 512M");
-    let (digits, shift) = match text.chars().last() {
-        Some('k' | 'K') => (&text[..text.len() - 1], 10),
-        Some('m' | 'M') => (&text[..text.len() - 1], 20),
-        Some('g' | 'G') => (&text[..text.len() - 1], 30),
-        Some('t' | 'T') => (&text[..text.len() - 1], 40),
-        _ => (text, 0),
-    };
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    number.checked_mul(1 << shift).ok_or_else(wrong)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_have_units() {
-        assert_eq!(bytes("0"), Ok(0));
-        assert_eq!(bytes("4096"), Ok(4096));
-        assert_eq!(bytes("3k"), Ok(3072));
-        assert_eq!(bytes("512M"), Ok(512 << 20));
-        assert_eq!(bytes("16777215T"), Ok(16_777_215 << 40));
-        for text in ["", "M", "-1", "1.5G", "1MB", "16777216T", "18446744073709551616", "\u{20ac}"] {
-            assert!(bytes(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn the_limit_itself_is_allowed() {

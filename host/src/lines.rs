@@ -14,6 +14,7 @@ use simt::{InstructionCounters, Report, SourceLine};
 
 use crate::device::Device;
 use crate::error::{Error, Result, printable};
+use crate::flag_values::whole_number;
 use crate::report::Format;
 use crate::units;
 
@@ -43,7 +44,7 @@ pub struct LineFlags {
     #[arg(long)]
     lines: bool,
     /// Of these, show only the N worst, worst first: most sectors and wavefronts, then most instructions
-    #[arg(long, value_name = "N", requires = "lines", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", requires = "lines", value_parser = whole_number(1, u64::MAX))]
     hot: Option<u64>,
 }
 

@@ -4,9 +4,7 @@
 //! For each variant: the output is poisoned, the kernel launched, the output compared with the reference, and on a GPU the
 //! launch is timed. On the simulator the first launch gives the counters.
 
-use std::fmt::Display;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -16,6 +14,7 @@ use simt::Checks;
 use crate::device::{Buffer, CacheConfig, Counters, Device, LaunchConfig, OnDevice};
 use crate::error::{Error, Result};
 use crate::faults::{CheckFlags, Fault, Findings};
+use crate::flag_values::whole_number;
 use crate::lines::{LineFlags, Lines};
 use crate::npy;
 use crate::progress::Progress;
@@ -50,20 +49,6 @@ pub struct Settings {
     /// Where to say how far it is.
     #[arg(skip)]
     pub progress: Progress,
-}
-
-/// What reads a flag's value that is a whole number from `least` to `most`. All flags of labs with such values say the same
-/// about a wrong one.
-pub(super) fn whole_number<T>(least: T, most: T) -> impl Fn(&str) -> std::result::Result<T, String> + Clone
-where
-    T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
-{
-    move |text| {
-        text.parse()
-            .ok()
-            .filter(|number| (least..=most).contains(number))
-            .ok_or_else(|| format!("give a whole number from {least} to {most}"))
-    }
 }
 
 /// A number of seconds from a flag.

@@ -8,10 +8,11 @@ use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::offset as kernel;
 use serde_json::{Map, Value, json};
 
-use super::flow::{self, Description, Lab, Settings, whole_number};
+use super::flow::{self, Description, Lab, Settings};
 use super::{Entry, check};
 use crate::device::{Buffer, Counters, Device, LaunchConfig, OnDevice, POISON};
 use crate::error::{Error, Result};
+use crate::flag_values::whole_number;
 use crate::progress::Progress;
 use crate::random::Random;
 use crate::report::{Check, LabReport};

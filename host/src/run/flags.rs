@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Command};
 
 use super::argument::Argument;
 use crate::faults::CheckFlags;
+use crate::flag_values::{bytes32, whole_number};
 use crate::lines::LineFlags;
 
 const AFTER_HELP: &str = "\
@@ -54,7 +56,7 @@ pub(super) struct Flags {
     #[arg(value_name = "FILE.ptx")]
     pub(super) file: PathBuf,
     /// The kernel to launch
-    #[arg(value_name = "KERNEL")]
+    #[arg(value_name = "KERNEL", value_parser = NonEmptyStringValueParser::new())]
     pub(super) kernel: String,
     /// One argument for each of the kernel's parameters; see below
     #[arg(value_name = "ARG", allow_negative_numbers = true)]
@@ -68,20 +70,20 @@ pub(super) struct Flags {
     /// Blocks of a cluster [default: what the kernel demands, else 1]
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     pub(super) cluster: Option<[u32; 3]>,
-    /// Dynamic shared memory of a block
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    /// Dynamic shared memory of a block, such as 48K
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = bytes32)]
     pub(super) shared: u32,
     /// Write the buffer of argument I (from 0) to this file when the kernel is done
     #[arg(long, value_name = "I=FILE.npy")]
     pub(super) save: Vec<Save>,
     /// The part of a multiprocessor's memory that should be shared memory, in percent (0 to 100)
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]
     pub(super) carveout: Option<u8>,
     /// On a model of the simulator: registers of a thread, which limit how many blocks are resident
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=255))]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     pub(super) registers: Option<u32>,
     /// Print the elements of the buffer of argument I (from 0)
-    #[arg(long, value_name = "I", value_delimiter = ',')]
+    #[arg(long, value_name = "I", value_delimiter = ',', value_parser = whole_number(0, usize::MAX))]
     pub(super) print: Vec<usize>,
     /// On a GPU: also run on the simulator, for its counters
     #[arg(long)]
@@ -113,7 +115,7 @@ impl FromStr for Save {
 
 /// The extents of a grid or a block: one to three numbers; those left out are 1.
 fn extents(text: &str) -> std::result::Result<[u32; 3], String> {
-    let wrong = || "give one to three whole numbers from 1, as in 16 or 16,16 or 8,8,4".to_owned();
+    let wrong = || "give one to three whole numbers from 1 to 4294967295, as in 16 or 16,16 or 8,8,4".to_owned();
     let mut extents = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
@@ -146,7 +148,7 @@ mod tests {
         for text in ["", "0", "-1", "7,", "7,x", "1,2,3,4", "4294967296"] {
             assert_eq!(
                 extents(text),
-                Err("give one to three whole numbers from 1, as in 16 or 16,16 or 8,8,4".into()),
+                Err("give one to three whole numbers from 1 to 4294967295, as in 16 or 16,16 or 8,8,4".into()),
                 "{text}"
             );
         }

@@ -198,7 +198,8 @@ impl<'t> Parser<'t> {
     fn report_missing(&mut self, version: Option<versions::Version>, what: impl FnOnce() -> String, span: Span) {
         if let Some(version) = version {
             let problem = DeclarationError::NeedsVersion { what: what(), version }.into();
-            self.report(Fault { problem, span }, span.start);
+            let start = self.text[..span.start as usize].rfind('\n').map_or(0, |end| end + 1);
+            self.report(Fault { problem, span }, start as u32);
         }
     }
 
@@ -267,7 +268,9 @@ impl<'t> Parser<'t> {
 fn statement_text(text: &str) -> String {
     let mut line = String::new();
     let mut length = 0;
-    let mut text = text;
+    // These end with their line.
+    let is_header = [".version", ".target", ".address_size"].iter().any(|name| text.starts_with(name));
+    let mut text = if is_header { text.lines().next().unwrap_or_default() } else { text };
     while let Some(character) = text.chars().next() {
         if text.starts_with("//") {
             text = text.find('\n').map_or("", |end| &text[end..]);
@@ -309,6 +312,7 @@ mod tests {
     fn the_text_of_a_statement_is_one_short_line() {
         assert_eq!(statement_text("add.s32 \t%r1,\n  %r2, // comment; here\n %r3;\n next"), "add.s32 %r1, %r2, %r3;");
         assert_eq!(statement_text(".entry k(\n)\n{ ret; }"), ".entry k( )");
+        assert_eq!(statement_text(".target sm_75 // old\n.address_size 64"), ".target sm_75");
         assert_eq!(statement_text("mov.b64 {%r1, %r2}, %rd1; x"), "mov.b64 {%r1, %r2}, %rd1;");
         assert!(statement_text(&"x".repeat(1000)).len() < 110);
     }
