@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::Deserialize;
-use simt::{Launch, Memory, MetricValue, Model, Program, Report};
+use simt::{Launch, Memory, MetricValue, Model, Program, Report, TensorMap};
 
 #[derive(Clone, Deserialize)]
 struct Row {
@@ -112,6 +112,13 @@ impl Machine {
         let value = |argument: &Argument| match argument {
             Argument::Word(value) => value.to_le_bytes().to_vec(),
             Argument::Wide((_, value)) => value.to_le_bytes().to_vec(),
+            // The map of a tensor in a buffer.
+            Argument::Buffer(text) if text.contains(':') => {
+                let (name, map) = text.split_once(':').expect("it has one");
+                let map: TensorMap = map.parse().expect("the map is one");
+                let map = TensorMap { address: self.buffers[name], ..map };
+                map.encode().expect("the tensor is in its buffer").to_vec()
+            }
             Argument::Buffer(text) => {
                 let (name, offset) = text.split_once('+').unwrap_or((text, "0"));
                 (self.buffers[name] + offset.parse::<u64>().expect("an offset is a number")).to_le_bytes().to_vec()
@@ -225,7 +232,7 @@ const GROUPS: [(&[&str], &str); 13] = [
     (&["offset"], "the lab of misaligned reads and writes"),
     (&["matmul", "reduce"], "a matrix product and a reduction"),
     (&["cluster"], "clusters of 2 to 16 blocks"),
-    (&["bulk"], "bulk copies by the copy engine"),
+    (&["bulk", "tensor"], "bulk copies and boxes of tensors by the copy engine"),
     (&[""], "72 launches of access patterns"),
 ];
 

@@ -11,7 +11,7 @@ use super::{Model, Position};
 /// Multiprocessors of a TPC (texture processing cluster), which have neighbouring numbers.
 const OF_TPC: usize = 2;
 
-/// Blocks of clusters that a multiprocessor holds at once, as an H200's driver counts.
+/// Blocks of clusters that a multiprocessor holds at once: an H200's driver counts so, and its active warps are no more.
 const OF_CLUSTERS: u32 = 8;
 
 /// A block's seat.

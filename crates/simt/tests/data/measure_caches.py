@@ -13,6 +13,7 @@ import csv
 import ctypes
 import json
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -70,18 +71,40 @@ def driver(name, *arguments):
         sys.exit(f"{name}: error {status}")
 
 
+def tensor_map(text, address):
+    """The bytes of a map of a tensor of 32-bit words in two dimensions, as the simulator writes it: `u32[64x32],box:32x8`."""
+    WORDS = 2
+    width, height, *box = map(int, re.fullmatch(r"u32\[(\d+)x(\d+)\],box:(\d+)x(\d+)", text).groups())
+    room = ctypes.create_string_buffer(192)
+    place = (ctypes.addressof(room) + 63) // 64 * 64
+    driver(
+        "cuTensorMapEncodeTiled",
+        ctypes.c_void_p(place),
+        ctypes.c_uint(WORDS),
+        ctypes.c_uint(2),
+        ctypes.c_void_p(address),
+        (ctypes.c_uint64 * 2)(width, height),
+        (ctypes.c_uint64 * 1)(4 * width),
+        (ctypes.c_uint * 2)(*box),
+        (ctypes.c_uint * 2)(1, 1),
+        *[ctypes.c_uint(0)] * 4,
+    )
+    return ctypes.string_at(place, 128)
+
+
 def clusters_of(blocks, kernel, grid, block, shared):
     """How to launch a kernel in clusters of so many blocks, and the kernel."""
     function = ctypes.c_void_p(kernel.kernel.ptr)
     MORE_THAN_8_BLOCKS = 14
     driver("cuFuncSetAttribute", function, MORE_THAN_8_BLOCKS, 1)
     attribute = Attribute(Attribute.CLUSTER, 0, (blocks, 1, 1))
-    return Config((*grid,), (*block,), shared, None, ctypes.pointer(attribute), 1), function
+    return Config((*grid,), (*block,), shared, None, ctypes.pointer(attribute), int(blocks > 1)), function
 
 
 def launch_in_clusters(row, kernel, arguments):
-    config, function = clusters_of(row["cluster"], kernel, row["grid"], row["block"], row["shared"])
-    values = [ctypes.create_string_buffer(argument.tobytes()) for argument in arguments]
+    config, function = clusters_of(row.get("cluster", 1), kernel, row["grid"], row["block"], row["shared"])
+    # As they are in the host's memory; a tensor's map wants 64 bytes of alignment in the kernel's alone.
+    values = [ctypes.create_string_buffer(getattr(argument, "tobytes", lambda: argument)()) for argument in arguments]
     pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
     driver("cuLaunchKernelEx", ctypes.byref(config), function, pointers, None)
 
@@ -92,7 +115,7 @@ def occupancy():
     cp.zeros(1)
     kernel = cp.RawModule(path=os.path.join(HERE, "clusters.ptx")).get_function("k_share")
     print("blocks,threads,shared,clusters")
-    for threads, shared in [(64, 0), (256, 0), (1024, 0), (256, 100 << 10), (256, 200 << 10)]:
+    for threads, shared in [(32, 0), (64, 0), (256, 0), (1024, 0), (64, 8 << 10), (256, 100 << 10), (256, 200 << 10)]:
         kernel.max_dynamic_shared_size_bytes = shared
         for blocks in range(2, 17):
             config, function = clusters_of(blocks, kernel, (blocks, 1, 1), (threads, 1, 1), shared)
@@ -131,6 +154,9 @@ def launch(starts):
             return np.uint64(value[1])
         if isinstance(value, int):
             return np.uint32(value)
+        if ":" in value:
+            name, _, text = value.partition(":")
+            return tensor_map(text, buffers[name].data.ptr)
         name, _, offset = value.partition("+")
         return np.uint64(buffers[name].data.ptr + int(offset or 0))
 
@@ -144,7 +170,7 @@ def launch(starts):
         ready.append((kernel, row, tuple(map(argument, row["args"]))))
     cp.cuda.runtime.profilerStart()
     for kernel, row, arguments in ready:
-        if "cluster" in row:
+        if row["module"] == "clusters.ptx":
             launch_in_clusters(row, kernel, arguments)
         else:
             kernel(tuple(row["grid"]), tuple(row["block"]), arguments, shared_mem=row["shared"])
