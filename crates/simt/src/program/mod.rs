@@ -1,5 +1,7 @@
 //! A module made ready to run.
 
+mod access;
+mod asynchronous;
 mod blocks;
 mod code;
 mod control_flow;
@@ -12,8 +14,11 @@ mod matrix;
 mod order;
 mod request;
 mod system;
+mod texture;
 mod variables;
 
+pub(crate) use access::*;
+pub(crate) use asynchronous::*;
 pub(crate) use code::*;
 pub(crate) use fragment::Fragment;
 pub use inspection::RegisterUse;
@@ -21,6 +26,7 @@ pub(crate) use inspection::{CallFlow, Held, HeldRegisters, Inspection, Merge, Re
 pub(crate) use listing::source;
 pub(crate) use matrix::*;
 pub(crate) use system::SystemFunction;
+pub(crate) use texture::*;
 pub(crate) use variables::{function_at, window};
 
 use std::collections::HashMap;

@@ -26,11 +26,13 @@
 //! [`Memory::create_texture`]: crate::Memory::create_texture
 //! [`Memory::create_surface`]: crate::Memory::create_surface
 
+mod image;
 mod objects;
 mod sample;
 mod texel;
 
-pub(crate) use objects::{Image, Objects, Seen, Source, Surface, TexelFault, Texture, Touched, array_sector};
+pub(crate) use image::{Image, Seen, TexelFault, Touched, array_sector};
+pub(crate) use objects::{Objects, Source, Surface, Texture};
 pub(crate) use sample::{Coordinates, Lod, gather, sample};
 pub(crate) use texel::{data_type_code, encode};
 

@@ -1,10 +1,9 @@
 //! The arrays, textures, samplers and surfaces of a device.
 
-use super::texel::{self, Texel};
+use super::texel;
 use super::{
     ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError, TextureSource,
 };
-use crate::memory::AccessFaultKind;
 use crate::{GLOBAL_BASE, Memory};
 
 /// Texels in each dimension, and layers, that an array may have (CUDA programming guide, "Technical Specifications").
@@ -33,7 +32,7 @@ pub(crate) struct Objects {
     surfaces: Vec<Option<Surface>>,
 }
 
-/// An array: its texels lie in the device's memory. (The hardware's order of them is its own; see [`Image::texel`].)
+/// An array: its texels lie in the device's memory. (The hardware's order of them is its own; see [`Image::texel`](super::Image::texel).)
 #[derive(Clone, Copy, Debug)]
 struct Array {
     address: u64,
@@ -60,14 +59,6 @@ pub(crate) enum Source {
     Array { address: u64, shape: ArrayShape },
     Linear { address: u64, texels: u32, format: TexelFormat },
     Pitched { address: u64, width: u32, height: u32, pitch: u64, format: TexelFormat },
-}
-
-/// A texel that is not in memory any more.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TexelFault {
-    pub address: u64,
-    pub width: u32,
-    pub kind: AccessFaultKind,
 }
 
 fn index_of(handle: u64, kind: u64) -> Option<usize> {
@@ -333,137 +324,6 @@ impl Memory {
     pub(crate) fn object_handle(&self, value: u64) -> u64 {
         let mut bytes = [0; 8];
         if value >= GLOBAL_BASE && self.read(value, &mut bytes).is_ok() { u64::from_le_bytes(bytes) } else { value }
-    }
-}
-
-/// What a fetch of a warp reads: the texels, and where they lie.
-pub(crate) struct Image<'a> {
-    pub memory: &'a Memory,
-    pub source: Source,
-    /// What was read.
-    pub touched: &'a mut Vec<Touched>,
-    /// The lanes that look for sectors together, of which this is one: a number.
-    pub group: u32,
-    /// What the sanitizer is to know; `None` if it does not ask.
-    pub seen: Option<&'a mut Seen>,
-}
-
-/// What the sanitizer is to know of a fetch.
-#[derive(Debug, Default)]
-pub(crate) struct Seen {
-    /// The addresses of the texels that matter.
-    pub texels: Vec<u64>,
-    /// Whether what comes now has no weight.
-    pub weightless: bool,
-    /// Whether a texel that is not in memory any more is zero, and no fault.
-    pub forgives: bool,
-}
-
-/// An element of a texture or surface that a lane has reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Touched {
-    /// The lanes that look for sectors together.
-    pub group: u32,
-    /// The sector that it is in.
-    pub sector: u64,
-    /// Its address.
-    pub address: u64,
-}
-
-/// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are laid out in blocks, so that neighbours
-/// in y are neighbours in memory too. So it is where there is one row alone.
-const SECTOR_COLUMNS: u64 = 16;
-
-/// The sector of a byte of an array, as a number that no other sector of it has. `row` counts through layers and slices.
-pub(crate) fn array_sector(shape: &ArrayShape, base: u64, x_bytes: u64, row: u64) -> u64 {
-    let rows_before = u64::from(shape.height.max(1).next_multiple_of(2));
-    let height = u64::from(shape.height.max(1));
-    // Two rows of one slice or layer share sectors, never those of two.
-    let row = row / height * rows_before + row % height;
-    base + ((row / 2) << 24) + x_bytes / SECTOR_COLUMNS
-}
-
-impl Image<'_> {
-    pub fn format(&self) -> TexelFormat {
-        match self.source {
-            Source::Array { shape, .. } => shape.format,
-            Source::Linear { format, .. } | Source::Pitched { format, .. } => format,
-        }
-    }
-
-    pub fn gives_floats(&self, sampling: &Sampling) -> bool {
-        texel::gives_floats(self.format(), sampling)
-    }
-
-    pub fn dimensions(&self) -> usize {
-        self.source.shape().dimensions()
-    }
-
-    pub fn is_linear_memory(&self) -> bool {
-        matches!(self.source, Source::Linear { .. })
-    }
-
-    /// Layers; one where it is not layered.
-    pub fn layers(&self) -> u32 {
-        self.source.shape().layers.max(1)
-    }
-
-    pub fn levels(&self) -> u32 {
-        self.source.shape().levels
-    }
-
-    pub fn extent(&self, level: u32) -> [u32; 3] {
-        self.source.shape().extent(level)
-    }
-
-    /// Whether the texels that come now have no weight: they are read all the same, as the hardware does.
-    pub fn set_weightless(&mut self, weightless: bool) {
-        if let Some(seen) = &mut self.seen {
-            seen.weightless = weightless;
-        }
-    }
-
-    /// Reads a texel, which is within the level.
-    pub fn texel(
-        &mut self,
-        level: u32,
-        layer: u32,
-        [x, y, z]: [u32; 3],
-        sampling: &Sampling,
-    ) -> Result<Texel, TexelFault> {
-        let format = self.format();
-        let size = u64::from(format.bytes());
-        let (x, y, z) = (u64::from(x), u64::from(y), u64::from(z));
-        let (address, sector) = match self.source {
-            Source::Array { address, shape } => {
-                let level = level.min(shape.levels - 1);
-                let height = u64::from(shape.extent(level)[1]);
-                let slice = if shape.layers > 0 { u64::from(layer.min(shape.layers - 1)) } else { z };
-                let base = address + shape.level_offset(level);
-                let row = slice * height + y;
-                (base + row * shape.pitch(level) + x * size, array_sector(&shape, base, x * size, row))
-            }
-            Source::Linear { address, .. } => (address + x * size, (address + x * size) / 32),
-            Source::Pitched { address, pitch, .. } => {
-                let at = address + y * pitch + x * size;
-                (at, at / 32)
-            }
-        };
-        self.touched.push(Touched { group: self.group, sector, address });
-        if let Some(seen) = self.seen.as_mut().filter(|seen| !seen.weightless) {
-            seen.texels.push(address);
-        }
-        let mut bytes = [0; 16];
-        let bytes = &mut bytes[..size as usize];
-        if self.memory.read(address, bytes).is_err() {
-            if self.seen.as_ref().is_some_and(|seen| seen.forgives) {
-                return Ok([0; 4]);
-            }
-            let kind = self.memory.check(address, 1, false).err();
-            let kind = kind.unwrap_or(AccessFaultKind::OutOfBounds { nearest: None });
-            return Err(TexelFault { address, width: size as u32, kind });
-        }
-        Ok(texel::decode(bytes, format, sampling))
     }
 }
 

@@ -4,7 +4,7 @@
 //! linear filter, half a texel is taken off, the whole part names the first of two texels in that dimension, and the fraction
 //! is the weight of the second. The sum is made without intermediate rounding, and then rounded as the format has it.
 
-use super::objects::{Image, TexelFault};
+use super::image::{Image, TexelFault};
 use super::texel::{self, Texel};
 use super::{AddressMode, Filter, Sampling};
 

@@ -4,9 +4,10 @@ use ptx::{
     FenceProxies, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type,
 };
 
-use super::super::code::{
-    Action, AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore, TensorCopy, TensorTransfer,
+use super::super::asynchronous::{
+    AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore, TensorCopy, TensorTransfer,
 };
+use super::super::code::Action;
 use super::super::inspection::Rule;
 use super::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;

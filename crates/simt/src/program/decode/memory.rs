@@ -5,7 +5,8 @@ use ptx::{
     Type,
 };
 
-use super::super::code::{Action, Atomic, Constant, Copied, Fence, Load, Order, Reach, Rows, Store};
+use super::super::access::{Atomic, Copied, Fence, Load, Order, Reach, Store};
+use super::super::code::{Action, Constant, Rows};
 use super::super::inspection::Rule;
 use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
 use crate::LoadErrorReason;

@@ -2,7 +2,8 @@
 
 use ptx::{Destination, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
 
-use super::super::code::{Action, Constant, Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
+use super::super::code::{Action, Constant};
+use super::super::texture::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
 use super::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 use crate::lanes::FIXED;

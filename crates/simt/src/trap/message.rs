@@ -1,0 +1,222 @@
+//! What is said of a fault.
+
+use std::fmt;
+
+use ptx::Space;
+
+use super::{Absence, AccessAction, CLUSTER_BARRIER, MbarrierFault, SourcePosition, Trap, TrapKind, WARPGROUP_BARRIER};
+use crate::FreeFault;
+use crate::memory::{Bytes, RefusedAccess};
+
+/// The name of a barrier.
+struct BarrierName(u32);
+
+impl fmt::Display for BarrierName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            CLUSTER_BARRIER => write!(formatter, "the cluster's barrier"),
+            WARPGROUP_BARRIER.. => {
+                write!(formatter, "the wait for the products of warpgroup {}", self.0 - WARPGROUP_BARRIER)
+            }
+            number => write!(formatter, "barrier {number}"),
+        }
+    }
+}
+
+pub(crate) struct Triple(pub [u32; 3]);
+
+impl fmt::Display for Triple {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.0;
+        write!(formatter, "({x}, {y}, {z})")
+    }
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Absence::Exited => write!(formatter, "has exited"),
+            Absence::AtBarrier(barrier) => write!(formatter, "waits at {}", BarrierName(*barrier)),
+            Absence::AtPhase => write!(formatter, "waits for a phase of an mbarrier"),
+            Absence::NoThread => write!(formatter, "is no thread of the block"),
+            Absence::InWarp => write!(formatter, "waits for other lanes of its warp"),
+            Absence::Diverged => write!(formatter, "is on another path"),
+        }
+    }
+}
+
+/// A state space in words.
+pub(crate) fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Generic => "generic",
+        Space::Global => "global",
+        Space::Shared => "shared",
+        Space::ClusterShared => "distributed shared",
+        Space::Local => "local",
+        Space::Constant => "constant",
+        Space::Parameter => "parameter",
+    }
+}
+
+impl fmt::Display for AccessAction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            AccessAction::Read => "read",
+            AccessAction::Write => "write",
+            AccessAction::Atomic => "atomic operation",
+        })
+    }
+}
+
+/// `FILE:LINE:COLUMN`.
+impl fmt::Display for SourcePosition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)?;
+        match self.column {
+            0 => Ok(()),
+            column => write!(formatter, ":{column}"),
+        }
+    }
+}
+
+impl fmt::Display for MbarrierFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MbarrierFault::NotInitialized => write!(formatter, "there is none, `mbarrier.init` makes one"),
+            MbarrierFault::Count { count } => {
+                write!(formatter, "it cannot wait for {count} arrivals: 1 to 1048575 are possible")
+            }
+            MbarrierFault::Arrivals { arrivals: 0, .. } => write!(formatter, "an arrival of no thread"),
+            MbarrierFault::Arrivals { arrivals, pending } => {
+                write!(formatter, "arrivals: {arrivals}, but the phase waits for {pending} more only")
+            }
+            MbarrierFault::Bytes { bytes } => {
+                write!(formatter, "it cannot wait for {bytes} bytes: -1048575 to 1048575 are possible")
+            }
+            MbarrierFault::OtherBlock => write!(formatter, "it is of another block than the bytes that it is told of"),
+            MbarrierFault::Completes => write!(formatter, "an arrival with `.noComplete` completes the phase"),
+        }
+    }
+}
+
+impl fmt::Display for TrapKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            &TrapKind::Access { action, space, address, width, ref fault } => {
+                RefusedAccess { action, space, address, width, fault }.fmt(formatter)
+            }
+            TrapKind::Free { address, fault } => match fault {
+                FreeFault::NotAllocated => write!(formatter, "free of {address:#x}, which malloc did not give"),
+                FreeFault::Freed { allocation } => write!(
+                    formatter,
+                    "double free: the {} at {address:#x} have been freed before",
+                    Bytes(allocation.bytes)
+                ),
+                FreeFault::Inside { allocation } => write!(
+                    formatter,
+                    "free of {address:#x}, which is {} past the start of an {allocation}",
+                    Bytes(address - allocation.address)
+                ),
+                FreeFault::NotOfHeap { allocation } => write!(
+                    formatter,
+                    "free of {address:#x}, which malloc did not give: it is in an {allocation}, made by the host or the module"
+                ),
+            },
+            TrapKind::BarrierDivergence { barrier, missing, absence } => write!(
+                formatter,
+                "{} is not executed by the whole warp: thread {} {absence}",
+                BarrierName(*barrier),
+                Triple(*missing)
+            ),
+            TrapKind::BarrierNeverReached { barrier, arrived, expected, missing } => {
+                write!(
+                    formatter,
+                    "{} is never complete: {arrived} of {expected} threads are there",
+                    BarrierName(*barrier)
+                )?;
+                match missing {
+                    Some((thread, absence)) => write!(formatter, ", thread {} {absence}", Triple(*thread)),
+                    None => Ok(()),
+                }
+            }
+            TrapKind::ClusterBarrierOrder { waits: true } => {
+                write!(formatter, "a wait at the cluster's barrier without an arrival before")
+            }
+            TrapKind::ClusterBarrierOrder { waits: false } => {
+                write!(formatter, "a second arrival at the cluster's barrier without a wait after the first")
+            }
+            TrapKind::WarpNeverConverges { members, missing, absence } => write!(
+                formatter,
+                "lanes {members:#010x} of the warp never meet: lane {} {absence}",
+                missing.trailing_zeros()
+            ),
+            TrapKind::InvalidBarrier { barrier, threads: None } => {
+                write!(formatter, "there is no barrier {barrier}: a block has barriers 0 to 15")
+            }
+            TrapKind::InvalidBarrier { barrier, threads: Some(threads) } => write!(
+                formatter,
+                "barrier {barrier} cannot wait for {threads} threads: barriers are 0 to 15, threads a multiple of 32 and \
+                 no more than the block has warps for"
+            ),
+            TrapKind::Texture(fault) => write!(formatter, "{fault}"),
+            TrapKind::Tensor(fault) => write!(formatter, "{fault}"),
+            TrapKind::TrapInstruction => write!(formatter, "trap instruction (a panic, usually)"),
+            TrapKind::Assertion { message, file, line, function } => {
+                write!(formatter, "assertion `{message}` failed at {file}:{line} in `{function}`")
+            }
+            TrapKind::Breakpoint => write!(formatter, "breakpoint"),
+            TrapKind::StepLimit { limit } => {
+                write!(formatter, "the launch did not end within {limit} warp instructions")
+            }
+            TrapKind::IncompleteWarp { missing, absence } => write!(
+                formatter,
+                "only a part of the warp executes an instruction of all its 32 lanes: lane {} {absence}",
+                missing.trailing_zeros()
+            ),
+            TrapKind::BulkCopySize { bytes } => {
+                write!(formatter, "a bulk copy of {bytes} bytes: a multiple of 16 up to 1048560 is possible")
+            }
+            TrapKind::IncompleteWarpgroup { warps } => write!(
+                formatter,
+                "an instruction of the four warps of a warpgroup, in one of {warps}: a block needs a multiple of 128 threads"
+            ),
+            TrapKind::NotUniform { what } => {
+                write!(formatter, "{what} is not the same in all lanes of the warp, as it must be")
+            }
+            TrapKind::InvalidMbarrier { address, fault } => {
+                write!(formatter, "mbarrier at shared address {address:#x}: {fault}")
+            }
+            TrapKind::PhaseNeverComplete { address, arrivals, bytes } => write!(
+                formatter,
+                "the phase of the mbarrier at shared address {address:#x} is never complete: it waits for {arrivals} more \
+                 arrivals and {bytes} more bytes"
+            ),
+            TrapKind::CallDepth { limit } => write!(formatter, "calls nested more than {limit} deep"),
+            TrapKind::LocalMemory { needed, limit } => {
+                write!(formatter, "{needed} bytes of local memory a thread, there are {limit}")
+            }
+            TrapKind::InvalidCall { address } => {
+                write!(formatter, "call of {address:#x}, which is no function that this call may reach")
+            }
+            TrapKind::InvalidBranch { index, targets } => {
+                write!(formatter, "branch index {index} of a table with {targets} targets")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "kernel `{}`: {}", self.kernel, self.kind)?;
+        write!(formatter, "; thread {} of block {}", Triple(self.thread), Triple(self.block))?;
+        if let Some(source) = self.source.first() {
+            write!(formatter, ", {source}")?;
+        }
+        if self.function != self.kernel {
+            write!(formatter, ", in `{}`", self.function)?;
+        }
+        write!(formatter, ", {}:{}: `{}`", self.module, self.ptx_line, self.instruction)
+    }
+}
+
+impl std::error::Error for Trap {}
