@@ -9,6 +9,8 @@ fn the_kernels_of_any_compiler_are_listed() {
     let text = output("check ../crates/ptx/tests/data/nvcc.ptx");
     assert!(text.starts_with("../crates/ptx/tests/data/nvcc.ptx: valid PTX 9.5 for sm_90, 4 kernels\n"), "{text}");
     assert!(text.contains("\ntranspose_padded: 121 instructions, 4224 bytes of shared memory\n"), "{text}");
+    let text = output("check ../tests/wild/ptx/cutlass.sm_90a.ptx");
+    assert!(text.contains("cutlass.sm_90a.ptx: valid PTX 9.0 for sm_90a, 2 kernels\n"), "{text}");
     let text = output("check ../kernels/ptx/kernels.sm_75.ptx --format json");
     let json: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&json["valid"], &json["target"]), (&Value::Bool(true), &Value::from("sm_75")));

@@ -241,9 +241,10 @@ impl Kernel<'_> {
 fn write_kernels(name: &str, module: &Module, format: Format, out: &mut dyn Write) -> Result<()> {
     let kernels = kernels(module);
     let (major, minor) = module.version;
+    let target = format!("sm_{}{}", module.target, module.target_suffix.map_or(String::new(), String::from));
     if format == Format::Table {
         let count = counted(kernels.len() as u64, "kernel");
-        writeln!(out, "{}: valid PTX {major}.{minor} for sm_{}, {count}", printable(name), module.target)?;
+        writeln!(out, "{}: valid PTX {major}.{minor} for {target}, {count}", printable(name))?;
         for kernel in &kernels {
             write!(out, "{}", kernel.text())?;
         }
@@ -265,7 +266,7 @@ fn write_kernels(name: &str, module: &Module, format: Format, out: &mut dyn Writ
         "file": name,
         "valid": true,
         "version": format!("{major}.{minor}"),
-        "target": format!("sm_{}", module.target),
+        "target": target,
         "kernels": kernels.iter().map(Kernel::json).collect::<Value>(),
         "errors": [],
     });

@@ -14,8 +14,8 @@ pub struct Module {
     pub version: (u32, u32),
     /// `.target`: the number of `sm_NN`.
     pub target: u32,
-    /// Whether it is for that architecture alone, or its family: `sm_90a`, `sm_100f`.
-    pub target_is_specific: bool,
+    /// What follows the number where the module is for that architecture alone (`sm_90a`), or its family (`sm_100f`).
+    pub target_suffix: Option<char>,
     /// `.target ..., debug`: made to be looked at with a debugger, and not optimised.
     pub is_for_debugger: bool,
     /// All variables: the module's own and those of its functions.

@@ -41,7 +41,7 @@ pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
         text: text.to_owned(),
         version: (0, 0),
         target: 0,
-        target_is_specific: false,
+        target_suffix: None,
         is_for_debugger: false,
         variables: Arena::default(),
         functions: Arena::default(),
@@ -165,13 +165,13 @@ impl<'t> Parser<'t> {
         loop {
             let word = self.cursor.word("a target such as `sm_75`")?;
             if let Some(number) = word.text.strip_prefix("sm_") {
-                let general = number.trim_end_matches(['a', 'f']);
+                let general = number.strip_suffix(['a', 'f']).unwrap_or(number);
                 match general.parse() {
                     Ok(found @ 10..1000) => {
                         let module = &mut self.environment.module;
                         module.target = found;
-                        module.target_is_specific = general != number;
                         let suffix = &number[general.len()..];
+                        module.target_suffix = suffix.chars().next();
                         let missing = versions::missing_target(found, suffix, module.version);
                         self.report_missing(missing, || format!(".target {}", word.text), word.span);
                     }

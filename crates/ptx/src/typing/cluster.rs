@@ -46,7 +46,7 @@ pub(super) fn no_effect(c: &mut Context<'_, '_>) -> Parsed<Op> {
             c.require(&[("sync", ())], "`.sync`")?;
             c.require(&[("aligned", ())], "`.aligned`")?;
             c.ty_of(&[U32])?;
-            if !c.environment.module.target_is_specific {
+            if c.environment.module.target_suffix.is_none() {
                 return fault(c.name_span(), InstructionError::OtherTarget { instruction: c.name(), target: "sm_90a" });
             }
             c.operands(1)?;

@@ -164,7 +164,7 @@ fn replace(c: &mut Context<'_, '_>) -> Parsed<Op> {
         OfDimension(fn(u8) -> TensorField, Type),
         Coded(TensorField, u64),
     }
-    if !c.environment.module.target_is_specific {
+    if c.environment.module.target_suffix.is_none() {
         return fault(c.name_span(), InstructionError::OtherTarget { instruction: c.name(), target: "sm_90a" });
     }
     if c.has_modifier("swizzle_atomicity") {

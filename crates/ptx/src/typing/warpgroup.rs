@@ -21,7 +21,7 @@ pub(super) fn wgmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
         Multiply,
     }
     let module = &c.environment.module;
-    if module.target != 90 || !module.target_is_specific {
+    if module.target != 90 || module.target_suffix.is_none() {
         return fault(c.name_span(), InstructionError::OtherTarget { instruction: c.name(), target: "sm_90a" });
     }
     let forms = [
