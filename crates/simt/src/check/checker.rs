@@ -7,7 +7,7 @@ use ptx::Space;
 use super::blame::{report_map, report_race, report_unseen};
 use super::copies::{Copies, Copy, Met};
 use super::proxies::Proxies;
-use super::race::{Races, Reached};
+use super::race::{Conflict, Races, Reached};
 use super::read_only::ReadOnly;
 use super::touch::{Coming, Path, Stored, There, Touch, is_tolerable};
 use super::underway::{Ahead, Operation, Run, Underway};
@@ -210,29 +210,14 @@ impl<'l> Checker<'l> {
             let time = races.clocks.interval(warp);
             let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes, base, warp, time };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
-            if touch.coming.path == Path::Texture {
-                races.earlier(&reached, false, &|_, _| true, &mut |races, conflict| {
-                    report_unseen(findings, races, block, touch, (lanes, there), &conflict);
-                });
-                return races.access(&reached, &mut |_, _| {});
-            }
-            if touch.coming.path == Path::TensorMap {
-                Self::meet_map(races, findings, block, touch, (lanes, there), &reached);
-            }
             let mut raced = 0;
+            if touch.coming.path != Path::Generic {
+                raced = Self::by_another_path(races, findings, &self.proxies, (block, touch, lanes, there), &reached);
+            }
             let (reads, read_only) = (touch.coming.action == AccessAction::Read, &mut self.read_only);
             if read_only.concerns(&reached) && (!reads || races.has_writes(reached.allocation)) {
                 let matters = |_: &Races, before| reads || read_only.made(before);
                 races.earlier(&reached, !reads, &matters, &mut |races, conflict| {
-                    raced |= 1 << conflict.lane;
-                    report_unseen(findings, races, block, touch, (lanes, there), &conflict);
-                });
-            }
-            if touch.coming.path == Path::Async {
-                let proxies = &self.proxies;
-                let matters =
-                    |races: &Races, before| proxies.is_generic(before) && races.lacks_proxy_fence(before, &reached);
-                races.earlier(&reached, false, &matters, &mut |races, conflict| {
                     raced |= 1 << conflict.lane;
                     report_unseen(findings, races, block, touch, (lanes, there), &conflict);
                 });
@@ -253,25 +238,46 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A copy reads the tensor map that describes it: has a fence made it visible?
+    /// An access that comes to memory by another path than loads and stores: is there anything that it need not see? Returns the lanes that
+    /// were told of.
     #[cold]
     #[inline(never)]
-    fn meet_map(
+    fn by_another_path(
         races: &mut Races,
         findings: &mut Findings,
-        block: u64,
-        touch: &Touch,
-        (lanes, there): (&Lanes, &There),
+        proxies: &Proxies,
+        (block, touch, lanes, there): (u64, &Touch, &Lanes, &There),
         reached: &Reached,
-    ) {
-        let mut writes = Vec::new();
-        races.earlier(reached, false, &|_, _| true, &mut |_, conflict| writes.push(conflict));
-        for conflict in writes {
-            let address = there.address(lanes, conflict.lane);
-            if let Some(missing) = races.missing_map_fence(conflict.before, reached, address) {
-                report_map(findings, races, block, touch, (lanes, there), &conflict, missing);
+    ) -> u32 {
+        let mut told = 0;
+        let mut report = |races: &Races, conflict: Conflict| {
+            told |= 1 << conflict.lane;
+            report_unseen(findings, races, block, touch, (lanes, there), &conflict);
+        };
+        match touch.coming.path {
+            Path::Texture => {
+                races.earlier(reached, false, &|_, _| true, &mut report);
+                // Whatever orders them.
+                return u32::MAX;
             }
+            Path::Async => {
+                let matters =
+                    |races: &Races, before| proxies.is_generic(before) && races.lacks_proxy_fence(before, reached);
+                races.earlier(reached, false, &matters, &mut report);
+            }
+            Path::TensorMap => {
+                let mut writes = Vec::new();
+                races.earlier(reached, false, &|_, _| true, &mut |_, conflict| writes.push(conflict));
+                for conflict in writes {
+                    let address = there.address(lanes, conflict.lane);
+                    if let Some(missing) = races.missing_map_fence(conflict.before, reached, address) {
+                        report_map(findings, races, block, touch, (lanes, there), &conflict, missing);
+                    }
+                }
+            }
+            Path::Generic | Path::Mbarrier => {}
         }
+        told
     }
 
     /// Lanes whose accesses are in order otherwise: do they come before a copy that is on its way?

@@ -30,7 +30,7 @@ pub(super) fn access(checker: &mut Checker, warp: &mut Warp, coming: &Coming, ma
     if coming.action != AccessAction::Read {
         return write(warp, coming, mask, addresses);
     }
-    let stored_at = coming.copied.stored_at;
+    let stored_at = coming.copied.stored_at();
     if stored_at.is_some() && !warp.incomplete.is_empty() {
         // What these lanes read here before was not stored in local memory.
         let is_past = |value: &mut Incomplete| Some(value.stored_at) == stored_at && mask >> value.lane & 1 == 1;
@@ -45,12 +45,13 @@ pub(super) fn access(checker: &mut Checker, warp: &mut Warp, coming: &Coming, ma
 fn read(checker: &mut Checker, warp: &mut Warp, coming: &Coming, lane: usize, address: u64) {
     let &Coming { width, element, copied, place, .. } = coming;
     let has = |from: u32, bytes: u32| warp.local.has(lane, address + u64::from(from), bytes);
-    if has(0, width) || copied.in_place {
+    if has(0, width) || copied.is_in_place() {
         return;
     }
     let bytes = (0..width).filter(|&at| has(at, 1)).fold(0, |bytes, at| bytes | 1 << at);
-    let value = Incomplete { lane, read_at: place, stored_at: copied.stored_at.unwrap_or(0), address, width, bytes };
-    if copied.stored_at.is_some() {
+    let value =
+        Incomplete { lane, read_at: place, stored_at: copied.stored_at().unwrap_or(u32::MAX), address, width, bytes };
+    if copied.stored_at().is_some() {
         return warp.incomplete.push(value);
     }
     let is_tolerable = || (0..width / element).all(|index| copied.has(index) || has(index * element, element));
@@ -80,7 +81,7 @@ fn write(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
 fn tell(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
     let &Incomplete { lane, read_at, address, width, bytes, .. } = value;
     // A copy of padding to other memory is none of its uses.
-    if bytes == 0 || value.stored_at == 0 {
+    if bytes == 0 || value.stored_at == u32::MAX {
         let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
         checker.tell(kind, read_at, warp.index, lane as u32, Some(AccessAction::Read));
     }

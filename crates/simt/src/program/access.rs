@@ -104,21 +104,40 @@ pub(crate) struct Load {
     pub copied: Copied,
 }
 
-/// What becomes of a value that is loaded.
+/// What becomes of a value that is loaded, in one word: it goes with each access that is checked.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Copied {
-    /// The elements that are read only to be stored elsewhere, or not used at all: one bit each.
-    pub elements: u8,
-    /// Whether the value goes back to where it came from, with some of its bits replaced, and nowhere else.
-    pub in_place: bool,
-    /// The instruction that stores it as it is, where nothing else uses it: an index in [`Code::places`].
-    pub stored_at: Option<u32>,
-}
+pub(crate) struct Copied(u32);
 
 impl Copied {
-    /// Whether an element is only copied.
+    const IN_PLACE: u32 = 1 << 7;
+    const PLACE: u32 = 8;
+
+    /// An element is read only to be stored elsewhere, or not used at all.
+    pub fn add(&mut self, element: usize) {
+        self.0 |= 1 << element.min(6);
+    }
+
+    /// Whether one is.
     pub fn has(self, element: u32) -> bool {
-        self.elements >> (element & 7) & 1 == 1
+        self.0 >> element.min(6) & 1 == 1
+    }
+
+    /// Whether the value goes back to where it came from, with some of its bits replaced, and nowhere else.
+    pub fn is_in_place(self) -> bool {
+        self.0 & Self::IN_PLACE != 0
+    }
+
+    /// The instruction that stores it as it is, where nothing else uses it: an index in [`Code::places`].
+    pub fn stored_at(self) -> Option<u32> {
+        (self.0 >> Self::PLACE).checked_sub(1)
+    }
+
+    /// It is so.
+    pub fn mark(&mut self, in_place: bool, stored_at: Option<u32>) {
+        self.0 |= if in_place { Self::IN_PLACE } else { 0 };
+        // Instructions that have no room here are none.
+        let place = stored_at.map_or(0, |place| place + 1);
+        self.0 |= if place < 1 << (32 - Self::PLACE) { place << Self::PLACE } else { 0 };
     }
 }
 

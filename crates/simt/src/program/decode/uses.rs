@@ -139,7 +139,9 @@ impl Uses {
             };
             for (index, destination) in destinations.iter().enumerate() {
                 let computed = destination.is_some_and(|register| self.computed.contains(&register));
-                load.copied.elements |= u8::from(!computed) << index;
+                if !computed {
+                    load.copied.add(index);
+                }
             }
             if let [Some(register)] = destinations[..] {
                 self.single_loads.push((at, register));
