@@ -27,6 +27,14 @@ fn flags_that_do_not_fit_are_one_line() {
         ("offset --block 1025", &["--block", "1025"]),
         ("offset --block 0", &["--block", "0"]),
         ("devices --device tpu", &["tpu", "sim"]),
+        ("devices --memory-limit 999999999T", &["--memory-limit", "too large", "16777215T"]),
+        ("devices --step-limit 0", &["--step-limit", "from 1 to"]),
+        ("run a.ptx k --grid 99999999999 --block 1", &["--grid", "from 1 to 4294967295"]),
+        ("run a.ptx k --grid 1 --block 1 --shared 5G", &["--shared", "too large"]),
+        ("run a.ptx k --grid 1 --block 1 --shared many", &["--shared", "no number of bytes"]),
+        ("run a.ptx k --grid 1 --block 1 --registers 256", &["--registers", "from 1 to 255"]),
+        ("run a.ptx k --grid 1 --block 1 --print x", &["--print", "whole number"]),
+        ("run a.ptx k --grid 1 --block 1 --lines --hot 0", &["--hot", "from 1 to"]),
     ] {
         fails(host(arguments), 2, parts);
     }

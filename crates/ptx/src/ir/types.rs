@@ -88,81 +88,63 @@ impl Type {
         }
     }
 
-    /// The name in PTX text, without the dot.
-    pub fn name(self) -> &'static str {
-        match self {
-            Type::Pred => "pred",
-            Type::B8 => "b8",
-            Type::B16 => "b16",
-            Type::B32 => "b32",
-            Type::B64 => "b64",
-            Type::B128 => "b128",
-            Type::U8 => "u8",
-            Type::U16 => "u16",
-            Type::U32 => "u32",
-            Type::U64 => "u64",
-            Type::S8 => "s8",
-            Type::S16 => "s16",
-            Type::S32 => "s32",
-            Type::S64 => "s64",
-            Type::F16 => "f16",
-            Type::F16x2 => "f16x2",
-            Type::Bf16 => "bf16",
-            Type::Bf16x2 => "bf16x2",
-            Type::U16x2 => "u16x2",
-            Type::S16x2 => "s16x2",
-            Type::Tf32 => "tf32",
-            Type::E4m3x2 => "e4m3x2",
-            Type::E5m2x2 => "e5m2x2",
-            Type::F32 => "f32",
-            Type::F64 => "f64",
-            Type::TextureReference => "texref",
-            Type::SamplerReference => "samplerref",
-            Type::SurfaceReference => "surfref",
-        }
-    }
-
-    /// The type of that name, without the dot.
-    pub fn from_name(name: &str) -> Option<Type> {
-        use Type::*;
-        [
-            Pred,
-            B8,
-            B16,
-            B32,
-            B64,
-            B128,
-            U8,
-            U16,
-            U32,
-            U64,
-            S8,
-            S16,
-            S32,
-            S64,
-            U16x2,
-            S16x2,
-            F16,
-            F16x2,
-            Bf16,
-            Bf16x2,
-            Tf32,
-            E4m3x2,
-            E5m2x2,
-            F32,
-            F64,
-            TextureReference,
-            SamplerReference,
-            SurfaceReference,
-        ]
-        .into_iter()
-        .find(|candidate| candidate.name() == name)
-    }
-
     /// Whether instructions have the type, but no register and no variable.
     pub fn is_of_instructions_only(self) -> bool {
         matches!(self, Type::U16x2 | Type::S16x2 | Type::Tf32 | Type::E4m3x2 | Type::E5m2x2)
     }
+}
+
+/// The names of the types, in both directions.
+macro_rules! names {
+    ($($ty:ident $name:literal,)*) => {
+        impl Type {
+            /// The name in PTX text, without the dot.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Type::$ty => $name,)*
+                }
+            }
+
+            /// The type of that name, without the dot.
+            pub fn from_name(name: &str) -> Option<Type> {
+                Some(match name {
+                    $($name => Type::$ty,)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+names! {
+    Pred "pred",
+    B8 "b8",
+    B16 "b16",
+    B32 "b32",
+    B64 "b64",
+    B128 "b128",
+    U8 "u8",
+    U16 "u16",
+    U32 "u32",
+    U64 "u64",
+    S8 "s8",
+    S16 "s16",
+    S32 "s32",
+    S64 "s64",
+    F16 "f16",
+    F16x2 "f16x2",
+    Bf16 "bf16",
+    Bf16x2 "bf16x2",
+    U16x2 "u16x2",
+    S16x2 "s16x2",
+    Tf32 "tf32",
+    E4m3x2 "e4m3x2",
+    E5m2x2 "e5m2x2",
+    F32 "f32",
+    F64 "f64",
+    TextureReference "texref",
+    SamplerReference "samplerref",
+    SurfaceReference "surfref",
 }
 
 /// Where an address points.

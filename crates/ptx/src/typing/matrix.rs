@@ -116,25 +116,26 @@ fn shape_and_count(c: &mut Context<'_, '_>) -> Parsed<usize> {
     c.require(&COUNTS, "`.x1`, `.x2` or `.x4`")
 }
 
-/// `ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 {d0, d1, d2, d3}, [a];`
-pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+/// What `ldmatrix` and `stmatrix` move: how many matrices, whether transposed, and to or from which state space.
+fn moved(c: &mut Context<'_, '_>) -> Parsed<(usize, bool, Space)> {
     aligned(c)?;
     let count = shape_and_count(c)?;
     let transposed = c.accept("trans");
     let space = c.choose(&SHARED).unwrap_or(Space::Generic);
     c.ty_of(&[B16])?;
     c.operands(2)?;
+    Ok((count, transposed, space))
+}
+
+/// `ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 {d0, d1, d2, d3}, [a];`
+pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let (count, transposed, space) = moved(c)?;
     Ok(Op::LoadMatrix { space, transposed, dsts: written(c, 0, (count, B32))?, address: c.address(1, space)? })
 }
 
 /// `stmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 [a], {s0, s1, s2, s3};`
 pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    aligned(c)?;
-    let count = shape_and_count(c)?;
-    let transposed = c.accept("trans");
-    let space = c.choose(&SHARED).unwrap_or(Space::Generic);
-    c.ty_of(&[B16])?;
-    c.operands(2)?;
+    let (count, transposed, space) = moved(c)?;
     Ok(Op::StoreMatrix { space, transposed, address: c.address(0, space)?, srcs: read(c, 1, (count, B32))? })
 }
 
