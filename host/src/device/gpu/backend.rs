@@ -78,14 +78,13 @@ impl Gpu {
             )?;
             function.carveout = config.carveout;
         }
-        if u64::from(config.dynamic_shared) > self.properties.shared_per_block
-            && function.dynamic_shared < config.dynamic_shared
-        {
+        // What a kernel may have without asking is less by its static shared memory, so it asks for whatever it needs.
+        if function.dynamic_shared < config.dynamic_shared {
             self.set_attribute(
                 function.raw,
                 FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                 config.dynamic_shared as i32,
-                "opting into large shared memory",
+                "asking for dynamic shared memory",
             )?;
             function.dynamic_shared = config.dynamic_shared;
         }
