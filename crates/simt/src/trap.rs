@@ -58,6 +58,9 @@ pub(crate) const CLUSTER_BARRIER: u32 = 16;
 /// Stands there for the place where the first warpgroup of the block waits for its products; those of the others follow.
 pub(crate) const WARPGROUP_BARRIER: u32 = 17;
 
+/// All these numbers: a block has eight warpgroups at most.
+pub(crate) const BARRIER_NUMBERS: u32 = WARPGROUP_BARRIER + 8;
+
 /// What a faulting access was to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]

@@ -18,10 +18,7 @@ use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use super::touch::Coming;
 use crate::memory::Lanes;
 use crate::program::{Audience, Fence, Order};
-use crate::trap::{AccessAction, WARPGROUP_BARRIER};
-
-/// Barriers of a block: those with a number, the cluster's, which is kept apart, and those of warpgroups.
-const BARRIERS: u32 = WARPGROUP_BARRIER + 8;
+use crate::trap::{AccessAction, BARRIER_NUMBERS, WARPGROUP_BARRIER};
 
 /// What was found: the earlier access, and whether it was a write.
 pub(super) struct Conflict {
@@ -72,7 +69,7 @@ pub(crate) struct Races {
     pub(super) global: Vec<Shadow>,
     /// A cell has 2 to the power of this many bytes.
     pub cell_shift: u32,
-    /// Who has come to each barrier.
+    /// Who has come to each barrier of each block. (The cluster's is kept apart.)
     barriers: Vec<Vec<Meeting>>,
     /// When each warp last began its part of a product.
     products: Vec<u32>,
@@ -104,7 +101,7 @@ impl Races {
             shared: Shadow::default(),
             global: Vec::new(),
             cell_shift: narrowest.clamp(1, 4).trailing_zeros(),
-            barriers: vec![Vec::new(); blocks as usize * BARRIERS as usize],
+            barriers: vec![Vec::new(); blocks as usize * BARRIER_NUMBERS as usize],
             products: vec![0; threads.div_ceil(32) as usize],
             arrivals: Vec::new(),
             relaxed_arrivals: Vec::new(),
@@ -123,7 +120,7 @@ impl Races {
     /// It is the turn of the block with this number in its cluster.
     pub fn turn_of(&mut self, rank: u32) {
         self.first_warp = rank * self.threads_of_block.div_ceil(32);
-        self.first_barrier = rank * BARRIERS;
+        self.first_barrier = rank * BARRIER_NUMBERS;
     }
 
     /// The number in the cluster of a warp of the block whose turn it is.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::trap::{CLUSTER_BARRIER, WARPGROUP_BARRIER};
+use crate::trap::{BARRIER_NUMBERS, CLUSTER_BARRIER, WARPGROUP_BARRIER};
 
 /// A block has this many that have a number.
 pub(super) const COUNT: u32 = 16;
@@ -12,8 +12,6 @@ pub(super) const CLUSTER: u32 = CLUSTER_BARRIER;
 pub(super) const WARPGROUP: u32 = WARPGROUP_BARRIER;
 /// Warps of a warpgroup.
 pub(super) const WARPS_OF_GROUP: u32 = 4;
-/// All numbers, of as many warpgroups as a block can have.
-const NUMBERS: u32 = WARPGROUP + 8;
 
 /// One barrier, between two times that it is complete.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +37,7 @@ pub(super) struct Outcome {
 /// The barriers of a block.
 #[derive(Default)]
 pub(super) struct Barriers {
-    states: [State; NUMBERS as usize],
+    states: [State; BARRIER_NUMBERS as usize],
     threads: u32,
     complete: u32,
 }
@@ -58,12 +56,11 @@ pub(super) struct Arrival {
 
 impl Barriers {
     pub fn new(threads: u32) -> Self {
-        Self { states: [State::default(); NUMBERS as usize], threads, complete: 0 }
+        Self { threads, ..Self::default() }
     }
 
     pub fn reset(&mut self) {
-        self.states = [State::default(); NUMBERS as usize];
-        self.complete = 0;
+        *self = Self::new(self.threads);
     }
 
     /// Counts an arrival. Fails if there is no such barrier, or if it cannot wait for so many.

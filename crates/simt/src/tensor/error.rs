@@ -25,8 +25,8 @@ pub enum TensorMapError {
     Stride { index: usize, stride: u64, align: u64 },
     #[error("dimension {index} of the box has {extent} elements: 1 to 256 are possible")]
     BoxDimension { index: usize, extent: u32 },
-    #[error("a row of the box has {bytes} bytes: multiples of {align} are possible")]
-    BoxRow { bytes: u32, align: u32 },
+    #[error("a row of the box has {bytes} bytes: multiples of 16 are possible")]
+    BoxRow { bytes: u32 },
     #[error("a row of the box has {bytes} bytes, which a swizzle within {span} does not take")]
     BoxSwizzle { bytes: u32, span: u32 },
     #[error("the element stride of dimension {index} is {stride}: 1 to 8 are possible")]

@@ -112,7 +112,7 @@ impl TensorMap {
             return Err(TensorMapError::InterleavedSwizzle);
         }
         if !bytes.is_multiple_of(ROW_BYTES) {
-            return Err(TensorMapError::BoxRow { bytes, align: ROW_BYTES });
+            return Err(TensorMapError::BoxRow { bytes });
         }
         match self.swizzle.span() {
             Some(span) if self.interleave == Interleave::None && bytes > span => {

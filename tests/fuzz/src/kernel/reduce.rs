@@ -31,26 +31,23 @@ impl Kernel {
     pub fn reduced(&self, mut shows: impl FnMut(&Self) -> bool) -> Self {
         let mut kept = self.clone();
         let mut attempt = |kept: &mut Self, smaller: Self| {
-            let good = shows(&smaller);
-            if good {
+            if shows(&smaller) {
                 *kept = smaller;
             }
-            good
         };
         let one_block = Self { grid: [1; 3], ..kept.clone() };
         attempt(&mut kept, one_block);
         loop {
             let before = kept.statements();
-            let mut changed = false;
             for cut in CUTS {
                 // From the end: what comes later needs what comes before it, and not the other way round.
                 for index in (0..kept.statements()).rev() {
                     if let Some(smaller) = kept.cut(index, cut) {
-                        changed |= attempt(&mut kept, smaller);
+                        attempt(&mut kept, smaller);
                     }
                 }
             }
-            if !changed || kept.statements() == before {
+            if kept.statements() == before {
                 return kept;
             }
         }
