@@ -1,98 +1,159 @@
-// The transposes of `kernels/src/transpose.rs` in CUDA C++, timed: what nvcc makes of the same kernels.
-//
-//     nvcc -O3 -gencode=arch=compute_90,code=sm_90 -o transpose docs/compare/transpose.cu && ./transpose
-//
-// 16384 x 16384 floats, random; each line is the median of 40 launches after 5 that are not counted, with the quartiles.
+// CUDA C++ twin of `kernels/src/transpose.rs`: coalescing, shared memory, bank conflicts.
+// By hand: nvcc -ptx -arch=sm_90 -o transpose.ptx docs/compare/transpose.cu; host transpose --ptx transpose.ptx
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+constexpr unsigned Tile = 32;      // rows and columns of a tile, and the width of its block
+constexpr unsigned BlockRows = 8;  // the usual height of a block
 
-static void check(cudaError_t status, const char* what) {
-    if (status != cudaSuccess) {
-        std::printf("%s: %s\n", what, cudaGetErrorString(status));
-        std::exit(1);
+// The row of this block in the grid, counted through its layers.
+__device__ unsigned block_row() { return blockIdx.z * gridDim.y + blockIdx.y; }
+
+// 64 bits: a large matrix passes 32 bits of bytes.
+__device__ size_t at(unsigned row, unsigned col, unsigned pitch) {
+    return size_t(row) * pitch + col;
+}
+
+// Calls `visit` for the lines of the tile that are this thread's. In blocks of the usual height
+// their number is known, and the loop is unrolled.
+template <typename Visit>
+__device__ void for_each_line(Visit visit) {
+    if (blockDim.y == BlockRows) {
+#pragma unroll
+        for (unsigned j = 0; j < Tile; j += BlockRows) visit(threadIdx.y + j);
+    } else {
+        for (unsigned y = threadIdx.y; y < Tile; y += blockDim.y) visit(y);
     }
 }
 
-constexpr unsigned Tile = 32, BlockRows = 8;
-
-__global__ void copy(const float* in, float* out, unsigned rows, unsigned cols) {
-    unsigned x = blockIdx.x * Tile + threadIdx.x, y = blockIdx.y * Tile + threadIdx.y;
-    for (unsigned j = 0; j < Tile; j += BlockRows)
-        if (x < cols && y + j < rows) out[(size_t)(y + j) * cols + x] = in[(size_t)(y + j) * cols + x];
+// No transpose: the ceiling.
+extern "C" __global__ void transpose_copy(const float* __restrict__ input, size_t, float* output,
+                                          unsigned rows, unsigned cols, unsigned input_pitch,
+                                          unsigned output_pitch) {
+    const unsigned col = blockIdx.x * Tile + threadIdx.x, first_row = block_row() * Tile;
+    for_each_line([=](unsigned y) {
+        const unsigned row = first_row + y;
+        if (col < cols && row < rows)
+            output[at(row, col, output_pitch)] = input[at(row, col, input_pitch)];
+    });
 }
 
-__global__ void naive_reads(const float* in, float* out, unsigned rows, unsigned cols) {
-    unsigned x = blockIdx.x * Tile + threadIdx.x, y = blockIdx.y * Tile + threadIdx.y;
-    for (unsigned j = 0; j < Tile; j += BlockRows)
-        if (x < cols && y + j < rows) out[(size_t)x * rows + y + j] = in[(size_t)(y + j) * cols + x];
+// Coalesced reads, scattered writes.
+extern "C" __global__ void transpose_naive_reads(const float* __restrict__ input, size_t,
+                                                 float* output, unsigned rows, unsigned cols,
+                                                 unsigned input_pitch, unsigned output_pitch) {
+    const unsigned col = blockIdx.x * Tile + threadIdx.x, first_row = block_row() * Tile;
+    for_each_line([=](unsigned y) {
+        const unsigned row = first_row + y;
+        if (col < cols && row < rows)
+            output[at(col, row, output_pitch)] = input[at(row, col, input_pitch)];
+    });
 }
 
-__global__ void naive_writes(const float* in, float* out, unsigned rows, unsigned cols) {
-    unsigned x = blockIdx.x * Tile + threadIdx.x, y = blockIdx.y * Tile + threadIdx.y;
-    for (unsigned j = 0; j < Tile; j += BlockRows)
-        if (x < rows && y + j < cols) out[(size_t)(y + j) * rows + x] = in[(size_t)x * cols + y + j];
+// Scattered reads, coalesced writes.
+extern "C" __global__ void transpose_naive_writes(const float* __restrict__ input, size_t,
+                                                  float* output, unsigned rows, unsigned cols,
+                                                  unsigned input_pitch, unsigned output_pitch) {
+    const unsigned row = block_row() * Tile + threadIdx.x, first_col = blockIdx.x * Tile;
+    for_each_line([=](unsigned y) {
+        const unsigned col = first_col + y;
+        if (row < rows && col < cols)
+            output[at(col, row, output_pitch)] = input[at(row, col, input_pitch)];
+    });
 }
 
-__global__ void block16(const float* in, float* out, unsigned rows, unsigned cols) {
-    unsigned x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
-    if (x < cols && y < rows) out[(size_t)x * rows + y] = in[(size_t)y * cols + x];
+// One element a thread, in blocks of any shape; 16 x 16 is the usual one.
+extern "C" __global__ void transpose_block16(const float* __restrict__ input, size_t, float* output,
+                                             unsigned rows, unsigned cols, unsigned input_pitch,
+                                             unsigned output_pitch) {
+    const unsigned row = block_row() * blockDim.y + threadIdx.y;
+    const unsigned col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows && col < cols)
+        output[at(col, row, output_pitch)] = input[at(row, col, input_pitch)];
 }
 
+// Through a tile in shared memory: filled by rows, emptied by columns.
 template <unsigned Padding>
-__global__ void tiled(const float* in, float* out, unsigned rows, unsigned cols) {
+__device__ void through_tile(const float* __restrict__ input, float* output, unsigned rows,
+                             unsigned cols, unsigned input_pitch, unsigned output_pitch) {
     __shared__ float tile[Tile][Tile + Padding];
-    unsigned x = blockIdx.x * Tile + threadIdx.x, y = blockIdx.y * Tile + threadIdx.y;
-    for (unsigned j = 0; j < Tile; j += BlockRows)
-        if (x < cols && y + j < rows) tile[threadIdx.y + j][threadIdx.x] = in[(size_t)(y + j) * cols + x];
+    const unsigned x = threadIdx.x;
+    const unsigned first_row = block_row() * Tile, first_col = blockIdx.x * Tile;
+    for_each_line([&](unsigned y) {
+        const unsigned row = first_row + y, col = first_col + x;
+        if (row < rows && col < cols) tile[y][x] = input[at(row, col, input_pitch)];
+    });
     __syncthreads();
-    x = blockIdx.y * Tile + threadIdx.x;
-    y = blockIdx.x * Tile + threadIdx.y;
-    for (unsigned j = 0; j < Tile; j += BlockRows)
-        if (x < rows && y + j < cols) out[(size_t)(y + j) * rows + x] = tile[threadIdx.x][threadIdx.y + j];
+    for_each_line([&](unsigned y) {
+        const unsigned row = first_row + x, col = first_col + y;
+        if (row < rows && col < cols) output[at(col, row, output_pitch)] = tile[x][y];
+    });
 }
 
-template <typename Work>
-static void time(const char* name, size_t bytes, Work work) {
-    cudaEvent_t start, end;
-    check(cudaEventCreate(&start), "event");
-    check(cudaEventCreate(&end), "event");
-    for (int i = 0; i < 5; ++i) work();
-    std::vector<float> times(40);
-    for (float& milliseconds : times) {
-        cudaEventRecord(start);
-        work();
-        cudaEventRecord(end);
-        check(cudaEventSynchronize(end), name);
-        cudaEventElapsedTime(&milliseconds, start, end);
-    }
-    check(cudaGetLastError(), name);
-    std::sort(times.begin(), times.end());
-    std::printf("%-12s %.4f ms (%.4f to %.4f), %.0f GB/s\n", name, times[20], times[10], times[30],
-                2.0 * bytes / times[20] / 1e6);
+// A column of the tile is all in one bank.
+extern "C" __global__ void transpose_tiled(const float* __restrict__ input, size_t, float* output,
+                                           unsigned rows, unsigned cols, unsigned input_pitch,
+                                           unsigned output_pitch) {
+    through_tile<0>(input, output, rows, cols, input_pitch, output_pitch);
 }
 
-int main() {
-    const unsigned n = 16384;
-    const size_t bytes = (size_t)n * n * sizeof(float);
-    float *in, *out;
-    check(cudaMalloc(&in, bytes), "input");
-    check(cudaMalloc(&out, bytes), "output");
-    std::vector<float> data((size_t)n * n);
-    unsigned state = 1;
-    for (float& value : data) {
-        state = state * 1664525u + 1013904223u;
-        value = (state >> 8) * 1e-6f;
+// Rows are one float longer: a column is in 32 banks.
+extern "C" __global__ void transpose_padded(const float* __restrict__ input, size_t, float* output,
+                                            unsigned rows, unsigned cols, unsigned input_pitch,
+                                            unsigned output_pitch) {
+    through_tile<1>(input, output, rows, cols, input_pitch, output_pitch);
+}
+
+// Four neighbours of a row, as far as they are there; `whole`: they are, and stand on 16 bytes.
+__device__ float4 load4(const float* matrix, unsigned row, unsigned col, unsigned rows, unsigned cols,
+                        unsigned pitch, bool whole) {
+    const float* first = matrix + at(row, col, pitch);
+    if (whole) return __ldcg(reinterpret_cast<const float4*>(first));
+    if (row >= rows || col >= cols) return make_float4(0, 0, 0, 0);
+    if (pitch % 4 == 0 && cols - col >= 4) return __ldcg(reinterpret_cast<const float4*>(first));
+    return make_float4(first[0], col + 1 < cols ? first[1] : 0, col + 2 < cols ? first[2] : 0,
+                       col + 3 < cols ? first[3] : 0);
+}
+
+__device__ void store4(float* matrix, unsigned row, unsigned col, unsigned rows, unsigned cols,
+                       unsigned pitch, bool whole, float4 value) {
+    float* first = matrix + at(row, col, pitch);
+    if (whole || (row < rows && col < cols && pitch % 4 == 0 && cols - col >= 4)) {
+        *reinterpret_cast<float4*>(first) = value;
+    } else if (row < rows && col < cols) {
+        first[0] = value.x;
+        if (col + 1 < cols) first[1] = value.y;
+        if (col + 2 < cols) first[2] = value.z;
+        if (col + 3 < cols) first[3] = value.w;
     }
-    check(cudaMemcpy(in, data.data(), bytes, cudaMemcpyHostToDevice), "copy");
-    const dim3 grid(n / Tile, n / Tile), block(Tile, BlockRows), grid16(n / 16, n / 16), block_16(16, 16);
-    time("device copy", bytes, [&] { cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice); });
-    time("naive-reads", bytes, [&] { naive_reads<<<grid, block>>>(in, out, n, n); });
-    time("naive-writes", bytes, [&] { naive_writes<<<grid, block>>>(in, out, n, n); });
-    time("block16", bytes, [&] { block16<<<grid16, block_16>>>(in, out, n, n); });
-    time("tiled", bytes, [&] { tiled<0><<<grid, block>>>(in, out, n, n); });
-    time("padded", bytes, [&] { tiled<1><<<grid, block>>>(in, out, n, n); });
-    time("copy", bytes, [&] { copy<<<grid, block>>>(in, out, n, n); });
+}
+
+template <bool Whole>
+__device__ void turn(const float* input, float* output, unsigned rows, unsigned cols, unsigned input_pitch,
+                     unsigned output_pitch, unsigned row, unsigned col, float4 (*tile)[16]) {
+    const unsigned x = threadIdx.x % 16, y = threadIdx.x / 16;
+    float4 q[4];
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i)
+        q[i] = load4(input, row + 4 * y + i, col + 4 * x, rows, cols, input_pitch, Whole);
+    const unsigned word = y ^ (x & 7);
+    tile[4 * x][word] = make_float4(q[0].x, q[1].x, q[2].x, q[3].x);
+    tile[4 * x + 1][word] = make_float4(q[0].y, q[1].y, q[2].y, q[3].y);
+    tile[4 * x + 2][word] = make_float4(q[0].z, q[1].z, q[2].z, q[3].z);
+    tile[4 * x + 3][word] = make_float4(q[0].w, q[1].w, q[2].w, q[3].w);
+    __syncthreads();
+#pragma unroll
+    for (unsigned c = y; c < y + 64; c += 16)
+        store4(output, col + c, row + 4 * x, cols, rows, output_pitch, Whole, tile[c][x ^ (c / 4 & 7)]);
+}
+
+// 4 x 4 elements a thread, turned in registers; words of 16 bytes, swizzled in shared memory.
+extern "C" __global__ void __launch_bounds__(256, 8)
+transpose_best(const float* __restrict__ input, size_t, float* output, unsigned rows, unsigned cols,
+               unsigned input_pitch, unsigned output_pitch) {
+    __shared__ float4 tile[64][16];
+    const unsigned tiles_down = (rows + 63) / 64;
+    const unsigned row = blockIdx.x % tiles_down * 64, col = blockIdx.x / tiles_down * 64;
+    if (input_pitch % 4 == 0 && output_pitch % 4 == 0 && row + 64 <= rows && col + 64 <= cols)
+        turn<true>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
+    else
+        turn<false>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
 }

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::error::ErrorKind as ClapError;
 use clap::parser::ValueSource;
@@ -19,7 +20,7 @@ use crate::limits::Limits;
 use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
-use crate::{check, labs, listing, output_file, run};
+use crate::{check, course, labs, listing, output_file, run};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
@@ -77,12 +78,10 @@ fn command() -> Command {
         .subcommand_required(true)
         .max_term_width(100)
         .subcommand(Command::new("list").about("List the labs and their kernels"))
-        .subcommand(
-            Command::new("devices")
-                .about("List the devices and their properties: all of them, or the one of --device (course row 1)"),
-        )
+        .subcommand(course::command())
         .subcommand(check::command())
         .subcommand(run::command())
+        .subcommand(Command::new("devices").about(listing::ABOUT_DEVICES))
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
 }
 
@@ -109,6 +108,13 @@ fn run(matches: &ArgMatches) -> Result<bool> {
             "list" => listing::labs(global.format, &mut out)?,
             "check" => check::main(matches, global.format, &mut out)?,
             "run" => run::main(matches, global.device, options.limits, global.format, &mut out)?,
+            "course" => {
+                let progress = Progress::on_terminal();
+                progress.begin(|| "opening the device".to_owned());
+                let start = Instant::now();
+                let device = device::open(global.device, &options)?;
+                return course::main(&device, start.elapsed(), matches, progress, global.format, &mut out);
+            }
             _ => {
                 let progress = Progress::on_terminal();
                 progress.begin(|| "opening the devices".to_owned());

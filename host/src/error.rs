@@ -92,6 +92,14 @@ pub enum Error {
         /// What is not allowed and what is.
         problem: String,
     },
+    /// A static that the kernels do not have.
+    #[error("constant {symbol}: {problem}")]
+    Symbol {
+        /// Its name.
+        symbol: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A kernel did something that it must not do, such as an access out of bounds.
     #[error("{fault}")]
     Fault {

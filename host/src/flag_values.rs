@@ -1,7 +1,8 @@
-//! Numbers as flags have them: what is no such number is refused with what would be one, in the same words everywhere.
+//! Numbers as flags have them. Each parser rejects bad input and says what it accepts.
 
 use std::fmt::Display;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// What reads a whole number from `least` to `most`.
 pub(crate) fn whole_number<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone
@@ -38,9 +39,67 @@ pub(crate) fn bytes32(text: &str) -> Result<u32, String> {
     bytes(text)?.try_into().map_err(|_| format!("'{text}' is too large; {} is the most", u32::MAX))
 }
 
+/// What reads a power of two from `least` to `most`.
+pub(crate) fn power_of_two(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number: &u32| number.is_power_of_two());
+        number
+            .filter(|number| (least..=most).contains(number))
+            .ok_or_else(|| format!("give a power of two from {least} to {most}"))
+    }
+}
+
+/// A number above 0.
+pub(crate) fn positive_number(text: &str) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|number: &f32| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "give a number above 0".to_owned())
+}
+
+/// A number of seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|seconds: &f64| (0.001..=86_400.0).contains(seconds))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "give a number of seconds from 0.001 to 86400".to_owned())
+}
+
+/// The shape of a block.
+pub(crate) fn block_shape(text: &str) -> Result<[u32; 2], String> {
+    let problem = || "give X,Y: two numbers from 1 on, with at most 1024 threads in all".to_owned();
+    let (x, y) = text.split_once([',', 'x']).ok_or_else(problem)?;
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&n| n > 0);
+    let shape = [number(x).ok_or_else(problem)?, number(y).ok_or_else(problem)?];
+    match shape[0].checked_mul(shape[1]) {
+        Some(..=1024) => Ok(shape),
+        _ => Err(problem()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn powers_of_two_and_positive_numbers() {
+        assert_eq!((power_of_two(64, 1024)("64"), power_of_two(64, 1024)("1024")), (Ok(64), Ok(1024)));
+        for text in ["32", "2048", "96", "0", "-64", "x", ""] {
+            assert_eq!(power_of_two(64, 1024)(text), Err("give a power of two from 64 to 1024".into()), "{text}");
+        }
+        assert_eq!(positive_number("0.25"), Ok(0.25));
+        for text in ["0", "-1", "nan", "inf", "1e60", "", "x"] {
+            assert_eq!(positive_number(text), Err("give a number above 0".into()), "{text}");
+        }
+    }
+
+    #[test]
+    fn block_shapes_are_read() {
+        assert_eq!(block_shape("32,8"), Ok([32, 8]));
+        assert_eq!(block_shape("16x16"), Ok([16, 16]));
+        for text in ["", "32", "0,8", "32,0", "64,32", "-1,2", "a,b", "1,2,3", "4294967295,2"] {
+            assert!(block_shape(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn bytes_have_units() {

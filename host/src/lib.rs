@@ -20,15 +20,17 @@
 //! | [`limits`] | what a run may take: memory, steps, output |
 //! | [`cli`], [`listing`], [`progress`] | the program: arguments, lists, the progress bar |
 //! | [`error`], [`memory`], [`units`] | one line for each error, how much memory there is, numbers for people |
+//! | `parallel` | work for all cores |
 //!
 //! ```
 //! use host::device::{self, DeviceChoice};
-//! use host::labs::transpose;
+//! use host::labs::{self, Settings, transpose};
 //!
 //! # fn main() -> Result<(), host::Error> {
 //! let device = device::open(DeviceChoice::Simulator, &device::Options::default())?;
-//! let options = transpose::Options { rows: 33, cols: 70, padded: true, ..Default::default() };
-//! let report = transpose::run(&device, &options)?;
+//! let matrix = labs::MatrixFlags { rows: Some(33), cols: Some(70), ..Default::default() };
+//! let options = transpose::Options { matrix, padded: true, ..Default::default() };
+//! let report = labs::run::<transpose::Transpose>(&device, options, &Settings::default())?;
 //! assert!(report.correct());
 //! # Ok(())
 //! # }
@@ -36,6 +38,7 @@
 
 pub mod check;
 pub mod cli;
+mod course;
 pub mod device;
 pub mod error;
 pub mod faults;
@@ -47,6 +50,7 @@ pub mod listing;
 pub mod memory;
 pub mod npy;
 pub mod output_file;
+mod parallel;
 pub mod progress;
 pub mod random;
 pub mod report;

@@ -94,12 +94,51 @@ impl LineFlags {
         }
     }
 
+    /// Whether lines are to be shown.
+    pub fn wanted(self) -> bool {
+        self.lines
+    }
+
     /// The lines of the device's last launch, if they are wanted. `ptx` names the PTX file.
-    pub fn of(self, device: &Device, ptx: &str) -> Option<Lines> {
-        if !self.lines {
-            return None;
+    pub fn of_last_launch(self, device: &Device, ptx: &str) -> Option<Lines> {
+        let report = device.last_report().filter(|_| self.lines)?;
+        let mut counts = LineCounts::default();
+        counts.add(&report);
+        self.of(counts, ptx)
+    }
+
+    /// The lines of these launches, if they are wanted.
+    pub fn of(self, counts: LineCounts, ptx: &str) -> Option<Lines> {
+        self.lines.then(|| Lines::of(counts, ptx, self.hot))
+    }
+}
+
+/// What the lines of kernels did, in one launch or in several.
+#[derive(Clone, Debug, Default)]
+pub struct LineCounts {
+    by_source: BTreeMap<SourceLine, InstructionCounters>,
+    /// For PTX that names no source: by its own lines.
+    by_ptx: BTreeMap<u32, InstructionCounters>,
+    /// The texts of those lines, also of those between them.
+    ptx: BTreeMap<u32, String>,
+    /// Warp instructions in all.
+    executed: u64,
+}
+
+impl LineCounts {
+    /// Adds what a launch did.
+    pub fn add(&mut self, report: &Report) {
+        let counted = report.by_source_line();
+        if counted.is_empty() {
+            for (line, counters) in report.by_ptx_line() {
+                *self.by_ptx.entry(line).or_default() += counters;
+            }
+            self.ptx.extend(report.instructions().map(|row| (row.info.ptx_line, row.info.text.to_string())));
         }
-        device.last_report().map(|report| Lines::of(&report, ptx, self.hot))
+        for (line, counters) in counted {
+            *self.by_source.entry(line).or_default() += counters;
+        }
+        self.executed += report.counters().instructions_executed;
     }
 }
 
@@ -126,24 +165,19 @@ fn active_lanes(counted: &InstructionCounters) -> Option<f64> {
 }
 
 impl Lines {
-    fn of(report: &Report, ptx: &str, hot: Option<u64>) -> Self {
+    fn of(counts: LineCounts, ptx: &str, hot: Option<u64>) -> Self {
+        let LineCounts { by_source, by_ptx, ptx: texts, executed } = counts;
         let mut sources: BTreeMap<Arc<str>, BTreeMap<u32, String>> = BTreeMap::new();
-        let mut counted = report.by_source_line();
-        if counted.is_empty() {
-            let file: Arc<str> = ptx.into();
-            let place = |line| SourceLine { file: file.clone(), line };
-            counted = report.by_ptx_line().into_iter().map(|(line, counted)| (place(line), counted)).collect();
-            let texts = report.instructions().map(|row| (row.info.ptx_line, row.info.text.to_string()));
-            sources.insert(file.clone(), texts.collect());
-        } else {
-            for place in counted.keys() {
-                if !sources.contains_key(&place.file) {
-                    sources.insert(place.file.clone(), read_source(Path::new(&*place.file)).unwrap_or_default());
-                }
+        for place in by_source.keys() {
+            if !sources.contains_key(&place.file) {
+                sources.insert(place.file.clone(), read_source(Path::new(&*place.file)).unwrap_or_default());
             }
         }
-        let all = report.counters().instructions_executed;
-        let elsewhere = all - counted.values().map(|counted| counted.executed).sum::<u64>();
+        let mut counted = by_source;
+        let file: Arc<str> = ptx.into();
+        sources.insert(file.clone(), texts);
+        counted.extend(by_ptx.into_iter().map(|(line, counters)| (SourceLine { file: file.clone(), line }, counters)));
+        let elsewhere = executed - counted.values().map(|counted| counted.executed).sum::<u64>();
         let mut rows: Vec<Line> = counted.into_iter().map(|(place, counted)| Line { place, counted }).collect();
         if let Some(most) = hot {
             // Stable: of two that cost the same, the one that stands first.
@@ -287,9 +321,29 @@ ret;
         program.launch(&memory, &launch).unwrap()
     }
 
+    fn lines(locations: bool, hot: Option<u64>) -> Lines {
+        let mut counts = LineCounts::default();
+        counts.add(&report(locations));
+        Lines::of(counts, "k.ptx", hot)
+    }
+
+    #[test]
+    fn several_launches_are_added_up() {
+        for locations in [true, false] {
+            let mut counts = LineCounts::default();
+            counts.add(&report(locations));
+            counts.add(&report(locations));
+            let twice = Lines::of(counts, "k.ptx", None);
+            let once = lines(locations, None);
+            let executed = |lines: &Lines| lines.rows.iter().map(|row| row.counted.executed).collect::<Vec<_>>();
+            assert_eq!(executed(&twice), executed(&once).iter().map(|count| 2 * count).collect::<Vec<_>>());
+            assert_eq!(twice.elsewhere, 2 * once.elsewhere);
+        }
+    }
+
     #[test]
     fn lines_stand_in_the_order_of_the_source() {
-        let text = Lines::of(&report(true), "k.ptx", None).text();
+        let text = lines(true, None).text();
         let expected = "\
 no/such/kernel.rs
      2            8   32.0        -           -         -
@@ -304,7 +358,7 @@ no/such/kernel.rs
 
     #[test]
     fn the_worst_come_first() {
-        let lines = Lines::of(&report(true), "k.ptx", Some(2));
+        let lines = lines(true, Some(2));
         let json = serde_json::to_value(&lines).unwrap();
         assert_eq!(
             json,
@@ -323,7 +377,7 @@ no/such/kernel.rs
 
     #[test]
     fn without_locations_the_ptx_is_listed() {
-        let text = Lines::of(&report(false), "k.ptx", Some(1)).text();
+        let text = lines(false, Some(1)).text();
         let expected = "\
 k.ptx
     16            2   32.0        2        32.0         -  st.global.u32 [%rd4], %r1;

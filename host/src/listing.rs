@@ -10,17 +10,35 @@ use crate::error::Result;
 use crate::report::Format;
 use crate::{labs, units};
 
-/// Lists the labs.
+/// What `host devices` does. It is the course's first lab.
+pub const ABOUT_DEVICES: &str = "List the devices and their properties: all of them, or the one of --device";
+
+/// Lists the labs. The table for people has the number of each lab's kernels, the other formats have their names.
 ///
 /// # Errors
 ///
 /// [`crate::Error::Output`] when `out` does not take it.
 pub fn labs(format: Format, out: &mut dyn Write) -> Result<()> {
     let titles = ["lab", "what it shows", "kernels"];
-    let rows = labs::ALL.iter().map(|lab| vec![lab.name.into(), lab.about.into(), lab.kernels.join(", ")]).collect();
+    let devices = std::iter::once(("devices", ABOUT_DEVICES, Vec::new()));
+    let labs = labs::ALL.iter().map(|lab| (lab.name, lab.about, lab.kernels().collect()));
+    let labs: Vec<(&str, &str, Vec<&str>)> = devices.chain(labs).collect();
+    let row = |(name, about, kernels): &(&str, &str, Vec<&str>)| {
+        let kernels = match format {
+            Format::Table if kernels.is_empty() => "-".to_owned(),
+            Format::Table => kernels.len().to_string(),
+            _ => kernels.join(", "),
+        };
+        vec![(*name).to_owned(), (*about).to_owned(), kernels]
+    };
+    let rows = labs.iter().map(row).collect();
     let json =
-        labs::ALL.iter().map(|lab| json!({"lab": lab.name, "about": lab.about, "kernels": lab.kernels})).collect();
-    write(format, &titles, rows, json, out)
+        labs.iter().map(|(name, about, kernels)| json!({"lab": name, "about": about, "kernels": kernels})).collect();
+    write(format, &titles, rows, json, out)?;
+    if format == Format::Table {
+        writeln!(out, "\n`host LAB --help` has a lab's flags, `host list --format json` the kernels' names.")?;
+    }
+    Ok(())
 }
 
 /// Lists the devices, one column each; `models` of the simulator in a table of their own, one row each.

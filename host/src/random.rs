@@ -3,6 +3,16 @@
 //! The same seed gives the same data on every machine, so a wrong result can be made again. The generator is SplitMix64
 //! (Steele, Lea, Flood 2014): one 64-bit counter and a mixing function, fast enough to fill a gibibyte in a second.
 
+use bytemuck::Pod;
+
+use crate::parallel;
+
+/// What the counter grows by.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Numbers from which on all cores draw them.
+const MANY: usize = 1 << 18;
+
 /// A seeded generator of random numbers. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct Random {
@@ -17,7 +27,7 @@ impl Random {
 
     /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.state = self.state.wrapping_add(STEP);
         let mut bits = self.state;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -31,7 +41,68 @@ impl Random {
 
     /// `count` numbers as [`Random::next_f32`] gives them.
     pub fn vector(&mut self, count: usize) -> Vec<f32> {
-        (0..count).map(|_| self.next_f32()).collect()
+        self.samples(count)
+    }
+
+    /// `count` numbers of any type: the same as one by one, but drawn by all cores where there are many.
+    pub fn samples<T: Sample>(&mut self, count: usize) -> Vec<T> {
+        if count < MANY {
+            return (0..count).map(|_| T::sample(self)).collect();
+        }
+        let begin = self.clone();
+        *self = begin.after(count);
+        let mut samples = vec![T::zeroed(); count];
+        parallel::fill(&mut samples, |first, part| {
+            let mut random = begin.after(first);
+            part.fill_with(|| T::sample(&mut random));
+        });
+        samples
+    }
+
+    /// The generator as it is when `count` numbers have been drawn.
+    fn after(&self, count: usize) -> Self {
+        Self { state: self.state.wrapping_add(STEP.wrapping_mul(count as u64)) }
+    }
+}
+
+/// A number that labs draw at random: from 64 bits, one draw each.
+pub trait Sample: Pod + Send {
+    /// The next one.
+    fn sample(random: &mut Random) -> Self;
+}
+
+impl Sample for f32 {
+    /// As [`Random::next_f32`].
+    fn sample(random: &mut Random) -> Self {
+        random.next_f32()
+    }
+}
+
+impl Sample for f64 {
+    /// A number of at least -1 and below 1, one of 2^53 equally spaced ones.
+    fn sample(random: &mut Random) -> Self {
+        (random.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+impl Sample for i32 {
+    /// Any of them.
+    fn sample(random: &mut Random) -> Self {
+        (random.next_u64() >> 32) as i32
+    }
+}
+
+impl Sample for u32 {
+    /// Any of them.
+    fn sample(random: &mut Random) -> Self {
+        (random.next_u64() >> 32) as u32
+    }
+}
+
+impl Sample for u8 {
+    /// Any of them.
+    fn sample(random: &mut Random) -> Self {
+        (random.next_u64() >> 56) as u8
     }
 }
 
@@ -43,6 +114,14 @@ mod tests {
     fn the_seed_decides() {
         assert_eq!(Random::new(7).vector(100), Random::new(7).vector(100));
         assert_ne!(Random::new(7).vector(100), Random::new(8).vector(100));
+    }
+
+    #[test]
+    fn many_are_the_same_as_one_by_one() {
+        let (mut at_once, mut one_by_one) = (Random::new(7), Random::new(7));
+        let many: Vec<u32> = at_once.samples(MANY + 5);
+        assert!(many.iter().all(|&number| number == u32::sample(&mut one_by_one)));
+        assert_eq!(at_once.next_u64(), one_by_one.next_u64());
     }
 
     #[test]

@@ -44,6 +44,11 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
+/// A percentage in as many digits: `12.5 %`, `100 %`.
+pub fn percent(value: f64) -> String {
+    format!("{} %", three_digits(value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,3 +11,11 @@ pub struct PtxImage {
 
 /// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for that device.
 pub const PTX: &[PtxImage] = &[PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") }];
+
+impl PtxImage {
+    /// The names of its kernels, in the order of the text.
+    pub fn entry_points(&self) -> impl Iterator<Item = &'static str> {
+        let names = self.text.split(".entry ").skip(1);
+        names.map(|rest| rest.split(['(', '\n', ' ']).next().unwrap_or_default())
+    }
+}

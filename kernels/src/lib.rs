@@ -8,18 +8,63 @@
 //! name, and [`PTX`] is the checked-in result of the device's compilation, so that running a kernel needs no device compiler.
 //!
 //! Kernel bodies compile for the device only; what a launch must promise stands under `# Safety` of each kernel. The helper
-//! functions that kernels share are device code too.
+//! functions that kernels share are device code too. A kernel's name begins with its lab's.
 //!
-//! | module | lab | course row |
-//! | --- | --- | --- |
-//! | [`offset`] | reads and writes that start in the middle of a sector | 3 |
-//! | [`transpose`] | coalescing on both sides, shared memory, bank conflicts | 11 |
+//! In the course's order, which is also an order to read in:
+//!
+//! | module | what it is about |
+//! | --- | --- |
+//! | [`launch`] | blocks, grids, words and independent loads: bytes in flight |
+//! | [`offset`] | reads and writes that start in the middle of a sector |
+//! | [`access`] | the access patterns of a warp, one by one |
+//! | [`layout`] | arrays of structures and structures of arrays |
+//! | [`vector`] | words of 4, 8 and 16 bytes |
+//! | [`cache`] | cache operators and the division of the memory |
+//! | [`pitch`] | rows that start where the hardware starts |
+//! | [`constant`] | constant memory: one address for all, or one for each lane |
+//! | [`table`] | accurate and fast math |
+//! | [`transpose`] | coalescing on both sides, shared memory, bank conflicts |
+//! | [`matmul`] | the matrix product, through tiles |
+//! | [`gram`] | a matrix times its transpose: bank conflicts in earnest |
+//! | [`reduce`] | six steps to a good reduction, and the last one |
+//! | [`dot`] | the dot product: global against shared memory |
+//! | [`rows`] | statistics of rows and columns |
+//! | [`banks`] | the banks of shared memory, pattern by pattern |
+//! | [`shared`] | static and dynamic shared memory, and more of it |
+//! | [`texture`] | textures, and the Morton order that they hide |
+//!
+//! # Sources
+//!
+//! What the labs teach and measure follows five lectures and lab sheets: a Russian lecture on global memory; a Chinese worked
+//! example on aligned reads; KAUST's course CS 380, lecture 14, "GPU memory"; NVIDIA's webinar on global memory of 2011; and a
+//! Russian lab sheet on global, shared and constant memory, called "the lab sheet" here, whose matrices are 1000 x 1000.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx))]
 
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+extern crate std;
+
+pub mod access;
+pub mod banks;
+pub mod cache;
+pub mod constant;
+pub mod dot;
+pub mod gram;
+pub mod launch;
+pub mod layout;
+pub mod matmul;
 pub mod offset;
+pub mod pitch;
+#[cfg(target_arch = "nvptx64")]
+mod quads;
+pub mod reduce;
+pub mod rows;
+pub mod shared;
+pub mod table;
+pub mod texture;
 pub mod transpose;
+pub mod vector;
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod image;

@@ -1,4 +1,4 @@
-//! Course row 3: a warp that starts in the middle of a sector.
+//! A warp that starts in the middle of a sector.
 //!
 //! Global memory moves in sectors of 32 bytes, 8 floats, and the four sectors of an aligned 128 bytes are one cache line. A
 //! warp that reads 32 consecutive floats needs 4 sectors when the first float stands at the start of a sector, and 5 when it

@@ -26,6 +26,37 @@ fn flags_that_do_not_fit_are_one_line() {
         ("offset --offset 3,,5", &["--offset", "whole number"]),
         ("offset --block 1025", &["--block", "1025"]),
         ("offset --block 0", &["--block", "0"]),
+        ("launch --word f64", &["--word", "f64", "f32x4"]),
+        ("launch --loads 3", &["--loads", "give 1, 2, 4 or 8"]),
+        ("launch --grid 4294967295", &["--grid", "from 1 to 2147483647"]),
+        ("access --stride 0", &["--stride", "from 2 to 1024"]),
+        ("access --models g81", &["--models", "no model 'g81'", "fermi", ":ca"]),
+        ("cache --pattern diagonal", &["--pattern", "diagonal", "stencil"]),
+        ("table --step 0", &["--step", "above 0"]),
+        ("table --step nan", &["--step", "nan"]),
+        ("matmul --block 64,32", &["--block", "1024"]),
+        ("matmul --inner 5 --input a.npy", &["--inner", "--input"]),
+        ("matmul --input-b b.npy", &["--input"]),
+        ("dot --input-b b.npy", &["--input"]),
+        ("dot --block 100", &["--block", "power of two", "1024"]),
+        ("reduce --block 48", &["--block", "power of two from 64"]),
+        ("reduce --operation mean", &["--operation", "mean", "product"]),
+        ("reduce --type f64", &["--type", "f64", "i32"]),
+        ("reduce --type f32,i32 --input a.npy", &["--type", "name one"]),
+        ("rows --block 33", &["--block", "power of two"]),
+        ("banks --pattern diagonal", &["--pattern", "diagonal", "stride-1"]),
+        ("banks --rounds 0", &["--rounds", "from 1 to"]),
+        ("shared --kilobytes 1000 --device sim", &["--kilobytes", "1000", "227"]),
+        ("shared --kilobytes 227 --device sim:fermi", &["--kilobytes", "227", "48"]),
+        ("texture --size 1000", &["--size", "power of two"]),
+        ("matmul --tiled32 --device sim:g80", &["matmul_tiled32", "1024 threads", "512"]),
+        // Results that are not one.
+        ("rows --output never.npy --device sim", &["--output", "the results of sum", "the results of mean"]),
+        ("texture --output never.npy --device sim", &["--output", "the doubled image"]),
+        ("matmul --output nowhere/x.npy --device sim", &["nowhere"]),
+        ("course --seed x", &["--seed", "whole number"]),
+        ("course --rows 5", &["--rows"]),
+        ("course --check everything", &["--check", "everything", "race"]),
         ("devices --device tpu", &["tpu", "sim"]),
         ("devices --memory-limit 999999999T", &["--memory-limit", "too large", "16777215T"]),
         ("devices --step-limit 0", &["--step-limit", "from 1 to"]),
@@ -43,12 +74,69 @@ fn flags_that_do_not_fit_are_one_line() {
 #[test]
 fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
     for arguments in [
-        "transpose --device sim --rows 4000000000 --cols 4000000000",
-        "transpose --device sim --rows 1000000 --cols 1000000",
-        "offset --device sim --size 18446744073709551615",
-        "offset --device sim --size 900000000000",
+        "transpose --rows 4000000000 --cols 4000000000",
+        "transpose --rows 1000000 --cols 1000000",
+        "offset --size 18446744073709551615",
+        "offset --size 900000000000",
+        "launch --size 18446744073709551615",
+        "layout --size 4294967295",
+        "vector --size 18446744073709551615",
+        "pitch --rows 4294967295 --cols 4294967295",
+        "constant --size 18446744073709551615",
+        "table --size 18446744073709551615",
+        "matmul --rows 4294967295 --cols 4294967295 --inner 4294967295",
+        "matmul --rows 1000000 --inner 1000000 --cols 1",
+        "gram --rows 4294967295",
+        "gram --rows 1000000 --cols 1",
+        "reduce --size 18446744073709551615",
+        "dot --size 18446744073709551615",
+        "rows --rows 4294967295 --cols 4294967295",
+        "shared --size 18446744073709551615",
     ] {
-        fails(host(arguments), 2, &["memory"]);
+        fails(host(&format!("{arguments} --device sim")), 2, &["needs", "memory"]);
+    }
+    // Those whose threads or blocks are counted in 32 bits say so.
+    for (arguments, parts) in [
+        ("access --size 18446744073709551615", &["--size", "67108864"][..]),
+        ("cache --size 18446744073709551615", &["--size", "33554432"]),
+        ("texture --size 1048576", &["--size", "32768"]),
+        ("banks --blocks 4294967295", &["--blocks", "16777216"]),
+        ("matmul --rows 2000000 --cols 1 --inner 1 --block 1,1", &["--rows", "2000000", "65535"]),
+    ] {
+        fails(host(&format!("{arguments} --device sim")), 2, parts);
+    }
+}
+
+#[test]
+fn files_of_another_shape_or_type_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, shape: &[usize]| {
+        let elements = vec![1.0_f32; shape.iter().product()];
+        host::npy::write(&folder.path().join(name), shape, &elements).expect("the file is written");
+    };
+    write("vector10.npy", &[10]);
+    write("vector11.npy", &[11]);
+    write("matrix4x5.npy", &[4, 5]);
+    write("matrix6x3.npy", &[6, 3]);
+    for (arguments, parts) in [
+        ("offset --input vector10.npy --input-b vector11.npy", &["vector11.npy", "11", "10"][..]),
+        ("offset --input matrix4x5.npy", &["matrix4x5.npy", "[4, 5]", "1 dimension"]),
+        ("dot --input vector10.npy --input-b vector11.npy", &["vector11.npy", "11", "10"]),
+        ("dot --input vector10.npy --input-b matrix4x5.npy", &["matrix4x5.npy", "1 dimension"]),
+        ("matmul --input matrix4x5.npy --input-b matrix6x3.npy", &["matrix6x3.npy", "6 x 3", "5 x 3"]),
+        ("matmul --input vector10.npy", &["vector10.npy", "2 dimensions"]),
+        ("gram --input vector10.npy", &["vector10.npy", "2 dimensions"]),
+        ("pitch --input vector10.npy", &["vector10.npy", "2 dimensions"]),
+        ("rows --input vector10.npy", &["vector10.npy", "2 dimensions"]),
+        ("texture --input vector10.npy", &["vector10.npy", "2 dimensions"]),
+        ("reduce --input vector10.npy --type i32", &["vector10.npy", "int32 is needed"]),
+        ("vector --input matrix4x5.npy", &["matrix4x5.npy", "1 dimension"]),
+        ("launch --input missing.npy", &["missing.npy"]),
+        ("shared --input missing.npy", &["missing.npy"]),
+    ] {
+        let mut command = host(&format!("{arguments} --device sim"));
+        command.current_dir(folder.path());
+        fails(command, 2, parts);
     }
 }
 

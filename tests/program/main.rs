@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod check;
+mod course;
 mod faults;
 mod files;
 mod formats;

@@ -127,9 +127,12 @@ fn a_wrong_kernel_is_told_and_ends_with_exit_code_1() {
 
 #[test]
 fn lists_name_every_lab_and_the_simulator() {
-    let labs = output("list");
-    for name in ["offset", "transpose", "transpose_padded", "offset_write"] {
-        assert!(labs.contains(name), "{labs}");
+    let (table, names) = (output("list"), output("list --format json"));
+    for name in host::labs::ALL.iter().map(|lab| lab.name).chain(["devices"]) {
+        assert!(table.contains(&format!("\n {name} ")), "{table}");
+    }
+    for name in ["transpose", "transpose_padded", "offset_write"] {
+        assert!(names.contains(&format!("\"{name}\"")), "{names}");
     }
     assert!(output("devices").contains("simulator"));
 }

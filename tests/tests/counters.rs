@@ -1,61 +1,128 @@
 //! What the simulator counts for the labs' own kernels is what an H200 counted for the same launches.
 //!
-//! `data/h200_labs.json` has a row for each: the arguments of `host`, the kernel, and the counters as Nsight Compute 2025.3 read
-//! them on 2026-11-20 on an H200 with driver 580.159.04. To read a row again, on a machine with a GPU and Nsight Compute:
-//! `ncu --metrics NAME,... --launch-count 1 -k KERNEL host ARGUMENTS`
+//! `data/h200_labs.json` has the arguments of `host`, and for each launch the kernel and its counters as Nsight Compute read them; it
+//! also says on what, with which version and when. `cargo xtask count` reads them again, on a machine with a GPU and Nsight Compute.
 
 use std::collections::BTreeMap;
 
-use clap::{Args, Command};
-use host::device::{self, Device, DeviceChoice};
-use host::labs::{offset, transpose};
+use host::device::{self, Device};
+use host::labs;
+use host::progress::Progress;
 use host::report::LabReport;
 use serde::Deserialize;
-use simt::MetricValue;
+use simt::{Counters, MetricValue};
 
 #[derive(Deserialize)]
-struct Row {
-    run: String,
-    kernel: String,
-    counters: BTreeMap<String, f64>,
+struct Counted {
+    metrics: Vec<String>,
+    runs: Vec<Run>,
 }
 
-/// The flags of a lab, as the program reads them.
-fn flags<O: Args>(arguments: &[&str]) -> O {
-    let matches = O::augment_args(Command::new("lab").no_binary_name(true)).try_get_matches_from(arguments).unwrap();
-    O::from_arg_matches(&matches).unwrap()
+#[derive(Deserialize)]
+struct Run {
+    run: String,
+    launches: Vec<Launch>,
+}
+
+#[derive(Deserialize)]
+struct Launch {
+    kernel: String,
+    counts: Vec<f64>,
 }
 
 /// Runs the lab that the arguments name.
 fn run(device: &Device, run: &str) -> LabReport {
-    let arguments: Vec<&str> = run.split(' ').collect();
-    match arguments[0] {
-        "transpose" => transpose::run(device, &flags(&arguments[1..])),
-        "offset" => offset::run(device, &flags(&arguments[1..])),
-        other => panic!("no lab {other}"),
+    let lab = labs::Entry::named(run.split(' ').next().unwrap_or_default()).unwrap_or_else(|| panic!("{run}: no lab"));
+    let matches = (lab.command)().try_get_matches_from(run.split(' ')).unwrap_or_else(|error| panic!("{run}: {error}"));
+    (lab.run)(device, &matches, Progress::default()).unwrap_or_else(|error| panic!("{run}: {error}"))
+}
+
+/// The unit's own counters of wavefronts and of bank conflicts: what its arbiter adds is in both.
+const WITH_ARBITRATION: [[&str; 2]; 3] = [
+    [
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    ],
+    [
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    ],
+    [
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
+    ],
+];
+
+/// The constant cache's requests, one for each address, and the instructions that make them. Their difference is compared: a kernel
+/// loads its parameters as constants, too, as often as the assembler likes, but one address at a time.
+const CONSTANT: [&str; 2] = ["idc__requests.sum", "smsp__inst_executed_op_ldc.sum"];
+const CONSTANT_IN_PTX: [&str; 2] = ["ptx__addresses_op_ld_constant.sum", "ptx__inst_executed_op_ld_constant.sum"];
+
+/// What the simulator calls a metric. The profiler has wavefronts twice: counted in the unit (`l1tex__`), and added up from the
+/// instructions' addresses (`smsp__sass_`), without what other traffic in the unit adds.
+fn simulated_name(metric: &str) -> String {
+    metric.replace("smsp__sass_l1tex_", "l1tex__")
+}
+
+/// Holds a launch to what was counted; the number of metrics that were compared.
+fn compare(launch: &str, counted: &BTreeMap<&str, f64>, simulated: &Counters) -> usize {
+    let metrics = simulated.metrics();
+    let found = |name: &str| {
+        let metric = metrics.iter().find(|metric| metric.name == name);
+        match metric.unwrap_or_else(|| panic!("the simulator does not count {name}")).value {
+            MetricValue::Count(count) => count as f64,
+            // The profiler shows 0 where nothing was counted.
+            MetricValue::Ratio(ratio) => ratio.unwrap_or(0.0),
+        }
+    };
+    for names in WITH_ARBITRATION {
+        let [wavefronts, conflicts] = names.map(|name| counted[name] - found(name));
+        assert_eq!(wavefronts, conflicts, "{launch}: {names:?}: what the H200 counts beyond the simulator");
+        assert!(wavefronts >= 0.0, "{launch}: {names:?}: {wavefronts}");
     }
-    .unwrap_or_else(|error| panic!("{run}: {error}"))
+    let of_constants = CONSTANT_IN_PTX.map(found);
+    if of_constants[0] > 0.0 {
+        let beyond = |[requests, instructions]: [f64; 2]| requests - instructions;
+        assert_eq!(beyond(of_constants), beyond(CONSTANT.map(|name| counted[name])), "{launch}: {CONSTANT:?}");
+    }
+    for (name, &expected) in counted {
+        if WITH_ARBITRATION.as_flattened().contains(name) || CONSTANT.contains(name) {
+            continue;
+        }
+        let found = found(&simulated_name(name));
+        // The profiler rounds ratios to two digits.
+        let tolerance = if name.ends_with(".sum") { 0.0 } else { 0.005 + 1e-9 };
+        assert!((found - expected).abs() <= tolerance, "{launch}: {name}: {found}, and {expected} on the H200");
+    }
+    counted.len()
 }
 
 #[test]
 fn the_labs_kernels_count_what_an_h200_counts() {
-    let rows: Vec<Row> = serde_json::from_str(include_str!("data/h200_labs.json")).unwrap();
-    let device = device::open(DeviceChoice::Simulator, &device::Options::from_environment()).unwrap();
-    let mut compared = 0;
-    for row in &rows {
-        let report = self::run(&device, &row.run);
-        let variant = report.variants.iter().find(|variant| variant.kernels[0] == row.kernel).unwrap();
-        let metrics = variant.counters.expect("the simulator counts").metrics();
-        for (name, expected) in &row.counters {
-            let metric = metrics.iter().find(|metric| metric.name == name).expect("the counter is there");
-            let (counted, tolerance) = match metric.value {
-                MetricValue::Count(count) => (count as f64, 0.0),
-                // The profiler rounds ratios to two digits, and shows 0 where nothing was counted.
-                MetricValue::Ratio(ratio) => (ratio.unwrap_or(0.0), 0.005 + 1e-9),
-            };
-            assert!((counted - expected).abs() <= tolerance, "{}: {name}: {expected}, not {counted}", row.run);
-            compared += 1;
+    let counted: Counted = serde_json::from_str(include_str!("data/h200_labs.json")).unwrap();
+    // As the model of that GPU, the simulator runs the variants that run on a GPU.
+    let device = device::open("sim:hopper".parse().unwrap(), &device::Options::from_environment()).unwrap();
+    let (mut launches, mut compared) = (0, 0);
+    let mut labs: Vec<&str> = Vec::new();
+    for run in &counted.runs {
+        let report = self::run(&device, &run.run);
+        labs.push(report.lab);
+        let simulated: Vec<(&str, &Counters)> = report
+            .variants
+            .iter()
+            .flat_map(|variant| variant.launches.iter().map(|(kernel, counters)| (*kernel, counters)))
+            .collect();
+        let names: Vec<&str> = simulated.iter().map(|(kernel, _)| *kernel).collect();
+        let expected: Vec<&str> = run.launches.iter().map(|launch| launch.kernel.as_str()).collect();
+        assert_eq!(names, expected, "{}: the launches", run.run);
+        for (index, (launch, (kernel, counters))) in run.launches.iter().zip(simulated).enumerate() {
+            let counts = counted.metrics.iter().map(String::as_str).zip(launch.counts.iter().copied()).collect();
+            compared += compare(&format!("{}, launch {index}, {kernel}", run.run), &counts, counters);
+            launches += 1;
         }
     }
-    assert_eq!((rows.len(), compared), (22, 22 * 20));
+    assert!(launches > 450 && compared > 13_000, "{launches} launches, {compared} counts");
+    for lab in labs::ALL {
+        assert!(labs.contains(&lab.name), "{} is not counted", lab.name);
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is not stale;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
+//! - `results` runs the labs on a GPU, beside nvcc's kernels, and writes `docs/RESULTS.md`;
+//! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute: what the simulator's counters are held to;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
 //! Exit code 0: done; 1: it could not be done, or the PTX is stale; 2: the arguments are wrong. Each error is a
@@ -9,6 +11,8 @@
 
 mod build_ptx;
 mod compute_sanitizer;
+mod count;
+mod results;
 mod setup;
 #[allow(dead_code)] // The tests of the program use the rest.
 #[path = "../../tests/planted/suite.rs"]
@@ -33,6 +37,10 @@ enum Chore {
     BuildPtx(build_ptx::Options),
     /// Find the compiler for GPU kernels, or install it.
     Setup(setup::Options),
+    /// Run the labs on a GPU, beside nvcc's kernels, and write docs/RESULTS.md.
+    Results(results::Options),
+    /// Count the labs' kernels on a GPU, with Nsight Compute.
+    Count(count::Options),
     /// Run the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
     ComputeSanitizer(compute_sanitizer::Options),
 }
@@ -41,6 +49,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().chore {
         Chore::BuildPtx(options) => build_ptx::run(&options).map_err(|error| error.to_string()),
         Chore::Setup(options) => setup::run(&options).map_err(|error| error.to_string()),
+        Chore::Results(options) => results::run(&options).map_err(|error| error.to_string()),
+        Chore::Count(options) => count::run(&options).map_err(|error| error.to_string()),
         Chore::ComputeSanitizer(options) => compute_sanitizer::run(&options).map_err(|error| error.to_string()),
     };
     match result {

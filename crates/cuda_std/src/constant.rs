@@ -22,8 +22,8 @@
 //! }
 //! ```
 //!
-//! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it between launches. Without,
-//! nobody can, and the compiler uses the values as it knows them.
+//! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it between launches, by a handle of
+//! the same name (`cuda_std::launch::Symbol`). Without, nobody can, and the compiler uses the values as it knows them.
 
 use core::cell::UnsafeCell;
 

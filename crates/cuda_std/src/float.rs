@@ -1,8 +1,12 @@
 //! Accurate math: the methods of `f32` and `f64` that `core` does not have.
 //!
-//! On the device the functions that are instructions are those (`sqrt.rn`, `fma.rn`, `cvt.rmi`, ...), exactly rounded; all
-//! others, and all on the host, come from the crate `libm`, with errors of about 1 ulp. So a reference on the CPU and a
-//! kernel can call the same code. The fast and less accurate functions of the hardware are in `cuda_std::fast`.
+//! On the device the functions that are instructions are those (`sqrt.rn`, `fma.rn`, `cvt.rmi`, ...), exactly rounded. Sine,
+//! cosine and `powf` of `f32` are written for GPUs here; all others come from the crate `libm`, with errors of about 1 ulp. On the host
+//! they are the same, so a reference on the CPU and a kernel can call the same code. The fast and less accurate functions of the
+//! hardware are in `cuda_std::fast`.
+
+mod angle;
+mod power;
 
 mod private {
     pub trait Sealed {}
@@ -112,9 +116,9 @@ macro_rules! gpu_float {
         $ty:ident,
         instructions { $($exact:ident: $intrinsic:ident, $exact_libm:ident;)* }
         mul_add { $fma:ident, $fma_libm:ident }
-        sin_cos { $sin_cos:ident }
-        unary { $($unary:ident: $unary_libm:ident;)* }
-        binary { $($binary:ident: $binary_libm:ident;)* }
+        sin_cos { $sin_cos:path }
+        unary { $($unary:ident: $unary_function:path;)* }
+        binary { $($binary:ident: $binary_function:path;)* }
     ) => {
         impl GpuFloat for $ty {
             $(
@@ -182,20 +186,20 @@ macro_rules! gpu_float {
 
             #[inline]
             fn sin_cos(self) -> (Self, Self) {
-                libm::$sin_cos(self)
+                $sin_cos(self)
             }
 
             $(
                 #[inline]
                 fn $unary(self) -> Self {
-                    libm::$unary_libm(self)
+                    $unary_function(self)
                 }
             )*
 
             $(
                 #[inline]
                 fn $binary(self, other: Self) -> Self {
-                    libm::$binary_libm(self, other)
+                    $binary_function(self, other)
                 }
             )*
         }
@@ -212,34 +216,34 @@ gpu_float! {
         sqrt: sqrt_f32, sqrtf;
     }
     mul_add { fma_f32, fmaf }
-    sin_cos { sincosf }
+    sin_cos { angle::sin_cos }
     unary {
-        round: roundf;
-        exp: expf;
-        exp2: exp2f;
-        exp_m1: expm1f;
-        ln: logf;
-        ln_1p: log1pf;
-        log2: log2f;
-        log10: log10f;
-        cbrt: cbrtf;
-        sin: sinf;
-        cos: cosf;
-        tan: tanf;
-        asin: asinf;
-        acos: acosf;
-        atan: atanf;
-        sinh: sinhf;
-        cosh: coshf;
-        tanh: tanhf;
-        asinh: asinhf;
-        acosh: acoshf;
-        atanh: atanhf;
+        round: libm::roundf;
+        exp: libm::expf;
+        exp2: libm::exp2f;
+        exp_m1: libm::expm1f;
+        ln: libm::logf;
+        ln_1p: libm::log1pf;
+        log2: libm::log2f;
+        log10: libm::log10f;
+        cbrt: libm::cbrtf;
+        sin: angle::sin;
+        cos: angle::cos;
+        tan: libm::tanf;
+        asin: libm::asinf;
+        acos: libm::acosf;
+        atan: libm::atanf;
+        sinh: libm::sinhf;
+        cosh: libm::coshf;
+        tanh: libm::tanhf;
+        asinh: libm::asinhf;
+        acosh: libm::acoshf;
+        atanh: libm::atanhf;
     }
     binary {
-        powf: powf;
-        atan2: atan2f;
-        hypot: hypotf;
+        powf: power::powf;
+        atan2: libm::atan2f;
+        hypot: libm::hypotf;
     }
 }
 
@@ -253,34 +257,34 @@ gpu_float! {
         sqrt: sqrt_f64, sqrt;
     }
     mul_add { fma_f64, fma }
-    sin_cos { sincos }
+    sin_cos { libm::sincos }
     unary {
-        round: round;
-        exp: exp;
-        exp2: exp2;
-        exp_m1: expm1;
-        ln: log;
-        ln_1p: log1p;
-        log2: log2;
-        log10: log10;
-        cbrt: cbrt;
-        sin: sin;
-        cos: cos;
-        tan: tan;
-        asin: asin;
-        acos: acos;
-        atan: atan;
-        sinh: sinh;
-        cosh: cosh;
-        tanh: tanh;
-        asinh: asinh;
-        acosh: acosh;
-        atanh: atanh;
+        round: libm::round;
+        exp: libm::exp;
+        exp2: libm::exp2;
+        exp_m1: libm::expm1;
+        ln: libm::log;
+        ln_1p: libm::log1p;
+        log2: libm::log2;
+        log10: libm::log10;
+        cbrt: libm::cbrt;
+        sin: libm::sin;
+        cos: libm::cos;
+        tan: libm::tan;
+        asin: libm::asin;
+        acos: libm::acos;
+        atan: libm::atan;
+        sinh: libm::sinh;
+        cosh: libm::cosh;
+        tanh: libm::tanh;
+        asinh: libm::asinh;
+        acosh: libm::acosh;
+        atanh: libm::atanh;
     }
     binary {
-        powf: pow;
-        atan2: atan2;
-        hypot: hypot;
+        powf: libm::pow;
+        atan2: libm::atan2;
+        hypot: libm::hypot;
     }
 }
 
@@ -297,6 +301,17 @@ fn power<T: Copy + core::ops::Mul<Output = T> + core::ops::Div<Output = T> + Fro
         bits >>= 1;
     }
     if exponent < 0 { one / result } else { result }
+}
+
+/// How many units in the last place a result is from what it should be. Infinities and NaNs are as far as they are from none.
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+fn ulps(found: f32, expected: f64) -> f64 {
+    let nearest = expected as f32;
+    if found == nearest || found.is_nan() && nearest.is_nan() {
+        return 0.0;
+    }
+    let unit = f32::from_bits(nearest.abs().to_bits() + 1) - nearest.abs();
+    (f64::from(found) - expected).abs() / f64::from(unit)
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]

@@ -38,6 +38,8 @@
 //! | on both | |
 //! | --- | --- |
 //! | [`float`] | accurate math: the methods that `core` lacks |
+//! | [`unroll`](unroll()) | loops that are taken apart when they are compiled |
+//! | [`texture`] | texture objects, which a kernel takes by value |
 //! | [`value`] | what a kernel may take by value |
 //! | [`vector`] | vectors of 8 and 16 bytes, which load and store as one access |
 //!
@@ -94,8 +96,10 @@ pub mod mem;
 pub mod shared;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod special;
+pub mod texture;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod thread;
+mod unroll;
 pub mod value;
 pub mod vector;
 #[cfg(any(target_arch = "nvptx64", doc))]
@@ -103,6 +107,7 @@ pub mod warp;
 
 pub use cuda_std_macros::{address_space, gpu_only, kernel};
 pub use float::GpuFloat;
+pub use unroll::unroll;
 
 /// What most kernels use: `use cuda_std::prelude::*;`.
 pub mod prelude {

@@ -38,7 +38,9 @@ use core::mem::MaybeUninit;
 ///
 /// All threads of a block have the same cell, so it gives out a pointer and no reference: which thread may touch what, and
 /// when, is a matter of barriers.
-#[repr(transparent)]
+///
+/// It stands on 16 bytes, so that neighbours in an array can be loaded four at a time.
+#[repr(C, align(16))]
 pub struct SharedCell<T>(UnsafeCell<MaybeUninit<T>>);
 
 // SAFETY: the cell gives out only raw pointers; whoever follows them answers for the order of accesses.

@@ -1,9 +1,9 @@
-//! `#[address_space(..)]`: which of the GPU's memories a static lives in.
+//! `#[address_space(..)]`: which of the GPU's memories a static lives in, and the handle by which the host sets it.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Error, Ident, ItemStatic, Result};
+use syn::{Error, GenericArgument, Ident, ItemStatic, Meta, PathArguments, Result, Type};
 
 /// The attribute applied to `item`.
 pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -35,10 +35,34 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
             const _: () = { #assertion };
         }
     });
+    let handle = handle(&item);
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]
         #section
         #item
         #check
+        #handle
+    })
+}
+
+/// What is left on the host of a static that the PTX exports and that is a cell of a value: a typed handle, by which the host
+/// sets and reads the value.
+fn handle(item: &ItemStatic) -> Option<TokenStream> {
+    let exported = item.attrs.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) if attribute.path().is_ident("unsafe") => list.tokens.to_string() == "no_mangle",
+        _ => false,
+    });
+    let Type::Path(path) = &*item.ty else { return None };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
+    let Some(GenericArgument::Type(value)) = arguments.args.first() else { return None };
+    if !exported || arguments.args.len() != 1 {
+        return None;
+    }
+    let documentation = item.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let (visibility, name, text) = (&item.vis, &item.ident, item.ident.to_string());
+    Some(quote! {
+        #(#documentation)*
+        #[cfg(not(target_arch = "nvptx64"))]
+        #visibility static #name: ::cuda_std::launch::Symbol<#value> = ::cuda_std::launch::Symbol::new(#text);
     })
 }

@@ -92,7 +92,10 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// The static may stand in a module or in a function. Shared memory has no initial value: its type must be
 /// `SharedCell<T>` (or `MaybeUninit<T>` in a `static mut`). Constant memory has one, and the host may replace it before a
 /// launch if the static also bears `#[unsafe(no_mangle)]`, by which name the module then exports it. `(global)` is where
-/// a static is anyway. In host builds the static is left out.
+/// a static is anyway.
+///
+/// In host builds the static is left out. Of one that is exported and a cell, `ConstantCell<T>`, a handle is left with its
+/// name: `Symbol<T>`, by which the host sets and reads the value.
 #[proc_macro_attribute]
 pub fn address_space(arguments: TokenStream, item: TokenStream) -> TokenStream {
     address_space::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

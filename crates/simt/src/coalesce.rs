@@ -61,6 +61,11 @@ pub(crate) fn sectors(access: &Access) -> Sectors {
     Sectors { sectors: distinct(&elements), bytes }
 }
 
+/// How many different addresses an access names.
+pub(crate) fn addresses(access: &Access) -> u32 {
+    sectors(access).bytes / access.width
+}
+
 /// The sectors that an atomic operation moves: lanes that share a word take turns, and each turn is a sector of its own.
 pub(crate) fn atomic_sectors(access: &Access) -> Sectors {
     let turns = turns_of_sectors(access).map(|(_, turns)| turns).sum();

@@ -41,6 +41,15 @@ pub struct SharedCounters {
     pub bank_conflicts: u64,
 }
 
+/// Loads from constant memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConstantCounters {
+    /// Warp instructions with at least one active lane.
+    pub requests: u64,
+    /// The distinct addresses of each request, summed: the constant cache serves one at a time.
+    pub addresses: u64,
+}
+
 /// Accesses to the shared memory of other blocks of the cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DistributedCounters {
@@ -59,8 +68,10 @@ pub struct InstructionCounters {
     pub active_lanes: u64,
     /// Times that it sent the lanes of a warp different ways.
     pub divergent: u64,
-    /// Its accesses to global memory. (Loads from constant memory and of parameters are not counted.)
+    /// Its accesses to global memory. (Loads of parameters are not counted.)
     pub global: MemoryCounters,
+    /// Its loads from constant memory.
+    pub constant: ConstantCounters,
     /// Its accesses to local memory.
     pub local: MemoryCounters,
     /// Its accesses to shared memory.
@@ -113,6 +124,8 @@ pub struct Counters {
     pub barriers: u64,
     /// Global memory.
     pub global: ByKind<MemoryCounters>,
+    /// Constant memory.
+    pub constant: ConstantCounters,
     /// Local memory.
     pub local: ByKind<MemoryCounters>,
     /// Shared memory.
@@ -134,6 +147,7 @@ impl Counters {
     pub(crate) fn add(&mut self, counted: &InstructionCounters, kind: Option<AccessKind>) {
         self.instructions_executed += counted.executed;
         self.thread_instructions_executed += counted.active_lanes;
+        self.constant += counted.constant;
         if let Some(kind) = kind {
             let from = if kind == AccessKind::Copy { AccessKind::Load } else { kind };
             *self.global.of(from) += counted.global;
@@ -178,6 +192,15 @@ impl Counters {
             "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum",
             self.shared.copy.bank_conflicts,
         );
+        let ByKind { atomic, reduction, .. } = &self.shared;
+        count("smsp__sass_inst_executed_op_shared_atom.sum", atomic.requests + reduction.requests);
+        count("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", atomic.wavefronts + reduction.wavefronts);
+        count(
+            "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
+            atomic.bank_conflicts + reduction.bank_conflicts,
+        );
+        count("ptx__inst_executed_op_ld_constant.sum", self.constant.requests);
+        count("ptx__addresses_op_ld_constant.sum", self.constant.addresses);
         count("ptx__inst_executed.sum", self.instructions_executed);
         count("ptx__thread_inst_executed.sum", self.thread_instructions_executed);
         count("ptx__inst_executed_op_branch.sum", self.branches);
@@ -229,6 +252,13 @@ impl MemoryCounters {
     }
 }
 
+impl ConstantCounters {
+    /// Addresses that a request names, on average: 1 where all lanes read the same; `None` without requests.
+    pub fn addresses_per_request(&self) -> Option<f64> {
+        quotient(self.addresses, self.requests)
+    }
+}
+
 impl SharedCounters {
     /// Wavefronts that a request needs, on average: 1 for words without bank conflicts; `None` without requests.
     pub fn wavefronts_per_request(&self) -> Option<f64> {
@@ -258,11 +288,51 @@ pub enum MetricValue {
     Ratio(Option<f64>),
 }
 
+/// The counters of several launches: those of a program that needs more than one. The occupancy is the first launch's.
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        self.instructions_executed += other.instructions_executed;
+        self.thread_instructions_executed += other.thread_instructions_executed;
+        self.branches += other.branches;
+        self.divergent_branches += other.divergent_branches;
+        self.barriers += other.barriers;
+        self.global += other.global;
+        self.constant += other.constant;
+        self.local += other.local;
+        self.shared += other.shared;
+        self.distributed += other.distributed;
+        self.texture += other.texture;
+        self.surface += other.surface;
+        match (&mut self.model, &other.model) {
+            (Some(model), Some(other)) => model.add(other),
+            (model, _) => *model = model.or(other.model),
+        }
+        self.occupancy = self.occupancy.or(other.occupancy);
+    }
+}
+
+impl<T: AddAssign> AddAssign for ByKind<T> {
+    fn add_assign(&mut self, other: Self) {
+        self.load += other.load;
+        self.store += other.store;
+        self.atomic += other.atomic;
+        self.reduction += other.reduction;
+        self.copy += other.copy;
+    }
+}
+
 impl AddAssign for MemoryCounters {
     fn add_assign(&mut self, other: Self) {
         self.requests += other.requests;
         self.sectors += other.sectors;
         self.bytes += other.bytes;
+    }
+}
+
+impl AddAssign for ConstantCounters {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.addresses += other.addresses;
     }
 }
 
@@ -287,6 +357,7 @@ impl AddAssign for InstructionCounters {
         self.active_lanes += other.active_lanes;
         self.divergent += other.divergent;
         self.global += other.global;
+        self.constant += other.constant;
         self.local += other.local;
         self.shared += other.shared;
         self.distributed += other.distributed;

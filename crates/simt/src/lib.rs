@@ -75,8 +75,8 @@ mod trap;
 
 pub use check::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope, Site};
 pub use counters::{
-    AccessKind, ByKind, Counters, DistributedCounters, InstructionCounters, MemoryCounters, Metric, MetricValue,
-    SharedCounters,
+    AccessKind, ByKind, ConstantCounters, Counters, DistributedCounters, InstructionCounters, MemoryCounters, Metric,
+    MetricValue, SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
 pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};

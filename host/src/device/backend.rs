@@ -6,7 +6,7 @@ use cuda_std::launch::Arguments;
 use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::texture::{Array, TextureSource};
-use super::{LaunchConfig, Properties};
+use super::{CacheConfig, LaunchConfig, Properties};
 use crate::error::Result;
 use crate::progress::Progress;
 
@@ -53,6 +53,18 @@ pub(super) trait Backend {
     /// Starts a kernel. The launch has been checked. The simulator is done when this returns, and has counted; a GPU is done
     /// at the next [`Backend::synchronize`], which then reports a fault.
     fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
+
+    /// Sets the preference of launches that have none of their own.
+    fn prefer(&self, cache: CacheConfig) -> Result<()>;
+
+    /// Address and size of a static of the kernels, by its name in the PTX. `None` if there is none.
+    fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>>;
+
+    /// Starts a copy from the host on a second stream. Launches that are started later wait for it.
+    fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()>;
+
+    /// How many blocks of such a launch are resident at once on a multiprocessor. `None` on the simulator.
+    fn resident_blocks(&self, kernel: &str, config: &LaunchConfig) -> Result<Option<u32>>;
 
     /// What the last launch that came to its end did, line by line. `None` on a GPU, which counts nothing.
     fn last_report(&self) -> Option<Rc<Report>>;

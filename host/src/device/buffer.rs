@@ -8,6 +8,7 @@ use cuda_std::launch::{Argument, Arguments, Pointer, PointerMut, Slice, SliceMut
 
 use super::backend::Backend;
 use crate::error::Result;
+use crate::parallel;
 
 /// The byte that poisons outputs: as a float of any size, and as an integer of any size, it makes a large finite number that
 /// no lab computes, so that an element which a kernel forgot is seen.
@@ -72,13 +73,34 @@ impl<T: Pod> Buffer<T> {
         self.allocation.backend.write(self.address(), bytemuck::cast_slice(data))
     }
 
+    /// Copies `data` to the elements from `first` on.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer: an error of the caller.
+    pub fn write_from(&mut self, first: usize, data: &[T]) -> Result<()> {
+        assert!(first + data.len() <= self.length, "the buffer is too short");
+        let address = self.address() + (first * size_of::<T>()) as u64;
+        self.allocation.backend.write(address, bytemuck::cast_slice(data))
+    }
+
+    /// Starts a copy of the elements to another buffer of the same device.
+    ///
+    /// # Panics
+    ///
+    /// When it has another number of elements: an error of the caller.
+    pub fn copy_to(&self, to: &mut Self) -> Result<()> {
+        assert_eq!(to.length, self.length, "the buffers differ in length");
+        self.allocation.backend.copy(self.address(), to.address(), self.bytes())
+    }
+
     /// Copies the elements from the device, after all launches.
     ///
     /// # Errors
     ///
     /// Also reports the fault of an earlier launch.
     pub fn read(&self) -> Result<Vec<T>> {
-        let mut data = vec![T::zeroed(); self.length];
+        let mut data = parallel::zeros(self.length);
         self.read_into(&mut data)?;
         Ok(data)
     }
@@ -95,7 +117,10 @@ impl<T: Pod> Buffer<T> {
 
     /// Sets every byte to `value`.
     pub fn fill_bytes(&mut self, value: u8) -> Result<()> {
-        self.allocation.backend.fill(self.address(), self.bytes(), value)
+        match self.bytes() {
+            0 => Ok(()),
+            bytes => self.allocation.backend.fill(self.address(), bytes, value),
+        }
     }
 
     /// Sets every byte to [`POISON`].
@@ -172,7 +197,7 @@ impl<T: Pod> PitchedBuffer<T> {
 
     /// Copies the elements from the device, row behind row without the padding, after all launches: a 2D copy.
     pub fn read(&self) -> Result<Vec<T>> {
-        let mut data = vec![T::zeroed(); self.rows * self.columns];
+        let mut data = parallel::zeros(self.rows * self.columns);
         if data.is_empty() {
             return Ok(data);
         }
@@ -213,6 +238,31 @@ impl<T: Pod> OnDevice for PitchedBuffer<T> {
 
     fn bytes(&self) -> u64 {
         self.pitch_bytes * self.rows as u64
+    }
+}
+
+/// The elements of a buffer from one on: what a kernel's `*const T` may point to.
+#[derive(Clone, Copy)]
+pub struct Tail<'a, T> {
+    buffer: &'a Buffer<T>,
+    first: usize,
+}
+
+impl<T: Pod> Buffer<T> {
+    /// The elements from `first` on.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer: an error of the caller.
+    pub fn tail(&self, first: usize) -> Tail<'_, T> {
+        assert!(first <= self.length);
+        Tail { buffer: self, first }
+    }
+}
+
+impl<T: Pod> Argument<Pointer<T>> for Tail<'_, T> {
+    fn push(self, arguments: &mut Arguments) {
+        arguments.push_pointer(self.buffer.address() + (self.first * size_of::<T>()) as u64);
     }
 }
 

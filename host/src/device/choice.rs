@@ -34,15 +34,19 @@ impl FromStr for DeviceChoice {
                 _ => None,
             }
             .ok_or_else(|| {
-                let models: Vec<_> = Model::all().iter().map(|model| model.name).collect();
                 format!(
-                    "there is no device '{text}'; give auto, gpu, gpu:N (N from 0), sim or sim:MODEL, where MODEL is one of {}, \
-                     with :ca or :cg behind it for loads that go through L1 or past it",
-                    models.join(", ")
+                    "there is no device '{text}'; give auto, gpu, gpu:N (N from 0), sim or sim:MODEL, where MODEL is one of {}",
+                    models()
                 )
             }),
         }
     }
+}
+
+/// What `sim:` takes.
+pub(crate) fn models() -> String {
+    let names: Vec<_> = Model::all().iter().map(|model| model.name).collect();
+    format!("{}, with :ca or :cg behind it for loads that go through L1 or past it", names.join(", "))
 }
 
 /// What comes behind `sim:`.

@@ -1,7 +1,7 @@
 //! How a kernel is launched: its grid and block, and what it asks of the cache.
 
 use cuda_std::launch::LaunchBounds;
-use simt::Checks;
+use simt::{Checks, LoadCaching};
 
 use super::{ComputeCapability, Properties};
 use crate::error::{Error, Result};
@@ -29,6 +29,15 @@ pub enum CacheConfig {
     Equal,
 }
 
+/// What a multiprocessor of a GPU holds of a launch, as the driver says.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct GpuOccupancy {
+    /// Blocks resident at once on a multiprocessor.
+    pub blocks: u32,
+    /// Their threads in percent of those that it can hold.
+    pub percent: f64,
+}
+
 /// One launch's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
@@ -44,6 +53,9 @@ pub struct LaunchConfig {
     pub cache: CacheConfig,
     /// The part of a multiprocessor's memory that should be shared memory, in percent. `None` leaves it to the driver.
     pub carveout: Option<u8>,
+    /// Whether loads that do not say go through L1, as the lectures' `-dlcm` has it: on a GPU the kernels are compiled so, on a
+    /// model of the simulator they are run so. The default is the device's.
+    pub load_caching: LoadCaching,
     /// What the simulator's sanitizer looks for. A GPU does not check.
     pub checks: Checks,
     /// Registers of a thread, for the occupancy on a model of the simulator. `None`: not known, and no limit.
@@ -60,6 +72,7 @@ impl LaunchConfig {
             dynamic_shared: 0,
             cache: CacheConfig::None,
             carveout: None,
+            load_caching: LoadCaching::Default,
             checks: Checks::NONE,
             registers: None,
         }

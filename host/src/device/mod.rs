@@ -32,27 +32,30 @@ mod launch;
 mod matrix;
 mod properties;
 mod simulator;
+mod symbol;
 mod tensor;
 mod texture;
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use bytemuck::Pod;
 use cuda_std::launch::{ArgumentList, Arguments, Kernel};
 
-pub use buffer::{Buffer, OnDevice, POISON, PitchedBuffer};
+pub use buffer::{Buffer, OnDevice, POISON, PitchedBuffer, Tail};
 pub use choice::DeviceChoice;
+pub(crate) use choice::models as models_named;
 pub use image::{load_ptx, read_ptx};
-pub use launch::{CacheConfig, LaunchConfig};
+pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig};
 pub use matrix::Matrix;
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use simt::{
-    AddressMode, ArrayShape, ChannelType, Counters, Filter, ReadMode, Sampling, Swizzle, TensorElement, TensorMap,
-    TexelFormat,
+    AddressMode, ArrayShape, ChannelType, Counters, Filter, LoadCaching, Model, ReadMode, Sampling, Swizzle,
+    TensorElement, TensorMap, TexelFormat,
 };
-use simt::{LoadCaching, Model};
-pub use texture::{Array, Surface, Texture, TextureSource};
+pub use symbol::Variable;
+pub use texture::{Array, OwnedTexture, Surface, Texture, TextureSource};
 
 use backend::Backend;
 
@@ -88,7 +91,7 @@ pub struct Device {
     backend: Rc<dyn Backend>,
     signatures: Rc<image::Signatures>,
     /// Why this is the simulator although any device would have done.
-    fallback: Option<Rc<str>>,
+    fallback: Rc<Cell<Option<String>>>,
     options: Options,
 }
 
@@ -103,7 +106,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let device = |backend: Rc<dyn Backend>, module: &ptx::Module, fallback: Option<Error>| Device {
         backend,
         signatures: Rc::new(image::Signatures::of(module)),
-        fallback: fallback.map(|why| why.to_string().into()),
+        fallback: Rc::new(Cell::new(fallback.map(|why| why.to_string()))),
         options: options.clone(),
     };
     let simulator = |placed, fallback| {
@@ -172,9 +175,10 @@ impl Device {
         self.backend.properties()
     }
 
-    /// Why no GPU was taken, where [`DeviceChoice::Auto`] chose the simulator.
-    pub fn fallback(&self) -> Option<&str> {
-        self.fallback.as_deref()
+    /// Why no GPU was taken, where [`DeviceChoice::Auto`] chose the simulator. The first to ask hears it: it is a note to give
+    /// once, however many labs run.
+    pub fn take_fallback(&self) -> Option<String> {
+        self.fallback.take()
     }
 
     /// Bytes that can still be allocated on the device.
@@ -260,6 +264,15 @@ impl Device {
         }
     }
 
+    /// The simulator as this GPU, with the same kernels as this device.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`].
+    pub fn as_model(&self, model: &'static Model, caching: LoadCaching) -> Result<Self> {
+        open(DeviceChoice::Model(model, caching), &self.options)
+    }
+
     /// Launches a kernel: on the simulator to its end, and returns what was counted; on a GPU it is only started.
     ///
     /// The arguments are a tuple with one host value for each of the kernel's parameters. Those that do not fit, do not
@@ -297,6 +310,28 @@ impl Device {
     ) -> Result<Option<Counters>> {
         config.check(kernel, None, self.properties())?;
         self.start(kernel, config, arguments)
+    }
+
+    /// Sets what all launches prefer that do not say otherwise: L1 cache or shared memory (`cuCtxSetCacheConfig`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`].
+    pub fn prefer(&self, cache: CacheConfig) -> Result<()> {
+        self.backend.prefer(cache)
+    }
+
+    /// How much of such a launch a multiprocessor of the GPU holds at once. `None` on the simulator, whose models say it with
+    /// their counters.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`].
+    pub fn occupancy<P>(&self, kernel: &Kernel<P>, config: &LaunchConfig) -> Result<Option<GpuOccupancy>> {
+        let Some(blocks) = self.backend.resident_blocks(kernel.name(), config)? else { return Ok(None) };
+        let threads = config.block.iter().product::<u32>().next_multiple_of(32);
+        let most = self.properties().max_threads_per_multiprocessor.unwrap_or(0).max(1);
+        Ok(Some(GpuOccupancy { blocks, percent: f64::from(blocks * threads) * 100.0 / f64::from(most) }))
     }
 
     /// Checks the arguments and launches.

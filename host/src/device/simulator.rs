@@ -1,6 +1,6 @@
 //! The simulator as a device.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
@@ -56,6 +56,8 @@ pub(super) struct Simulator {
     properties: Properties,
     /// The GPU that it runs as, if any.
     placed: Option<Placed>,
+    /// What launches prefer that do not say otherwise.
+    preferred: Cell<CacheConfig>,
     progress: RefCell<Progress>,
     last_report: RefCell<Option<Rc<Report>>>,
     output: Output,
@@ -116,6 +118,7 @@ impl Simulator {
         Ok(Self {
             program,
             memory: RefCell::new(memory),
+            preferred: Cell::default(),
             progress: RefCell::default(),
             last_report: RefCell::default(),
             output: limits.output_limit.map_or_else(Output::default, |bytes| Output::new(bytes as usize)),
@@ -242,8 +245,11 @@ impl Backend for Simulator {
             checks: config.checks,
             progress: Some(&|done, whole| progress.part(done, whole)),
             model: self.placed.map(|(model, _)| model),
-            load_caching: self.placed.map_or(LoadCaching::Default, |(_, caching)| caching),
-            carveout: config.carveout.or(wish(config.cache)),
+            load_caching: match config.load_caching {
+                LoadCaching::Default => self.placed.map_or(LoadCaching::Default, |(_, caching)| caching),
+                caching => caching,
+            },
+            carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
             ..Launch::default()
         };
@@ -268,6 +274,23 @@ impl Backend for Simulator {
         let counters = report.counters();
         self.last_report.replace(Some(Rc::new(report)));
         Ok(Some(counters))
+    }
+
+    fn prefer(&self, cache: CacheConfig) -> Result<()> {
+        self.preferred.set(cache);
+        Ok(())
+    }
+
+    fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>> {
+        Ok(self.program.symbol(name).map(|symbol| (symbol.address, symbol.bytes)))
+    }
+
+    fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        self.write(address, bytes)
+    }
+
+    fn resident_blocks(&self, _kernel: &str, _config: &LaunchConfig) -> Result<Option<u32>> {
+        Ok(None)
     }
 
     fn leaks(&self) -> Vec<Finding> {

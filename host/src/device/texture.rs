@@ -85,6 +85,20 @@ pub struct Texture<'a> {
     source: PhantomData<&'a ()>,
 }
 
+/// A texture that keeps what it reads: for whoever stores both.
+pub struct OwnedTexture {
+    // Dropped in this order: the texture before what it reads.
+    texture: Texture<'static>,
+    _source: Rc<dyn std::any::Any>,
+}
+
+impl OwnedTexture {
+    /// What a kernel takes.
+    pub fn argument(&self) -> cuda_std::texture::Texture {
+        cuda_std::texture::Texture::from_handle(self.texture.handle)
+    }
+}
+
 /// A surface object: [`Surface::handle`] goes into a kernel's parameter, which may then write the array.
 pub struct Surface<'a> {
     backend: Rc<dyn Backend>,
@@ -110,6 +124,31 @@ impl Device {
     ///
     /// [`crate::Error::Texture`] for what cannot be read so.
     pub fn texture<'a>(&self, source: TextureSource<'a>, sampling: &Sampling) -> Result<Texture<'a>> {
+        self.create_texture(source, sampling)
+    }
+
+    /// Makes a texture of an array, and keeps the array.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::texture`].
+    pub fn array_texture(&self, array: Rc<Array>, sampling: &Sampling) -> Result<OwnedTexture> {
+        let texture = self.create_texture(TextureSource::Array(&array), sampling)?;
+        Ok(OwnedTexture { texture, _source: array })
+    }
+
+    /// Makes a texture of all of a buffer, an element a texel, and keeps the buffer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::texture`].
+    pub fn buffer_texture<T: Pod>(&self, buffer: Rc<Buffer<T>>, format: TexelFormat) -> Result<OwnedTexture> {
+        let texture = self.create_texture(TextureSource::linear(&buffer, format), &Sampling::default())?;
+        Ok(OwnedTexture { texture, _source: buffer })
+    }
+
+    /// A texture that lives as long as the caller sees to it that its source does.
+    fn create_texture<'t>(&self, source: TextureSource<'_>, sampling: &Sampling) -> Result<Texture<'t>> {
         let format = match source {
             TextureSource::Array(array) => array.shape.format,
             TextureSource::Linear { format, .. } | TextureSource::Pitched { format, .. } => format,

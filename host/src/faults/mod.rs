@@ -64,16 +64,19 @@ impl Findings {
     /// Those of several launches: what a kernel did in more than one of them is one.
     pub fn of_all<'a>(launches: impl Iterator<Item = &'a Self>) -> Self {
         let mut all = Self::default();
-        for Self { list, beyond } in launches {
-            all.beyond += beyond;
-            for finding in list {
-                match all.list.iter_mut().find(|known| is_same(known, finding)) {
-                    Some(known) => known.count += finding.count,
-                    None => all.list.push(finding.clone()),
-                }
+        launches.for_each(|findings| all.add(findings));
+        all
+    }
+
+    /// Adds those of another launch: what a kernel did in both is one.
+    pub fn add(&mut self, launch: &Self) {
+        self.beyond += launch.beyond;
+        for finding in &launch.list {
+            match self.list.iter_mut().find(|known| is_same(known, finding)) {
+                Some(known) => known.count += finding.count,
+                None => self.list.push(finding.clone()),
             }
         }
-        all
     }
 
     /// Shows them on the standard error: the standard output is for results. JSON has them already.

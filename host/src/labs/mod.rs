@@ -1,14 +1,50 @@
 //! The labs: each file is one subcommand, with its flags, its variants and its reference.
 //!
-//! What labs share is written once: [`flow`] runs the variants, checks and times them; [`check`] compares with the reference.
-//! A new lab is a file here with an [`Entry`], and a line in [`ALL`].
+//! ```text
+//! lab        the seam: trait Lab, Plan, Variant, Outcome
+//! inputs     NumPy files, random numbers, room for them     compare   results against references
+//! flow       runs the variants of a lab                     launcher  one variant's launches
+//! stopwatch  times them on a GPU                            settings  the flags that every lab has
+//! product    matrix products on the CPU
+//! ```
+//!
+//! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
 
-pub mod check;
+pub mod compare;
 pub mod flow;
-pub mod offset;
-pub mod transpose;
+mod inputs;
+mod lab;
+mod launcher;
+mod product;
+mod settings;
+mod stopwatch;
 
-use clap::{ArgMatches, Args, Command};
+pub mod access;
+pub mod banks;
+pub mod cache;
+pub mod constant;
+pub mod dot;
+pub mod gram;
+pub mod launch;
+pub mod layout;
+pub mod matmul;
+pub mod offset;
+pub mod pitch;
+pub mod reduce;
+pub mod rows;
+pub mod shared;
+pub mod table;
+pub mod texture;
+pub mod transpose;
+pub mod vector;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+
+pub use flow::run;
+pub use inputs::{MatrixFlags, VectorFlags};
+pub use lab::{Lab, Outcome, Plan, Variant};
+pub use launcher::{Launcher, Preferences};
+pub use settings::Settings;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -16,7 +52,26 @@ use crate::progress::Progress;
 use crate::report::LabReport;
 
 /// Every lab, in the order of the course.
-pub const ALL: &[Entry] = &[offset::ENTRY, transpose::ENTRY];
+pub const ALL: &[Entry] = &[
+    Entry::of::<launch::Launch>(),
+    Entry::of::<offset::Offset>(),
+    Entry::of::<access::Access>(),
+    Entry::of::<layout::Layout>(),
+    Entry::of::<vector::Vector>(),
+    Entry::of::<cache::Cache>(),
+    Entry::of::<pitch::Pitch>(),
+    Entry::of::<constant::Constant>(),
+    Entry::of::<table::Table>(),
+    Entry::of::<transpose::Transpose>(),
+    Entry::of::<matmul::Matmul>(),
+    Entry::of::<gram::Gram>(),
+    Entry::of::<reduce::Reduce>(),
+    Entry::of::<dot::Dot>(),
+    Entry::of::<rows::Rows>(),
+    Entry::of::<banks::Banks>(),
+    Entry::of::<shared::Shared>(),
+    Entry::of::<texture::Texture>(),
+];
 
 /// A lab as the program lists and runs it.
 pub struct Entry {
@@ -24,18 +79,45 @@ pub struct Entry {
     pub name: &'static str,
     /// What it shows, in a line.
     pub about: &'static str,
-    /// The kernels that it launches.
-    pub kernels: &'static [&'static str],
     /// The subcommand with the lab's flags.
     pub command: fn() -> Command,
     /// Runs the lab with the flags as they were given.
     pub run: fn(&Device, &ArgMatches, Progress) -> Result<LabReport>,
+    /// Runs the lab with its own flags' defaults.
+    pub run_at_defaults: fn(&Device, &Settings) -> Result<LabReport>,
 }
 
-/// The subcommand of a lab with the flags `O`.
-fn command<O: Args>(name: &'static str, about: &'static str) -> Command {
+impl Entry {
+    const fn of<L: Lab>() -> Self {
+        Self {
+            name: L::NAME,
+            about: L::ABOUT,
+            command: command::<L>,
+            run: run_with::<L>,
+            run_at_defaults: |device, settings| run::<L>(device, defaults(), settings),
+        }
+    }
+
+    /// The lab of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|lab| lab.name == name)
+    }
+
+    /// The lab's kernels: those whose names begin with its name.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static str> {
+        let name = self.name;
+        let is_of_lab = move |kernel: &&str| {
+            kernel.strip_prefix(name).is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_ascii_digit()))
+        };
+        kernels::PTX.first().into_iter().flat_map(kernels::PtxImage::entry_points).filter(is_of_lab)
+    }
+}
+
+/// The subcommand of a lab.
+fn command<L: Lab>() -> Command {
+    let command = Settings::augment_args(L::Options::augment_args(Command::new(L::NAME)));
     // The type's documentation would take the place of the line in the list.
-    let command = O::augment_args(Command::new(name)).about(about).long_about(None);
+    let command = command.about(L::ABOUT).long_about(None);
     // `--rows -1` is a wrong number and not an unknown flag `-1`.
     command.mut_args(|flag| match flag.get_action().takes_values() {
         true => flag.allow_negative_numbers(true),
@@ -43,9 +125,13 @@ fn command<O: Args>(name: &'static str, about: &'static str) -> Command {
     })
 }
 
-/// The flags as they were given. `clap` has checked them, so this does not fail for users.
-fn options<O: Args>(matches: &ArgMatches) -> Result<O> {
-    O::from_arg_matches(matches).map_err(|error| Error::flag("flags", crate::error::one_line(&error.to_string())))
+/// Runs a lab with the flags as they were given.
+fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -> Result<LabReport> {
+    // `clap` has checked them, so this does not fail for users.
+    let wrong = |error: clap::Error| Error::flag("flags", crate::error::one_line(&error.to_string()));
+    let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
+    let settings = Settings::from_arg_matches(matches).map_err(wrong)?;
+    run::<L>(device, options, &Settings { progress, ..settings })
 }
 
 /// The flags' defaults.
@@ -54,4 +140,22 @@ fn defaults<O: Args>() -> O {
     let matches =
         O::augment_args(Command::new("defaults").no_binary_name(true)).get_matches_from(std::iter::empty::<&str>());
     O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lab_has_kernels_and_every_kernel_a_lab() {
+        let mut of_labs: Vec<&str> = ALL.iter().flat_map(Entry::kernels).collect();
+        let mut all: Vec<&str> = kernels::PTX.iter().flat_map(kernels::PtxImage::entry_points).collect();
+        of_labs.sort_unstable();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(of_labs, all);
+        for lab in ALL {
+            assert!(lab.kernels().next().is_some(), "{}", lab.name);
+        }
+    }
 }

@@ -1,160 +1,293 @@
 //! The columns of tables for people, and a variant's cells in them. What is not known is a dash, and a column in which
 //! nothing is known is left out.
 
+use serde_json::Value;
+use simt::Counters;
+
+use super::grid::words;
 use super::{LabReport, VariantReport};
 use crate::units;
 
-/// What a column is about: times and counters stand in tables of their own where a report has both.
+/// What counters are about. A lab chooses those that its table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
+pub enum Subject {
+    /// Loads from global memory: sectors per request, and how much of each sector is used.
+    GlobalLoads,
+    /// Stores to global memory, the same.
+    GlobalStores,
+    /// How many requests to global memory there are.
+    GlobalRequests,
+    /// Loads from shared memory: wavefronts per request.
+    SharedLoads,
+    /// Stores to shared memory, the same.
+    SharedStores,
+    /// Wavefronts of shared memory that are bank conflicts, in all.
+    BankConflicts,
+    /// Active lanes of a warp instruction.
+    ActiveLanes,
+    /// Warp instructions, of PTX.
+    Instructions,
+    /// Atomic operations on global and on shared memory.
+    Atomics,
+    /// Loads from constant memory: requests, and addresses of each.
+    Constants,
+    /// Textures: requests, and sectors per request.
+    Textures,
+    /// Local memory: sectors.
+    LocalMemory,
+}
+
+/// What a column stands with: a table shows groups of columns whole where they fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
     /// The variant's name: in every table.
     Name,
+    /// Where it is on the axes of a sweep.
+    Axis,
     /// Whether the result was right.
     Check,
     /// How long it took.
     Time,
     /// What was counted.
     Counter,
-    /// What the caches did.
-    Cache,
+    /// What the caches did, and what fits on a multiprocessor.
+    Model,
 }
 
-/// A column.
+/// A column, with its cells.
 pub(super) struct Column {
-    /// What it is about.
-    pub subject: Subject,
+    /// What it stands with.
+    pub section: Section,
     /// Its title, a line of a table's head each.
-    pub title: &'static [&'static str],
+    pub title: Vec<String>,
+    /// One for each variant.
+    pub cells: Vec<String>,
+}
+
+/// A column before its cells are known.
+struct Kind {
+    section: Section,
+    title: &'static [&'static str],
     cell: fn(&VariantReport) -> Option<String>,
 }
 
-impl Column {
-    /// The variant's cell.
-    pub fn cell(&self, variant: &VariantReport) -> String {
-        (self.cell)(variant).unwrap_or_else(|| "-".to_owned())
+/// The columns of a report that have something in them, in their order.
+pub(super) fn of(report: &LabReport) -> Vec<Column> {
+    let mut columns = vec![build(report, &NAME)];
+    columns.extend(axes(report));
+    let counters = report.subjects.iter().flat_map(|&subject| counter_columns(subject));
+    let kinds = CHECK.iter().chain(TIME).chain(counters).chain(MODEL);
+    columns.extend(kinds.filter(|kind| is_known(report, kind)).map(|kind| build(report, kind)));
+    columns
+}
+
+fn is_known(report: &LabReport, kind: &Kind) -> bool {
+    report.variants.iter().any(|variant| (kind.cell)(variant).is_some())
+}
+
+fn build(report: &LabReport, kind: &Kind) -> Column {
+    let cell = |variant| (kind.cell)(variant).unwrap_or_else(|| "-".to_owned());
+    Column {
+        section: kind.section,
+        title: kind.title.iter().map(|&line| line.to_owned()).collect(),
+        cells: report.variants.iter().map(cell).collect(),
     }
 }
 
-/// The columns of `report` that have something in them and are about one of `subjects`.
-pub(super) fn of(report: &LabReport, subjects: &[Subject]) -> Vec<&'static Column> {
-    let known = |column: &&Column| {
-        report.variants.is_empty() || report.variants.iter().any(|variant| (column.cell)(variant).is_some())
+/// The axes of the lab's sweeps.
+fn axes(report: &LabReport) -> Vec<Column> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for fact in report.variants.iter().flat_map(|variant| &variant.facts).filter(|fact| fact.axis) {
+        if !names.contains(&fact.name) && !fact.value.is_null() {
+            names.push(fact.name);
+        }
+    }
+    let column = |name| Column {
+        section: Section::Axis,
+        title: title(name),
+        cells: report
+            .variants
+            .iter()
+            .map(|variant| match variant.fact(name) {
+                None | Some(Value::Null) => "-".to_owned(),
+                Some(value) => super::table::plain(value),
+            })
+            .collect(),
     };
-    COLUMNS.iter().filter(|column| subjects.contains(&column.subject)).filter(known).collect()
+    names.into_iter().map(column).collect()
 }
 
-const COLUMNS: [Column; 23] = [
-    Column { subject: Subject::Name, title: &["variant"], cell: |variant| Some(variant.name.clone()) },
-    Column {
-        subject: Subject::Check,
+/// A name as a title of short lines.
+fn title(name: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words(name).split(' ') {
+        match lines.last_mut().filter(|line| line.len() + word.len() < 10) {
+            Some(line) => *line += &format!(" {word}"),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+const NAME: Kind = Kind { section: Section::Name, title: &["variant"], cell: |variant| Some(variant.name.clone()) };
+
+const CHECK: &[Kind] = &[
+    Kind {
+        section: Section::Check,
         title: &["right"],
         cell: |variant| Some(if variant.correct()? { "yes" } else { "NO" }.to_owned()),
     },
-    Column {
-        subject: Subject::Check,
+    Kind {
+        section: Section::Check,
         title: &["worst", "error"],
         cell: |variant| Some(error(variant.check.as_ref()?.max_error)),
     },
-    Column {
-        subject: Subject::Check,
+    Kind {
+        section: Section::Check,
+        title: &["% of", "allowed"],
+        cell: |variant| Some(units::three_digits(variant.check.as_ref()?.tolerance.as_ref()?.worst_part * 100.0)),
+    },
+    Kind {
+        section: Section::Check,
         title: &["faults"],
         cell: |variant| Some(variant.findings.as_ref()?.list.len().to_string()),
     },
-    Column {
-        subject: Subject::Time,
+];
+
+const TIME: &[Kind] = &[
+    Kind {
+        section: Section::Time,
         title: &["time,", "median"],
         cell: |variant| variant.timing.as_ref().map(|timing| units::milliseconds(timing.median_ms)),
     },
-    Column {
-        subject: Subject::Time,
+    Kind {
+        section: Section::Time,
         title: &["spread,", "+- %"],
         cell: |variant| variant.timing.as_ref().map(|timing| format!("{:.1}", timing.spread_percent())),
     },
-    Column { subject: Subject::Time, title: &["GB/s"], cell: |variant| variant.gbps.map(units::three_digits) },
-    Column {
-        subject: Subject::Time,
+    Kind { section: Section::Time, title: &["GB/s"], cell: |variant| variant.gbps.map(units::three_digits) },
+    Kind {
+        section: Section::Time,
         title: &["% of the", "device's copy"],
         cell: |variant| variant.percent_of_copy.map(|percent| format!("{percent:.1}")),
     },
-    Column {
-        subject: Subject::Time,
+    Kind { section: Section::Time, title: &["GFLOP/s"], cell: |variant| variant.gflops.map(units::three_digits) },
+    Kind {
+        section: Section::Time,
         title: &["speed-up over", "the first"],
         cell: |variant| variant.speedup.map(|speedup| format!("{speedup:.2}")),
     },
-    Column {
-        subject: Subject::Counter,
-        title: &["loads:", "sectors per", "request"],
-        cell: |variant| variant.counters?.global.load.sectors_per_request().map(units::three_digits),
+    Kind {
+        section: Section::Time,
+        title: &["occupancy", "%"],
+        cell: |variant| variant.occupancy.map(|occupancy| units::three_digits(occupancy.percent)),
     },
-    Column {
-        subject: Subject::Counter,
-        title: &["loads:", "bytes", "used %"],
-        cell: |variant| variant.counters?.global.load.percent_of_bytes_used().map(units::three_digits),
-    },
-    Column {
-        subject: Subject::Counter,
-        title: &["stores:", "sectors per", "request"],
-        cell: |variant| variant.counters?.global.store.sectors_per_request().map(units::three_digits),
-    },
-    Column {
-        subject: Subject::Counter,
-        title: &["stores:", "bytes", "used %"],
-        cell: |variant| variant.counters?.global.store.percent_of_bytes_used().map(units::three_digits),
-    },
-    Column {
-        subject: Subject::Counter,
-        title: &["shared loads:", "wavefronts", "per request"],
-        cell: |variant| variant.counters?.shared.load.wavefronts_per_request().map(units::three_digits),
-    },
-    Column {
-        subject: Subject::Counter,
-        title: &["shared stores:", "wavefronts", "per request"],
-        cell: |variant| variant.counters?.shared.store.wavefronts_per_request().map(units::three_digits),
-    },
-    Column {
-        subject: Subject::Counter,
-        title: &["active", "lanes"],
-        cell: |variant| variant.counters?.active_lanes_per_instruction().map(units::three_digits),
-    },
-    Column {
-        subject: Subject::Cache,
-        title: &["loads:", "transactions"],
-        cell: |variant| transactions(&variant.counters?.model?.global_load),
-    },
-    Column {
-        subject: Subject::Cache,
-        title: &["stores:", "transactions"],
-        cell: |variant| transactions(&variant.counters?.model?.global_store),
-    },
-    Column {
-        subject: Subject::Cache,
-        title: &["L1 hits", "%"],
-        cell: |variant| variant.counters?.model?.caches.l1_global_load.hit_percent().map(units::three_digits),
-    },
-    Column {
-        subject: Subject::Cache,
-        title: &["L2 read", "hits %"],
-        cell: |variant| variant.counters?.model?.caches.l2_read.hit_percent().map(units::three_digits),
-    },
-    Column {
-        subject: Subject::Cache,
-        title: &["DRAM", "read"],
-        cell: |variant| Some(units::bytes(variant.counters?.model?.caches.dram_read_bytes)),
-    },
-    Column {
-        subject: Subject::Cache,
-        title: &["DRAM", "written"],
-        cell: |variant| Some(units::bytes(variant.counters?.model?.caches.dram_write_bytes)),
-    },
-    Column {
-        subject: Subject::Cache,
-        title: &["occupancy %,", "limited by"],
-        cell: |variant| {
-            let occupancy = variant.counters?.occupancy?;
-            let limiters: Vec<_> = occupancy.limiters().map(simt::Limiter::name).collect();
-            Some(format!("{} {}", units::three_digits(occupancy.percent()), limiters.join(", ")))
-        },
-    },
+];
+
+/// A counter of the variant as a cell.
+fn counted(variant: &VariantReport, of: impl Fn(&Counters) -> Option<String>) -> Option<String> {
+    variant.counters.as_ref().and_then(of)
+}
+
+/// A number where it is more than nothing.
+fn some(count: u64) -> Option<String> {
+    (count > 0).then(|| count.to_string())
+}
+
+/// Expands to a column of counters.
+macro_rules! counter {
+    ([$($title:literal),*], $of:expr) => {
+        Kind { section: Section::Counter, title: &[$($title),*], cell: |variant| counted(variant, $of) }
+    };
+}
+
+fn counter_columns(subject: Subject) -> &'static [Kind] {
+    match subject {
+        Subject::GlobalLoads => &[
+            counter!(["loads:", "sectors per", "request"], |counters| {
+                counters.global.load.sectors_per_request().map(units::three_digits)
+            }),
+            counter!(["loads:", "bytes", "used %"], |counters| {
+                counters.global.load.percent_of_bytes_used().map(units::three_digits)
+            }),
+        ],
+        Subject::GlobalStores => &[
+            counter!(["stores:", "sectors per", "request"], |counters| {
+                counters.global.store.sectors_per_request().map(units::three_digits)
+            }),
+            counter!(["stores:", "bytes", "used %"], |counters| {
+                counters.global.store.percent_of_bytes_used().map(units::three_digits)
+            }),
+        ],
+        Subject::GlobalRequests => &[
+            counter!(["load", "requests"], |counters| some(counters.global.load.requests)),
+            counter!(["store", "requests"], |counters| some(counters.global.store.requests)),
+        ],
+        Subject::SharedLoads => &[counter!(["shared loads:", "wavefronts", "per request"], |counters| {
+            counters.shared.load.wavefronts_per_request().map(units::three_digits)
+        })],
+        Subject::SharedStores => &[counter!(["shared stores:", "wavefronts", "per request"], |counters| {
+            counters.shared.store.wavefronts_per_request().map(units::three_digits)
+        })],
+        Subject::BankConflicts => &[counter!(["bank", "conflicts"], |counters| {
+            let shared = &counters.shared;
+            let all = [&shared.load, &shared.store, &shared.atomic, &shared.reduction, &shared.copy];
+            let requests: u64 = all.iter().map(|access| access.requests).sum();
+            (requests > 0).then(|| all.iter().map(|access| access.bank_conflicts).sum::<u64>().to_string())
+        })],
+        Subject::ActiveLanes => &[counter!(["active", "lanes"], |counters| {
+            counters.active_lanes_per_instruction().map(units::three_digits)
+        })],
+        Subject::Instructions => {
+            &[counter!(["warp", "instructions"], |counters| Some(counters.instructions_executed.to_string()))]
+        }
+        Subject::Atomics => &[
+            counter!(["global", "atomics"], |counters| {
+                some(counters.global.atomic.requests + counters.global.reduction.requests)
+            }),
+            counter!(["shared", "atomics"], |counters| {
+                some(counters.shared.atomic.requests + counters.shared.reduction.requests)
+            }),
+        ],
+        Subject::Constants => &[
+            counter!(["constant", "requests"], |counters| some(counters.constant.requests)),
+            counter!(["constant", "addresses", "per request"], |counters| {
+                counters.constant.addresses_per_request().map(units::three_digits)
+            }),
+        ],
+        Subject::Textures => &[
+            counter!(["texture", "requests"], |counters| some(counters.texture.requests)),
+            counter!(["texture", "sectors per", "request"], |counters| {
+                counters.texture.sectors_per_request().map(units::three_digits)
+            }),
+        ],
+        Subject::LocalMemory => &[counter!(["local", "sectors"], |counters| {
+            some(counters.local.load.sectors + counters.local.store.sectors)
+        })],
+    }
+}
+
+/// Expands to a column of what a model counts.
+macro_rules! modelled {
+    ([$($title:literal),*], $of:expr) => {
+        Kind { section: Section::Model, title: &[$($title),*], cell: |variant| counted(variant, $of) }
+    };
+}
+
+const MODEL: &[Kind] = &[
+    modelled!(["loads:", "transactions"], |counters| transactions(&counters.model?.global_load)),
+    modelled!(["stores:", "transactions"], |counters| transactions(&counters.model?.global_store)),
+    modelled!(["L1 hits", "%"], |counters| {
+        counters.model?.caches.l1_global_load.hit_percent().map(units::three_digits)
+    }),
+    modelled!(["L2 read", "hits %"], |counters| counters.model?.caches.l2_read.hit_percent().map(units::three_digits)),
+    modelled!(["DRAM", "read"], |counters| Some(units::bytes(counters.model?.caches.dram_read_bytes))),
+    modelled!(["DRAM", "written"], |counters| Some(units::bytes(counters.model?.caches.dram_write_bytes))),
+    modelled!(["occupancy %,", "limited by"], |counters| {
+        let occupancy = counters.occupancy?;
+        let limiters: Vec<_> = occupancy.limiters().map(simt::Limiter::name).collect();
+        Some(format!("{} {}", units::three_digits(occupancy.percent()), limiters.join(", ")))
+    }),
 ];
 
 /// Transactions and the part of their bytes that was asked for.

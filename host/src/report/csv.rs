@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::LabReport;
 
-/// Columns that every lab has, by their names in the JSON report.
+/// Columns of results, by their names in the JSON report.
 const RESULTS: [&str; 9] = [
     "correct",
     "max_error",
@@ -17,6 +17,9 @@ const RESULTS: [&str; 9] = [
     "percent_of_copy",
     "speedup",
 ];
+
+/// The same for labs that compute.
+const COMPUTE_RESULTS: [&str; 2] = ["operations", "gflops"];
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
@@ -30,11 +33,14 @@ pub(super) fn render(report: &LabReport) -> String {
     let counters = names(&variants, "counters");
     let timing = ["time_lower_quartile_ms", "time_upper_quartile_ms", "samples", "launches_per_sample", "cache"];
 
+    let computes = report.variants.iter().any(|variant| variant.operations > 0);
+    let results: Vec<&str> = RESULTS.into_iter().chain(COMPUTE_RESULTS.into_iter().filter(|_| computes)).collect();
+
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut header = vec!["lab", "device", "name"];
     header.extend(report.parameters.keys().map(String::as_str));
     header.extend(parameters.iter().map(String::as_str));
-    header.extend(RESULTS);
+    header.extend(&results);
     header.extend(timing);
     header.extend(counters.iter().map(String::as_str));
     write(&mut writer, header.iter().map(|name| (*name).to_owned()));
@@ -43,7 +49,7 @@ pub(super) fn render(report: &LabReport) -> String {
         let mut row = vec![report.lab.to_owned(), report.device.name.clone(), cell(&variant["name"])];
         row.extend(report.parameters.values().map(cell));
         row.extend(parameters.iter().map(|name| cell(&variant["parameters"][name])));
-        row.extend(RESULTS.iter().map(|name| cell(&variant[name])));
+        row.extend(results.iter().map(|name| cell(&variant[name])));
         row.extend(timing.iter().map(|name| cell(&variant["timing"][name])));
         row.extend(counters.iter().map(|name| cell(&variant["counters"][name])));
         write(&mut writer, row.into_iter());

@@ -1,24 +1,43 @@
-//! The report as a Markdown table, for a README: the same columns as the table for people.
+//! The report as Markdown, for a README: the same columns as the table for people, in one table.
 
-use super::columns::{self, Subject};
-use super::{LabReport, table};
+use super::columns::{self, Section};
+use super::{LabReport, legend, table};
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
-    let columns =
-        columns::of(report, &[Subject::Name, Subject::Check, Subject::Time, Subject::Counter, Subject::Cache]);
+    let columns = columns::of(report);
     let mut text = table::heading(report).join("  \n") + "\n\n";
+    let head = columns.iter().map(|column| column.title.join(" ")).collect();
+    let left = columns.iter().map(|column| column.section == Section::Name).collect::<Vec<_>>();
+    let rows = (0..report.variants.len()).map(|row| columns.iter().map(|column| column.cells[row].clone()).collect());
+    push_table(&mut text, head, &left, rows);
+    for line in table::wrong(report) {
+        text += &format!("\n{line}\n");
+    }
+    for grid in &report.grids {
+        if let Some(mut cells) = grid.texts(report) {
+            let head = cells.remove(0);
+            let left: Vec<_> = (0..head.len()).map(|index| index == 0).collect();
+            text += &format!("\n{}:\n\n", grid.title);
+            push_table(&mut text, head, &left, cells.into_iter());
+        }
+    }
+    for sentences in [legend::of(report), report.conclusions.clone()] {
+        if !sentences.is_empty() {
+            text += &format!("\n{}\n", sentences.join(" "));
+        }
+    }
+    text
+}
+
+/// Writes a table; `left` says which columns are aligned to the left.
+fn push_table(text: &mut String, head: Vec<String>, left: &[bool], rows: impl Iterator<Item = Vec<String>>) {
     let mut line = |cells: Vec<String>| {
         text.push_str("| ");
         text.push_str(&cells.join(" | "));
         text.push_str(" |\n");
     };
-    line(columns.iter().map(|column| column.title.join(" ")).collect());
-    line(
-        columns.iter().map(|column| if column.subject == Subject::Name { "---" } else { "---:" }.to_owned()).collect(),
-    );
-    for variant in &report.variants {
-        line(columns.iter().map(|column| column.cell(variant)).collect());
-    }
-    text
+    line(head);
+    line(left.iter().map(|&left| if left { "---" } else { "---:" }.to_owned()).collect());
+    rows.for_each(line);
 }

@@ -5,7 +5,9 @@
 
 mod columns;
 mod csv;
+mod grid;
 mod json;
+mod legend;
 mod markdown;
 mod table;
 
@@ -15,7 +17,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use crate::device::{Counters, Properties};
+pub use columns::Subject;
+pub use grid::{Cell, Grid};
+
+use crate::device::{Counters, GpuOccupancy, Properties};
 use crate::error::{Error, Result};
 use crate::faults::{Fault, Findings};
 use crate::lines::Lines;
@@ -40,6 +45,9 @@ pub enum Format {
 pub struct LabReport {
     /// The lab's name.
     pub lab: &'static str,
+    /// The counters that the table for people shows.
+    #[serde(skip)]
+    pub subjects: &'static [Subject],
     /// The device.
     pub device: Properties,
     /// What was the same for all variants: sizes, seed, and so on.
@@ -50,9 +58,29 @@ pub struct LabReport {
     pub counters_from: Option<CounterSource>,
     /// The variants in the order in which they ran.
     pub variants: Vec<VariantReport>,
-    /// The fault that stopped the last of these, and the run.
+    /// Sweeps of two axes that are shown as grids.
+    #[serde(skip)]
+    pub grids: Vec<Grid>,
+    /// Whether the grids say it all where nothing is wrong.
+    #[serde(skip)]
+    pub compact: bool,
+    /// What the numbers show, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conclusions: Vec<String>,
+    /// The fault that stopped the last of the variants, and the run.
     #[serde(skip)]
     pub stopped: Option<Error>,
+}
+
+/// Something to know about a variant: its block, its offset, and so on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// Its name, with underscores.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Value,
+    /// Whether it is an axis of a sweep, and so a column of every table.
+    pub axis: bool,
 }
 
 /// Where counters come from.
@@ -76,28 +104,38 @@ pub struct DeviceCopy {
 }
 
 /// One variant's result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct VariantReport {
     /// The variant's name, as its flag has it.
     pub name: String,
+    /// It is compared with the first variant of its group.
+    pub group: String,
     /// The kernels that it launches.
     pub kernels: Vec<&'static str>,
     /// What distinguishes it: offset, block, grid, pitch.
-    pub parameters: Map<String, Value>,
-    /// Whether every element was right; `None` if a fault stopped the kernel.
+    pub facts: Vec<Fact>,
+    /// Whether every element was right; `None` if a fault stopped the kernel, or where there is nothing to compare with.
     pub check: Option<Check>,
     /// Bytes that the task itself has to read and write.
     pub useful_bytes: u64,
+    /// Floating-point operations that the task itself has to make; 0 where a lab is about memory alone.
+    pub operations: u64,
     /// The times; `None` on the simulator.
     pub timing: Option<Timing>,
     /// Useful bytes in GB/s (10^9 bytes).
     pub gbps: Option<f64>,
     /// That, in percent of the device's own copy.
     pub percent_of_copy: Option<f64>,
-    /// How many times as fast as the first variant.
+    /// Operations in GFLOP/s (10^9 operations).
+    pub gflops: Option<f64>,
+    /// How many times as fast as the first variant of its group.
     pub speedup: Option<f64>,
-    /// What was counted.
+    /// What was counted, of all its launches together.
     pub counters: Option<Counters>,
+    /// What was counted of each launch, with the kernel's name.
+    pub launches: Vec<(&'static str, Counters)>,
+    /// What a multiprocessor of the GPU holds of its first launch.
+    pub occupancy: Option<GpuOccupancy>,
     /// What each line of the kernels did, if that was asked for.
     pub lines: Option<Lines>,
     /// What the sanitizer found, if it was asked for.
@@ -117,6 +155,30 @@ pub struct Check {
     pub max_error: f64,
     /// The first wrong element.
     pub first: Option<Mismatch>,
+    /// How near to the reference is right, where that is not equality.
+    pub tolerance: Option<Tolerated>,
+}
+
+/// How far from the reference a right result may be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tolerance {
+    /// As f32 arithmetic may be that rounds so many times on the way to an element, in whatever order: each rounding adds at
+    /// most 2^-24 of the magnitude of what is rounded (N. Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
+    Roundings(u64),
+    /// So many floats beside the nearest one.
+    Ulps(u32),
+    /// This far, wherever.
+    Absolute(f64),
+}
+
+/// How near to the reference a result was.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tolerated {
+    /// What is allowed.
+    pub tolerance: Tolerance,
+    /// The largest error as a part of what is allowed there: right up to 1.
+    pub worst_part: f64,
 }
 
 /// A wrong element.
@@ -138,9 +200,25 @@ impl Check {
 }
 
 impl LabReport {
-    /// Whether every element of every variant was right.
+    /// Whether every variant came to its end, with every element right where there was something to compare with.
     pub fn correct(&self) -> bool {
-        self.variants.iter().all(|variant| variant.correct() == Some(true))
+        self.variants.iter().all(|variant| variant.stopped.is_none() && variant.correct() != Some(false))
+    }
+
+    /// The variant of this name, if it ran.
+    pub fn variant(&self, name: &str) -> Option<&VariantReport> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// What was counted of the variant of this name, if it ran and was counted.
+    pub fn counters(&self, name: &str) -> Option<&Counters> {
+        self.variant(name)?.counters.as_ref()
+    }
+
+    /// How many times as fast the variant `fast` is as `slow`, where both were timed.
+    pub fn speedup(&self, fast: &str, slow: &str) -> Option<f64> {
+        let time = |name| self.variant(name)?.timing.as_ref().map(|timing| timing.median_ms);
+        Some(time(slow)? / time(fast)?)
     }
 
     /// What the sanitizer found in all variants.
@@ -150,7 +228,12 @@ impl LabReport {
 }
 
 impl VariantReport {
-    /// Whether every element was right; `None` if a fault stopped the kernel.
+    /// The value of the fact of this name.
+    pub fn fact(&self, name: &str) -> Option<&Value> {
+        self.facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value)
+    }
+
+    /// Whether every element was right; `None` if a fault stopped the kernel, or there is nothing to compare with.
     pub fn correct(&self) -> Option<bool> {
         self.check.as_ref().map(Check::correct)
     }
@@ -167,18 +250,29 @@ impl Serialize for VariantReport {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &self.name)?;
         map.serialize_entry("kernels", &self.kernels)?;
-        map.serialize_entry("parameters", &self.parameters)?;
+        let facts: Map<_, _> = self.facts.iter().map(|fact| (fact.name.to_owned(), fact.value.clone())).collect();
+        map.serialize_entry("parameters", &facts)?;
         let check = self.check.as_ref();
         map.serialize_entry("correct", &self.correct())?;
         map.serialize_entry("max_error", &check.map(|check| check.max_error))?;
         map.serialize_entry("wrong_elements", &check.map(|check| check.wrong))?;
         map.serialize_entry("first_wrong", &check.and_then(|check| check.first.as_ref()))?;
+        if let Some(tolerance) = check.and_then(|check| check.tolerance.as_ref()) {
+            map.serialize_entry("tolerance", tolerance)?;
+        }
         map.serialize_entry("useful_bytes", &self.useful_bytes)?;
+        if self.operations > 0 {
+            map.serialize_entry("operations", &self.operations)?;
+            map.serialize_entry("gflops", &self.gflops)?;
+        }
         map.serialize_entry("time_ms", &timing.map(|timing| timing.median_ms))?;
         map.serialize_entry("gbps", &self.gbps)?;
         map.serialize_entry("percent_of_copy", &self.percent_of_copy)?;
         map.serialize_entry("speedup", &self.speedup)?;
         map.serialize_entry("timing", &timing)?;
+        if let Some(occupancy) = &self.occupancy {
+            map.serialize_entry("occupancy", occupancy)?;
+        }
         map.serialize_entry("counters", &self.counters.as_ref().map(Metrics))?;
         if let Some(lines) = &self.lines {
             map.serialize_entry("lines", lines)?;

@@ -3,63 +3,44 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::Value;
 
-use super::columns::{self, Column, Subject};
-use super::{Check, LabReport, VariantReport};
+use super::columns::{self, Column, Section};
+use super::grid::Grid;
+use super::{Check, LabReport, VariantReport, legend};
 use crate::timing::Cache;
 use crate::units;
 
-/// What the counters are at best.
-const LEGEND: &str = "\
-Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. A warp has 32 lanes.
-";
-
-/// The same for shared memory.
-const SHARED_LEGEND: &str = "\
-Wavefronts are passes over the banks of shared memory: 1 without bank conflicts.
-";
-
-/// The same for a model's caches.
-const CACHE_LEGEND: &str = "\
-Transactions are as this GPU makes them, with the part of their bytes that was asked for. Both
-caches are empty at the start; what waits in L2 at the end is not written.
-";
+/// Columns of a terminal that tables and text keep to.
+pub(super) const WIDTH: usize = 100;
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
-    use Subject::{Cache, Check, Counter, Name, Time};
     let mut text = heading(report).join("\n") + "\n";
-    let timed = report.variants.iter().any(|variant| variant.timing.is_some());
-    let counted = report.variants.iter().any(|variant| variant.counters.is_some());
-    let modelled =
-        report.variants.iter().any(|variant| variant.counters.is_some_and(|counters| counters.model.is_some()));
-    let checked = report.variants.iter().any(|variant| variant.findings.is_some());
-    let mut tables: Vec<&[Subject]> = match (timed || checked, counted) {
-        (true, true) => vec![&[Name, Check, Time], &[Name, Counter]],
-        _ => vec![&[Name, Check, Time, Counter]],
-    };
-    if modelled {
-        tables.push(&[Name, Cache]);
-    }
-    for subjects in &tables {
-        text.push('\n');
-        push_table(&mut text, &report.variants, &columns::of(report, subjects));
-    }
-    for variant in &report.variants {
-        if let Some(check) = variant.check.as_ref().filter(|check| !check.correct()) {
-            text.push_str(&wrong(variant, check));
+    let faultless = report.correct() && report.findings().list.is_empty();
+    if report.compact && faultless && report.grids.iter().any(|grid| grid.texts(report).is_some()) {
+        let count = report.variants.len();
+        text += &format!("\nAll {count} variants are right. --format csv and --format json have each of them.\n");
+    } else {
+        for (index, columns) in tables(columns::of(report)).iter().enumerate() {
+            text.push('\n');
+            text += &lay_out(columns, index == 0);
         }
     }
-    if counted {
-        text.push('\n');
-        text.push_str(LEGEND);
-        let shared = |variant: &VariantReport| {
-            variant.counters.is_some_and(|counters| counters.shared.load.requests + counters.shared.store.requests > 0)
-        };
-        if report.variants.iter().any(shared) {
-            text.push_str(SHARED_LEGEND);
+    for line in wrong(report) {
+        text += &(line + "\n");
+    }
+    for grid in &report.grids {
+        if let Some(cells) = grid.texts(report) {
+            let title = format!("{}{}:", grid.title, if Grid::marks(&cells) { "; the best is marked *" } else { "" });
+            text += &format!("\n{}", legend::wrapped(&[title]));
+            for part in parts(&cells) {
+                text += &lay_out_rows(&part);
+            }
         }
-        if modelled {
-            text.push_str(CACHE_LEGEND);
+    }
+    for sentences in [&legend::of(report), &report.conclusions] {
+        if !sentences.is_empty() {
+            text.push('\n');
+            text += &legend::wrapped(sentences);
         }
     }
     for variant in &report.variants {
@@ -70,28 +51,104 @@ pub(super) fn render(report: &LabReport) -> String {
     text
 }
 
-/// Writes a table with these columns. Titles stand at the foot of the head.
-fn push_table(text: &mut String, variants: &[VariantReport], columns: &[&Column]) {
+/// Columns as tables that each fit the width and begin with the variant's name. Columns that belong together stay together
+/// where they fit, and what a model counts has tables of its own.
+fn tables(columns: Vec<Column>) -> Vec<Vec<Column>> {
+    let mut columns = columns.into_iter();
+    let Some(name) = columns.next() else { return Vec::new() };
+    let copy_of_name = || Column { section: name.section, title: name.title.clone(), cells: name.cells.clone() };
+    let mut sections: Vec<Vec<Column>> = Vec::new();
+    for column in columns {
+        let joins = |before: Section| match (before, column.section) {
+            // Whether it was right is said once, with the times if there are any.
+            (Section::Axis, Section::Axis | Section::Check) | (Section::Check, Section::Check | Section::Time) => true,
+            (before, section) => before == section,
+        };
+        match sections.last_mut().filter(|section| section.last().is_some_and(|last| joins(last.section))) {
+            Some(section) => section.push(column),
+            None => sections.push(vec![column]),
+        }
+    }
+    let mut tables: Vec<Vec<Column>> = vec![vec![copy_of_name()]];
+    let width_of = |columns: &[Column]| columns.iter().map(|column| width(column) + 1).sum::<usize>().saturating_sub(1);
+    for section in sections {
+        let begins_anew = |table: &[Column]| {
+            let apart = table.iter().any(|column| column.section == Section::Time)
+                && section.iter().all(|column| column.section == Section::Counter)
+                || section.iter().all(|column| column.section == Section::Model);
+            table.len() > 1 && (apart || width_of(table) + 1 + width_of(&section) > WIDTH)
+        };
+        if tables.last().is_some_and(|table| begins_anew(table)) {
+            tables.push(vec![copy_of_name()]);
+        }
+        for column in section {
+            let full = |table: &Vec<Column>| table.len() > 1 && width_of(table) + 1 + width(&column) > WIDTH;
+            if tables.last().is_some_and(full) {
+                tables.push(vec![copy_of_name()]);
+            }
+            if let Some(table) = tables.last_mut() {
+                table.push(column);
+            }
+        }
+    }
+    tables
+}
+
+/// A grid as grids that each fit the width and begin with its first column.
+fn parts(rows: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count() + 1).max().unwrap_or(0);
+    let mut parts: Vec<Vec<usize>> = vec![vec![0]];
+    for column in 1..rows[0].len() {
+        let full = |part: &Vec<usize>| {
+            part.len() > 1 && part.iter().map(|&column| width(column)).sum::<usize>() + width(column) > WIDTH
+        };
+        if parts.last().is_some_and(full) {
+            parts.push(vec![0]);
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(column);
+        }
+    }
+    let of =
+        |part: &Vec<usize>| rows.iter().map(|row| part.iter().map(|&column| row[column].clone()).collect()).collect();
+    parts.iter().map(of).collect()
+}
+
+/// The widest line of a column.
+fn width(column: &Column) -> usize {
+    column.title.iter().chain(&column.cells).map(|text| text.chars().count()).max().unwrap_or(0)
+}
+
+/// Columns as a table. Titles stand at the foot of the head. Variants of which nothing is known are left out, unless `all` are wanted.
+fn lay_out(columns: &[Column], all: bool) -> String {
     let height = columns.iter().map(|column| column.title.len()).max().unwrap_or(0);
-    let title = |column: &&Column| "\n".repeat(height - column.title.len()) + &column.title.join("\n");
+    let title = |column: &Column| "\n".repeat(height - column.title.len()) + &column.title.join("\n");
+    let variants = columns.first().map_or(0, |column| column.cells.len());
+    let row = |index: usize| columns.iter().map(|column| column.cells[index].clone()).collect();
+    let known = |index: &usize| all || columns[1..].iter().any(|column| column.cells[*index] != "-");
+    let head = columns.iter().map(title).collect();
+    let rows = (0..variants).filter(known).map(row);
+    lay_out_rows(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>())
+}
+
+/// Rows as a table, the first of which is its head: the first column to the left, the others to the right.
+fn lay_out_rows(rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(columns.iter().map(title));
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    let mut rows = rows.iter();
+    if let Some(head) = rows.next() {
+        table.set_header(head);
+    }
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
         if index > 0 {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    for variant in variants {
-        table.add_row(columns.iter().map(|column| column.cell(variant)));
+    for row in rows {
+        table.add_row(row);
     }
-    for line in table.lines() {
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 /// What stands above the table: the lab and its parameters, the device, the yardstick, what else to know about the numbers.
@@ -140,19 +197,26 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
     lines
 }
 
+/// What is wrong, a line for each variant that is.
+pub(super) fn wrong(report: &LabReport) -> Vec<String> {
+    let line = |variant: &VariantReport| {
+        let check = variant.check.as_ref().filter(|check| !check.correct())?;
+        Some(wrong_variant(variant, check))
+    };
+    report.variants.iter().filter_map(line).collect()
+}
+
 /// What is wrong with a variant, in a line.
-fn wrong(variant: &VariantReport, check: &Check) -> String {
+fn wrong_variant(variant: &VariantReport, check: &Check) -> String {
     let mut text = format!("{} is wrong: {} of {} elements", variant.name, check.wrong, check.elements);
     if let Some(first) = &check.first {
-        let index: Vec<_> = first.index.iter().map(u64::to_string).collect();
-        text += &format!(
-            ", the first at [{}]: {} instead of {}",
-            index.join(", "),
-            number(first.found),
-            number(first.expected)
-        );
+        if !first.index.is_empty() {
+            let index: Vec<_> = first.index.iter().map(u64::to_string).collect();
+            text += &format!(", the first at [{}]", index.join(", "));
+        }
+        text += &format!(": {} instead of {}", number(first.found), number(first.expected));
     }
-    text + "\n"
+    text
 }
 
 /// A number as it is, in the shorter notation.
@@ -165,7 +229,7 @@ fn number(value: f64) -> String {
 }
 
 /// A parameter's value in words.
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Bool(true) => "yes".to_owned(),

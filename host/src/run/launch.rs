@@ -93,7 +93,7 @@ fn launch_on(
             wanted.insert(index, values);
         }
     }
-    let lines = flags.lines.of(device, &flags.file.display().to_string());
+    let lines = flags.lines.of_last_launch(device, &flags.file.display().to_string());
     let mut findings = device.last_report().map(|report| Findings::of(&report)).unwrap_or_default();
     if flags.checks.or(Checks::ALL).memory {
         findings.list.extend(device.leaks());

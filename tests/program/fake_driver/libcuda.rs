@@ -12,6 +12,10 @@ use std::sync::Mutex;
 /// What the GPU says that it has.
 const MEMORY: usize = 1 << 30;
 
+/// The module that was loaded last, and its variables.
+static TEXT: Mutex<String> = Mutex::new(String::new());
+static VARIABLES: Mutex<Option<HashMap<String, u64>>> = Mutex::new(None);
+
 static CALLS: Mutex<Option<HashMap<&str, u32>>> = Mutex::new(None);
 
 /// The status of a call: 0, or what the environment says.
@@ -226,6 +230,22 @@ driver! {
     cuDevicePrimaryCtxRetain(context: *mut *mut c_void, device: i32) { *context = object(); }
     cuDevicePrimaryCtxRelease_v2(device: i32) {}
     cuCtxSetCurrent(context: *mut c_void) {}
+    cuCtxSetCacheConfig(config: u32) {}
+    cuMemAllocHost_v2(memory: *mut *mut c_void, bytes: usize) { *memory = allocate(bytes) as *mut c_void; }
+    cuMemFreeHost(memory: *mut c_void) {}
+    cuMemcpyHtoDAsync_v2(to: u64, from: *const u8, bytes: usize, stream: *mut c_void) {
+        std::ptr::copy(from, to as *mut u8, bytes);
+    }
+    cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, flags: u32) {}
+    cuModuleGetGlobal_v2(address: *mut u64, bytes: *mut usize, module: *mut c_void, name: *const c_char) {
+        // Its size stands in the text: `.const .align 4 .b8 NAME[32]`. Each variable has a place that stays the same.
+        let name = std::ffi::CStr::from_ptr(name).to_str().unwrap();
+        let text = TEXT.lock().unwrap();
+        let rest = text.split(&format!(" {name}[")).nth(1);
+        *bytes = rest.and_then(|rest| rest.split(']').next()?.parse().ok()).unwrap_or(0);
+        let mut variables = VARIABLES.lock().unwrap();
+        *address = *variables.get_or_insert_default().entry(name.to_owned()).or_insert_with(|| allocate(*bytes));
+    }
     cuEventCreate(event: *mut *mut c_void, flags: u32) { *event = object(); }
     cuEventDestroy_v2(event: *mut c_void) {}
     cuEventElapsedTime(milliseconds: *mut f32, start: *mut c_void, end: *mut c_void) { *milliseconds = 1.5; }
@@ -253,6 +273,11 @@ driver! {
     }
     cuCtxSetLimit(limit: u32, value: usize) {}
     cuMemFree_v2(address: u64) {}
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut i32, function: *mut c_void, threads: i32, shared: usize
+    ) {
+        *blocks = 2048 / threads;
+    }
     cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         *free = MEMORY / 2;
         *total = MEMORY;
@@ -274,7 +299,10 @@ driver! {
     cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) { *function = object(); }
     cuModuleLoadDataEx(
         module: *mut *mut c_void, image: *const c_void, count: u32, options: *mut u32, values: *mut *mut c_void
-    ) { *module = object(); }
+    ) {
+        *module = object();
+        *TEXT.lock().unwrap() = std::ffi::CStr::from_ptr(image.cast()).to_string_lossy().into_owned();
+    }
     cuModuleUnload(module: *mut c_void) {}
     cuStreamCreateWithPriority(stream: *mut *mut c_void, flags: u32, priority: i32) { *stream = object(); }
     cuStreamDestroy_v2(stream: *mut c_void) {}

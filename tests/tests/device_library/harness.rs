@@ -47,6 +47,11 @@ impl Run {
         Self { buffers: Vec::new(), arguments: Arguments::new(), device }
     }
 
+    /// The device that it will run on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// Adds a buffer with these elements, and a pointer to it as the next argument.
     pub fn buffer<T: bytemuck::Pod>(&mut self, elements: &[T]) -> Buffer {
         let bytes: &[u8] = bytemuck::cast_slice(elements);

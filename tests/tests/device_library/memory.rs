@@ -255,3 +255,37 @@ fn parameters_arrive_as_they_were_sent() {
         assert_eq!(run.read::<f32>(output), expected);
     });
 }
+
+#[test]
+fn textures_are_read_by_index_and_between_texels() {
+    use host::device::{self, ArrayShape, ChannelType, Filter, Sampling, TexelFormat};
+    use std::rc::Rc;
+
+    on_each_device(|| {
+        let texels: Vec<f32> = (0..64).map(|i| i as f32 * 0.5).collect();
+        let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
+        let mut run = Run::new();
+        let mut buffer = run.device().buffer::<f32>(64).unwrap();
+        buffer.write(&texels).unwrap();
+        let texture: device::OwnedTexture = run.device().buffer_texture(Rc::new(buffer), format).unwrap();
+        run.value(texture.argument().handle());
+        let output = run.buffer(&[0_f32; 4 * 32]);
+        run.launch("texture_fetch", [1, 1, 1], [32, 1, 1]);
+        // A texture of one channel fills the first of four.
+        let found: Vec<f32> = run.read::<f32>(output).into_iter().step_by(4).collect();
+        assert_eq!(found, texels[..32]);
+
+        let mut run = Run::new();
+        let shape = ArrayShape { width: 8, height: 8, ..ArrayShape::of(format) };
+        let mut array = run.device().array(&shape).unwrap();
+        array.write(0, &texels).unwrap();
+        let sampling = Sampling { filter: Filter::Linear, ..Sampling::default() };
+        let texture = run.device().array_texture(Rc::new(array), &sampling).unwrap();
+        run.value(texture.argument().handle());
+        let output = run.buffer(&[0_f32; 64]);
+        run.launch("texture_sample", [1, 1, 1], [8, 8, 1]);
+        // Half way to the next texel; at the edge, which repeats itself, there is no next one.
+        let half_way = |i: usize| if i % 8 < 7 { (texels[i] + texels[i + 1]) / 2.0 } else { texels[i] };
+        assert_eq!(run.read::<f32>(output), (0..64).map(half_way).collect::<Vec<_>>());
+    });
+}

@@ -31,6 +31,8 @@
 
 mod arguments;
 mod kernel;
+mod symbol;
 
 pub use arguments::{Argument, ArgumentList, Arguments};
 pub use kernel::{Kernel, LaunchBounds, Pointer, PointerMut, Slice, SliceMut};
+pub use symbol::Symbol;

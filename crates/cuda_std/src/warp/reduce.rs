@@ -4,6 +4,7 @@ use super::FULL;
 use super::shuffle::{WarpShuffleValue, warp_shuffle_down, warp_shuffle_xor};
 #[cfg(target_feature = "sm_80")]
 use crate::intrinsics;
+use crate::unroll;
 
 /// Combines the `value`s of all 32 lanes in five steps, and gives every lane the result (`shfl.sync.bfly`).
 ///
@@ -14,10 +15,10 @@ use crate::intrinsics;
 #[inline(always)]
 pub unsafe fn warp_reduce_all<T: WarpShuffleValue>(value: T, combine: impl Fn(T, T) -> T) -> T {
     let mut value = value;
-    for step in [16, 8, 4, 2, 1] {
+    unroll::<5>(|round| {
         // SAFETY: all lanes are here, as the caller says.
-        value = combine(value, unsafe { warp_shuffle_xor(FULL, value, step, 32).0 });
-    }
+        value = combine(value, unsafe { warp_shuffle_xor(FULL, value, 16 >> round, 32).0 });
+    });
     value
 }
 
@@ -31,10 +32,10 @@ pub unsafe fn warp_reduce_all<T: WarpShuffleValue>(value: T, combine: impl Fn(T,
 #[inline(always)]
 pub unsafe fn warp_reduce_first<T: WarpShuffleValue>(value: T, combine: impl Fn(T, T) -> T) -> T {
     let mut value = value;
-    for step in [16, 8, 4, 2, 1] {
+    unroll::<5>(|round| {
         // SAFETY: all lanes are here, as the caller says.
-        value = combine(value, unsafe { warp_shuffle_down(FULL, value, step, 32).0 });
-    }
+        value = combine(value, unsafe { warp_shuffle_down(FULL, value, 16 >> round, 32).0 });
+    });
     value
 }
 

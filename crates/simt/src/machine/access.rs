@@ -144,6 +144,12 @@ pub(super) fn count_global(counters: &mut MemoryCounters, found: Sectors) {
 }
 
 #[inline(always)]
+pub(super) fn count_constant(counters: &mut InstructionCounters, addresses: u32) {
+    counters.constant.requests += 1;
+    counters.constant.addresses += u64::from(addresses);
+}
+
+#[inline(always)]
 pub(super) fn count_shared(counters: &mut InstructionCounters, found: Wavefronts) {
     counters.shared.requests += 1;
     counters.shared.wavefronts += u64::from(found.wavefronts);

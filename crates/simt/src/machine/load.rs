@@ -4,8 +4,8 @@ use ptx::Space;
 use pulp::{Simd, WithSimd};
 
 use super::access::{
-    self, Attempt, Refused, Work, addresses, by_space, count_distributed, count_global, count_local, count_shared,
-    meet_shape, of_other,
+    self, Attempt, Refused, Work, addresses, by_space, count_constant, count_distributed, count_global, count_local,
+    count_shared, meet_shape, of_other,
 };
 use super::block::Worker;
 use super::local::lanes;
@@ -158,6 +158,8 @@ fn load_together(
     let done = memory.load(shape, lowest, rows);
     if done && space == Space::Global {
         count_global(&mut counters.global, shape.sectors(lowest));
+    } else if done {
+        count_constant(counters, shape.addresses());
     }
     done
 }
@@ -188,6 +190,7 @@ pub(super) fn load_apart(
         let counters = &mut worker.counters[counter as usize];
         match space {
             Space::Global => count_global(&mut counters.global, coalesce::sectors(&access)),
+            Space::Constant => count_constant(counters, coalesce::addresses(&access)),
             Space::Shared => count_shared(counters, coalesce::load_wavefronts(&access)),
             Space::Local => count_local(counters, warp, &access),
             Space::ClusterShared => count_distributed(counters, &access),

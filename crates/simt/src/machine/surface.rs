@@ -94,7 +94,7 @@ pub(super) fn execute(
         };
         let at = place_of(warp, &access.place, lane);
         let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
-        touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address });
+        touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address: Some(address) });
         let bytes = stored(warp, access, &surface, lane);
         let index = groups.iter().position(|group| group.width == width).unwrap_or_else(|| {
             groups.push(Group { width, mask: 0, addresses: [address; 32], words: [[0; 32]; 4] });

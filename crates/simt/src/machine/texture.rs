@@ -95,7 +95,7 @@ pub(super) fn count(counters: &mut MemoryCounters, touched: &mut Vec<Touched>, b
         counters.sectors += u64::from(last != Some((element.group, element.sector)));
         last = Some((element.group, element.sector));
     }
-    let mut addresses: Vec<u64> = touched.drain(..).map(|element| element.address).collect();
+    let mut addresses: Vec<u64> = touched.drain(..).filter_map(|element| element.address).collect();
     addresses.sort_unstable();
     addresses.dedup();
     counters.bytes += addresses.len() as u64 * u64::from(bytes);

@@ -42,6 +42,8 @@ pub(crate) struct Shape {
     pub(super) allocation: usize,
     sectors: Memo<Sectors>,
     wavefronts: Memo<Wavefronts>,
+    /// How many different addresses there are, once somebody has asked.
+    addresses: Option<u32>,
     /// Once somebody has asked.
     runs: Option<Runs>,
 }
@@ -85,6 +87,7 @@ impl Shape {
             allocation: 0,
             sectors: Memo::new(),
             wavefronts: Memo::new(),
+            addresses: None,
             runs: None,
         }
     }
@@ -131,6 +134,7 @@ impl Shape {
     fn learn<T: Copy + Into<u64>>(&mut self, mask: u32, row: &[T; 32], width: u32) {
         (self.mask, self.width, self.first) = (mask, width, mask.trailing_zeros() & 31);
         (self.sectors.known, self.wavefronts.known, self.runs) = (0, 0, None);
+        self.addresses = None;
         let first = row[(self.first & 31) as usize].into();
         let (mut low, mut high) = (0i64, 0i64);
         for (lane, (relative, &address)) in self.relative.iter_mut().zip(row).enumerate() {
@@ -212,6 +216,13 @@ impl Shape {
         })
     }
 
+    /// How many different addresses the access names.
+    #[inline(always)]
+    pub fn addresses(&mut self) -> u32 {
+        let Self { mask, width, offsets, addresses, .. } = self;
+        *addresses.get_or_insert_with(|| coalesce::addresses(&Access::new(*mask, &offsets.map(u64::from), *width)))
+    }
+
     /// The wavefronts that a load or a store needs, by one of the functions of [`coalesce`].
     #[inline(always)]
     pub fn wavefronts(&mut self, lowest: u64, count: impl FnOnce(&Access) -> Wavefronts) -> Wavefronts {
@@ -260,6 +271,7 @@ mod tests {
             }
             let access = Access::new(mask, &addresses, width);
             assert_eq!(shape.sectors(lowest), coalesce::sectors(&access));
+            assert_eq!(shape.addresses(), coalesce::addresses(&access));
             assert_eq!(shape.wavefronts(lowest, coalesce::load_wavefronts), coalesce::load_wavefronts(&access));
         }
     }

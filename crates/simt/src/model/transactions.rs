@@ -1,7 +1,7 @@
 //! Transactions of global memory: what one request of a warp asks the memory system for, by architecture.
 //!
 //! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory" (the guide of CUDA 4.2 has
-//! the rules of 1.x in full). The lectures' table (course row 4) is a test here.
+//! the rules of 1.x in full). The lectures' table of access patterns is a test here.
 
 use super::TransactionRule;
 use crate::coalesce;

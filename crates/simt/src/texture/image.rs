@@ -44,8 +44,8 @@ pub(crate) struct Touched {
     pub group: u32,
     /// The sector that it is in.
     pub sector: u64,
-    /// Its address.
-    pub address: u64,
+    /// Its address; `None` where only its sector is looked for.
+    pub address: Option<u64>,
 }
 
 /// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are laid out in blocks, so that neighbours
@@ -111,23 +111,8 @@ impl Image<'_> {
     ) -> Result<Texel, TexelFault> {
         let format = self.format();
         let size = u64::from(format.bytes());
-        let (x, y, z) = (u64::from(x), u64::from(y), u64::from(z));
-        let (address, sector) = match self.source {
-            Source::Array { address, shape } => {
-                let level = level.min(shape.levels - 1);
-                let height = u64::from(shape.extent(level)[1]);
-                let slice = if shape.layers > 0 { u64::from(layer.min(shape.layers - 1)) } else { z };
-                let base = address + shape.level_offset(level);
-                let row = slice * height + y;
-                (base + row * shape.pitch(level) + x * size, array_sector(&shape, base, x * size, row))
-            }
-            Source::Linear { address, .. } => (address + x * size, (address + x * size) / 32),
-            Source::Pitched { address, pitch, .. } => {
-                let at = address + y * pitch + x * size;
-                (at, at / 32)
-            }
-        };
-        self.touched.push(Touched { group: self.group, sector, address });
+        let (address, sector) = self.place(level, layer, [x, y, z]);
+        self.touched.push(Touched { group: self.group, sector, address: Some(address) });
         if let Some(seen) = self.seen.as_mut().filter(|seen| !seen.weightless) {
             seen.texels.push(address);
         }
@@ -142,5 +127,32 @@ impl Image<'_> {
             return Err(TexelFault { address, width: size as u32, kind });
         }
         Ok(texel::decode(bytes, format, sampling))
+    }
+
+    /// Looks for the sector of a texel and does not read it.
+    pub fn look_for(&mut self, level: u32, layer: u32, index: [u32; 3]) {
+        let (_, sector) = self.place(level, layer, index);
+        self.touched.push(Touched { group: self.group, sector, address: None });
+    }
+
+    /// A texel's address and its sector.
+    fn place(&self, level: u32, layer: u32, index: [u32; 3]) -> (u64, u64) {
+        let size = u64::from(self.format().bytes());
+        let [x, y, z] = index.map(u64::from);
+        match self.source {
+            Source::Array { address, shape } => {
+                let level = level.min(shape.levels - 1);
+                let height = u64::from(shape.extent(level)[1]);
+                let slice = if shape.layers > 0 { u64::from(layer.min(shape.layers - 1)) } else { z };
+                let base = address + shape.level_offset(level);
+                let row = slice * height + y;
+                (base + row * shape.pitch(level) + x * size, array_sector(&shape, base, x * size, row))
+            }
+            Source::Linear { address, .. } => (address + x * size, (address + x * size) / 32),
+            Source::Pitched { address, pitch, .. } => {
+                let at = address + y * pitch + x * size;
+                (at, at / 32)
+            }
+        }
     }
 }

@@ -31,22 +31,41 @@ pub(crate) enum Coordinates {
 /// Fractions of a texel.
 const FRACTION: i64 = 256;
 
-/// The texels of one axis that a fetch reads, and the weight of the second in 256ths. `None` is the border.
-type Axis = ([Option<u32>; 2], i64);
+/// The texels of one axis that a fetch reads, and the weight of the second in 256ths.
+type Axis = ([Index; 2], i64);
+
+/// Where a fetch reads on one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Index {
+    Texel(u32),
+    /// Outside, where the border is; the texel next to it.
+    Border(u32),
+}
+
+impl Index {
+    /// The texel, or the one next to the border: whose sector an H200 looks for all the same.
+    fn nearest(self) -> u32 {
+        match self {
+            Self::Texel(index) | Self::Border(index) => index,
+        }
+    }
+}
 
 /// What is outside becomes.
-fn resolve(index: i64, size: u32, mode: AddressMode) -> Option<u32> {
+fn resolve(index: i64, size: u32, mode: AddressMode) -> Index {
     let size = i64::from(size);
+    let clamped = index.clamp(0, size - 1);
     let inside = match mode {
-        AddressMode::Clamp => index.clamp(0, size - 1),
+        AddressMode::Clamp => clamped,
         AddressMode::Wrap => index.rem_euclid(size),
         AddressMode::Mirror => {
             let index = index.rem_euclid(2 * size);
             if index < size { index } else { 2 * size - 1 - index }
         }
+        AddressMode::Border if index != clamped => return Index::Border(clamped as u32),
         AddressMode::Border => index,
     };
-    u32::try_from(inside).ok().filter(|&inside| i64::from(inside) < size)
+    Index::Texel(inside as u32)
 }
 
 /// Positions beyond this are as good as this: further out than any texture, even wrapped many times.
@@ -69,15 +88,15 @@ fn axis(position: f64, offset: i32, size: u32, mode: AddressMode, filter: Filter
     match filter {
         Filter::Point => {
             let index = position.floor() as i64 + i64::from(offset);
-            ([resolve(index, size, mode), None], 0)
+            ([resolve(index, size, mode); 2], 0)
         }
         Filter::Linear => {
             let fixed = (position * FRACTION as f64 + 0.5).floor() as i64 - FRACTION / 2 + i64::from(offset) * FRACTION;
             let last = size - 1;
             match mode {
                 // At the edges there is nothing to mix.
-                AddressMode::Clamp if fixed < 0 => return ([Some(0); 2], 0),
-                AddressMode::Clamp if fixed > i64::from(last) * FRACTION => return ([Some(last); 2], 0),
+                AddressMode::Clamp if fixed < 0 => return ([Index::Texel(0); 2], 0),
+                AddressMode::Clamp if fixed > i64::from(last) * FRACTION => return ([Index::Texel(last); 2], 0),
                 _ => {}
             }
             let index = fixed.div_euclid(FRACTION);
@@ -106,14 +125,14 @@ fn axes(
     let (extent, modes) = (image.extent(level), modes(sampling));
     std::array::from_fn(|index| {
         if index >= image.dimensions() {
-            return ([Some(0), None], 0);
+            return ([Index::Texel(0); 2], 0);
         }
         let (size, mode, offset) = (extent[index], modes[index], offset[index]);
         match at {
             // Whole indices name texels: nothing to filter, and nothing outside.
             Coordinates::Whole(whole) => {
                 let index = i64::from(whole[index]) + i64::from(offset);
-                ([resolve(index, size, AddressMode::Border), None], 0)
+                ([resolve(index, size, AddressMode::Border); 2], 0)
             }
             Coordinates::Float(at) => {
                 let mode = if image.is_linear_memory() { AddressMode::Border } else { mode };
@@ -123,24 +142,23 @@ fn axes(
     })
 }
 
-/// Reads a texel, or the border where an index is `None`.
-fn texel_at(
-    image: &mut Image<'_>,
-    level: u32,
-    request: &Request<'_>,
-    index: [Option<u32>; 3],
-) -> Result<Texel, TexelFault> {
+/// Reads a texel, or the border.
+fn texel_at(image: &mut Image<'_>, level: u32, request: &Request<'_>, index: [Index; 3]) -> Result<Texel, TexelFault> {
     let &Request { layer, at, sampling, .. } = request;
     let layer = match at {
         Coordinates::Whole(_) => (layer < image.layers()).then_some(layer),
         Coordinates::Float(_) => Some(layer.min(image.layers() - 1)),
     };
-    let [x, y, z] = index;
-    match (x, y, z, layer) {
-        (Some(x), Some(y), Some(z), Some(layer)) => image.texel(level, layer, [x, y, z], sampling),
+    let is_inside = index.iter().all(|index| matches!(index, Index::Texel(_)));
+    let nearest = index.map(Index::nearest);
+    match layer {
+        Some(layer) if is_inside => image.texel(level, layer, nearest, sampling),
         // Beyond linear memory, and outside for whole indices, there are zeros.
         _ if image.is_linear_memory() || matches!(at, Coordinates::Whole(_)) => Ok([0; 4]),
-        _ => Ok(texel::border(image.format(), sampling)),
+        _ => {
+            image.look_for(level, layer.unwrap_or(0), nearest);
+            Ok(texel::border(image.format(), sampling))
+        }
     }
 }
 
@@ -272,7 +290,7 @@ pub(crate) fn gather(
     let axes = axes(image, 0, request.at, offset, sampling, Filter::Linear);
     let mut result = [0; 4];
     for (value, (x, y)) in result.iter_mut().zip([(0, 1), (1, 1), (1, 0), (0, 0)]) {
-        let index = [axes[0].0[x], axes[1].0[y], Some(0)];
+        let index = [axes[0].0[x], axes[1].0[y], Index::Texel(0)];
         *value = texel_at(image, 0, &request, index)?[component & 3];
     }
     Ok(result)
@@ -285,7 +303,8 @@ mod tests {
     #[test]
     fn coordinates_outside_are_brought_inside() {
         use AddressMode::*;
-        let all = |mode| (-5..9).map(|index| resolve(index, 4, mode).map_or(-1, i64::from)).collect::<Vec<_>>();
+        let inside = |index| if let Index::Texel(index) = index { i64::from(index) } else { -1 };
+        let all = |mode| (-5..9).map(|index| inside(resolve(index, 4, mode))).collect::<Vec<_>>();
         assert_eq!(all(Clamp), [0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3]);
         assert_eq!(all(Wrap), [3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]);
         assert_eq!(all(Mirror), [3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 2, 1, 0, 0]);
@@ -304,13 +323,16 @@ mod tests {
 
     #[test]
     fn weights_have_eight_bits_of_fraction() {
-        let at = |position| axis(position, 0, 8, AddressMode::Clamp, Filter::Linear);
-        assert_eq!(at(2.5), ([Some(2), Some(3)], 0));
-        assert_eq!(at(3.0), ([Some(2), Some(3)], 128));
-        assert_eq!(at(2.5 + 1.0 / 256.0), ([Some(2), Some(3)], 1));
-        assert_eq!(at(2.5 + 0.4 / 256.0), ([Some(2), Some(3)], 0));
-        assert_eq!(at(2.5 + 0.6 / 256.0), ([Some(2), Some(3)], 1));
-        assert_eq!(at(0.25), ([Some(0), Some(0)], 0));
-        assert_eq!(at(100.0), ([Some(7), Some(7)], 0));
+        let at = |position| {
+            let (indices, weight) = axis(position, 0, 8, AddressMode::Clamp, Filter::Linear);
+            (indices.map(Index::nearest), weight)
+        };
+        assert_eq!(at(2.5), ([2, 3], 0));
+        assert_eq!(at(3.0), ([2, 3], 128));
+        assert_eq!(at(2.5 + 1.0 / 256.0), ([2, 3], 1));
+        assert_eq!(at(2.5 + 0.4 / 256.0), ([2, 3], 0));
+        assert_eq!(at(2.5 + 0.6 / 256.0), ([2, 3], 1));
+        assert_eq!(at(0.25), ([0, 0], 0));
+        assert_eq!(at(100.0), ([7, 7], 0));
     }
 }

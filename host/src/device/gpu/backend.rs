@@ -5,8 +5,11 @@ use std::ptr;
 use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
+use cust::event::{Event, EventFlags};
+use cust::memory::LockedBuffer;
+use cust::stream::StreamWaitEventFlags;
 use cust::sys::{self, CUDA_MEMCPY2D, CUfunc_cache, CUfunction_attribute as FunctionAttribute, CUmemorytype};
-use simt::{ArrayShape, Counters, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
+use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::super::backend::Backend;
 use super::super::texture::{Array, TextureSource};
@@ -48,24 +51,20 @@ impl Gpu {
     /// The kernel called `name`, set to what the launch asks for.
     fn configured(&self, name: &str, config: &LaunchConfig) -> Result<sys::CUfunction> {
         let mut functions = self.functions.borrow_mut();
-        let mut function = match functions.get(name) {
+        let known = functions.get(name).filter(|function| function.load_caching == config.load_caching);
+        let mut function = match known {
             Some(function) => *function,
             None => Function {
-                raw: self.module.function(name)?,
+                raw: self.modules.borrow_mut().compiled(&self.image, config.load_caching)?.function(name)?,
+                load_caching: config.load_caching,
                 cache: CacheConfig::None,
                 carveout: None,
                 dynamic_shared: 0,
             },
         };
         if function.cache != config.cache {
-            let preference = match config.cache {
-                CacheConfig::None => CUfunc_cache::CU_FUNC_CACHE_PREFER_NONE,
-                CacheConfig::Shared => CUfunc_cache::CU_FUNC_CACHE_PREFER_SHARED,
-                CacheConfig::L1 => CUfunc_cache::CU_FUNC_CACHE_PREFER_L1,
-                CacheConfig::Equal => CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL,
-            };
             // SAFETY: the function belongs to this GPU's module, which is loaded.
-            let status = unsafe { sys::cuFuncSetCacheConfig(function.raw, preference) };
+            let status = unsafe { sys::cuFuncSetCacheConfig(function.raw, preference_of(config.cache)) };
             self.check("setting the cache configuration", status)?;
             function.cache = config.cache;
         }
@@ -253,6 +252,51 @@ impl Backend for Gpu {
         Ok(None)
     }
 
+    fn prefer(&self, cache: CacheConfig) -> Result<()> {
+        self.make_current()?;
+        // SAFETY: the context is current.
+        let status = unsafe { sys::cuCtxSetCacheConfig(preference_of(cache)) };
+        self.check("setting the context's cache configuration", status)
+    }
+
+    fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>> {
+        self.make_current()?;
+        self.modules.borrow_mut().compiled(&self.image, LoadCaching::Default)?.symbol(name)
+    }
+
+    fn write_on_stream(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        self.make_current()?;
+        let doing = "copying to the device on a stream";
+        let pinned = self.check_cust(doing, LockedBuffer::from_slice(bytes))?;
+        let stream = self.side_stream.as_inner();
+        // SAFETY: the bytes are in pinned memory that is kept until the stream has been waited for, and the static that calls is
+        // as long as they are.
+        let status = unsafe { sys::cuMemcpyHtoDAsync_v2(address, pinned.as_ptr().cast(), bytes.len(), stream) };
+        self.check(doing, status)?;
+        self.in_flight.borrow_mut().push(pinned);
+        let copied = self.check_cust(doing, Event::new(EventFlags::DISABLE_TIMING))?;
+        self.check_cust(doing, copied.record(&self.side_stream))?;
+        self.check_cust(doing, self.stream.wait_event(copied, StreamWaitEventFlags::DEFAULT))
+    }
+
+    fn resident_blocks(&self, kernel: &str, config: &LaunchConfig) -> Result<Option<u32>> {
+        self.make_current()?;
+        let function = self.configured(kernel, config)?;
+        let threads = config.block.iter().product::<u32>();
+        let mut blocks = 0;
+        // SAFETY: the function belongs to a module of this GPU, which is loaded; the output outlives the call.
+        let status = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks,
+                function,
+                threads as i32,
+                config.dynamic_shared as usize,
+            )
+        };
+        self.check(&format!("asking for the occupancy of kernel {kernel}"), status)?;
+        Ok(u32::try_from(blocks).ok())
+    }
+
     fn last_report(&self) -> Option<Rc<Report>> {
         None
     }
@@ -302,7 +346,10 @@ impl Backend for Gpu {
 
     fn synchronize(&self) -> Result<()> {
         self.make_current()?;
-        self.check_cust("waiting for the device", self.stream.synchronize())
+        self.check_cust("waiting for the device", self.stream.synchronize())?;
+        // The stream has waited for the copies of the other one.
+        self.in_flight.borrow_mut().clear();
+        Ok(())
     }
 
     fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
@@ -314,6 +361,16 @@ impl Backend for Gpu {
         self.check_cust(doing, self.end.synchronize())?;
         let time = self.check_cust(doing, self.end.elapsed_time_f32(&self.start))?;
         Ok(Some(f64::from(time)))
+    }
+}
+
+/// A preference as the driver has it.
+fn preference_of(cache: CacheConfig) -> CUfunc_cache {
+    match cache {
+        CacheConfig::None => CUfunc_cache::CU_FUNC_CACHE_PREFER_NONE,
+        CacheConfig::Shared => CUfunc_cache::CU_FUNC_CACHE_PREFER_SHARED,
+        CacheConfig::L1 => CUfunc_cache::CU_FUNC_CACHE_PREFER_L1,
+        CacheConfig::Equal => CUfunc_cache::CU_FUNC_CACHE_PREFER_EQUAL,
     }
 }
 

@@ -17,15 +17,17 @@ use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::device::Device as CudaDevice;
 use cust::error::CudaError;
 use cust::event::{Event, EventFlags};
+use cust::memory::LockedBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
+use simt::LoadCaching;
 
 use super::image::{Image, Images};
 use super::{CacheConfig, Properties};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
-use module::Module;
+use module::Modules;
 
 /// How many GPUs there are, at least one.
 pub(super) fn count() -> Result<u32> {
@@ -37,11 +39,17 @@ pub(super) fn count() -> Result<u32> {
 pub(super) struct Gpu {
     // Dropped in this order: what lives in the context before the context.
     functions: RefCell<HashMap<String, Function>>,
-    module: Module,
+    modules: RefCell<Modules>,
     start: Event,
     end: Event,
+    /// What `side_stream` is copying.
+    in_flight: RefCell<Vec<LockedBuffer<u8>>>,
+    /// For copies beside the launches.
+    side_stream: Stream,
     stream: Stream,
     context: Context,
+    /// The kernels' PTX, for other ways to compile it.
+    image: Image,
     properties: Properties,
     /// The kernel that was launched last, if any: the likely culprit when the device reports a fault.
     last_kernel: RefCell<String>,
@@ -51,6 +59,7 @@ pub(super) struct Gpu {
 #[derive(Clone, Copy)]
 struct Function {
     raw: sys::CUfunction,
+    load_caching: LoadCaching,
     cache: CacheConfig,
     carveout: Option<u8>,
     dynamic_shared: u32,
@@ -80,12 +89,17 @@ impl Gpu {
             CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes as usize)
                 .map_err(|error| error_of("making the heap (--heap-limit)", status_of(error)))?;
         }
-        let module = Module::load(image, properties.cuda_version.as_deref().unwrap_or("?"))?;
+        let mut modules = Modules::new(properties.cuda_version.as_deref().unwrap_or("?"));
+        // Now, so that PTX that the driver refuses is refused here.
+        modules.compiled(image, LoadCaching::Default)?;
         let gpu = Self {
             functions: RefCell::new(HashMap::new()),
-            module,
+            modules: RefCell::new(modules),
+            image: image.clone(),
             start: Event::new(EventFlags::DEFAULT).map_err(failed)?,
             end: Event::new(EventFlags::DEFAULT).map_err(failed)?,
+            in_flight: RefCell::default(),
+            side_stream: Stream::new(StreamFlags::DEFAULT, None).map_err(failed)?,
             stream: Stream::new(StreamFlags::DEFAULT, None).map_err(failed)?,
             context,
             properties,
@@ -132,6 +146,8 @@ impl Drop for Gpu {
     fn drop(&mut self) {
         // The fields that are dropped next belong to this context. Were it gone, so would they be.
         let _ = self.make_current();
+        // A copy that is still under way reads memory that is dropped.
+        let _ = self.side_stream.synchronize();
     }
 }
 

@@ -1,9 +1,12 @@
-//! Modules: PTX that the driver has compiled for the GPU.
+//! Modules: PTX that the driver has compiled for the GPU, in one way or several.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::{CString, c_void};
 use std::ptr;
 
-use cust::sys::{self, CUjit_option as JitOption};
+use cust::sys::{self, CUjit_cacheMode as CacheMode, CUjit_option as JitOption};
+use simt::LoadCaching;
 
 use super::super::image::Image;
 use super::error_of;
@@ -15,6 +18,30 @@ const LOG_BYTES: usize = 8 << 10;
 /// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`: the PTX is newer than the driver.
 const UNSUPPORTED_PTX_VERSION: u32 = 222;
 
+/// `CUDA_ERROR_NOT_FOUND`.
+const NOT_FOUND: u32 = 500;
+
+/// The modules of one PTX, compiled in the ways that were asked for. Unloaded when dropped, while their context is current.
+pub(super) struct Modules {
+    cuda_version: String,
+    loaded: HashMap<LoadCaching, Module>,
+}
+
+impl Modules {
+    /// None yet. `cuda_version` is the driver's, for the error of a driver that is too old.
+    pub fn new(cuda_version: &str) -> Self {
+        Self { cuda_version: cuda_version.to_owned(), loaded: HashMap::new() }
+    }
+
+    /// The module whose loads that do not say are cached so. It is compiled when it is first asked for.
+    pub fn compiled(&mut self, image: &Image, caching: LoadCaching) -> Result<&Module> {
+        match self.loaded.entry(caching) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(Module::load(image, caching, &self.cuda_version)?)),
+        }
+    }
+}
+
 /// A loaded module. Unloaded when dropped, while its context is current.
 pub(super) struct Module {
     raw: sys::CUmodule,
@@ -23,14 +50,23 @@ pub(super) struct Module {
 impl Module {
     /// Compiles and loads PTX for the current context's device. `cuda_version` is the driver's, for the error of a driver that
     /// is too old.
-    pub fn load(image: &Image, cuda_version: &str) -> Result<Self> {
+    fn load(image: &Image, caching: LoadCaching, cuda_version: &str) -> Result<Self> {
         let refused = |problem: String| Error::Ptx { name: image.name.clone(), problem };
         let text = CString::new(image.text.as_bytes()).map_err(|_| refused("contains a zero byte".to_owned()))?;
         let mut raw = ptr::null_mut();
         let mut log = vec![0_u8; LOG_BYTES];
-        let mut options = [JitOption::CU_JIT_ERROR_LOG_BUFFER, JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
         // The driver takes the values of options that fit a pointer as if they were pointers.
-        let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(LOG_BYTES)];
+        let mut options = vec![JitOption::CU_JIT_ERROR_LOG_BUFFER, JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = vec![log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(LOG_BYTES)];
+        let mode = match caching {
+            LoadCaching::Default => None,
+            LoadCaching::AllLevels => Some(CacheMode::CU_JIT_CACHE_OPTION_CA),
+            LoadCaching::GlobalLevel => Some(CacheMode::CU_JIT_CACHE_OPTION_CG),
+        };
+        if let Some(mode) = mode {
+            options.push(JitOption::CU_JIT_CACHE_MODE);
+            values.push(ptr::without_provenance_mut(mode as usize));
+        }
         // SAFETY: the text ends with a zero byte; the options and their values are as many as announced; the log is as long as
         // announced; everything outlives the call, and a context is current.
         let status = unsafe {
@@ -67,9 +103,23 @@ impl Module {
         let status = unsafe { sys::cuModuleGetFunction(&mut raw, self.raw, text.as_ptr()) } as u32;
         match status {
             0 => Ok(raw),
-            // CUDA_ERROR_NOT_FOUND
-            500 => Err(missing()),
+            NOT_FOUND => Err(missing()),
             status => Err(error_of(&format!("looking up kernel {name}"), status)),
+        }
+    }
+}
+
+impl Module {
+    /// Address and size of a static by its name, if there is one.
+    pub fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>> {
+        let Ok(text) = CString::new(name) else { return Ok(None) };
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded, the name ends with a zero byte, and all outlive the call.
+        let status = unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, self.raw, text.as_ptr()) } as u32;
+        match status {
+            0 => Ok(Some((address, bytes as u64))),
+            NOT_FOUND => Ok(None),
+            status => Err(error_of(&format!("looking up constant {name}"), status)),
         }
     }
 }

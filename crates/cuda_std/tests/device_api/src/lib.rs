@@ -14,6 +14,7 @@ pub mod memory;
 pub mod parameters;
 pub mod shared_memory;
 pub mod specials;
+pub mod textures;
 pub mod threads;
 pub mod vectors;
 pub mod warps;

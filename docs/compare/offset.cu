@@ -1,0 +1,20 @@
+// CUDA C++ twin of `kernels/src/offset.rs`: reads and writes that start in the middle of a sector.
+// By hand: nvcc -ptx -arch=sm_90 -o offset.ptx docs/compare/offset.cu; host offset --ptx offset.ptx
+
+// Both loads are shifted, the store is aligned.
+extern "C" __global__ void offset_read(const float* __restrict__ a, size_t a_length,
+                                       const float* __restrict__ b, size_t, float* c,
+                                       size_t offset) {
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const size_t from = i + offset;
+    if (from < a_length) c[i] = a[from] + b[from];
+}
+
+// The loads are aligned, the store is shifted.
+extern "C" __global__ void offset_write(const float* __restrict__ a, size_t a_length,
+                                        const float* __restrict__ b, size_t, float* c,
+                                        size_t offset) {
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const size_t to = i + offset;
+    if (to < a_length) c[to] = a[i] + b[i];
+}

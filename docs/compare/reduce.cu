@@ -1,0 +1,271 @@
+// CUDA C++ twin of `kernels/src/reduce.rs`: six steps to a good reduction, and the last one.
+// By hand: nvcc -ptx -arch=sm_90 -o reduce.ptx docs/compare/reduce.cu; host reduce --ptx reduce.ptx
+
+#include <climits>
+#include <cmath>
+
+constexpr unsigned MostThreads = 1024;
+
+// The operations: what changes nothing, and what combines two values.
+
+struct Sum {
+    template <typename T>
+    __device__ static T identity() { return 0; }
+    template <typename T>
+    __device__ static T combine(T a, T b) { return a + b; }
+};
+
+struct Product {
+    template <typename T>
+    __device__ static T identity() { return 1; }
+    template <typename T>
+    __device__ static T combine(T a, T b) { return a * b; }
+};
+
+template <typename T>
+__device__ T highest();
+template <>
+__device__ float highest() { return INFINITY; }
+template <>
+__device__ int highest() { return INT_MAX; }
+
+template <typename T>
+__device__ T lowest();
+template <>
+__device__ float lowest() { return -INFINITY; }
+template <>
+__device__ int lowest() { return INT_MIN; }
+
+struct Minimum {
+    template <typename T>
+    __device__ static T identity() { return highest<T>(); }
+    template <typename T>
+    __device__ static T combine(T a, T b) { return min(a, b); }
+};
+
+struct Maximum {
+    template <typename T>
+    __device__ static T identity() { return lowest<T>(); }
+    template <typename T>
+    __device__ static T combine(T a, T b) { return max(a, b); }
+};
+
+// Four values: a word of 16 bytes.
+template <typename T>
+struct Quad;
+template <>
+struct Quad<float> { using Word = float4; };
+template <>
+struct Quad<int> { using Word = int4; };
+template <>
+struct Quad<unsigned> { using Word = uint4; };
+
+__device__ size_t thread_index() { return size_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+// The value at `i`, or what changes nothing beyond the end.
+template <typename T, typename Operation>
+__device__ T value_at(const T* input, size_t length, size_t i) {
+    return i < length ? input[i] : Operation::template identity<T>();
+}
+
+// Two values a block apart, combined: from reduce4 on.
+template <typename T, typename Operation>
+__device__ T two_values(const T* input, size_t length) {
+    const size_t first = size_t(blockIdx.x) * 2 * blockDim.x + threadIdx.x;
+    return Operation::combine(value_at<T, Operation>(input, length, first),
+                              value_at<T, Operation>(input, length, first + blockDim.x));
+}
+
+// In step s each thread whose number is a multiple of 2 s takes the value s behind its own.
+template <typename T, typename Operation>
+__device__ void reduce1(const T* input, size_t length, T* output) {
+    __shared__ T stage[MostThreads];
+    const unsigned t = threadIdx.x;
+    stage[t] = value_at<T, Operation>(input, length, thread_index());
+    __syncthreads();
+    for (unsigned s = 1; s < blockDim.x; s *= 2) {
+        if ((t & (2 * s - 1)) == 0) stage[t] = Operation::combine(stage[t], stage[t + s]);
+        __syncthreads();
+    }
+    if (t == 0) output[blockIdx.x] = stage[0];
+}
+
+// The same values by the first threads: whole warps work, or do not.
+template <typename T, typename Operation>
+__device__ void reduce2(const T* input, size_t length, T* output) {
+    __shared__ T stage[MostThreads];
+    const unsigned t = threadIdx.x;
+    stage[t] = value_at<T, Operation>(input, length, thread_index());
+    __syncthreads();
+    for (unsigned s = 1; s < blockDim.x; s *= 2) {
+        const unsigned i = 2 * s * t;
+        if (i < blockDim.x) stage[i] = Operation::combine(stage[i], stage[i + s]);
+        __syncthreads();
+    }
+    if (t == 0) output[blockIdx.x] = stage[0];
+}
+
+// The first half takes the second half's values, until `until` threads are left.
+template <typename T, typename Operation>
+__device__ void halve(T* stage, unsigned until) {
+    const unsigned t = threadIdx.x;
+    for (unsigned s = blockDim.x / 2; s >= until; s /= 2) {
+        if (t < s) stage[t] = Operation::combine(stage[t], stage[t + s]);
+        __syncthreads();
+    }
+}
+
+// Neighbouring values.
+template <typename T, typename Operation>
+__device__ void reduce3(const T* input, size_t length, T* output) {
+    __shared__ T stage[MostThreads];
+    stage[threadIdx.x] = value_at<T, Operation>(input, length, thread_index());
+    __syncthreads();
+    halve<T, Operation>(stage, 1);
+    if (threadIdx.x == 0) output[blockIdx.x] = stage[0];
+}
+
+// The first step while loading.
+template <typename T, typename Operation>
+__device__ void reduce4(const T* input, size_t length, T* output) {
+    __shared__ T stage[MostThreads];
+    stage[threadIdx.x] = two_values<T, Operation>(input, length);
+    __syncthreads();
+    halve<T, Operation>(stage, 1);
+    if (threadIdx.x == 0) output[blockIdx.x] = stage[0];
+}
+
+// When 64 values are left, the first warp goes on alone.
+template <typename T, typename Operation>
+__device__ void reduce5(const T* input, size_t length, T* output) {
+    __shared__ T stage[MostThreads];
+    const unsigned t = threadIdx.x;
+    stage[t] = two_values<T, Operation>(input, length);
+    __syncthreads();
+    halve<T, Operation>(stage, 64);
+    if (t < 32) {
+        T sum = stage[t];
+#pragma unroll
+        for (unsigned step = 32; step > 0; step /= 2) {
+            sum = Operation::combine(sum, stage[t + step]);
+            __syncwarp();
+            stage[t] = sum;
+            __syncwarp();
+        }
+    }
+    if (t == 0) output[blockIdx.x] = stage[0];
+}
+
+// The value of a warp, in its first lane.
+template <typename T, typename Operation>
+__device__ T of_warp(T value) {
+#pragma unroll
+    for (unsigned step = 16; step > 0; step /= 2)
+        value = Operation::combine(value, __shfl_down_sync(~0u, value, step));
+    return value;
+}
+
+// The value of a block, in its first thread: by warps, then by the first warp.
+template <typename T, typename Operation>
+__device__ T of_block(T value) {
+    __shared__ T of_warps[32];
+    const unsigned t = threadIdx.x;
+    value = of_warp<T, Operation>(value);
+    if (t % 32 == 0) of_warps[t / 32] = value;
+    __syncthreads();
+    if (t < 32) {
+        value = t < blockDim.x / 32 ? of_warps[t] : Operation::template identity<T>();
+        value = of_warp<T, Operation>(value);
+    }
+    return value;
+}
+
+// Shuffles.
+template <typename T, typename Operation>
+__device__ void reduce6(const T* input, size_t length, T* output) {
+    const T value = of_block<T, Operation>(two_values<T, Operation>(input, length));
+    if (threadIdx.x == 0) output[blockIdx.x] = value;
+}
+
+// Many values a thread, 16 bytes at a time, in one launch whose last block finishes the work.
+template <typename T, typename Operation>
+__device__ void reduce_best(const T* input, size_t length, T* output, T* partials,
+                            unsigned* arrived) {
+    using Word = typename Quad<T>::Word;
+    const Word* words = reinterpret_cast<const Word*>(input);
+    const size_t quads = length / 4, threads = size_t(gridDim.x) * blockDim.x;
+    const unsigned t = threadIdx.x;
+    T value = Operation::template identity<T>();
+    const auto take = [&](Word word) {
+        value = Operation::combine(value, word.x);
+        value = Operation::combine(value, word.y);
+        value = Operation::combine(value, word.z);
+        value = Operation::combine(value, word.w);
+    };
+    size_t i = thread_index();
+    // Two words are in flight at a time.
+    for (; i + threads < quads; i += 2 * threads) {
+        const Word one = words[i], other = words[i + threads];
+        take(one);
+        take(other);
+    }
+    if (i < quads) take(words[i]);
+    const size_t rest = 4 * quads + thread_index();
+    if (rest < length) value = Operation::combine(value, input[rest]);
+    value = of_block<T, Operation>(value);
+
+    // Each block leaves its result and takes a number; the last number means that all are there.
+    __shared__ bool last;
+    if (t == 0) {
+        partials[blockIdx.x] = value;
+        __threadfence();
+        last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) {
+        __threadfence();
+        const volatile T* results = partials;
+        value = Operation::template identity<T>();
+        for (unsigned block = t; block < gridDim.x; block += blockDim.x)
+            value = Operation::combine(value, T(results[block]));
+        value = of_block<T, Operation>(value);
+        if (t == 0) *output = value;
+    }
+}
+
+#define KERNEL(STEP, NAME, TYPE, OPERATION)                                                    \
+    extern "C" __global__ void STEP##_##NAME(const TYPE* input, size_t length, TYPE* output) { \
+        STEP<TYPE, OPERATION>(input, length, output);                                          \
+    }
+
+#define BEST(NAME, TYPE, OPERATION)                                                               \
+    extern "C" __global__ void reduce_best_##NAME(const TYPE* input, size_t length, TYPE* output, \
+                                                  TYPE* partials, unsigned* arrived) {            \
+        reduce_best<TYPE, OPERATION>(input, length, output, partials, arrived);                   \
+    }
+
+// Sums and products of integers are modulo 2^32, as those of unsigned numbers are.
+#define KERNELS(STEP)                            \
+    KERNEL(STEP, sum_f32, float, Sum)            \
+    KERNEL(STEP, product_f32, float, Product)    \
+    KERNEL(STEP, min_f32, float, Minimum)        \
+    KERNEL(STEP, max_f32, float, Maximum)        \
+    KERNEL(STEP, sum_i32, unsigned, Sum)         \
+    KERNEL(STEP, product_i32, unsigned, Product) \
+    KERNEL(STEP, min_i32, int, Minimum)          \
+    KERNEL(STEP, max_i32, int, Maximum)
+
+KERNELS(reduce1)
+KERNELS(reduce2)
+KERNELS(reduce3)
+KERNELS(reduce4)
+KERNELS(reduce5)
+KERNELS(reduce6)
+BEST(sum_f32, float, Sum)
+BEST(product_f32, float, Product)
+BEST(min_f32, float, Minimum)
+BEST(max_f32, float, Maximum)
+BEST(sum_i32, unsigned, Sum)
+BEST(product_i32, unsigned, Product)
+BEST(min_i32, int, Minimum)
+BEST(max_i32, int, Maximum)

@@ -1,0 +1,21 @@
+// CUDA C++ twin of `kernels/src/vector.rs`: words of 4, 8 and 16 bytes.
+// By hand: nvcc -ptx -arch=sm_90 -o vector.ptx docs/compare/vector.cu; host vector --ptx vector.ptx
+
+// Copies a word a thread; the last threads also copy what does not fill a word.
+template <typename Word>
+__device__ void copy(const float* input, float* output, size_t length) {
+    const size_t floats = sizeof(Word) / sizeof(float), words = length / floats;
+    const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < words) reinterpret_cast<Word*>(output)[i] = reinterpret_cast<const Word*>(input)[i];
+    const size_t rest = words * floats + i;
+    if (rest < length) output[rest] = input[rest];
+}
+
+#define KERNEL(NAME, WORD)                                                              \
+    extern "C" __global__ void NAME(const float* input, float* output, size_t length) { \
+        copy<WORD>(input, output, length);                                              \
+    }
+
+KERNEL(vector_copy4, float)
+KERNEL(vector_copy8, float2)
+KERNEL(vector_copy16, float4)

@@ -1,0 +1,193 @@
+//! `host course`: every lab at its defaults, one line of result each. It shows whether a machine is ready for a class.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use serde::Serialize;
+
+use crate::device::Device;
+use crate::error::{Error, Result, one_line, printable};
+use crate::faults::CheckFlags;
+use crate::flag_values::{seconds, whole_number};
+use crate::labs::{self, Entry, Settings};
+use crate::progress::Progress;
+use crate::report::{Format, LabReport};
+use crate::{listing, units};
+
+/// The flags of `host course`.
+#[derive(Args, Clone, Debug)]
+struct Flags {
+    /// Seed of the random data; the same seed gives the same data everywhere
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
+    seed: u64,
+    /// The most seconds to time one variant on a GPU
+    #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
+    time_limit: Duration,
+    #[command(flatten)]
+    checks: CheckFlags,
+}
+
+/// The subcommand.
+pub fn command() -> Command {
+    Flags::augment_args(Command::new("course")).about("Run every lab at its defaults: is this machine ready for class?")
+}
+
+/// What became of a lab.
+#[derive(Debug, Serialize)]
+struct LabResult {
+    lab: &'static str,
+    correct: bool,
+    /// How many variants ran.
+    variants: usize,
+    /// Those whose result was wrong.
+    wrong: Vec<String>,
+    /// How many different faults the sanitizer found.
+    faults: usize,
+    /// Why the lab could not run, or not to its end.
+    error: Option<String>,
+    seconds: f64,
+    /// The variant with the greatest speedup within its group, on a GPU.
+    fastest: Option<Fastest>,
+    /// What the numbers show.
+    conclusions: Vec<String>,
+}
+
+/// A variant, and how many times as fast it is as the first of its group.
+#[derive(Debug, Serialize)]
+struct Fastest {
+    variant: String,
+    speedup: f64,
+}
+
+/// Runs the course on a device that took so long to open. Whether every lab was right.
+///
+/// # Errors
+///
+/// [`Error::Flag`] before anything runs, [`Error::Output`] after. What happens to a lab is in its line.
+pub(crate) fn main(
+    device: &Device,
+    opening: Duration,
+    matches: &ArgMatches,
+    progress: Progress,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<bool> {
+    let flags = Flags::from_arg_matches(matches).map_err(|error| Error::flag("flags", one_line(&error.to_string())))?;
+    flags.checks.check_simulated(!device.properties().is_gpu())?;
+    let settings = Settings {
+        seed: flags.seed,
+        time_limit: flags.time_limit,
+        checks: flags.checks,
+        progress: progress.clone(),
+        ..Settings::default()
+    };
+    let mut results = vec![opened(device, opening)];
+    results.extend(labs::ALL.iter().map(|lab| result_of(lab, device, &settings)));
+    // The bar must be gone before the results are written.
+    device.watch(&Progress::default());
+    drop((settings, progress));
+    let right = results.iter().filter(|result| result.correct).count();
+    // Only a GPU has times to compare.
+    let columns = if device.properties().is_gpu() { TITLES.len() } else { TITLES.len() - 1 };
+    let rows = results.iter().map(|result| row(result)[..columns].to_vec()).collect();
+    let json = serde_json::json!({
+        "device": device.properties(),
+        "seed": flags.seed,
+        "correct": right == results.len(),
+        "labs": results,
+    });
+    listing::write(format, &TITLES[..columns], rows, json, out)?;
+    if format == Format::Table {
+        let device = device.properties();
+        let the = if device.is_gpu() { "" } else { "the " };
+        writeln!(out, "\n{right} of {} labs are right on {the}{}.", results.len(), printable(&device.name))?;
+    }
+    Ok(right == results.len())
+}
+
+/// The first lab, `devices`: the device is there, and takes the kernels.
+fn opened(device: &Device, opening: Duration) -> LabResult {
+    let device = device.properties();
+    let multiprocessors = device.multiprocessors.map(|count| format!(", {count} multiprocessors"));
+    LabResult {
+        lab: "devices",
+        correct: true,
+        variants: 1,
+        wrong: Vec::new(),
+        faults: 0,
+        error: None,
+        seconds: opening.as_secs_f64(),
+        fastest: None,
+        conclusions: vec![format!(
+            "{} has compute capability {}{} and {} of memory.",
+            device.name,
+            device.compute_capability,
+            multiprocessors.unwrap_or_default(),
+            units::bytes(device.memory_bytes)
+        )],
+    }
+}
+
+/// Runs a lab at its defaults.
+fn result_of(lab: &Entry, device: &Device, settings: &Settings) -> LabResult {
+    let start = Instant::now();
+    let ran = (lab.run_at_defaults)(device, settings);
+    let seconds = start.elapsed().as_secs_f64();
+    let (report, error) = match ran {
+        Ok(report) => {
+            let error = report.stopped.as_ref().map(Error::to_string);
+            (Some(report), error)
+        }
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let of_report = report.as_ref();
+    let faults = of_report.map_or(0, |report| report.findings().list.len());
+    LabResult {
+        lab: lab.name,
+        correct: error.is_none() && faults == 0 && of_report.is_some_and(LabReport::correct),
+        variants: of_report.map_or(0, |report| report.variants.len()),
+        wrong: of_report.map(wrong).unwrap_or_default(),
+        faults,
+        error,
+        seconds,
+        fastest: of_report.and_then(fastest),
+        conclusions: report.map(|report| report.conclusions).unwrap_or_default(),
+    }
+}
+
+/// The variants whose result was wrong.
+fn wrong(report: &LabReport) -> Vec<String> {
+    let is_wrong = |variant: &&crate::report::VariantReport| variant.correct() == Some(false);
+    report.variants.iter().filter(is_wrong).map(|variant| variant.name.clone()).collect()
+}
+
+/// The variant with the greatest speedup.
+fn fastest(report: &LabReport) -> Option<Fastest> {
+    let timed = report.variants.iter().filter_map(|variant| Some((variant, variant.speedup?)));
+    let (variant, speedup) = timed.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(Fastest { variant: variant.name.clone(), speedup })
+}
+
+/// The columns.
+const TITLES: [&str; 5] = ["lab", "variants", "result", "time", "greatest speedup"];
+
+/// A lab's line.
+fn row(result: &LabResult) -> [String; TITLES.len()] {
+    let outcome = match (&result.error, result.wrong.as_slice(), result.faults) {
+        (Some(error), ..) => format!("error: {}", printable(error)),
+        (None, [], 0) => "right".to_owned(),
+        (None, [], 1) => "1 fault".to_owned(),
+        (None, [], faults) => format!("{faults} faults"),
+        (None, wrong, _) => format!("WRONG: {}", wrong.join(", ")),
+    };
+    let fastest = result.fastest.as_ref();
+    let speedup = fastest.map(|fastest| format!("{}x, {}", units::three_digits(fastest.speedup), fastest.variant));
+    [
+        result.lab.to_owned(),
+        result.variants.to_string(),
+        outcome,
+        units::milliseconds(result.seconds * 1e3),
+        speedup.unwrap_or_else(|| "-".to_owned()),
+    ]
+}

@@ -1,0 +1,84 @@
+//! Statics of the kernels that the host sets and reads: constants, by typed handles.
+//!
+//! ```
+//! use cuda_std::launch::Symbol;
+//! use host::device::{DeviceChoice, Options, open};
+//!
+//! # fn main() -> Result<(), host::Error> {
+//! let device = open(DeviceChoice::Simulator, &Options::default())?;
+//! // What `#[address_space(constant)] #[unsafe(no_mangle)] pub static CONSTANT_POLYNOMIAL: ConstantCell<[f32; 8]>` leaves.
+//! let mut coefficients = device.variable(&kernels::constant::CONSTANT_POLYNOMIAL)?;
+//! coefficients.write(&[0.5; 8])?;
+//! assert_eq!(coefficients.read()?, [0.5; 8]);
+//! # Ok(())
+//! # }
+//! ```
+
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use bytemuck::Pod;
+use cuda_std::launch::Symbol;
+
+use super::Device;
+use super::backend::Backend;
+use crate::error::{Error, Result};
+
+/// A static of the kernels, on a device. It lives as long as the device.
+pub struct Variable<T> {
+    backend: Rc<dyn Backend>,
+    address: u64,
+    value: PhantomData<T>,
+}
+
+impl Device {
+    /// The kernels' static of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Symbol`] when the PTX that was loaded has none, or one of another size.
+    pub fn variable<T: Pod>(&self, symbol: &Symbol<T>) -> Result<Variable<T>> {
+        let wrong = |problem: String| Error::Symbol { symbol: symbol.name().to_owned(), problem };
+        let found = self.backend.symbol(symbol.name())?;
+        let (address, bytes) = found.ok_or_else(|| wrong("is not in the PTX that was loaded".to_owned()))?;
+        if bytes != size_of::<T>() as u64 {
+            return Err(wrong(format!(
+                "has {bytes} bytes in the PTX that was loaded, and {} are expected; the PTX was made of other kernels",
+                size_of::<T>()
+            )));
+        }
+        Ok(Variable { backend: Rc::clone(&self.backend), address, value: PhantomData })
+    }
+}
+
+impl<T: Pod> Variable<T> {
+    /// Sets it (`cudaMemcpyToSymbol`): launches that come later see the value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`].
+    pub fn write(&mut self, value: &T) -> Result<()> {
+        self.backend.write(self.address, bytemuck::bytes_of(value))
+    }
+
+    /// Sets it on a second stream (`cudaMemcpyToSymbolAsync`): the host goes on at once, and launches that come later wait for
+    /// the copy. The simulator has one stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`].
+    pub fn write_on_stream(&mut self, value: &T) -> Result<()> {
+        self.backend.write_on_stream(self.address, bytemuck::bytes_of(value))
+    }
+
+    /// Its value (`cudaMemcpyFromSymbol`), after all launches.
+    ///
+    /// # Errors
+    ///
+    /// Also reports the fault of an earlier launch.
+    pub fn read(&self) -> Result<T> {
+        let mut value = T::zeroed();
+        self.backend.read(self.address, bytemuck::bytes_of_mut(&mut value))?;
+        Ok(value)
+    }
+}

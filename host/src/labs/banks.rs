@@ -1,0 +1,275 @@
+//! The banks of shared memory, pattern by pattern. The kernels and what they show are in `kernels::banks`.
+
+use clap::Args;
+use kernels::banks::{self as kernel, STAGE_WORDS};
+use serde_json::Value;
+use serde_json::json;
+
+use super::compare::Shape;
+use super::inputs::{DefaultSize, bytes_of, check_room};
+use super::lab::{Lab, Outcome, Plan, Variant};
+use super::launcher::Launcher;
+use super::settings::Settings;
+use crate::device::{Buffer, Device, LaunchConfig, LoadCaching, Model};
+use crate::error::Result;
+use crate::flag_values::whole_number;
+use crate::random::Random;
+use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
+use crate::units::three_digits;
+
+const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
+
+/// Reads of a thread where no flag says otherwise.
+const ROUNDS: DefaultSize = DefaultSize { on_gpu: 128, on_simulator: 32 };
+
+/// The most reads of a thread: no pattern leaves the stage.
+const MOST_ROUNDS: u32 = 128;
+
+/// Threads of a block: one warp.
+const WARP: u32 = 32;
+
+/// The flags of `host banks`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Only these patterns, by their names in the table, with commas between
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = pattern)]
+    pub pattern: Vec<Pattern>,
+    /// Blocks of one warp each [default: 65536 on a GPU, 4 on the simulator]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u32 << 24))]
+    pub blocks: Option<u32>,
+    /// Reads of each thread [default: 128 on a GPU, 32 on the simulator]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, MOST_ROUNDS))]
+    pub rounds: Option<u32>,
+}
+
+/// How the lanes of a warp read the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    name: &'static str,
+    reads: Reads,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reads {
+    /// A word, so many words from the next lane's.
+    Stride(u32),
+    /// A word, in another order.
+    Permuted,
+    /// A word of so many bytes, side by side.
+    Bytes(u32),
+    /// The fields of a structure of so many words, one after the other.
+    Structure(u32),
+    /// Two words, so far apart.
+    Two(u32),
+}
+
+const PATTERNS: [Pattern; 19] = [
+    Pattern { name: "stride-1", reads: Reads::Stride(1) },
+    Pattern { name: "stride-2", reads: Reads::Stride(2) },
+    Pattern { name: "stride-3", reads: Reads::Stride(3) },
+    Pattern { name: "stride-8", reads: Reads::Stride(8) },
+    Pattern { name: "stride-16", reads: Reads::Stride(16) },
+    Pattern { name: "stride-32", reads: Reads::Stride(32) },
+    Pattern { name: "stride-33", reads: Reads::Stride(33) },
+    Pattern { name: "permuted", reads: Reads::Permuted },
+    Pattern { name: "one-word", reads: Reads::Stride(0) },
+    Pattern { name: "bytes-1", reads: Reads::Bytes(1) },
+    Pattern { name: "bytes-2", reads: Reads::Bytes(2) },
+    Pattern { name: "bytes-8", reads: Reads::Bytes(8) },
+    Pattern { name: "bytes-16", reads: Reads::Bytes(16) },
+    Pattern { name: "structure-of-2", reads: Reads::Structure(2) },
+    Pattern { name: "structure-of-3", reads: Reads::Structure(3) },
+    Pattern { name: "two-interleaved", reads: Reads::Two(1) },
+    Pattern { name: "two-block-apart", reads: Reads::Two(32) },
+    // What the transpose does.
+    Pattern { name: "column-of-32x32", reads: Reads::Stride(32) },
+    Pattern { name: "column-of-32x33", reads: Reads::Stride(33) },
+];
+
+fn pattern(text: &str) -> std::result::Result<Pattern, String> {
+    PATTERNS.into_iter().find(|pattern| pattern.name == text).ok_or_else(|| {
+        let names: Vec<_> = PATTERNS.iter().map(|pattern| pattern.name).collect();
+        format!("there is no pattern '{text}'; give some of {}", names.join(", "))
+    })
+}
+
+/// The lab: what is on the stage.
+pub struct Banks {
+    patterns: Vec<Pattern>,
+    blocks: u32,
+    rounds: u32,
+    words: Vec<u32>,
+}
+
+/// What lies on each device.
+pub struct Data(Vec<(Buffer<u32>, Buffer<u32>)>);
+
+impl Lab for Banks {
+    const NAME: &'static str = "banks";
+    const ABOUT: &'static str = "Read shared memory with many patterns: strides, permutations, words of all widths";
+    const SUBJECTS: &'static [Subject] = &[Subject::SharedLoads, Subject::BankConflicts];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let blocks = options.blocks.unwrap_or_else(|| BLOCKS.on(device) as u32);
+        let rounds = options.rounds.unwrap_or_else(|| ROUNDS.on(device) as u32);
+        let bytes = bytes_of::<u32>(&[blocks.into(), WARP.into()]);
+        check_room(device, "reading shared memory", bytes.saturating_mul(2), bytes)?;
+        let words = Random::new(settings.seed).samples(STAGE_WORDS as usize);
+        let patterns = match options.pattern.as_slice() {
+            [] => PATTERNS.to_vec(),
+            patterns => patterns.to_vec(),
+        };
+        Ok(Self { patterns, blocks, rounds, words })
+    }
+
+    fn parameters(&self) -> Value {
+        json!({"blocks": self.blocks, "rounds": self.rounds})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let mut devices = vec![("this device", device.clone())];
+        let properties = device.properties();
+        if !properties.is_gpu() && properties.simulates.is_none() {
+            // The lecture's table has both: 32 banks for a warp, and 16 for each half.
+            devices[0].0 = "32 banks";
+            if let Some(model) = Model::named("g80") {
+                devices.push(("g80", device.as_model(model, LoadCaching::Default)?));
+            }
+        }
+        let mut data = Data(Vec::new());
+        let mut variants = Vec::new();
+        for (index, (name, device)) in devices.into_iter().enumerate() {
+            let mut input = device.buffer(self.words.len())?;
+            input.write(&self.words)?;
+            data.0.push((input, device.buffer((self.blocks * WARP) as usize)?));
+            variants.extend(self.patterns.iter().map(|&pattern| self.variant(pattern, index, name, device.clone())));
+        }
+        Ok(Plan::new(data, variants)
+            .grid(Grid {
+                title: "wavefronts of each shared load".to_owned(),
+                rows: "pattern",
+                columns: "banks",
+                group: String::new(),
+                cell: |variant| {
+                    Some(Cell::plain(three_digits(variant.counters?.shared.load.wavefronts_per_request()?)))
+                },
+            })
+            .grid(Grid {
+                title: "time".to_owned(),
+                rows: "pattern",
+                columns: "banks",
+                group: String::new(),
+                cell: |variant| Some(Cell::plain(crate::units::milliseconds(variant.timing.as_ref()?.median_ms))),
+            })
+            .compact())
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.0.iter_mut().try_for_each(|(_, output)| output.poison())
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let of =
+            |pattern: &str| report.variants.iter().find(|variant| variant.fact("pattern") == Some(&pattern.into()));
+        let wavefronts = |pattern| of(pattern)?.counters?.shared.load.wavefronts_per_request().map(three_digits);
+        let counted = || {
+            Some(format!(
+                "A load takes {} wavefronts at a stride of 32 words and {} at 33; one word for all lanes takes {}.",
+                wavefronts("stride-32")?,
+                wavefronts("stride-33")?,
+                wavefronts("one-word")?
+            ))
+        };
+        let time = || {
+            let time = |variant: &VariantReport| variant.timing.as_ref().map(|timing| timing.median_ms);
+            let ratio = time(of("stride-32")?)? / time(of("stride-1")?)?;
+            Some(format!("A stride of 32 words takes {} times as long as a stride of 1.", three_digits(ratio)))
+        };
+        [time(), counted()].into_iter().flatten().collect()
+    }
+}
+
+impl Banks {
+    fn variant(&self, pattern: Pattern, index: usize, banks: &str, device: Device) -> Variant<'_, Data> {
+        let (blocks, rounds) = (self.blocks, self.rounds);
+        let Pattern { name, reads } = pattern;
+        let launch = LaunchConfig::new([blocks, 1, 1], [WARP, 1, 1]);
+        let full_name = if index == 0 { name.to_owned() } else { format!("{name} on {banks}") };
+        let bytes = u64::from(blocks) * u64::from(WARP) * reads.bytes() * u64::from(rounds);
+        Variant::new(
+            full_name,
+            move |data: &mut Data, launcher| {
+                let (input, output) = &mut data.0[index];
+                launch_pattern(launcher, reads, &launch, input, output, rounds)
+            },
+            move |data| {
+                let found = data.0[index].1.read()?;
+                // All warps read the same.
+                let expected: Vec<u32> = (0..WARP as usize).map(|lane| self.expected(reads, lane)).collect();
+                Ok(Outcome::exact(Shape::Vector(found.len()), found, |_, i| expected[i % WARP as usize]))
+            },
+        )
+        .group(banks)
+        .axis("pattern", name)
+        .axis("banks", banks)
+        .bytes(bytes)
+        .computes(format!("the sums of {name}"), u64::from(blocks * WARP) * 4)
+        .on(device)
+    }
+
+    /// The sum of what a lane reads.
+    fn expected(&self, reads: Reads, lane: usize) -> u32 {
+        let word = |index: usize| self.words[index];
+        let sum = |values: &mut dyn Iterator<Item = u32>| values.fold(0, u32::wrapping_add);
+        let each = |round: usize| match reads {
+            Reads::Stride(stride) => word(stride as usize * lane + round),
+            Reads::Permuted => word((lane ^ 5) + round),
+            Reads::Bytes(1) => word((lane + 4 * round) / 4) >> (8 * (lane % 4)) & 0xff,
+            Reads::Bytes(2) => word((lane + 2 * round) / 2) >> (16 * (lane % 2)) & 0xffff,
+            Reads::Bytes(bytes) => {
+                let words = bytes as usize / 4;
+                sum(&mut (0..words).map(|i| word((lane + round) * words + i)))
+            }
+            Reads::Structure(words) => sum(&mut (0..words as usize).map(|i| word(words as usize * lane + i + round))),
+            Reads::Two(apart) => {
+                let first = if apart == 1 { 2 * lane } else { lane } + round;
+                word(first).wrapping_add(word(first + apart as usize))
+            }
+        };
+        sum(&mut (0..self.rounds as usize).map(each))
+    }
+}
+
+impl Reads {
+    /// Bytes that a lane reads in a round.
+    fn bytes(self) -> u64 {
+        match self {
+            Self::Stride(_) | Self::Permuted => 4,
+            Self::Bytes(bytes) => bytes.into(),
+            Self::Structure(words) => 4 * u64::from(words),
+            Self::Two(_) => 8,
+        }
+    }
+}
+
+fn launch_pattern(
+    launcher: &mut Launcher<'_>,
+    reads: Reads,
+    launch: &LaunchConfig,
+    input: &Buffer<u32>,
+    output: &mut Buffer<u32>,
+    rounds: u32,
+) -> Result<()> {
+    match reads {
+        Reads::Stride(stride) => launcher.launch(&kernel::banks_stride, launch, (input, output, rounds, stride)),
+        Reads::Permuted => launcher.launch(&kernel::banks_permuted, launch, (input, output, rounds)),
+        Reads::Bytes(1) => launcher.launch(&kernel::banks_bytes1, launch, (input, output, rounds)),
+        Reads::Bytes(2) => launcher.launch(&kernel::banks_bytes2, launch, (input, output, rounds)),
+        Reads::Bytes(8) => launcher.launch(&kernel::banks_bytes8, launch, (input, output, rounds)),
+        Reads::Bytes(_) => launcher.launch(&kernel::banks_bytes16, launch, (input, output, rounds)),
+        Reads::Structure(words) => launcher.launch(&kernel::banks_structure, launch, (input, output, rounds, words)),
+        Reads::Two(apart) => launcher.launch(&kernel::banks_two, launch, (input, output, rounds, apart)),
+    }
+}

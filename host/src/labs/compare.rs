@@ -1,0 +1,334 @@
+//! Comparison of a lab's result with its reference: exactly where a device has no choice, and as near as f32 arithmetic must be
+//! where the order of sums is free.
+//!
+//! How near that is follows from the number of terms and is part of the report, so that "right" means something. The
+//! comparisons are those of the crate `approx`.
+
+use std::ops::Range;
+
+use approx::{abs_diff_eq, ulps_eq};
+use bytemuck::Pod;
+
+use crate::parallel;
+use crate::report::{Check, Mismatch, Tolerance, Tolerated};
+
+/// The shape of a result, whose elements lie row behind row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One number.
+    Scalar,
+    /// So many.
+    Vector(usize),
+    /// Rows of so many.
+    Matrix {
+        /// Rows.
+        rows: usize,
+        /// Elements of a row.
+        columns: usize,
+    },
+}
+
+impl Shape {
+    /// Elements in each dimension, the slowest first; none for a number.
+    pub fn extents(self) -> Vec<usize> {
+        match self {
+            Self::Scalar => vec![],
+            Self::Vector(length) => vec![length],
+            Self::Matrix { rows, columns } => vec![rows, columns],
+        }
+    }
+
+    /// Rows and columns; a vector is one row.
+    fn rows_and_columns(self) -> (usize, usize) {
+        match self {
+            Self::Scalar => (1, 1),
+            Self::Vector(length) => (1, length),
+            Self::Matrix { rows, columns } => (rows, columns),
+        }
+    }
+
+    /// Where an element is, in as many numbers as there are dimensions.
+    fn index(self, row: usize, column: usize) -> Vec<u64> {
+        match self {
+            Self::Scalar => vec![],
+            Self::Vector(_) => vec![column as u64],
+            Self::Matrix { .. } => vec![row as u64, column as u64],
+        }
+    }
+}
+
+/// What an element should be, in more precision than the device has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reference {
+    /// Its value.
+    pub value: f64,
+    /// What errors of rounding are in proportion to: of a sum, the sum of its terms' magnitudes.
+    pub magnitude: f64,
+}
+
+impl Reference {
+    /// The sum of these terms.
+    pub fn sum(terms: impl IntoIterator<Item = f64>) -> Self {
+        let zero = Self { value: 0.0, magnitude: 0.0 };
+        terms
+            .into_iter()
+            .fold(zero, |sum, term| Self { value: sum.value + term, magnitude: sum.magnitude + term.abs() })
+    }
+}
+
+impl From<f64> for Reference {
+    fn from(value: f64) -> Self {
+        Self { value, magnitude: value.abs() }
+    }
+}
+
+/// What one rounding to f32 adds at most, relatively.
+const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
+
+/// How far from `expected` a right result may be.
+fn allowed(tolerance: Tolerance, expected: Reference) -> f64 {
+    match tolerance {
+        Tolerance::Roundings(count) => count as f64 * UNIT_ROUNDOFF * expected.magnitude,
+        Tolerance::Ulps(count) => f64::from(count) * ulp(expected.value as f32),
+        Tolerance::Absolute(error) => error,
+    }
+}
+
+fn is_right(tolerance: Tolerance, found: f32, expected: Reference) -> bool {
+    match tolerance {
+        Tolerance::Ulps(count) => ulps_eq!(found, expected.value as f32, epsilon = 0.0, max_ulps = count),
+        _ => abs_diff_eq!(f64::from(found), expected.value, epsilon = allowed(tolerance, expected)),
+    }
+}
+
+/// The distance from a float to the next larger one in magnitude.
+fn ulp(value: f32) -> f64 {
+    let next = f32::from_bits(value.abs().to_bits() + 1);
+    f64::from(next) - f64::from(value.abs())
+}
+
+/// Compares a result with what `expected` says for each row and column (of a vector, row 0): bit by bit, so that -0 is not 0
+/// and each NaN is itself only.
+///
+/// # Panics
+///
+/// When `found` has another number of elements than the shape: an error of the calling lab.
+pub fn exact<T: Pod + Into<f64> + Sync>(
+    shape: Shape,
+    found: &[T],
+    expected: impl Fn(usize, usize) -> T + Sync,
+) -> Check {
+    compare(shape, found, None, |found, row, column| {
+        let expected = expected(row, column);
+        let right = bytemuck::bytes_of(found) == bytemuck::bytes_of(&expected);
+        let (found, expected): (f64, f64) = ((*found).into(), expected.into());
+        // Equal values with different bits are wrong and have no distance.
+        let error = if right { 0.0 } else { (expected - found).abs() };
+        Judged { right, error, part: 0.0, expected }
+    })
+}
+
+/// Compares a result with a reference in more precision. Infinities and NaNs are right where the reference has the same.
+///
+/// # Panics
+///
+/// When `found` has another number of elements than the shape: an error of the calling lab.
+pub fn near(
+    shape: Shape,
+    found: &[f32],
+    tolerance: Tolerance,
+    expected: impl Fn(usize, usize) -> Reference + Sync,
+) -> Check {
+    compare(shape, found, Some(tolerance), |&found, row, column| {
+        let reference = expected(row, column);
+        let value = reference.value;
+        let found64 = f64::from(found);
+        if !value.is_finite() || (value as f32).is_infinite() {
+            let right = found == value as f32 || (found.is_nan() && value.is_nan());
+            return Judged { right, error: if right { 0.0 } else { f64::NAN }, part: 0.0, expected: value };
+        }
+        let error = (value - found64).abs();
+        let part = if error == 0.0 { 0.0 } else { error / allowed(tolerance, reference) };
+        Judged { right: is_right(tolerance, found, reference), error, part, expected: value }
+    })
+}
+
+/// What a comparison says of one element.
+struct Judged {
+    right: bool,
+    error: f64,
+    /// The error as a part of what is allowed.
+    part: f64,
+    expected: f64,
+}
+
+/// What one thread found.
+#[derive(Default)]
+struct Part {
+    wrong: u64,
+    max_error: f64,
+    worst_part: f64,
+    /// The wrong element with the smallest row and column: row, column, expected, found.
+    first: Option<(usize, usize, f64, f64)>,
+}
+
+/// The side of a tile in elements: a reference that walks the other way (a transpose) stays in the cache.
+const TILE: usize = 64;
+
+/// Judges every element, with all cores.
+fn compare<T: Pod + Into<f64> + Sync>(
+    shape: Shape,
+    found: &[T],
+    tolerance: Option<Tolerance>,
+    judge: impl Fn(&T, usize, usize) -> Judged + Sync,
+) -> Check {
+    let (rows, columns) = shape.rows_and_columns();
+    assert_eq!(found.len(), rows * columns);
+    // Bands of whole rows; of a single row, of columns.
+    let bands: Vec<(Range<usize>, Range<usize>)> = match rows {
+        1 => parallel::ranges(columns, TILE).into_iter().map(|columns| (0..1, columns)).collect(),
+        _ => parallel::ranges(rows, TILE).into_iter().map(|rows| (rows, 0..columns)).collect(),
+    };
+    let parts = parallel::for_each(&bands, |(rows, column_range)| {
+        let mut part = Part::default();
+        for tile_row in rows.clone().step_by(TILE) {
+            for tile_column in column_range.clone().step_by(TILE) {
+                for row in tile_row..(tile_row + TILE).min(rows.end) {
+                    for column in tile_column..(tile_column + TILE).min(column_range.end) {
+                        let found = &found[row * columns + column];
+                        part.note(row, column, (*found).into(), &judge(found, row, column));
+                    }
+                }
+            }
+        }
+        part
+    });
+    let first = parts.iter().filter_map(|part| part.first).min_by_key(|&(row, column, ..)| (row, column));
+    let worst = |of: fn(&Part) -> f64| parts.iter().map(of).fold(0.0, worse);
+    Check {
+        elements: found.len() as u64,
+        wrong: parts.iter().map(|part| part.wrong).sum(),
+        max_error: worst(|part| part.max_error),
+        first: first.map(|(row, column, expected, found)| Mismatch {
+            index: shape.index(row, column),
+            expected,
+            found,
+        }),
+        tolerance: tolerance.map(|tolerance| Tolerated { tolerance, worst_part: worst(|part| part.worst_part) }),
+    }
+}
+
+impl Part {
+    #[inline(always)]
+    fn note(&mut self, row: usize, column: usize, found: f64, judged: &Judged) {
+        // Written so that elements without an error, nearly all of them, cost one comparison.
+        if judged.right && judged.error == 0.0 {
+            return;
+        }
+        self.max_error = worse(self.max_error, judged.error);
+        self.worst_part = worse(self.worst_part, judged.part);
+        if judged.right {
+            return;
+        }
+        self.wrong += 1;
+        if self.first.is_none_or(|(first_row, first_column, ..)| (row, column) < (first_row, first_column)) {
+            self.first = Some((row, column, judged.expected, found));
+        }
+    }
+}
+
+/// The larger of two errors; one that is not a number is the largest.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(rows: usize, columns: usize) -> (Shape, Vec<f32>) {
+        (Shape::Matrix { rows, columns }, (0..rows * columns).map(|i| i as f32).collect())
+    }
+
+    #[test]
+    fn equal_is_right_at_every_shape() {
+        for (rows, columns) in [(1, 1), (1, 1000), (1000, 1), (63, 65), (200, 300), (1, 100_000)] {
+            let (shape, found) = matrix(rows, columns);
+            let check = exact(shape, &found, |row, column| (row * columns + column) as f32);
+            assert!(check.correct());
+            assert_eq!(check.max_error, 0.0);
+            assert_eq!(check.elements, (rows * columns) as u64);
+        }
+        assert!(exact(Shape::Scalar, &[5_i32], |_, _| 5).correct());
+        assert!(exact(Shape::Vector(0), &[] as &[f32], |_, _| 0.0).correct());
+    }
+
+    #[test]
+    fn the_first_and_the_worst_error_are_found() {
+        let (shape, mut found) = matrix(300, 200);
+        found[150 * 200 + 3] += 1.0;
+        found[150 * 200 + 190] += 0.5;
+        found[299 * 200 + 199] = -1e30;
+        let check = exact(shape, &found, |row, column| (row * 200 + column) as f32);
+        assert_eq!(check.wrong, 3);
+        assert!((check.max_error - 1e30).abs() < 1e24);
+        let first = check.first.unwrap();
+        assert_eq!(first.index, [150, 3]);
+        assert_eq!(first.found, first.expected + 1.0);
+    }
+
+    #[test]
+    fn an_index_has_as_many_numbers_as_there_are_dimensions() {
+        let first = |shape, found: &[i32]| exact(shape, found, |_, _| 7).first.unwrap().index;
+        assert_eq!(first(Shape::Scalar, &[8]), [] as [u64; 0]);
+        assert_eq!(first(Shape::Vector(3), &[7, 7, 8]), [2]);
+        assert_eq!(first(Shape::Matrix { rows: 3, columns: 1 }, &[7, 7, 8]), [2, 0]);
+    }
+
+    #[test]
+    fn bits_count_not_values() {
+        let nan = f32::from_bits(0x7fc0_1234);
+        let reference = |_, column| [nan, -0.0][column];
+        let two = Shape::Vector(2);
+        assert!(exact(two, &[nan, -0.0], reference).correct());
+        assert_eq!(exact(two, &[f32::NAN, -0.0], reference).wrong, 1);
+        let check = exact(two, &[nan, 0.0], reference);
+        assert_eq!((check.wrong, check.max_error), (1, 0.0));
+        assert!(exact(two, &[1.0, -0.0], reference).max_error.is_nan());
+    }
+
+    #[test]
+    fn sums_may_be_off_by_a_rounding_a_term_and_no_more() {
+        // 1000 terms of 1: each rounding is off by at most 2^-24 of 1000.
+        let allowed = 1000.0 * 1000.0 * UNIT_ROUNDOFF;
+        let of = |error: f64| {
+            let reference = Reference { value: 10.0, magnitude: 1000.0 };
+            near(Shape::Scalar, &[(10.0 + error) as f32], Tolerance::Roundings(1000), move |_, _| reference)
+        };
+        assert!(of(0.0).correct() && of(allowed * 0.99).correct());
+        assert!(!of(allowed * 1.01).correct());
+        let part = of(allowed * 0.5).tolerance.unwrap().worst_part;
+        assert!((part - 0.5).abs() < 1e-4, "{part}");
+        assert!(!of(f64::NAN).correct() && of(f64::NAN).max_error.is_nan());
+        assert_eq!(Reference::sum([1.0, -3.0]), Reference { value: -2.0, magnitude: 4.0 });
+    }
+
+    #[test]
+    fn neighbours_of_the_nearest_float_are_counted() {
+        let of = |found: f32, ulps| near(Shape::Scalar, &[found], Tolerance::Ulps(ulps), |_, _| 0.1.into());
+        let beside = |steps: u32| f32::from_bits(0.1_f32.to_bits() + steps);
+        assert!(of(beside(0), 0).correct() && of(beside(2), 2).correct());
+        assert!(!of(beside(3), 2).correct());
+        let absolute = |found: f32| near(Shape::Scalar, &[found], Tolerance::Absolute(0.5), |_, _| 1.0.into());
+        assert!(absolute(1.5).correct() && !absolute(1.75).correct());
+    }
+
+    #[test]
+    fn infinities_and_nans_are_right_where_the_reference_has_them() {
+        let of = |found: f32, expected: f64| {
+            near(Shape::Scalar, &[found], Tolerance::Ulps(1), move |_, _| expected.into()).correct()
+        };
+        assert!(of(f32::INFINITY, 1e60) && of(f32::NAN, f64::NAN) && of(f32::NEG_INFINITY, f64::NEG_INFINITY));
+        assert!(!of(1.0, f64::NAN) && !of(f32::INFINITY, 1.0) && !of(f32::MAX, 1e60));
+    }
+}

@@ -1,0 +1,251 @@
+//! Constant memory against global memory. The kernels and what they show are in `kernels::constant`.
+
+use clap::Args;
+use kernels::constant::{self as kernel, DEGREE, ENTRIES};
+use serde_json::{Value, json};
+
+use super::compare::{Reference, Shape};
+use super::inputs::{DefaultSize, Room};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::settings::Settings;
+use crate::device::{Buffer, Device, LaunchConfig, Variable};
+use crate::error::Result;
+use crate::flag_values::whole_number;
+use crate::random::Random;
+use crate::report::{LabReport, Subject, Tolerance};
+use crate::units::three_digits;
+
+const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 13 };
+
+/// The numbers, the bytes and the output on the device; the same on the host.
+const ROOM: Room = Room { what: "an array", on_device: 3, on_host: 3 };
+
+/// The flags of `host constant`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// A polynomial: all lanes read the same coefficient
+    #[arg(long, help_heading = "Tasks (all of them if none is named)")]
+    pub polynomial: bool,
+    /// A gamma correction: all lanes read the same two parameters
+    #[arg(long, help_heading = "Tasks (all of them if none is named)")]
+    pub gamma: bool,
+    /// A table of 256 entries: each lane reads an entry of its own
+    #[arg(long, help_heading = "Tasks (all of them if none is named)")]
+    pub lookup: bool,
+    /// Set a constant and read it back, synchronously and on a stream
+    #[arg(long, help_heading = "Tasks (all of them if none is named)")]
+    pub set: bool,
+    /// What is read lies in constant memory
+    #[arg(long, help_heading = "Memories (both if none is named)")]
+    pub constant: bool,
+    /// What is read lies in global memory
+    #[arg(long, help_heading = "Memories (both if none is named)")]
+    pub global: bool,
+
+    /// Elements [default: 67108864 on a GPU, 8192 on the simulator]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
+    pub size: Option<u64>,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    pub block: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Task {
+    Polynomial,
+    Gamma,
+    Lookup,
+    Set,
+}
+
+/// The lab: numbers to work on, and the constants.
+pub struct Constant {
+    options: Options,
+    x: Vec<f32>,
+    bytes: Vec<u8>,
+    coefficients: [f32; DEGREE + 1],
+    gamma: [f32; 2],
+    table: [f32; ENTRIES],
+}
+
+/// What lies on a device.
+pub struct Data {
+    x: Buffer<f32>,
+    bytes: Buffer<u8>,
+    output: Buffer<f32>,
+    in_global: [Buffer<f32>; 3],
+    coefficients: Variable<[f32; DEGREE + 1]>,
+    gamma: Variable<[f32; 2]>,
+    table: Variable<[f32; ENTRIES]>,
+}
+
+impl Lab for Constant {
+    const NAME: &'static str = "constant";
+    const ABOUT: &'static str = "Read coefficients and tables from constant and from global memory";
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::Constants, Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let size = options.size.unwrap_or_else(|| SIZE.on(device));
+        ROOM.check::<f32>(device, &[size])?;
+        let mut random = Random::new(settings.seed);
+        // Neither negative, for the power, nor large, for the polynomial.
+        let x = (0..size).map(|_| random.next_f32().abs()).collect();
+        let bytes = random.samples(size as usize);
+        let coefficients = std::array::from_fn(|_| random.next_f32());
+        let table = std::array::from_fn(|_| random.next_f32());
+        Ok(Self { options, x, bytes, coefficients, gamma: [0.95, 1.0 / 2.2], table })
+    }
+
+    fn parameters(&self) -> Value {
+        json!({"size": self.x.len(), "block": self.options.block})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let filled = |elements: &[f32]| {
+            let mut buffer = device.buffer(elements.len())?;
+            buffer.write(elements)?;
+            Ok::<_, crate::Error>(buffer)
+        };
+        let mut data = Data {
+            x: filled(&self.x)?,
+            bytes: device.buffer(self.bytes.len())?,
+            output: device.buffer(self.x.len())?,
+            in_global: [filled(&self.coefficients)?, filled(&self.gamma)?, filled(&self.table)?],
+            coefficients: device.variable(&kernel::CONSTANT_POLYNOMIAL)?,
+            gamma: device.variable(&kernel::CONSTANT_GAMMA)?,
+            table: device.variable(&kernel::CONSTANT_TABLE)?,
+        };
+        data.bytes.write(&self.bytes)?;
+        let Options { polynomial, gamma, lookup, set, constant, global, .. } = self.options;
+        let tasks =
+            chosen(&[(Task::Polynomial, polynomial), (Task::Gamma, gamma), (Task::Lookup, lookup), (Task::Set, set)]);
+        let memories = chosen(&[(false, constant), (true, global)]);
+        let mut variants = Vec::new();
+        for task in tasks {
+            match task {
+                Task::Set => variants.extend([self.set(false), self.set(true)]),
+                _ => variants.extend(memories.iter().map(|&global| self.variant(task, global))),
+            }
+        }
+        Ok(Plan::new(data, variants))
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.coefficients.write(&self.coefficients)?;
+        data.gamma.write(&self.gamma)?;
+        data.table.write(&self.table)?;
+        data.output.poison()
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let addresses = |name| report.counters(name)?.constant.addresses_per_request();
+        let counted = || {
+            Some(format!(
+                "A load from constant memory names {} address where all lanes read the same coefficient, and {} where each looks up an \
+                 entry of its own.",
+                three_digits(addresses("polynomial-constant")?),
+                three_digits(addresses("lookup-constant")?)
+            ))
+        };
+        let requests = || {
+            let of = |name| Some(report.counters(name)?.global.load.requests);
+            Some(format!(
+                "From global memory the polynomial takes {} load requests instead of {}.",
+                of("polynomial-global")?,
+                of("polynomial-constant")?
+            ))
+        };
+        let time = || {
+            Some(format!(
+                "Constant memory is {} times as fast as global memory for the polynomial, and {} times for the table.",
+                three_digits(report.speedup("polynomial-constant", "polynomial-global")?),
+                three_digits(report.speedup("lookup-constant", "lookup-global")?)
+            ))
+        };
+        [time(), counted(), requests()].into_iter().flatten().collect()
+    }
+}
+
+impl Constant {
+    fn variant(&self, task: Task, global: bool) -> Variant<'_, Data> {
+        let size = self.x.len();
+        let launch = LaunchConfig::linear(size, self.options.block);
+        let memory = if global { "global" } else { "constant" };
+        let name = match task {
+            Task::Polynomial => "polynomial",
+            Task::Gamma => "gamma",
+            Task::Lookup | Task::Set => "lookup",
+        };
+        let read = if task == Task::Lookup { 1 } else { 4 };
+        Variant::new(
+            format!("{name}-{memory}"),
+            move |data: &mut Data, launcher| {
+                let Data { x, bytes, output, in_global: [coefficients, gamma, table], .. } = data;
+                let (x, bytes) = (&*x, &*bytes);
+                match (task, global) {
+                    (Task::Polynomial, false) => launcher.launch(&kernel::constant_polynomial, &launch, (x, output)),
+                    (Task::Polynomial, true) => {
+                        launcher.launch(&kernel::constant_polynomial_global, &launch, (x, output, &*coefficients))
+                    }
+                    (Task::Gamma, false) => launcher.launch(&kernel::constant_gamma, &launch, (x, output)),
+                    (Task::Gamma, true) => {
+                        launcher.launch(&kernel::constant_gamma_global, &launch, (x, output, &*gamma))
+                    }
+                    (_, false) => launcher.launch(&kernel::constant_lookup, &launch, (bytes, output)),
+                    (_, true) => launcher.launch(&kernel::constant_lookup_global, &launch, (bytes, output, &*table)),
+                }
+            },
+            move |data| Ok(self.outcome(task, data.output.read()?)),
+        )
+        .group(name)
+        .axis("memory", memory)
+        .fact("grid", json!(launch.grid))
+        .bytes((size * (read + size_of::<f32>())) as u64)
+        .computes(format!("the results of {name}"), (size * size_of::<f32>()) as u64)
+    }
+
+    fn outcome(&self, task: Task, found: Vec<f32>) -> Outcome {
+        let shape = Shape::Vector(found.len());
+        match task {
+            // The same operations in the same order, each rounded as on the device.
+            Task::Polynomial => {
+                Outcome::exact(shape, found, |_, i| kernel::polynomial(|power| self.coefficients[power], self.x[i]))
+            }
+            Task::Gamma => {
+                let [gain, exponent] = self.gamma.map(f64::from);
+                // The power within a unit in the last place, and the product rounded.
+                Outcome::near(shape, found, Tolerance::Roundings(3), |_, i| {
+                    Reference::from(gain * f64::from(self.x[i]).powf(exponent))
+                })
+            }
+            Task::Lookup | Task::Set => Outcome::exact(shape, found, |_, i| self.table[usize::from(self.bytes[i])]),
+        }
+    }
+
+    /// Sets the table to other values and reads it back.
+    fn set(&self, on_stream: bool) -> Variant<'_, Data> {
+        let reversed = {
+            let mut table = self.table;
+            table.reverse();
+            table
+        };
+        let name = if on_stream { "set-on-stream" } else { "set" };
+        Variant::new(
+            name,
+            move |data: &mut Data, _launcher| match on_stream {
+                false => data.table.write(&reversed),
+                true => data.table.write_on_stream(&reversed),
+            },
+            move |data| {
+                let found = data.table.read()?.to_vec();
+                Ok(Outcome::exact(Shape::Vector(ENTRIES), found, |_, i| reversed[i]))
+            },
+        )
+        .group("set")
+        .bytes(size_of_val(&reversed) as u64)
+        .computes("the constants", size_of_val(&reversed) as u64)
+    }
+}

@@ -1,0 +1,223 @@
+//! The dot product in global and in shared memory. The kernels and what they show are in `kernels::dot`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use kernels::dot as kernel;
+use serde_json::{Value, json};
+
+use super::compare::{Reference, Shape};
+use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::settings::Settings;
+use crate::device::{Buffer, Device, LaunchConfig};
+use crate::error::Result;
+use crate::flag_values::power_of_two;
+use crate::random::Random;
+use crate::report::{LabReport, Subject, Tolerance};
+use crate::units::three_digits;
+
+const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1000 };
+
+/// Both vectors twice, and a place for each thread; the vectors on the host.
+const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_host: 2 };
+
+/// The flags of `host dot`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Add up in global memory
+    #[arg(long, help_heading = "Memories (all of them if none is named)")]
+    pub global: bool,
+    /// Add up in shared memory
+    #[arg(long, help_heading = "Memories (all of them if none is named)")]
+    pub shared: bool,
+    /// Many pairs a thread, then shuffles
+    #[arg(long, help_heading = "Memories (all of them if none is named)")]
+    pub best: bool,
+    /// The second vector directly behind the first, in one allocation
+    #[arg(long, help_heading = "Places (both if none is named)")]
+    pub linear: bool,
+    /// Each vector at the start of an allocation
+    #[arg(long, help_heading = "Places (both if none is named)")]
+    pub aligned: bool,
+
+    /// The first vector.
+    #[command(flatten)]
+    pub a: VectorFlags,
+    /// Take the second vector from this NumPy file; without it, it is random
+    #[arg(long, value_name = "B.npy", requires = "input")]
+    pub input_b: Option<PathBuf>,
+    /// Threads of a block: a power of two from 32 to 1024
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = power_of_two(32, 1024))]
+    pub block: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    Global,
+    Shared,
+    Best,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Linear,
+    Aligned,
+}
+
+/// The lab: two vectors.
+pub struct Dot {
+    options: Options,
+    a: Vec<f32>,
+    b: Vec<f32>,
+    expected: Reference,
+}
+
+/// What lies on a device.
+pub struct Data {
+    a: Buffer<f32>,
+    b: Buffer<f32>,
+    /// Both, one behind the other.
+    both: Buffer<f32>,
+    scratch: Buffer<f32>,
+    sums: Buffer<f32>,
+}
+
+impl Lab for Dot {
+    const NAME: &'static str = "dot";
+    const ABOUT: &'static str = "Multiply two vectors, adding up in global or in shared memory";
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let mut random = Random::new(settings.seed);
+        let a: Vec<f32> = options.a.vector(device, SIZE, ROOM, &mut random)?;
+        let b = second_vector(options.input_b.as_deref(), a.len(), "the vectors are multiplied in pairs", &mut random)?;
+        let expected = Reference::sum(a.iter().zip(&b).map(|(&a, &b)| f64::from(a) * f64::from(b)));
+        Ok(Self { options, a, b, expected })
+    }
+
+    fn parameters(&self) -> Value {
+        let Options { block, a, input_b, .. } = &self.options;
+        let (input, input_b) = (named(a.input.as_ref()), named(input_b.as_ref()));
+        json!({"size": self.a.len(), "block": block, "input": input, "input_b": input_b})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let size = self.a.len();
+        let threads = size.next_multiple_of(self.options.block as usize);
+        let mut data = Data {
+            a: device.buffer(size)?,
+            b: device.buffer(size)?,
+            both: device.buffer(2 * size)?,
+            scratch: device.buffer(threads)?,
+            sums: device.buffer(threads / self.options.block as usize)?,
+        };
+        data.a.write(&self.a)?;
+        data.b.write(&self.b)?;
+        data.both.write_from(0, &self.a)?;
+        data.both.write_from(size, &self.b)?;
+        let options = &self.options;
+        let memories =
+            chosen(&[(Memory::Global, options.global), (Memory::Shared, options.shared), (Memory::Best, options.best)]);
+        let places = chosen(&[(Place::Linear, options.linear), (Place::Aligned, options.aligned)]);
+        let most_blocks = device.properties().multiprocessors.unwrap_or(16) * 4;
+        let variants = memories.into_iter().flat_map(|memory| places.iter().map(move |&place| (memory, place)));
+        Ok(Plan::new(data, variants.map(|(memory, place)| self.variant(memory, place, most_blocks)).collect()))
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.scratch.poison()?;
+        data.sums.poison()
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let requests = |name| {
+            let global = report.counters(name)?.global;
+            Some(global.load.requests + global.store.requests)
+        };
+        let counted = || {
+            let (global, shared) = (requests("global-aligned")?, requests("shared-aligned")?);
+            Some(format!(
+                "Adding up in global memory takes {global} requests to it, in shared memory {shared}, the vectors' own."
+            ))
+        };
+        let sectors = || {
+            let of = |name| report.counters(name)?.global.load.sectors_per_request();
+            Some(format!(
+                "A load touches {} sectors of linear vectors and {} of aligned ones.",
+                three_digits(of("shared-linear")?),
+                three_digits(of("shared-aligned")?)
+            ))
+        };
+        let time = || {
+            let times = report.speedup("shared-aligned", "global-aligned")?;
+            Some(format!("Shared memory is {} times as fast as global memory.", three_digits(times)))
+        };
+        [time(), counted(), sectors()].into_iter().flatten().collect()
+    }
+}
+
+impl Dot {
+    fn variant(&self, memory: Memory, place: Place, most_blocks: u32) -> Variant<'_, Data> {
+        let (size, block) = (self.a.len(), self.options.block);
+        let mut launch = LaunchConfig::linear(size, block);
+        if memory == Memory::Best {
+            // As many blocks as are resident at once, with eight pairs for each thread at least.
+            launch = LaunchConfig::linear(size.div_ceil(8), block);
+            launch.grid[0] = launch.grid[0].min(most_blocks);
+        }
+        let blocks = launch.grid[0] as usize;
+        let (memory_name, place_name) = (memory.name(), place.name());
+        let bytes = 2 * (size * size_of::<f32>()) as u64;
+        // A product, the steps of the tree or of a thread, and the sums of the blocks, which are added in more precision.
+        let per_thread = size.div_ceil(blocks * block as usize) as u64;
+        let roundings = 2 + per_thread + u64::from(block.ilog2());
+        Variant::new(
+            format!("{memory_name}-{place_name}"),
+            move |data: &mut Data, launcher| {
+                let Data { a, b, both, scratch, sums } = data;
+                let (a, b) = match place {
+                    Place::Linear => (both.tail(0), both.tail(size)),
+                    Place::Aligned => (a.tail(0), b.tail(0)),
+                };
+                match memory {
+                    Memory::Global => launcher.launch(&kernel::dot_global, &launch, (a, b, size, scratch, sums)),
+                    Memory::Shared => launcher.launch(&kernel::dot_shared, &launch, (a, b, size, sums)),
+                    Memory::Best => launcher.launch(&kernel::dot_best, &launch, (a, b, size, sums)),
+                }
+            },
+            move |data| {
+                let sums = data.sums.read()?;
+                let sum: f64 = sums[..blocks].iter().copied().map(f64::from).sum();
+                let expected = self.expected;
+                Ok(Outcome::near(Shape::Scalar, vec![sum as f32], Tolerance::Roundings(roundings), |_, _| expected))
+            },
+        )
+        .fact("grid", json!(launch.grid))
+        .bytes(bytes)
+        .operations(2 * size as u64)
+        .computes("the product", size_of::<f32>() as u64)
+    }
+}
+
+impl Memory {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Shared => "shared",
+            Self::Best => "best",
+        }
+    }
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Aligned => "aligned",
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in `kernels::gram`.
+
+use std::sync::OnceLock;
+
+use clap::Args;
+use kernels::gram as kernel;
+use serde_json::{Value, json};
+
+use super::compare::Shape;
+use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
+use super::product::Products;
+use super::settings::Settings;
+use crate::device::{Device, LaunchConfig, Matrix};
+use crate::error::{Error, Result};
+use crate::random::Random;
+use crate::report::{LabReport, Subject, Tolerance};
+use crate::units::three_digits;
+
+const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
+
+/// The most rows: the tiles on and below the diagonal are counted in 31 bits.
+const MOST_ROWS: usize = 1 << 20;
+
+/// The flags of `host gram`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Tiles of 16 x 16: bank conflicts
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub tiled16: bool,
+    /// Tiles of 16 x 17
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub padded16: bool,
+    /// Tiles of 32 x 32: more bank conflicts
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub tiled32: bool,
+    /// Tiles of 32 x 33
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub padded32: bool,
+    /// Half of the tiles, each written twice
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub best: bool,
+
+    /// The matrix A.
+    #[command(flatten)]
+    pub a: MatrixFlags,
+    /// Start each row at the device's preferred alignment
+    #[arg(long)]
+    pub pitched: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Tiled16,
+    Padded16,
+    Tiled32,
+    Padded32,
+    Best,
+}
+
+impl Step {
+    /// Rows of a tile, and threads of a block in each direction.
+    fn side(self) -> u32 {
+        match self {
+            Self::Tiled16 | Self::Padded16 => 16,
+            Self::Tiled32 | Self::Padded32 | Self::Best => 32,
+        }
+    }
+}
+
+/// The lab: a matrix.
+pub struct Gram {
+    options: Options,
+    a: HostMatrix,
+    expected: OnceLock<Products>,
+}
+
+/// What lies on a device.
+pub struct Data {
+    a: Matrix<f32>,
+    c: Matrix<f32>,
+}
+
+impl Lab for Gram {
+    const NAME: &'static str = "gram";
+    const ABOUT: &'static str = "Multiply a matrix by its transpose: bank conflicts, and the padding that ends them";
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::SharedLoads, Subject::BankConflicts, Subject::GlobalRequests, Subject::Instructions];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let room = |rows: u64, columns: u64| {
+            let (a, c) = (bytes_of::<f32>(&[rows, columns]), bytes_of::<f32>(&[rows, rows]));
+            // On the host the transpose and the reference, in more precision, and a result.
+            let on_host = a.saturating_mul(4).saturating_add(c.saturating_mul(3));
+            let what = format!("the product of a {rows} x {columns} matrix and its transpose");
+            check_room(device, &what, a.saturating_add(c), on_host)
+        };
+        let a = match &options.a.input {
+            Some(path) => {
+                let a = HostMatrix::read(path)?;
+                room(a.rows as u64, a.columns as u64)?;
+                a
+            }
+            None => {
+                let rows = options.a.rows.or(options.a.cols).map_or_else(|| SIZE.on(device), u64::from);
+                let columns = options.a.cols.map_or(rows, u64::from);
+                room(rows, columns)?;
+                HostMatrix::random(rows, columns, &mut Random::new(settings.seed))
+            }
+        };
+        if a.rows > MOST_ROWS {
+            return Err(Error::flag(
+                "--rows",
+                format!("{} rows are more than the {MOST_ROWS} that fit a grid", a.rows),
+            ));
+        }
+        Ok(Self { options, a, expected: OnceLock::new() })
+    }
+
+    fn parameters(&self) -> Value {
+        let input = named(self.options.a.input.as_ref());
+        json!({"rows": self.a.rows, "cols": self.a.columns, "pitched": self.options.pitched, "input": input})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let Options { tiled16, padded16, tiled32, padded32, best, pitched, .. } = self.options;
+        let HostMatrix { rows, columns, ref elements } = self.a;
+        let mut data = Data { a: device.matrix(rows, columns, pitched)?, c: device.matrix(rows, rows, pitched)? };
+        // The padding of a pitched matrix is never right to read.
+        data.a.poison()?;
+        data.a.write(elements)?;
+        let steps = [
+            (Step::Tiled16, tiled16),
+            (Step::Padded16, padded16),
+            (Step::Tiled32, tiled32),
+            (Step::Padded32, padded32),
+            (Step::Best, best),
+        ];
+        let steps = chosen_for(device, &steps, |step| (step.side() * step.side(), 0));
+        let variants = steps.into_iter().map(|step| self.variant(step, &data)).collect();
+        Ok(Plan::new(data, variants))
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.c.poison()
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let wavefronts = |name| report.counters(name)?.shared.load.wavefronts_per_request();
+        let counted = || {
+            let small = format!(
+                "A shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17",
+                three_digits(wavefronts("tiled16")?),
+                three_digits(wavefronts("padded16")?)
+            );
+            // G80 and GT200 have no blocks of 32 x 32 threads.
+            Some(match (wavefronts("tiled32"), wavefronts("padded32")) {
+                (Some(tiled), Some(padded)) => {
+                    format!("{small}; {} of 32 x 32 and {} of 32 x 33.", three_digits(tiled), three_digits(padded))
+                }
+                _ => format!("{small}."),
+            })
+        };
+        let time = || {
+            Some(format!(
+                "The padding makes tiles of 16 x 16 {} times as fast (the lab sheet measured 4.6) and tiles of 32 x 32 {} times.",
+                three_digits(report.speedup("padded16", "tiled16")?),
+                three_digits(report.speedup("padded32", "tiled32")?)
+            ))
+        };
+        [time(), counted()].into_iter().flatten().collect()
+    }
+}
+
+impl Gram {
+    fn variant(&self, step: Step, data: &Data) -> Variant<'_, Data> {
+        let HostMatrix { rows, columns, .. } = self.a;
+        let shape = kernel::Shape {
+            rows: rows as u32,
+            columns: columns as u32,
+            a_pitch: data.a.pitch() as u32,
+            c_pitch: data.c.pitch() as u32,
+        };
+        let side = step.side();
+        let (name, kernel) = match step {
+            Step::Tiled16 => ("tiled16", &kernel::gram_tiled16),
+            Step::Padded16 => ("padded16", &kernel::gram_padded16),
+            Step::Tiled32 => ("tiled32", &kernel::gram_tiled32),
+            Step::Padded32 => ("padded32", &kernel::gram_padded32),
+            Step::Best => ("best", &kernel::gram_best),
+        };
+        let tiles = shape.rows.div_ceil(side);
+        let grid = match step {
+            Step::Best => [kernel::tiles_below_diagonal(tiles) as u32, 1, 1],
+            _ => [tiles, tiles, 1],
+        };
+        let launch = LaunchConfig::new(grid, [side, side, 1]);
+        let elements = |count: usize| (count * size_of::<f32>()) as u64;
+        Variant::new(
+            name,
+            move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.a, &mut data.c, shape)),
+            move |data| {
+                let found = data.c.read()?;
+                let expected = self.expected.get_or_init(|| Products::of(&self.a, &self.a.transposed()));
+                let shape = Shape::Matrix { rows, columns: rows };
+                let tolerance = Tolerance::Roundings(columns as u64 + 1);
+                Ok(Outcome::near(shape, found, tolerance, |row, column| expected.reference(row, column)))
+            },
+        )
+        .fact("block", json!([side, side]))
+        .fact("grid", json!(grid))
+        .bytes(elements(rows * columns + rows * rows))
+        .operations(2 * (rows * rows) as u64 * columns as u64)
+        .computes("the product", elements(rows * rows))
+    }
+}

@@ -1,0 +1,233 @@
+//! The inputs of labs: their flags, and what these give: a student's NumPy file, or seeded random numbers, if there is room.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::flag_values::whole_number;
+use crate::random::{Random, Sample};
+use crate::{memory, npy};
+
+/// The flags of labs on vectors.
+#[derive(Args, Clone, Debug, Default)]
+pub struct VectorFlags {
+    /// Elements of a vector; 1000 is the lab sheet's size [default: large against a GPU's caches, or quick on the simulator]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
+    pub size: Option<u64>,
+    /// Take the vector in this NumPy file instead of a random one
+    #[arg(long, value_name = "A.npy", conflicts_with = "size")]
+    pub input: Option<PathBuf>,
+}
+
+/// The flags of labs on a matrix.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MatrixFlags {
+    /// Rows of the matrix; 1000 is the lab sheet's size [default: large against a GPU's caches, or quick on the simulator]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
+    pub rows: Option<u32>,
+    /// Columns of the matrix [default: as --rows]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
+    pub cols: Option<u32>,
+    /// Take the float32 matrix in this NumPy file instead of a random one
+    #[arg(long, value_name = "A.npy", conflicts_with_all = ["rows", "cols"])]
+    pub input: Option<PathBuf>,
+}
+
+/// A size that no flag names: large against a GPU's caches, and quick on the simulator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DefaultSize {
+    pub on_gpu: u64,
+    pub on_simulator: u64,
+}
+
+impl DefaultSize {
+    /// That for `device`.
+    pub fn on(self, device: &Device) -> u64 {
+        match device.properties().is_gpu() {
+            true => self.on_gpu,
+            false => self.on_simulator,
+        }
+    }
+}
+
+/// What a lab needs room for, counted in arrays as large as its input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// What it does, as in "adding vectors".
+    pub what: &'static str,
+    /// Arrays on the device.
+    pub on_device: u64,
+    /// Arrays on the host at the same time, the input among them.
+    pub on_host: u64,
+}
+
+impl Room {
+    /// Whether there is room for arrays of these extents, asked before anything is allocated.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] names the one that has too little.
+    pub fn check<T>(self, device: &Device, extents: &[u64]) -> Result<()> {
+        let list: Vec<_> = extents.iter().map(u64::to_string).collect();
+        let what = format!("{} of {}", self.what, list.join(" x "));
+        let each = bytes_of::<T>(extents);
+        check_room(device, &what, each.saturating_mul(self.on_device), each.saturating_mul(self.on_host))
+    }
+}
+
+/// Whether there is room for so many bytes on the device, and so many on the host beside them.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`] names the one that has too little.
+pub(super) fn check_room(device: &Device, what: &str, on_device: u64, on_host: u64) -> Result<()> {
+    // The simulator's memory is the host's.
+    let simulated = if device.properties().is_gpu() { 0 } else { on_device };
+    memory::check_host(what, on_host.saturating_add(simulated))?;
+    device.check_room(what, on_device)
+}
+
+/// The bytes of elements of `T` in an array of these extents; more than any memory has where that overflows.
+pub(super) fn bytes_of<T>(extents: &[u64]) -> u64 {
+    extents.iter().fold(size_of::<T>() as u64, |bytes, &extent| bytes.saturating_mul(extent))
+}
+
+impl VectorFlags {
+    /// The vector that the flags ask for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] and [`Error::OutOfMemory`].
+    pub(super) fn vector<T: npy::Element + Sample>(
+        &self,
+        device: &Device,
+        default: DefaultSize,
+        room: Room,
+        random: &mut Random,
+    ) -> Result<Vec<T>> {
+        if let Some(path) = &self.input {
+            let elements = npy::read::<T>(path, 1)?.data;
+            room.check::<T>(device, &[elements.len() as u64])?;
+            return Ok(elements);
+        }
+        let size = self.size.unwrap_or_else(|| default.on(device));
+        room.check::<T>(device, &[size])?;
+        Ok(random.samples(size as usize))
+    }
+}
+
+/// A matrix on the host, row by row.
+#[derive(Clone, Debug)]
+pub(super) struct HostMatrix {
+    pub rows: usize,
+    pub columns: usize,
+    pub elements: Vec<f32>,
+}
+
+impl HostMatrix {
+    /// The matrix in a NumPy file, which is at most as large as kernels can index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`].
+    pub fn read(path: &Path) -> Result<Self> {
+        let array = npy::read::<f32>(path, 2)?;
+        let (rows, columns) = (array.shape[0], array.shape[1]);
+        if rows.max(columns) > u32::MAX as usize {
+            return Err(Error::file(path, "is longer or wider than 4294967295, the most that the kernels take"));
+        }
+        Ok(Self { rows, columns, elements: array.data })
+    }
+
+    /// Random elements. Whether there is room for them has been checked.
+    pub fn random(rows: u64, columns: u64, random: &mut Random) -> Self {
+        let (rows, columns) = (rows as usize, columns as usize);
+        Self { rows, columns, elements: random.samples(rows * columns) }
+    }
+}
+
+impl HostMatrix {
+    /// Its transpose.
+    pub fn transposed(&self) -> Self {
+        let Self { rows, columns, ref elements } = *self;
+        let elements = (0..columns).flat_map(|column| (0..rows).map(move |row| elements[row * columns + column]));
+        Self { rows: columns, columns: rows, elements: elements.collect() }
+    }
+}
+
+/// Whether a matrix of a file has the rows and columns that it must have, where that is decided.
+///
+/// # Errors
+///
+/// [`Error::File`] says what shape is needed.
+pub(super) fn check_matrix(
+    path: &Path,
+    matrix: &HostMatrix,
+    rows: Option<usize>,
+    columns: Option<usize>,
+    why: &str,
+) -> Result<()> {
+    let needed = [rows.unwrap_or(matrix.rows), columns.unwrap_or(matrix.columns)];
+    check_shape(path, &[matrix.rows, matrix.columns], &needed, why)
+}
+
+impl MatrixFlags {
+    /// The matrix that the flags ask for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] and [`Error::OutOfMemory`].
+    pub(super) fn matrix(
+        &self,
+        device: &Device,
+        default: DefaultSize,
+        room: Room,
+        random: &mut Random,
+    ) -> Result<HostMatrix> {
+        if let Some(path) = &self.input {
+            let matrix = HostMatrix::read(path)?;
+            room.check::<f32>(device, &[matrix.rows as u64, matrix.columns as u64])?;
+            return Ok(matrix);
+        }
+        let rows = self.rows.or(self.cols).map_or_else(|| default.on(device), u64::from);
+        let columns = self.cols.map_or(rows, u64::from);
+        room.check::<f32>(device, &[rows, columns])?;
+        Ok(HostMatrix::random(rows, columns, random))
+    }
+}
+
+/// The second of two vectors of a length: the one in the file, if there is one, else a random one. `why` says why it has to be as long.
+///
+/// # Errors
+///
+/// [`Error::File`].
+pub(super) fn second_vector(file: Option<&Path>, length: usize, why: &str, random: &mut Random) -> Result<Vec<f32>> {
+    let Some(path) = file else { return Ok(random.vector(length)) };
+    let vector = npy::read::<f32>(path, 1)?;
+    check_shape(path, &vector.shape, &[length], why)?;
+    Ok(vector.data)
+}
+
+/// Whether a second input has the shape that it must have beside the first.
+///
+/// # Errors
+///
+/// [`Error::File`] says what shape is needed.
+pub(super) fn check_shape(path: &Path, found: &[usize], needed: &[usize], why: &str) -> Result<()> {
+    let list = |shape: &[usize]| match shape {
+        [length] => format!("a vector of {length}"),
+        _ => shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x "),
+    };
+    match found == needed {
+        true => Ok(()),
+        false => Err(Error::file(path, format!("is {}, and {} is needed: {why}", list(found), list(needed)))),
+    }
+}
+
+/// A file's name for the report; null without a file.
+pub(super) fn named(file: Option<&PathBuf>) -> Value {
+    file.map_or(Value::Null, |path| path.display().to_string().into())
+}

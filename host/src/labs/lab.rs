@@ -1,0 +1,300 @@
+//! The seam that labs enter by: a lab is its flags, its data on a device, and a table of variants.
+//!
+//! ```text
+//! Lab::new   flags ──▶ inputs on the host              once
+//! Lab::plan  inputs ──▶ data on a device, variants     once for each device that runs them
+//! Variant    launch(data) ──▶ outcome(data)            what the flow does with each row
+//! ```
+//!
+//! A lab says what there is to run and what is right. What happens to it (room, timing, counting, faults, reports) is
+//! [`super::flow`]'s.
+
+use std::ops::Range;
+use std::path::Path;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::compare::{self, Reference, Shape};
+use super::launcher::{Launcher, Preferences};
+use super::settings::Settings;
+use crate::device::Device;
+use crate::error::Result;
+use crate::npy;
+use crate::report::{Check, Fact, Grid, LabReport, Subject, Tolerance};
+
+/// A lab: one subcommand of `host`.
+pub trait Lab: Sized {
+    /// Its name: the subcommand, and what its kernels' names begin with.
+    const NAME: &'static str;
+    /// What it shows, in a line.
+    const ABOUT: &'static str;
+    /// Which counters its table shows, the most telling first. The other formats have all of them.
+    const SUBJECTS: &'static [Subject];
+    /// Its own flags.
+    type Options: Args;
+    /// What it has on a device.
+    type Data;
+
+    /// Reads or makes the inputs. `device` is the one that the report will be about: it decides sizes that no flag names.
+    /// Whatever can be refused is refused here, before anything is allocated.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Flag`], [`crate::Error::File`] and [`crate::Error::OutOfMemory`].
+    fn new(device: &Device, options: Self::Options, settings: &Settings) -> Result<Self>;
+
+    /// What is the same for all variants, as an object: the report's first line. Nulls are left out, and the seed is added.
+    fn parameters(&self) -> Value;
+
+    /// Allocates the data on a device, and says what to run there.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Self::Data>>;
+
+    /// Overwrites all outputs, so that nothing of an earlier variant is left. A lab that works in place writes its input
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device.
+    fn reset(&self, data: &mut Self::Data) -> Result<()>;
+
+    /// What the numbers show, in a sentence or two made of the numbers. Asked only when every variant was right.
+    fn conclude(&self, report: &LabReport) -> Vec<String>;
+}
+
+/// What a lab runs on one device.
+pub struct Plan<'a, D> {
+    /// What lies on the device.
+    pub data: D,
+    /// The rows of the table, in the order in which they run.
+    pub variants: Vec<Variant<'a, D>>,
+    /// Sweeps of two axes to show as grids, below the table.
+    pub grids: Vec<Grid>,
+    /// Whether the grids say it all, so that people see the variants only where something is wrong.
+    pub compact: bool,
+}
+
+impl<'a, D> Plan<'a, D> {
+    /// These variants on this data.
+    pub fn new(data: D, variants: Vec<Variant<'a, D>>) -> Self {
+        Self { data, variants, grids: Vec::new(), compact: false }
+    }
+
+    /// Shows people the grids alone where nothing is wrong: for sweeps of many variants.
+    pub fn compact(mut self) -> Self {
+        self.compact = true;
+        self
+    }
+
+    /// Also shows a sweep of two axes as a grid.
+    pub fn grid(mut self, grid: Grid) -> Self {
+        self.grids.push(grid);
+        self
+    }
+}
+
+/// How a variant is launched.
+type Launch<'a, D> = Box<dyn Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a>;
+/// How its result is read and judged.
+type Judge<'a, D> = Box<dyn Fn(&mut D) -> Result<Outcome> + 'a>;
+
+/// A row of a lab's table: something to launch, and how to tell whether it was right.
+pub struct Variant<'a, D> {
+    pub(super) name: String,
+    pub(super) group: String,
+    pub(super) facts: Vec<Fact>,
+    pub(super) useful_bytes: u64,
+    pub(super) operations: u64,
+    pub(super) computes: Option<Computed>,
+    pub(super) preferences: Preferences,
+    pub(super) device: Option<Device>,
+    pub(super) launch: Launch<'a, D>,
+    pub(super) outcome: Judge<'a, D>,
+}
+
+impl<'a, D> Variant<'a, D> {
+    /// A variant called `name`. `launch` may launch any number of kernels; `outcome` reads the result and compares it.
+    pub fn new(
+        name: impl Into<String>,
+        launch: impl Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a,
+        outcome: impl Fn(&mut D) -> Result<Outcome> + 'a,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            group: String::new(),
+            facts: Vec::new(),
+            useful_bytes: 0,
+            operations: 0,
+            computes: None,
+            preferences: Preferences::default(),
+            device: None,
+            launch: Box::new(launch),
+            outcome: Box::new(outcome),
+        }
+    }
+
+    /// Compares it with the first variant of this group, not with the first of all.
+    pub fn group(mut self, group: impl Into<String>) -> Self {
+        self.group = group.into();
+        self
+    }
+
+    /// Something to know about it: in every format but the table for people.
+    pub fn fact(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.facts.push(Fact { name, value: value.into(), axis: false });
+        self
+    }
+
+    /// Where it stands on an axis of a sweep: a column of every format.
+    pub fn axis(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.facts.push(Fact { name, value: value.into(), axis: true });
+        self
+    }
+
+    /// Bytes that the task itself has to read and write: the GB/s of the report.
+    pub fn bytes(mut self, useful: u64) -> Self {
+        self.useful_bytes = useful;
+        self
+    }
+
+    /// Floating-point operations that the task itself has to make: the GFLOP/s of the report.
+    pub fn operations(mut self, operations: u64) -> Self {
+        self.operations = operations;
+        self
+    }
+
+    /// What its result is, of so many bytes, for `--output`: variants that compute the same say so in the same words.
+    pub fn computes(mut self, what: impl Into<String>, bytes: u64) -> Self {
+        self.computes = Some(Computed { what: what.into(), bytes });
+        self
+    }
+
+    /// Launches it with preferences of its own, where the flags do not say otherwise.
+    pub fn preferences(mut self, preferences: Preferences) -> Self {
+        self.preferences = preferences;
+        self
+    }
+
+    /// Runs it on this device, not on the lab's: a model of the simulator that it is about.
+    pub fn on(mut self, device: Device) -> Self {
+        self.device = Some(device);
+        self
+    }
+}
+
+/// What a variant's result is, for `--output`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Computed {
+    /// In words.
+    pub what: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// A variant's result: whether it is right, and the values for `--output`.
+pub struct Outcome {
+    pub(super) check: Option<Check>,
+    pub(super) values: Box<dyn Values>,
+}
+
+impl Outcome {
+    /// Right where it equals the reference bit by bit: see [`compare::exact`].
+    pub fn exact<T: npy::Element + Into<f64> + Sync>(
+        shape: Shape,
+        found: Vec<T>,
+        expected: impl Fn(usize, usize) -> T + Sync,
+    ) -> Self {
+        let check = compare::exact(shape, &found, expected);
+        Self { check: Some(check), values: Saved::whole(shape, found) }
+    }
+
+    /// Right where it is as near to the reference as arithmetic in f32 must be: see [`compare::near`].
+    pub fn near(
+        shape: Shape,
+        found: Vec<f32>,
+        tolerance: Tolerance,
+        expected: impl Fn(usize, usize) -> Reference + Sync,
+    ) -> Self {
+        let check = compare::near(shape, &found, tolerance, expected);
+        Self { check: Some(check), values: Saved::whole(shape, found) }
+    }
+
+    /// With nothing to compare with.
+    pub fn unchecked<T: npy::Element>(shape: Shape, found: Vec<T>) -> Self {
+        Self { check: None, values: Saved::whole(shape, found) }
+    }
+
+    /// As [`Outcome::exact`] for a vector of which only a part is the result. The rest is compared, but not saved.
+    pub fn exact_part<T: npy::Element + Into<f64> + Sync>(
+        found: Vec<T>,
+        part: Range<usize>,
+        expected: impl Fn(usize, usize) -> T + Sync,
+    ) -> Self {
+        let check = compare::exact(Shape::Vector(found.len()), &found, expected);
+        Self { check: Some(check), values: Box::new(Saved { shape: Shape::Vector(part.len()), found, part }) }
+    }
+}
+
+/// Values of any element type, for a file.
+pub(super) trait Values {
+    /// Writes them as a NumPy file, whole or not at all.
+    fn write(&self, path: &Path) -> Result<()>;
+}
+
+struct Saved<T> {
+    /// The shape of the part.
+    shape: Shape,
+    found: Vec<T>,
+    part: Range<usize>,
+}
+
+impl<T: npy::Element> Saved<T> {
+    /// All that was found.
+    fn whole(shape: Shape, found: Vec<T>) -> Box<dyn Values> {
+        let part = 0..found.len();
+        Box::new(Self { shape, found, part })
+    }
+}
+
+impl<T: npy::Element> Values for Saved<T> {
+    fn write(&self, path: &Path) -> Result<()> {
+        npy::write(path, &self.shape.extents(), &self.found[self.part.clone()])
+    }
+}
+
+/// The alternatives that flags name; all of them if none is named.
+pub(super) fn chosen<T: Copy>(alternatives: &[(T, bool)]) -> Vec<T> {
+    let all = !alternatives.iter().any(|(_, named)| *named);
+    alternatives.iter().filter(|(_, named)| all || *named).map(|(alternative, _)| *alternative).collect()
+}
+
+/// The alternatives that flags name. If none is named, all whose blocks the device takes: `block` has an alternative's threads
+/// and bytes of shared memory. One that is named is never left out; its launch then says why it cannot be.
+pub(super) fn chosen_for<T: Copy>(
+    device: &Device,
+    alternatives: &[(T, bool)],
+    block: impl Fn(T) -> (u32, u64),
+) -> Vec<T> {
+    let any_named = alternatives.iter().any(|(_, named)| *named);
+    let limits = device.properties();
+    let fits = |alternative| {
+        let (threads, shared) = block(alternative);
+        threads <= limits.max_threads_per_block && shared <= limits.shared_per_block
+    };
+    chosen(alternatives).into_iter().filter(|&alternative| any_named || fits(alternative)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_of_one_kind_are_alternatives_and_none_is_all() {
+        assert_eq!(chosen(&[('a', false), ('b', true), ('c', true)]), ['b', 'c']);
+        assert_eq!(chosen(&[('a', false), ('b', false)]), ['a', 'b']);
+    }
+}

@@ -1,0 +1,263 @@
+//! Blocks, grids, words and independent loads: what it takes to keep the memory busy. The kernels and what they show are in
+//! `kernels::launch`.
+
+use clap::{Args, ValueEnum};
+use cuda_std::launch::{Kernel, PointerMut};
+use kernels::launch as kernel;
+use serde_json::{Value, json};
+
+use super::compare::Shape;
+use super::inputs::{DefaultSize, Room, VectorFlags, named};
+use super::lab::{Lab, Outcome, Plan, Variant};
+use super::settings::Settings;
+use crate::device::{Buffer, Device, LaunchConfig, Model};
+use crate::error::Result;
+use crate::flag_values::whole_number;
+use crate::random::Random;
+use crate::report::{Cell, Grid, LabReport, Subject, VariantReport};
+use crate::units::three_digits;
+
+const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
+
+/// The vector and the input to start from on the device; both and a result on the host.
+const ROOM: Room = Room { what: "incrementing a vector", on_device: 2, on_host: 2 };
+
+/// The flags of `host launch`.
+///
+/// The variants are all combinations.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Words to load, with commas between
+    #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', default_values_t = Word::ALL)]
+    pub word: Vec<Word>,
+    /// Independent loads of a thread, with commas between: 1, 2, 4, 8
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 2, 4, 8], value_parser = loads)]
+    pub loads: Vec<u32>,
+    /// Threads of a block, with commas between [default: 64,256,1024 on a GPU, 256 on the simulator]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
+    pub block: Vec<u32>,
+    /// Blocks of the grid, with commas between [default: as many as the vector needs; on a GPU also one for each multiprocessor]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, i32::MAX as u32))]
+    pub grid: Vec<u32>,
+    /// The vector.
+    #[command(flatten)]
+    pub vector: VectorFlags,
+}
+
+/// A word that a thread loads at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Word {
+    /// 4 bytes.
+    F32,
+    /// 8 bytes.
+    F32x2,
+    /// 16 bytes.
+    F32x4,
+}
+
+/// A number of independent loads that there is a kernel for.
+fn loads(text: &str) -> std::result::Result<u32, String> {
+    let number = text.parse().ok().filter(|number| [1, 2, 4, 8].contains(number));
+    number.ok_or_else(|| "give 1, 2, 4 or 8".to_owned())
+}
+
+impl Word {
+    const ALL: [Self; 3] = [Self::F32, Self::F32x2, Self::F32x4];
+
+    fn name(self) -> &'static str {
+        ["f32", "f32x2", "f32x4"][self as usize]
+    }
+
+    fn bytes(self) -> usize {
+        [4, 8, 16][self as usize]
+    }
+
+    /// The kernel with so many independent loads, which takes the vector and its length.
+    fn kernel(self, loads: u32) -> &'static Kernel<(PointerMut<f32>, usize)> {
+        let kernels: [[&'static Kernel<_>; 4]; 3] = [
+            [&kernel::launch_f32_1, &kernel::launch_f32_2, &kernel::launch_f32_4, &kernel::launch_f32_8],
+            [&kernel::launch_f32x2_1, &kernel::launch_f32x2_2, &kernel::launch_f32x2_4, &kernel::launch_f32x2_8],
+            [&kernel::launch_f32x4_1, &kernel::launch_f32x4_2, &kernel::launch_f32x4_4, &kernel::launch_f32x4_8],
+        ];
+        kernels[self as usize][loads.ilog2().min(3) as usize]
+    }
+}
+
+/// The lab: a vector to increment.
+pub struct Launch {
+    options: Options,
+    elements: Vec<f32>,
+}
+
+/// What lies on a device.
+pub struct Data {
+    input: Buffer<f32>,
+    vector: Buffer<f32>,
+}
+
+impl Lab for Launch {
+    const NAME: &'static str = "launch";
+    const ABOUT: &'static str = "Increment a vector by many launches: blocks, grids, words, independent loads";
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let elements = options.vector.vector(device, SIZE, ROOM, &mut Random::new(settings.seed))?;
+        Ok(Self { options, elements })
+    }
+
+    fn parameters(&self) -> Value {
+        json!({"size": self.elements.len(), "input": named(self.options.vector.input.as_ref())})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let size = self.elements.len();
+        let mut data = Data { input: device.buffer(size)?, vector: device.buffer(size)? };
+        data.input.write(&self.elements)?;
+        let Options { word, loads, block, grid, .. } = &self.options;
+        // What only times show is left out where there are none.
+        let on_gpu = device.properties().is_gpu();
+        let blocks = match block.as_slice() {
+            [] if on_gpu => &[64, 256, 1024],
+            [] => &[256][..],
+            blocks => blocks,
+        };
+        let grids: Vec<Option<u32>> = match grid.as_slice() {
+            [] if on_gpu => vec![None, device.properties().multiprocessors],
+            [] => vec![None],
+            grids => grids.iter().copied().map(Some).collect(),
+        };
+        let mut plan = Plan::new(data, Vec::new());
+        for &block in blocks {
+            for &grid in &grids {
+                let group = match grid {
+                    None => format!("blocks of {block} threads, as many as the vector needs"),
+                    Some(blocks) => format!("{blocks} blocks of {block} threads"),
+                };
+                for &word in word {
+                    for &loads in loads {
+                        plan.variants.push(self.variant(device, word, loads, block, grid)?.group(&group));
+                    }
+                }
+                plan = plan.grid(Grid {
+                    title: format!("{}, {group}", if on_gpu { "GB/s" } else { "load requests" }),
+                    rows: "word",
+                    columns: "loads",
+                    group,
+                    cell,
+                });
+            }
+        }
+        Ok(if on_gpu { plan.compact() } else { plan })
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.input.copy_to(&mut data.vector)
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let of = |word: &str, loads: u32| {
+            report.variants.iter().find(|variant| {
+                let is = |name, value: Value| variant.fact(name) == Some(&value);
+                is("word", word.into()) && is("loads", loads.into()) && is("block", 256.into())
+            })
+        };
+        let time = || {
+            let gbps = |word, loads| of(word, loads)?.gbps.map(three_digits);
+            Some(format!(
+                "With blocks of 256 threads, one load of 4 bytes at a time reaches {} GB/s, four independent ones {}, and one of 16 \
+                 bytes {}: what counts is bytes in flight.",
+                gbps("f32", 1)?,
+                gbps("f32", 4)?,
+                gbps("f32x4", 1)?
+            ))
+        };
+        let best = || {
+            let timed = report.variants.iter().filter_map(|variant| Some((variant, variant.gbps?)));
+            let (best, gbps) = timed.max_by(|a, b| a.1.total_cmp(&b.1))?;
+            Some(format!("The best is {}, with {} GB/s.", best.name, three_digits(gbps)))
+        };
+        let requests = || {
+            let of = |word, loads| Some(of(word, loads)?.counters?.global.load.requests);
+            Some(format!(
+                "Four loads of 4 bytes keep as much in flight as one of 16, with {} load requests instead of {}.",
+                of("f32", 4)?,
+                of("f32x4", 1)?
+            ))
+        };
+        [time(), best(), requests()].into_iter().flatten().collect()
+    }
+}
+
+/// GB/s, or how many requests it took.
+fn cell(variant: &VariantReport) -> Option<Cell> {
+    match variant.gbps {
+        Some(gbps) => Some(Cell::ranked(three_digits(gbps), gbps)),
+        None => {
+            let requests = variant.counters?.global.load.requests;
+            Some(Cell::ranked(requests.to_string(), -(requests as f64)))
+        }
+    }
+}
+
+impl Launch {
+    fn variant(
+        &self,
+        device: &Device,
+        word: Word,
+        loads: u32,
+        block: u32,
+        grid: Option<u32>,
+    ) -> Result<Variant<'_, Data>> {
+        let size = self.elements.len();
+        let kernel = word.kernel(loads);
+        let words = size.div_ceil(word.bytes() / size_of::<f32>());
+        let mut launch = LaunchConfig::linear(words.div_ceil(loads as usize), block);
+        // What does not fill a word is left to threads of its own, at most three.
+        launch.grid[0] = launch.grid[0].max(3_u32.div_ceil(block));
+        let grid_name = match grid {
+            None => "full".to_owned(),
+            Some(blocks) => {
+                launch.grid[0] = blocks.max(3_u32.div_ceil(block));
+                launch.grid[0].to_string()
+            }
+        };
+        let bytes = size_of_val(self.elements.as_slice()) as u64;
+        let in_flight = match resident_threads(device, kernel, &launch)? {
+            Some(threads) => Value::from(threads * u64::from(loads) * word.bytes() as u64),
+            None => Value::Null,
+        };
+        Ok(Variant::new(
+            format!("{}-x{loads}-b{block}-g{grid_name}", word.name()),
+            move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&mut data.vector, size)),
+            move |data| {
+                let found = data.vector.read()?;
+                Ok(Outcome::exact(Shape::Vector(size), found, |_, i| self.elements[i] + kernel::INCREMENT))
+            },
+        )
+        .axis("word", word.name())
+        .axis("loads", loads)
+        .axis("block", block)
+        .fact("grid", json!(launch.grid))
+        .fact("bytes_in_flight_of_a_thread", loads as usize * word.bytes())
+        .axis("bytes_in_flight", in_flight)
+        .bytes(2 * bytes)
+        .computes("the incremented vector", bytes))
+    }
+}
+
+/// The threads of a launch that are resident on a multiprocessor at once; `None` on the simulator without a model.
+fn resident_threads<P>(device: &Device, kernel: &Kernel<P>, launch: &LaunchConfig) -> Result<Option<u64>> {
+    let properties = device.properties();
+    let resident = match properties.simulates.and_then(Model::named) {
+        Some(model) => {
+            let needs = simt::BlockNeeds { threads: launch.block[0], ..simt::BlockNeeds::default() };
+            Some(model.occupancy(&needs, None).blocks())
+        }
+        None => device.occupancy(kernel, launch)?.map(|occupancy| occupancy.blocks),
+    };
+    let (Some(resident), Some(multiprocessors)) = (resident, properties.multiprocessors) else { return Ok(None) };
+    let blocks = resident.min(launch.grid[0].div_ceil(multiprocessors));
+    Ok(Some(u64::from(blocks) * u64::from(launch.block[0])))
+}

@@ -1,0 +1,121 @@
+//! What a variant launches with. It fills in what the flags and the variant prefer, and keeps what the simulator counts: a
+//! variant that launches several times reports all of its launches.
+
+use cuda_std::launch::{ArgumentList, Kernel};
+use simt::{Checks, LoadCaching};
+
+use super::settings::Settings;
+use crate::device::{CacheConfig, Counters, Device, GpuOccupancy, LaunchConfig};
+use crate::error::Result;
+use crate::faults::Findings;
+use crate::lines::LineCounts;
+
+/// What a variant prefers, where the flags do not say otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Preferences {
+    /// Preference between L1 cache and shared memory.
+    pub cache: CacheConfig,
+    /// The context's preference, for kernels that have none.
+    pub context_cache: CacheConfig,
+    /// The part of a multiprocessor's memory that should be shared memory, in percent.
+    pub carveout: Option<u8>,
+    /// Whether loads that do not say go through L1: the mode of the driver's compiler, and of a model.
+    pub load_caching: LoadCaching,
+}
+
+/// Launches a variant's kernels.
+pub struct Launcher<'a> {
+    device: &'a Device,
+    preferences: Preferences,
+    checks: Checks,
+    lines: bool,
+    /// `None` while launches are timed.
+    record: Option<&'a mut Record>,
+}
+
+/// What the launches of a variant did.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// The kernels in the order of their first launches, each once.
+    pub kernels: Vec<&'static str>,
+    /// What each launch did, in their order, where it was counted.
+    pub launches: Vec<(&'static str, Counters)>,
+    /// What all of them did, line by line.
+    pub lines: LineCounts,
+    /// What the sanitizer found in them.
+    pub findings: Findings,
+    /// How many blocks of the first launch a multiprocessor of the GPU holds.
+    pub occupancy: Option<GpuOccupancy>,
+}
+
+impl Record {
+    /// The counters of all launches.
+    pub fn counters(&self) -> Option<Counters> {
+        self.launches.iter().map(|(_, counters)| *counters).reduce(|mut all, counters| {
+            all += counters;
+            all
+        })
+    }
+}
+
+impl<'a> Launcher<'a> {
+    /// Launches on `device`, and keeps in `record` what is known of each launch.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Driver`] where the device does not take a preference.
+    pub(super) fn new(
+        device: &'a Device,
+        settings: &Settings,
+        preferences: Preferences,
+        record: Option<&'a mut Record>,
+    ) -> Result<Self> {
+        // What the user says goes before what the variant prefers.
+        let cache = match settings.cache_config {
+            CacheConfig::None => preferences.cache,
+            wish => wish,
+        };
+        let preferences = Preferences { cache, carveout: settings.carveout.or(preferences.carveout), ..preferences };
+        device.prefer(preferences.context_cache)?;
+        Ok(Self { device, preferences, checks: settings.checks(), lines: settings.lines.wanted(), record })
+    }
+
+    /// The device that it launches on.
+    pub fn device(&self) -> &Device {
+        self.device
+    }
+
+    /// Launches a kernel. What `config` prefers is filled in.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::launch`].
+    pub fn launch<P, A: ArgumentList<P>>(
+        &mut self,
+        kernel: &'static Kernel<P>,
+        config: &LaunchConfig,
+        arguments: A,
+    ) -> Result<()> {
+        let Preferences { cache, carveout, load_caching, .. } = self.preferences;
+        let config = LaunchConfig { cache, carveout, load_caching, checks: self.checks, ..*config };
+        let Some(record) = &mut self.record else {
+            return self.device.launch(kernel, &config, arguments).map(drop);
+        };
+        let name = kernel.name();
+        if !record.kernels.contains(&name) {
+            record.kernels.push(name);
+        }
+        let counters = self.device.launch(kernel, &config, arguments)?;
+        if let (Some(counters), Some(report)) = (counters, self.device.last_report()) {
+            record.launches.push((name, counters));
+            if self.lines {
+                record.lines.add(&report);
+            }
+            record.findings.add(&Findings::of(&report));
+        }
+        if record.occupancy.is_none() {
+            record.occupancy = self.device.occupancy(kernel, &config)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,379 @@
+//! Arrays of structures against structures of arrays. The kernels and what they show are in `kernels::layout`.
+
+use clap::Args;
+use kernels::layout::{self as kernel, Particle, Point, ROW};
+use serde_json::{Value, json};
+
+use super::compare::Shape;
+use super::inputs::{DefaultSize, bytes_of, check_room};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::settings::Settings;
+use crate::device::{Buffer, Device, LaunchConfig, OnDevice, PitchedBuffer};
+use crate::error::Result;
+use crate::flag_values::whole_number;
+use crate::random::Random;
+use crate::report::{LabReport, Subject};
+use crate::units::{percent, three_digits};
+
+const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
+
+/// Elements of a row of the matrix that is copied: not a multiple of a line, so that a pitch makes a difference.
+const COLUMNS: usize = 1000;
+
+/// Threads of a block; the staged kernel knows no other number.
+const BLOCK: u32 = kernel::STAGED;
+
+/// The flags of `host layout`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Points of three f32: read directly, through the read-only cache, staged in shared memory, from three arrays
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub points: bool,
+    /// Particles of four f64: an array of structures, and four arrays
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub particles: bool,
+    /// 32 numbers for each thread: in a row, and in a column
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub sums: bool,
+    /// A matrix whose rows hang on a table of pointers, and one in one piece with a pitch
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub matrix: bool,
+
+    /// Points, particles, sums; and about as many elements of the matrix [default: 8388608 on a GPU, 4096 on the simulator]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::from(u32::MAX)))]
+    pub size: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subjects {
+    Points,
+    Particles,
+    Sums,
+    Matrix,
+}
+
+/// The lab: how many of everything.
+pub struct Layout {
+    options: Options,
+    subjects: Vec<Subjects>,
+    size: usize,
+    points: Vec<Point>,
+    particles: Vec<Particle>,
+    /// 32 numbers for each sum, as `[32][size]`.
+    columns: Vec<f32>,
+    /// As large as the matrix: as many rows as a grid has blocks in y, at most.
+    matrix: Vec<f32>,
+}
+
+/// What lies on a device, as far as it is asked for: buffers are empty where not.
+pub struct Data {
+    points: Buffer<Point>,
+    coordinates: [Buffer<f32>; 3],
+    particles: Buffer<Particle>,
+    fields: Buffer<f64>,
+    rows: Buffer<f32>,
+    columns: Buffer<f32>,
+    /// Rows by themselves; they stay where they are as long as `pointers` is used.
+    _table: Vec<Buffer<f32>>,
+    pointers: Buffer<u64>,
+    matrix: PitchedBuffer<f32>,
+    output: Buffer<f32>,
+    positions: Buffer<f64>,
+}
+
+impl Lab for Layout {
+    const NAME: &'static str = "layout";
+    const ABOUT: &'static str =
+        "Read arrays of structures and structures of arrays, rows and columns, rows by pointers";
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::SharedLoads, Subject::Instructions];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let size = options.size.unwrap_or_else(|| SIZE.on(device));
+        let subjects = chosen(&[
+            (Subjects::Points, options.points),
+            (Subjects::Particles, options.particles),
+            (Subjects::Sums, options.sums),
+            (Subjects::Matrix, options.matrix),
+        ]);
+        // Each subject's numbers twice on the device, in both layouts; once on the host.
+        let words = |subject: &Subjects| match subject {
+            Subjects::Points => 3,
+            Subjects::Particles => 8,
+            Subjects::Sums => u64::from(ROW),
+            Subjects::Matrix => 1,
+        };
+        let bytes = bytes_of::<f32>(&[subjects.iter().map(words).sum::<u64>() + 3, size]);
+        check_room(device, &format!("the lab with {size} elements"), bytes.saturating_mul(2), bytes)?;
+        let size = size as usize;
+        let mut random = Random::new(settings.seed);
+        let has = |subject| subjects.contains(&subject);
+        let count = |subject, count: usize| if has(subject) { count } else { 0 };
+        let points = (0..count(Subjects::Points, size)).map(|_| Point {
+            x: random.next_f32(),
+            y: random.next_f32(),
+            z: random.next_f32(),
+        });
+        let points = points.collect();
+        let particles = (0..count(Subjects::Particles, size)).map(|_| {
+            let mut field = || f64::from(random.next_f32());
+            Particle { position: field(), speed: field(), acceleration: field(), time: field() }
+        });
+        let particles = particles.collect();
+        let columns = random.vector(count(Subjects::Sums, size * ROW as usize));
+        let rows = size.div_ceil(COLUMNS).min(65_535);
+        let matrix = random.vector(count(Subjects::Matrix, rows * COLUMNS));
+        Ok(Self { options, subjects, size, points, particles, columns, matrix })
+    }
+
+    fn parameters(&self) -> Value {
+        json!({"size": self.options.size.unwrap_or(self.size as u64), "block": BLOCK})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let data = self.data(device)?;
+        let mut variants = Vec::new();
+        for subject in &self.subjects {
+            match subject {
+                Subjects::Points => variants.extend(self.points()),
+                Subjects::Particles => variants.extend(self.particles()),
+                Subjects::Sums => variants.extend(self.sums()),
+                Subjects::Matrix => variants.extend(self.matrices()),
+            }
+        }
+        Ok(Plan::new(data, variants))
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.output.poison()?;
+        data.positions.poison()
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let sectors = |name| report.counters(name)?.global.load.sectors_per_request();
+        let used = |name| report.counters(name)?.global.load.percent_of_bytes_used();
+        let points = || {
+            Some(format!(
+                "A load of a field touches {} sectors in an array of points, of which {} is used, and {} in three arrays; staged in \
+                 shared memory the points are as good as arrays, with {}.",
+                three_digits(sectors("points-direct")?),
+                percent(used("points-direct")?),
+                three_digits(sectors("points-arrays")?),
+                three_digits(sectors("points-staged")?)
+            ))
+        };
+        let time = || {
+            Some(format!(
+                "Three arrays are {} times as fast as an array of points, a column a thread {} times as fast as a row a thread.",
+                three_digits(report.speedup("points-arrays", "points-direct")?),
+                three_digits(report.speedup("sums-columns", "sums-rows")?)
+            ))
+        };
+        let rows = || {
+            Some(format!(
+                "With a row a thread, a load touches {} sectors; with a column a thread, {}.",
+                three_digits(sectors("sums-rows")?),
+                three_digits(sectors("sums-columns")?)
+            ))
+        };
+        [time(), points(), rows()].into_iter().flatten().collect()
+    }
+}
+
+impl Layout {
+    /// Everything in both layouts.
+    fn data(&self, device: &Device) -> Result<Data> {
+        let filled = |elements: &[f32]| {
+            let mut buffer = device.buffer(elements.len())?;
+            buffer.write(elements)?;
+            Ok::<_, crate::Error>(buffer)
+        };
+        let coordinate = |of: fn(&Point) -> f32| filled(&self.points.iter().map(of).collect::<Vec<_>>());
+        let fields: [fn(&Particle) -> f64; 4] = [|it| it.position, |it| it.speed, |it| it.acceleration, |it| it.time];
+        let fields: Vec<f64> = fields.iter().flat_map(|field| self.particles.iter().map(field)).collect();
+        let sums = self.columns.len() / ROW as usize;
+        let by_rows = (0..sums).flat_map(|i| (0..ROW as usize).map(move |k| self.columns[k * sums + i]));
+        let table = self.matrix.chunks(COLUMNS).map(filled).collect::<Result<Vec<_>>>()?;
+        let mut data = Data {
+            points: device.buffer(self.points.len())?,
+            coordinates: [coordinate(|point| point.x)?, coordinate(|point| point.y)?, coordinate(|point| point.z)?],
+            particles: device.buffer(self.particles.len())?,
+            fields: device.buffer(fields.len())?,
+            rows: filled(&by_rows.collect::<Vec<_>>())?,
+            columns: filled(&self.columns)?,
+            pointers: device.buffer(table.len())?,
+            _table: table,
+            matrix: device.pitched_buffer(self.matrix.len() / COLUMNS, COLUMNS)?,
+            output: device.buffer(self.size.max(self.matrix.len()))?,
+            positions: device.buffer(self.particles.len())?,
+        };
+        data.points.write(&self.points)?;
+        data.particles.write(&self.particles)?;
+        data.fields.write(&fields)?;
+        let addresses: Vec<u64> = data._table.iter().map(OnDevice::address).collect();
+        data.pointers.write(&addresses)?;
+        data.matrix.fill_bytes(crate::device::POISON)?;
+        data.matrix.write(&self.matrix)?;
+        Ok(data)
+    }
+
+    /// A variant that writes a float for each element.
+    fn variant<'a>(
+        &'a self,
+        name: &str,
+        group: &str,
+        words: usize,
+        launch: impl Fn(&mut Data, &mut super::Launcher<'_>, &LaunchConfig, usize) -> Result<()> + 'a,
+        expected: impl Fn(usize) -> f32 + Sync + Clone + 'a,
+    ) -> Variant<'a, Data> {
+        let size = self.size;
+        let config = LaunchConfig::linear(size, BLOCK);
+        Variant::new(
+            format!("{group}-{name}"),
+            move |data: &mut Data, launcher| launch(data, launcher, &config, size),
+            move |data| {
+                let found = data.output.read()?[..size].to_vec();
+                let expected = expected.clone();
+                Ok(Outcome::exact(Shape::Vector(size), found, |_, i| expected(i)))
+            },
+        )
+        .group(group)
+        .axis("layout", name)
+        .bytes(((words + 1) * size * size_of::<f32>()) as u64)
+        .computes(format!("the results of {group}"), (size * size_of::<f32>()) as u64)
+    }
+
+    fn points(&self) -> Vec<Variant<'_, Data>> {
+        let expected = |i: usize| self.points[i].square();
+        vec![
+            self.variant(
+                "direct",
+                "points",
+                3,
+                |data, launcher, config, size| {
+                    launcher.launch(&kernel::layout_points_direct, config, (&data.points, &mut data.output, size))
+                },
+                expected,
+            ),
+            self.variant(
+                "read-only",
+                "points",
+                3,
+                |data, launcher, config, size| {
+                    launcher.launch(&kernel::layout_points_read_only, config, (&data.points, &mut data.output, size))
+                },
+                expected,
+            ),
+            self.variant(
+                "staged",
+                "points",
+                3,
+                |data, launcher, config, size| {
+                    launcher.launch(&kernel::layout_points_staged, config, (&data.points, &mut data.output, size))
+                },
+                expected,
+            ),
+            self.variant(
+                "arrays",
+                "points",
+                3,
+                |data, launcher, config, size| {
+                    let [x, y, z] = &data.coordinates;
+                    launcher.launch(&kernel::layout_points_arrays, config, (x, y, z, &mut data.output, size))
+                },
+                expected,
+            ),
+        ]
+    }
+
+    fn particles(&self) -> Vec<Variant<'_, Data>> {
+        let size = self.size;
+        let launch = LaunchConfig::linear(size, BLOCK);
+        let variant = |name: &str, arrays: bool| {
+            Variant::new(
+                format!("particles-{name}"),
+                move |data: &mut Data, launcher: &mut super::Launcher<'_>| match arrays {
+                    false => launcher.launch(
+                        &kernel::layout_particles_direct,
+                        &launch,
+                        (&data.particles, &mut data.positions, size),
+                    ),
+                    true => launcher.launch(
+                        &kernel::layout_particles_arrays,
+                        &launch,
+                        (&data.fields, &mut data.positions, size),
+                    ),
+                },
+                move |data| {
+                    let found = data.positions.read()?;
+                    Ok(Outcome::exact(Shape::Vector(size), found, |_, i| self.particles[i].moved()))
+                },
+            )
+            .group("particles")
+            .axis("layout", name)
+            .bytes((5 * size * size_of::<f64>()) as u64)
+            .computes("the results of particles", (size * size_of::<f64>()) as u64)
+        };
+        vec![variant("direct", false), variant("arrays", true)]
+    }
+
+    fn sums(&self) -> Vec<Variant<'_, Data>> {
+        let sums = self.columns.len() / ROW as usize;
+        // In the order of the kernels, so that the sum is the same to the bit.
+        let expected = move |i: usize| (0..ROW as usize).fold(0.0, |sum, k| sum + self.columns[k * sums + i]);
+        vec![
+            self.variant(
+                "rows",
+                "sums",
+                ROW as usize,
+                |data, launcher, config, size| {
+                    launcher.launch(&kernel::layout_rows, config, (&data.rows, &mut data.output, size))
+                },
+                expected,
+            ),
+            self.variant(
+                "columns",
+                "sums",
+                ROW as usize,
+                |data, launcher, config, size| {
+                    launcher.launch(&kernel::layout_columns, config, (&data.columns, &mut data.output, size))
+                },
+                expected,
+            ),
+        ]
+    }
+
+    fn matrices(&self) -> Vec<Variant<'_, Data>> {
+        let rows = self.matrix.len() / COLUMNS;
+        let mut launch = LaunchConfig::linear(COLUMNS, BLOCK);
+        launch.grid[1] = rows as u32;
+        let elements = self.matrix.len();
+        let variant = |name: &str, pointers: bool| {
+            Variant::new(
+                format!("matrix-{name}"),
+                move |data: &mut Data, launcher: &mut super::Launcher<'_>| match pointers {
+                    true => {
+                        launcher.launch(&kernel::layout_pointers, &launch, (&data.pointers, &mut data.output, COLUMNS))
+                    }
+                    false => {
+                        let pitch = data.matrix.pitch();
+                        let arguments = (&data.matrix, &mut data.output, COLUMNS, pitch);
+                        launcher.launch(&kernel::layout_pitched, &launch, arguments)
+                    }
+                },
+                move |data| {
+                    let found = data.output.read()?[..elements].to_vec();
+                    let shape = Shape::Matrix { rows, columns: COLUMNS };
+                    Ok(Outcome::exact(shape, found, |row, column| self.matrix[row * COLUMNS + column]))
+                },
+            )
+            .group("matrix")
+            .axis("layout", name)
+            .bytes((2 * elements * size_of::<f32>()) as u64)
+            .computes("the copy of the matrix", (elements * size_of::<f32>()) as u64)
+        };
+        vec![variant("pointers", true), variant("pitched", false)]
+    }
+}

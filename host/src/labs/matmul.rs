@@ -1,0 +1,237 @@
+//! The matrix product, from global memory and through tiles. The kernels and what they show are in `kernels::matmul`.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use clap::Args;
+use kernels::matmul as kernel;
+use serde_json::{Value, json};
+
+use super::compare::Shape;
+use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_matrix, check_room, named};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
+use super::product::Products;
+use super::settings::Settings;
+use crate::device::{Device, LaunchConfig, Matrix};
+use crate::error::{Error, Result};
+use crate::flag_values::{block_shape, whole_number};
+use crate::random::Random;
+use crate::report::{LabReport, Subject, Tolerance};
+use crate::units::three_digits;
+
+const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
+
+/// The flags of `host matmul`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// One thread an element, from global memory
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub naive: bool,
+    /// Tiles of 16 x 16 in shared memory
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub tiled16: bool,
+    /// Tiles of 32 x 32 in shared memory
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub tiled32: bool,
+    /// Tiles in shared memory and in registers
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub best: bool,
+
+    /// The matrix A; its columns are also the rows of B (--inner).
+    #[command(flatten)]
+    pub a: MatrixFlags,
+    /// Columns of A and rows of B, where --cols are those of B and of the product [default: as --rows]
+    #[arg(long, value_name = "NUMBER", conflicts_with = "input", value_parser = whole_number(1, u32::MAX))]
+    pub inner: Option<u32>,
+    /// Take B from this NumPy file; without it, B is random, and as wide as A is high
+    #[arg(long, value_name = "B.npy", requires = "input")]
+    pub input_b: Option<PathBuf>,
+    /// Threads of a block of the naive kernel
+    #[arg(long, value_name = "X,Y", default_value = "16,16", value_parser = block_shape)]
+    pub block: [u32; 2],
+    /// Start each row at the device's preferred alignment
+    #[arg(long)]
+    pub pitched: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Naive,
+    Tiled16,
+    Tiled32,
+    Best,
+}
+
+/// The lab: two matrices.
+pub struct Matmul {
+    options: Options,
+    a: HostMatrix,
+    b: HostMatrix,
+    expected: OnceLock<Products>,
+}
+
+/// What lies on a device.
+pub struct Data {
+    a: Matrix<f32>,
+    b: Matrix<f32>,
+    c: Matrix<f32>,
+}
+
+impl Lab for Matmul {
+    const NAME: &'static str = "matmul";
+    const ABOUT: &'static str =
+        "Multiply two matrices: from global memory, through tiles in shared memory, in registers";
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let mut random = Random::new(settings.seed);
+        let room = |m: u64, n: u64, k: u64| {
+            let each = [bytes_of::<f32>(&[m, k]), bytes_of::<f32>(&[k, n]), bytes_of::<f32>(&[m, n])];
+            let bytes = each.iter().fold(0_u64, |all, &bytes| all.saturating_add(bytes));
+            // On the host the reference, in more precision, and a result.
+            let on_host = bytes.saturating_add(each[2].saturating_mul(3));
+            check_room(device, &format!("a product of {m} x {k} and {k} x {n}"), bytes, on_host)
+        };
+        let (a, b) = match &options.a.input {
+            Some(path) => {
+                let a = HostMatrix::read(path)?;
+                let b = match &options.input_b {
+                    Some(path) => Some(HostMatrix::read(path)?),
+                    None => None,
+                };
+                if let (Some(b), Some(path)) = (&b, &options.input_b) {
+                    check_matrix(path, b, Some(a.columns), None, "B has as many rows as A has columns")?;
+                }
+                let columns = b.as_ref().map_or(a.rows, |b| b.columns);
+                room(a.rows as u64, columns as u64, a.columns as u64)?;
+                let b = b.unwrap_or_else(|| HostMatrix::random(a.columns as u64, a.rows as u64, &mut random));
+                (a, b)
+            }
+            None => {
+                let m = options.a.rows.or(options.a.cols).map_or_else(|| SIZE.on(device), u64::from);
+                let (n, k) = (options.a.cols.map_or(m, u64::from), options.inner.map_or(m, u64::from));
+                room(m, n, k)?;
+                (HostMatrix::random(m, k, &mut random), HostMatrix::random(k, n, &mut random))
+            }
+        };
+        if a.rows.div_ceil(options.block[1] as usize) > 65_535 {
+            let problem = format!("{} rows are more than a grid can have in y; at most 65535 blocks fit", a.rows);
+            return Err(Error::flag("--rows", problem));
+        }
+        Ok(Self { options, a, b, expected: OnceLock::new() })
+    }
+
+    fn parameters(&self) -> Value {
+        let Options { a, input_b, pitched, .. } = &self.options;
+        let (input, input_b) = (named(a.input.as_ref()), named(input_b.as_ref()));
+        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
+        json!({"rows": m, "cols": n, "inner": k, "pitched": pitched, "input": input, "input_b": input_b})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let Options { naive, tiled16, tiled32, best, pitched, .. } = self.options;
+        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
+        let matrix = |rows, columns| device.matrix(rows, columns, pitched);
+        let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)? };
+        for (matrix, elements) in [(&mut data.a, &self.a.elements), (&mut data.b, &self.b.elements)] {
+            // The padding of a pitched matrix is never right to read.
+            matrix.poison()?;
+            matrix.write(elements)?;
+        }
+        let steps = [(Step::Naive, naive), (Step::Tiled16, tiled16), (Step::Tiled32, tiled32), (Step::Best, best)];
+        let steps = chosen_for(device, &steps, |step| {
+            let shared = if step == Step::Best { kernel::BEST_SHARED } else { 0 };
+            (self.block(step).iter().product(), shared)
+        });
+        let variants = steps.into_iter().map(|step| self.variant(step, &data)).collect();
+        Ok(Plan::new(data, variants))
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.c.poison()
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let requests = |name| Some(report.counters(name)?.global.load.requests);
+        let counted = || {
+            let (naive, tiled) = (requests("naive")?, requests("tiled32")?);
+            Some(format!(
+                "From global memory the product takes {naive} load requests, through tiles of 32 x 32 {tiled}: {} to 1.",
+                three_digits(naive as f64 / tiled as f64)
+            ))
+        };
+        let time = || {
+            Some(format!(
+                "Tiles of 16 x 16 are {} times as fast as global memory (the lab sheet measured 18.6), register tiles {} times.",
+                three_digits(report.speedup("tiled16", "naive")?),
+                three_digits(report.speedup("best", "naive")?)
+            ))
+        };
+        [time(), counted()].into_iter().flatten().collect()
+    }
+}
+
+impl Matmul {
+    /// The threads of a block.
+    fn block(&self, step: Step) -> [u32; 2] {
+        match step {
+            Step::Naive => self.options.block,
+            Step::Tiled16 => [kernel::TILE16; 2],
+            Step::Tiled32 => [kernel::TILE32; 2],
+            Step::Best => [kernel::BEST_THREADS, 1],
+        }
+    }
+
+    fn variant(&self, step: Step, data: &Data) -> Variant<'_, Data> {
+        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
+        let shape = kernel::Shape {
+            m: m as u32,
+            n: n as u32,
+            k: k as u32,
+            a_pitch: data.a.pitch() as u32,
+            b_pitch: data.b.pitch() as u32,
+            c_pitch: data.c.pitch() as u32,
+        };
+        let block = self.block(step);
+        let (kernel, tile) = match step {
+            Step::Naive => (&kernel::matmul_naive, block),
+            Step::Tiled16 => (&kernel::matmul_tiled16, block),
+            Step::Tiled32 => (&kernel::matmul_tiled32, block),
+            Step::Best => (&kernel::matmul_best, [kernel::BEST_TILE; 2]),
+        };
+        let grid = [shape.n.div_ceil(tile[0]), shape.m.div_ceil(tile[1]), 1];
+        let launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
+        let elements = |count: usize| (count * size_of::<f32>()) as u64;
+        Variant::new(
+            step.name(),
+            move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.a, &data.b, &mut data.c, shape)),
+            move |data| {
+                let found = data.c.read()?;
+                let expected = self.expected.get_or_init(|| Products::of(&self.a, &self.b));
+                let shape = Shape::Matrix { rows: m, columns: n };
+                // Each product is rounded and each sum: on the way to an element, at most as many as there are terms, and one.
+                let tolerance = Tolerance::Roundings(k as u64 + 1);
+                Ok(Outcome::near(shape, found, tolerance, |row, column| expected.reference(row, column)))
+            },
+        )
+        .fact("block", json!(block))
+        .fact("grid", json!(grid))
+        .bytes(elements(m * k + k * n + m * n))
+        .operations(2 * (m * n) as u64 * k as u64)
+        .computes("the product", elements(m * n))
+    }
+}
+
+impl Step {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Tiled16 => "tiled16",
+            Self::Tiled32 => "tiled32",
+            Self::Best => "best",
+        }
+    }
+}

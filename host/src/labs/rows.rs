@@ -1,0 +1,287 @@
+//! Statistics of rows and columns, in global and in shared memory. The kernels and what they show are in `kernels::rows`.
+
+use clap::Args;
+use cuda_std::launch::{Kernel, Pointer, PointerMut};
+use kernels::rows as kernel;
+use serde_json::{Value, json};
+
+use super::compare::{Reference, Shape};
+use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::settings::Settings;
+use crate::device::{Buffer, Device, LaunchConfig, Matrix};
+use crate::error::Result;
+use crate::flag_values::power_of_two;
+use crate::random::Random;
+use crate::report::{LabReport, Subject, Tolerance};
+use crate::units::three_digits;
+
+const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1000 };
+
+/// The matrix, linear and pitched, and a vector on the device; the matrix and a vector on the host.
+const ROOM: Room = Room { what: "the reduction of a matrix", on_device: 3, on_host: 2 };
+
+/// The flags of `host rows`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// The sum of each row
+    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    pub sum: bool,
+    /// The mean of each row
+    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    pub mean: bool,
+    /// The greatest element of each row
+    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    pub max: bool,
+    /// The least element of each row
+    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    pub min: bool,
+    /// The sum of the squares of each row
+    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    pub squares: bool,
+    /// The mean of each column
+    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    pub column_means: bool,
+    /// A thread for each row or column, from global memory
+    #[arg(long, help_heading = "Memories (both if none is named)")]
+    pub global: bool,
+    /// A block for each row, or eight threads for each column, that meet in shared memory
+    #[arg(long, help_heading = "Memories (both if none is named)")]
+    pub shared: bool,
+    /// Rows directly behind each other
+    #[arg(long, help_heading = "Layouts (both if none is named)")]
+    pub linear: bool,
+    /// Rows that each start at the device's preferred alignment
+    #[arg(long, help_heading = "Layouts (both if none is named)")]
+    pub pitched: bool,
+
+    /// The matrix.
+    #[command(flatten)]
+    pub matrix: MatrixFlags,
+    /// Threads of a block: a power of two from 32 to 1024
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = power_of_two(32, 1024))]
+    pub block: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Statistic {
+    Sum,
+    Mean,
+    Max,
+    Min,
+    Squares,
+    ColumnMeans,
+}
+
+/// A kernel with one thread a row or column: the matrix, the results, rows, columns, pitch.
+type Global = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32)>;
+/// A kernel with one block a row: the matrix, the results, columns, pitch.
+type Shared = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32)>;
+
+/// The lab: a matrix.
+pub struct Rows {
+    options: Options,
+    matrix: HostMatrix,
+}
+
+/// What lies on a device.
+pub struct Data {
+    /// Linear and pitched.
+    matrices: [Matrix<f32>; 2],
+    results: Buffer<f32>,
+}
+
+impl Lab for Rows {
+    const NAME: &'static str = "rows";
+    const ABOUT: &'static str = "Compute sums, means, extremes and squares of rows, and means of columns";
+    const SUBJECTS: &'static [Subject] =
+        &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::ActiveLanes, Subject::Instructions];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let matrix = options.matrix.matrix(device, SIZE, ROOM, &mut Random::new(settings.seed))?;
+        Ok(Self { options, matrix })
+    }
+
+    fn parameters(&self) -> Value {
+        let HostMatrix { rows, columns, .. } = self.matrix;
+        let input = named(self.options.matrix.input.as_ref());
+        json!({"rows": rows, "cols": columns, "block": self.options.block, "input": input})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let HostMatrix { rows, columns, ref elements } = self.matrix;
+        let mut data = Data {
+            matrices: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
+            results: device.buffer(rows.max(columns))?,
+        };
+        for matrix in &mut data.matrices {
+            // The padding of a pitched matrix is never right to read.
+            matrix.poison()?;
+            matrix.write(elements)?;
+        }
+        let Options { sum, mean, max, min, squares, column_means, global, shared, linear, pitched, .. } = self.options;
+        let statistics = chosen(&[
+            (Statistic::Sum, sum),
+            (Statistic::Mean, mean),
+            (Statistic::Max, max),
+            (Statistic::Min, min),
+            (Statistic::Squares, squares),
+            (Statistic::ColumnMeans, column_means),
+        ]);
+        let memories = chosen(&[("global", global), ("shared", shared)]);
+        let layouts = chosen(&[((0, "linear"), linear), ((1, "pitched"), pitched)]);
+        let mut variants = Vec::new();
+        for statistic in statistics {
+            for memory in &memories {
+                for &(index, layout) in &layouts {
+                    let pitch = data.matrices[index].pitch() as u32;
+                    variants.push(self.variant(statistic, memory, index, layout, pitch));
+                }
+            }
+        }
+        Ok(Plan::new(data, variants))
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.results.poison()
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let sectors = |name| report.counters(name)?.global.load.sectors_per_request();
+        let rows = || {
+            Some(format!(
+                "With a thread for each row a load touches {} sectors, with a block for each row {}.",
+                three_digits(sectors("sum-global-linear")?),
+                three_digits(sectors("sum-shared-linear")?)
+            ))
+        };
+        let columns = || {
+            Some(format!(
+                "With a thread for each column it touches {}: columns need no shared memory to be read side by side.",
+                three_digits(sectors("column-means-global-linear")?)
+            ))
+        };
+        let time = || {
+            Some(format!(
+                "A block for each row is {} times as fast as a thread for each; eight threads for each column are {} times as fast \
+                 as one.",
+                three_digits(report.speedup("sum-shared-linear", "sum-global-linear")?),
+                three_digits(report.speedup("column-means-shared-linear", "column-means-global-linear")?)
+            ))
+        };
+        [time(), rows(), columns()].into_iter().flatten().collect()
+    }
+}
+
+impl Rows {
+    fn variant(
+        &self,
+        statistic: Statistic,
+        memory: &'static str,
+        index: usize,
+        layout: &str,
+        pitch: u32,
+    ) -> Variant<'_, Data> {
+        let HostMatrix { rows, columns, ref elements } = self.matrix;
+        let (by_column, shared, block) = (statistic == Statistic::ColumnMeans, memory == "shared", self.options.block);
+        let launch = match (by_column, shared) {
+            (false, false) => LaunchConfig::linear(rows, block),
+            (false, true) => LaunchConfig::new([rows as u32, 1, 1], [block, 1, 1]),
+            (true, false) => LaunchConfig::linear(columns, block),
+            (true, true) => {
+                LaunchConfig { block: [32, kernel::COLUMN_THREADS, 1], ..LaunchConfig::linear(columns, 32) }
+            }
+        };
+        let results = if by_column { columns } else { rows };
+        let bytes = (results * size_of::<f32>()) as u64;
+        let name = statistic.name();
+        Variant::new(
+            format!("{name}-{memory}-{layout}"),
+            move |data: &mut Data, launcher| {
+                let (matrix, results) = (&data.matrices[index], &mut data.results);
+                match (shared, statistic.shared()) {
+                    (true, Some(kernel)) => launcher.launch(kernel, &launch, (matrix, results, columns as u32, pitch)),
+                    _ => {
+                        let arguments = (matrix, results, rows as u32, columns as u32, pitch);
+                        launcher.launch(statistic.global(shared), &launch, arguments)
+                    }
+                }
+            },
+            move |data| {
+                let found = data.results.read()?[..results].to_vec();
+                Ok(self.outcome(statistic, found))
+            },
+        )
+        .group(name)
+        .axis("memory", memory)
+        .axis("layout", layout)
+        .fact("pitch_bytes", pitch as usize * size_of::<f32>())
+        .fact("grid", json!(launch.grid))
+        .bytes(size_of_val(elements.as_slice()) as u64 + bytes)
+        .computes(format!("the results of {name}"), bytes)
+    }
+
+    fn outcome(&self, statistic: Statistic, found: Vec<f32>) -> Outcome {
+        let HostMatrix { rows, columns, ref elements } = self.matrix;
+        let shape = Shape::Vector(found.len());
+        let row = |row: usize| elements[row * columns..][..columns].iter().copied();
+        // A sum of so many terms, a square and a quotient.
+        let tolerance =
+            Tolerance::Roundings(if statistic == Statistic::ColumnMeans { rows } else { columns } as u64 + 2);
+        match statistic {
+            Statistic::Max => Outcome::exact(shape, found, |_, i| row(i).fold(f32::NEG_INFINITY, f32::max)),
+            Statistic::Min => Outcome::exact(shape, found, |_, i| row(i).fold(f32::INFINITY, f32::min)),
+            Statistic::Sum => Outcome::near(shape, found, tolerance, |_, i| Reference::sum(row(i).map(f64::from))),
+            Statistic::Mean => Outcome::near(shape, found, tolerance, |_, i| {
+                Reference::sum(row(i).map(|element| f64::from(element) / columns as f64))
+            }),
+            Statistic::Squares => Outcome::near(shape, found, tolerance, |_, i| {
+                Reference::sum(row(i).map(|element| f64::from(element) * f64::from(element)))
+            }),
+            Statistic::ColumnMeans => {
+                // Along the rows, which is how the matrix lies in memory.
+                let mut means = vec![Reference { value: 0.0, magnitude: 0.0 }; columns];
+                for row in elements.chunks(columns) {
+                    for (mean, &element) in means.iter_mut().zip(row) {
+                        mean.value += f64::from(element) / rows as f64;
+                        mean.magnitude += f64::from(element).abs() / rows as f64;
+                    }
+                }
+                Outcome::near(shape, found, tolerance, |_, i| means[i])
+            }
+        }
+    }
+}
+
+impl Statistic {
+    fn name(self) -> &'static str {
+        ["sum", "mean", "max", "min", "squares", "column-means"][self as usize]
+    }
+
+    /// The kernel with one thread a row, or with one or eight a column.
+    fn global(self, shared: bool) -> &'static Global {
+        match self {
+            Self::Sum => &kernel::rows_sum_global,
+            Self::Mean => &kernel::rows_mean_global,
+            Self::Max => &kernel::rows_max_global,
+            Self::Min => &kernel::rows_min_global,
+            Self::Squares => &kernel::rows_squares_global,
+            Self::ColumnMeans if shared => &kernel::rows_column_means_shared,
+            Self::ColumnMeans => &kernel::rows_column_means_global,
+        }
+    }
+
+    /// The kernel with one block a row.
+    fn shared(self) -> Option<&'static Shared> {
+        Some(match self {
+            Self::Sum => &kernel::rows_sum_shared,
+            Self::Mean => &kernel::rows_mean_shared,
+            Self::Max => &kernel::rows_max_shared,
+            Self::Min => &kernel::rows_min_shared,
+            Self::Squares => &kernel::rows_squares_shared,
+            Self::ColumnMeans => return None,
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! A copy with words of 4, 8 and 16 bytes. The kernels and what they show are in `kernels::vector`.
+
+use clap::Args;
+use cuda_std::launch::{Kernel, Pointer, PointerMut};
+use kernels::vector as kernel;
+use serde_json::{Value, json};
+
+use super::compare::Shape;
+use super::inputs::{DefaultSize, Room, VectorFlags, named};
+use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::settings::Settings;
+use crate::device::{Buffer, Device, LaunchConfig};
+use crate::error::Result;
+use crate::flag_values::whole_number;
+use crate::random::Random;
+use crate::report::{LabReport, Subject};
+
+const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 28, on_simulator: 1 << 18 };
+
+/// The input and the copy on the device; the input and the copy on the host.
+const ROOM: Room = Room { what: "the copy of a vector", on_device: 2, on_host: 2 };
+
+/// The flags of `host vector`.
+#[derive(Args, Clone, Debug)]
+pub struct Options {
+    /// Words of 4 bytes: f32
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub copy4: bool,
+    /// Words of 8 bytes: f32x2
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub copy8: bool,
+    /// Words of 16 bytes: f32x4
+    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    pub copy16: bool,
+
+    /// The vector.
+    #[command(flatten)]
+    pub vector: VectorFlags,
+    /// Threads of a block
+    #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
+    pub block: u32,
+}
+
+/// A word: its bytes and its kernel.
+type Word = (usize, &'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>);
+
+/// The lab: a vector to copy.
+pub struct Vector {
+    options: Options,
+    elements: Vec<f32>,
+}
+
+/// What lies on a device.
+pub struct Data {
+    input: Buffer<f32>,
+    copy: Buffer<f32>,
+}
+
+impl Lab for Vector {
+    const NAME: &'static str = "vector";
+    const ABOUT: &'static str = "Copy a vector with words of 4, 8 and 16 bytes";
+    const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    type Options = Options;
+    type Data = Data;
+
+    fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
+        let elements = options.vector.vector(device, SIZE, ROOM, &mut Random::new(settings.seed))?;
+        Ok(Self { options, elements })
+    }
+
+    fn parameters(&self) -> Value {
+        let Options { block, vector, .. } = &self.options;
+        json!({"size": self.elements.len(), "block": block, "input": named(vector.input.as_ref())})
+    }
+
+    fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
+        let size = self.elements.len();
+        let mut data = Data { input: device.buffer(size)?, copy: device.buffer(size)? };
+        data.input.write(&self.elements)?;
+        let words: [(Word, bool); 3] = [
+            ((4, &kernel::vector_copy4), self.options.copy4),
+            ((8, &kernel::vector_copy8), self.options.copy8),
+            ((16, &kernel::vector_copy16), self.options.copy16),
+        ];
+        Ok(Plan::new(data, chosen(&words).into_iter().map(|word| self.variant(word)).collect()))
+    }
+
+    fn reset(&self, data: &mut Data) -> Result<()> {
+        data.copy.poison()
+    }
+
+    fn conclude(&self, report: &LabReport) -> Vec<String> {
+        let requests = |name: &str| report.counters(name).map(|counters| counters.global.load.requests);
+        let counted = || {
+            let (narrow, wide) = (requests("copy4")?, requests("copy16")?);
+            Some(format!(
+                "Words of 4 bytes take {narrow} load requests, of 16 bytes {wide}: {:.2} to 1 for the same sectors.",
+                narrow as f64 / wide as f64
+            ))
+        };
+        let time = || {
+            let narrow = report.variant("copy4")?.percent_of_copy?;
+            let wide = report.variant("copy16")?.percent_of_copy?;
+            Some(format!("Words of 4 bytes reach {narrow:.1} % of the device's own copy, of 16 bytes {wide:.1} %."))
+        };
+        [time(), counted()].into_iter().flatten().collect()
+    }
+}
+
+impl Vector {
+    fn variant(&self, (bytes, kernel): Word) -> Variant<'_, Data> {
+        let size = self.elements.len();
+        // The first threads also copy what does not fill a word, less than four elements.
+        let threads = (size * size_of::<f32>() / bytes).max(size.min(3));
+        let launch = LaunchConfig::linear(threads, self.options.block);
+        Variant::new(
+            format!("copy{bytes}"),
+            move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.input, &mut data.copy, size)),
+            move |data| Ok(Outcome::exact(Shape::Vector(size), data.copy.read()?, |_, i| self.elements[i])),
+        )
+        .axis("word_bytes", bytes)
+        .fact("grid", json!(launch.grid))
+        .bytes(2 * size_of_val(self.elements.as_slice()) as u64)
+        .computes("the copy", size_of_val(self.elements.as_slice()) as u64)
+    }
+}

@@ -1,0 +1,111 @@
+//! What the words of a table mean, as far as the table uses them and on the GPU that was modelled.
+
+use simt::BankRule;
+
+use super::{LabReport, Tolerance, VariantReport};
+
+const SECTORS: &str = "Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. A warp has 32 lanes.";
+
+const WAVEFRONTS: &str = "Wavefronts are passes over the banks of shared memory: 1 without bank conflicts.";
+
+const WIDE_WAVEFRONTS: &str = "Wavefronts are passes over the banks of shared memory: without bank conflicts, 1 for words of up to 4 \
+                               bytes, 2 for 8, 4 for 16.";
+
+const HALF_WARP_WAVEFRONTS: &str = "Wavefronts are passes over the 16 banks of shared memory, for each half warp: 2 without bank \
+                                    conflicts.";
+
+const TRANSACTIONS: &str = "Transactions are as this GPU makes them, with the part of their bytes that was asked for. Both caches \
+                            are empty at the start; what waits in L2 at the end is not written.";
+
+const TEXTURES: &str =
+    "A GPU takes a warp four lanes at a time for textures, eight where the texture is linear memory.";
+
+const CONSTANTS: &str = "The constant cache serves one address at a time: 1 per request where all lanes read the same.";
+
+/// The sentences, in the order of the columns.
+pub(super) fn of(report: &LabReport) -> Vec<String> {
+    let mut legend: Vec<String> = Vec::new();
+    let counted = |test: &dyn Fn(&simt::Counters) -> bool| {
+        report.variants.iter().filter_map(|variant| variant.counters.as_ref()).any(test)
+    };
+    if counted(&|_| true) {
+        legend.push(SECTORS.into());
+        let rules: Vec<_> = report.variants.iter().filter(|variant| uses_shared(variant)).map(bank_rule).collect();
+        let wide = counted(&|counters| {
+            let accesses = [counters.shared.load, counters.shared.store];
+            accesses.iter().any(|access| access.bank_conflicts + access.requests < access.wavefronts)
+        });
+        if rules.contains(&BankRule::HalfWarps) {
+            legend.push(HALF_WARP_WAVEFRONTS.into());
+        }
+        if rules.iter().any(|rule| *rule != BankRule::HalfWarps) {
+            legend.push(if wide { WIDE_WAVEFRONTS } else { WAVEFRONTS }.into());
+        }
+        if counted(&|counters| counters.constant.requests > 0) {
+            legend.push(CONSTANTS.into());
+        }
+        if counted(&|counters| counters.texture.requests > 0) {
+            legend.push(TEXTURES.into());
+        }
+        if counted(&|counters| counters.model.is_some()) {
+            legend.push(TRANSACTIONS.into());
+        }
+    }
+    legend.extend(allowed(report));
+    legend
+}
+
+/// How far results may be from their references, a sentence for each kind of tolerance.
+fn allowed(report: &LabReport) -> Vec<String> {
+    let all =
+        || report.variants.iter().filter_map(|variant| Some(variant.check.as_ref()?.tolerance.as_ref()?.tolerance));
+    let roundings = || all().filter_map(|it| if let Tolerance::Roundings(count) = it { Some(count) } else { None });
+    let ulps = all().filter_map(|it| if let Tolerance::Ulps(count) = it { Some(count) } else { None }).max();
+    let absolute = all().filter_map(|it| if let Tolerance::Absolute(error) = it { Some(error) } else { None });
+    let mut sentences = Vec::new();
+    if let (Some(least), Some(most)) = (roundings().min(), roundings().max()) {
+        let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        sentences.push(format!(
+            "Allowed errors: 2^-24 of the magnitude for each of {range} roundings on the way to an element."
+        ));
+    }
+    sentences.extend(
+        ulps.map(|count| format!("Allowed errors: the nearest float and {count} on either side of it are right.")),
+    );
+    sentences.extend(
+        absolute.reduce(f64::max).map(|error| format!("Allowed errors: {error:.1e} where neighbours are mixed.")),
+    );
+    sentences
+}
+
+fn uses_shared(variant: &VariantReport) -> bool {
+    variant.counters.is_some_and(|counters| counters.shared.load.requests + counters.shared.store.requests > 0)
+}
+
+/// How the banks served the variant: as on Volta and later unless a model says otherwise.
+fn bank_rule(variant: &VariantReport) -> BankRule {
+    let model = variant.counters.and_then(|counters| counters.model);
+    model.map_or(BankRule::Words, |counted| counted.model.shared.banks)
+}
+
+/// Sentences as lines of at most 100 columns, each sentence on a line of its own.
+pub(super) fn wrapped(sentences: &[String]) -> String {
+    let mut text = String::new();
+    for sentence in sentences {
+        let mut line = String::new();
+        for word in sentence.split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > super::table::WIDTH {
+                text += &line;
+                text.push('\n');
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        text += &line;
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,38 @@
+//! A table of a function, `y = sin(sqrt(x))`: as accurate as `f32` can be, or as fast as the hardware can.
+//!
+//! The first program of the lab sheet: one thread an element, no input, one store. What takes the time is the arithmetic, and there
+//! the programmer has a choice. The accurate functions are software, good to the last bit or two for every argument. The fast ones
+//! are single instructions of the special function units (`sqrt.approx.f32`, `sin.approx.f32`), with an absolute error that
+//! grows with the argument.
+//!
+//! What to look for: the worst error beside the time, and the warp instructions of each.
+//!
+//! Source: the lab sheet, first exercise.
+
+#[gpu_only]
+use cuda_std::{GpuFloat, fast, thread};
+use cuda_std::{gpu_only, kernel};
+
+/// `y[i] = sin(sqrt(i * step))`, accurately.
+///
+/// # Safety
+/// `y` holds `count` elements, and nothing else uses it during the launch.
+#[kernel]
+pub unsafe fn table_accurate(y: *mut f32, count: usize, step: f32) {
+    let i = thread::wide_index_1d();
+    if i < count {
+        *y.add(i) = GpuFloat::sin(GpuFloat::sqrt(i as f32 * step));
+    }
+}
+
+/// The same by the special function units.
+///
+/// # Safety
+/// As for [`table_accurate`].
+#[kernel]
+pub unsafe fn table_fast(y: *mut f32, count: usize, step: f32) {
+    let i = thread::wide_index_1d();
+    if i < count {
+        *y.add(i) = fast::sin(fast::sqrt(i as f32 * step));
+    }
+}

@@ -1,0 +1,67 @@
+//! `host course`, as a lecturer runs it on each machine before a class.
+
+use serde_json::Value;
+
+use crate::{host, json, output};
+
+/// Every lab, `devices` first.
+fn labs() -> Vec<String> {
+    let list: Value = serde_json::from_str(&output("list --format json")).expect("JSON");
+    list.as_array().expect("a list").iter().map(|lab| lab["lab"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn every_lab_is_a_line_and_right() {
+    let labs = labs();
+    assert_eq!(labs.len(), 19);
+    let text = output("course --device sim --check all");
+    let lines: Vec<&str> = text.lines().collect();
+    for (line, lab) in lines[1..].iter().zip(&labs) {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!((cells[0], cells[2]), (lab.as_str(), "right"), "{text}");
+    }
+    assert_eq!(lines.last(), Some(&"19 of 19 labs are right on the simulator."));
+    // A model leaves out what its blocks cannot be, and runs the rest.
+    let report = json_of("course --device sim:g80 --format json", 0);
+    assert_eq!(report["correct"], true);
+    let csv = output("course --device sim --format csv");
+    assert_eq!(csv.lines().count(), 1 + labs.len());
+    assert!(csv.starts_with("lab,variants,result,time\ndevices,1,right,"), "{csv}");
+}
+
+#[test]
+fn what_is_wrong_is_named_and_the_rest_runs() {
+    // The kernels' own PTX: a transpose that copies, and a lab whose kernels are not there.
+    let text = kernels::PTX[0].text.replace("transpose_padded", "elsewhere");
+    let text = text.replace("transpose_copy", "transpose_padded").replace("vector_copy16", "vector_copy32");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("wrong.ptx");
+    std::fs::write(&file, text).expect("the file is written");
+    let report = json_of(&format!("course --device sim --format json --ptx {}", file.display()), 1);
+    assert_eq!(report["correct"], false);
+    for lab in report["labs"].as_array().expect("a list") {
+        let name = lab["lab"].as_str().expect("a name");
+        match name {
+            "transpose" | "vector" => assert_eq!(lab["correct"], false, "{lab}"),
+            _ => assert_eq!((&lab["correct"], &lab["error"]), (&true.into(), &Value::Null), "{lab}"),
+        }
+        if name == "vector" {
+            assert!(lab["error"].as_str().expect("an error").contains("vector_copy16"), "{lab}");
+        }
+    }
+    let table = host(&format!("course --device sim --ptx {}", file.display())).assert().code(1);
+    let table = String::from_utf8_lossy(&table.get_output().stdout).into_owned();
+    assert!(table.contains("17 of 19 labs are right"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+}
+
+#[test]
+fn the_seed_is_the_labs_seed() {
+    assert_eq!(json("course --seed 7")["seed"], 7);
+}
+
+/// The JSON of a command that ends with this exit code.
+fn json_of(arguments: &str, code: i32) -> Value {
+    let run = host(arguments).assert().code(code);
+    serde_json::from_slice(&run.get_output().stdout).expect("JSON")
+}

@@ -1,0 +1,72 @@
+//! NumPy files in and out, wherever a lab has them.
+
+use host::npy;
+
+use crate::table::{Input, rows};
+use crate::{right, run_on, simulator};
+
+/// The elements of an array, each of its own value.
+fn elements(shape: &[usize], of: usize) -> Vec<f32> {
+    (0..shape.iter().product()).map(|i| ((i * 37 + of * 11) % 101) as f32 / 101.0 - 0.25).collect()
+}
+
+#[test]
+fn files_go_in_and_results_come_out() {
+    let device = simulator("sim");
+    let folder = tempfile::tempdir().expect("a folder");
+    for row in rows() {
+        for Input { flags, files, output } in row.inputs {
+            let mut line = flags.to_string();
+            for (index, (flag, shape)) in files.iter().enumerate() {
+                let path = folder.path().join(format!("{}{index}.npy", row.lab));
+                npy::write(&path, shape, &elements(shape, index)).expect("the file is written");
+                line += &format!(" {flag} {}", path.display());
+            }
+            let path = folder.path().join(format!("{}.out.npy", row.lab));
+            line += &format!(" --output {}", path.display());
+            let report = right(run_on(&device, row.lab, &line), &line);
+            for (flag, _) in *files {
+                let name = flag.trim_start_matches("--").replace('-', "_");
+                assert!(report.parameters.contains_key(&name), "{} does not name {flag}", row.lab);
+            }
+            let result = npy::read::<f32>(&path, output.len()).unwrap_or_else(|error| panic!("{line}: {error}"));
+            assert_eq!(result.shape, *output, "{line}");
+            assert!(result.data.iter().all(|value| value.is_finite() && value.abs() < 1e6), "{line}: {result:?}");
+            // The same again gives the same.
+            let again = std::fs::read(&path).expect("the output is there");
+            right(run_on(&device, row.lab, &line), &line);
+            assert_eq!(again, std::fs::read(&path).expect("the output is there"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_comes_out_is_what_the_lab_computes() {
+    let device = simulator("sim");
+    let folder = tempfile::tempdir().expect("a folder");
+    let [a, b, out] = ["a.npy", "b.npy", "out.npy"].map(|name| folder.path().join(name));
+    let run = |lab: &str, flags: &str, dimensions: usize| {
+        let line = flags.replace("A.npy", &a.display().to_string()).replace("B.npy", &b.display().to_string())
+            + &format!(" --output {}", out.display());
+        right(run_on(&device, lab, &line), &line);
+        npy::read::<f32>(&out, dimensions).expect("the result").data
+    };
+    let vectors = [[1.0_f32, -2.0, 3.0], [4.0, 5.0, -6.0]];
+    npy::write(&a, &[3], &vectors[0]).expect("a file");
+    npy::write(&b, &[3], &vectors[1]).expect("a file");
+    assert_eq!(run("offset", "--input A.npy --input-b B.npy --read --offset 1", 1), [3.0, -3.0]);
+    assert_eq!(run("offset", "--input A.npy --input-b B.npy --write --offset 1", 1), [5.0, 3.0]);
+    assert_eq!(run("dot", "--input A.npy --input-b B.npy --shared --aligned", 0), [-24.0]);
+    assert_eq!(run("reduce", "--input A.npy --operation sum --reduce1", 0), [2.0]);
+    assert_eq!(run("reduce", "--input A.npy --operation product --reduce6", 0), [-6.0]);
+    assert_eq!(run("reduce", "--input A.npy --operation min --best", 0), [-2.0]);
+    assert_eq!(run("launch", "--input A.npy --word f32 --loads 1", 1), [2.0, -1.0, 4.0]);
+    npy::write(&a, &[2, 3], &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0]).expect("a file");
+    npy::write(&b, &[3, 1], &[1.0_f32, 0.0, -1.0]).expect("a file");
+    assert_eq!(run("matmul", "--input A.npy --input-b B.npy --tiled16", 2), [-2.0, -2.0]);
+    assert_eq!(run("gram", "--input A.npy --padded32", 2), [14.0, 32.0, 32.0, 77.0]);
+    assert_eq!(run("transpose", "--input A.npy --tiled", 2), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    assert_eq!(run("rows", "--input A.npy --max --global", 1), [3.0, 6.0]);
+    assert_eq!(run("rows", "--input A.npy --column-means --shared", 1), [2.5, 3.5, 4.5]);
+    assert_eq!(run("pitch", "--input A.npy --by-columns", 2), [2.0, 8.0, 4.0, 10.0, 6.0, 12.0]);
+}

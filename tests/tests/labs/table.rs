@@ -1,0 +1,199 @@
+//! What the tests know of each lab.
+
+use host::labs;
+
+use crate::closed_forms;
+
+/// A lab, as the tests run it.
+pub struct Row {
+    pub lab: &'static str,
+    /// Flags that run all of its variants, of every kind, in little time.
+    pub all: &'static str,
+    /// Flags for sizes that fit nothing: 1, 31, 32, 33, 1000 and ragged ones.
+    pub sizes: &'static [&'static str],
+    /// Files that it takes: flags before the file, and its shape.
+    pub inputs: &'static [Input],
+    /// What its counters must show.
+    pub closed_forms: fn(),
+}
+
+/// An input, with all the files that the lab then takes.
+pub struct Input {
+    /// Flags beside the files, which choose one result.
+    pub flags: &'static str,
+    /// Flags that take a file, each with the shape of the array in it.
+    pub files: &'static [(&'static str, &'static [usize])],
+    /// The shape of the result.
+    pub output: &'static [usize],
+}
+
+const VECTOR: &[&str] = &["--size 1", "--size 31", "--size 32", "--size 33", "--size 1000", "--size 4099"];
+
+const MATRIX: &[&str] = &[
+    "--rows 1 --cols 1",
+    "--rows 31 --cols 33",
+    "--rows 33 --cols 31 --pitched",
+    "--rows 32 --cols 32 --pitched",
+    "--rows 1 --cols 777",
+    "--rows 333 --cols 1 --pitched",
+    "--rows 97 --cols 130",
+];
+
+pub const TABLE: &[Row] = &[
+    Row {
+        lab: "launch",
+        all: "--block 32,256 --grid 1,7 --size 5000",
+        sizes: VECTOR,
+        inputs: &[Input { flags: "--word f32x4 --loads 2", files: &[("--input", &[77])], output: &[77] }],
+        closed_forms: closed_forms::launch,
+    },
+    Row {
+        lab: "offset",
+        all: "--size 3000 --offset 0,1,8,31,128",
+        sizes: &[
+            "--size 1",
+            "--size 31",
+            "--size 32 --block 1",
+            "--size 33 --block 1024",
+            "--size 1000",
+            "--size 4099",
+        ],
+        inputs: &[Input {
+            flags: "--read --offset 3",
+            files: &[("--input", &[77]), ("--input-b", &[77])],
+            output: &[74],
+        }],
+        closed_forms: closed_forms::offset,
+    },
+    Row {
+        lab: "access",
+        all: "--size 64 --stride 2,33",
+        sizes: &["--size 1", "--size 31", "--size 32", "--size 33", "--size 1000 --stride 2"],
+        inputs: &[],
+        closed_forms: closed_forms::access,
+    },
+    Row { lab: "layout", all: "--size 500", sizes: VECTOR, inputs: &[], closed_forms: closed_forms::layout },
+    Row {
+        lab: "vector",
+        all: "--size 5000",
+        sizes: &["--size 1", "--size 2", "--size 3 --block 1", "--size 31", "--size 32", "--size 33", "--size 1000"],
+        inputs: &[Input { flags: "--copy16", files: &[("--input", &[77])], output: &[77] }],
+        closed_forms: closed_forms::vector,
+    },
+    Row {
+        lab: "cache",
+        all: "--size 300",
+        sizes: &["--size 1", "--size 31", "--size 33", "--size 1000 --pattern table,stencil"],
+        inputs: &[],
+        closed_forms: closed_forms::cache,
+    },
+    Row {
+        lab: "pitch",
+        all: "--rows 70 --cols 33",
+        sizes: &["--rows 1 --cols 1", "--rows 31 --cols 33", "--rows 1000 --cols 1", "--rows 2 --cols 1001"],
+        inputs: &[Input { flags: "--by-rows --pitched", files: &[("--input", &[5, 7])], output: &[5, 7] }],
+        closed_forms: closed_forms::pitch,
+    },
+    Row { lab: "constant", all: "--size 700", sizes: VECTOR, inputs: &[], closed_forms: closed_forms::constant },
+    Row { lab: "table", all: "--size 700 --step 0.7", sizes: VECTOR, inputs: &[], closed_forms: closed_forms::table },
+    Row {
+        lab: "transpose",
+        all: "--rows 97 --cols 130 --pitched",
+        sizes: &[
+            MATRIX[0],
+            MATRIX[1],
+            MATRIX[2],
+            MATRIX[3],
+            MATRIX[4],
+            MATRIX[5],
+            MATRIX[6],
+            "--rows 100 --cols 130 --block 32,1 --tiled --padded --naive",
+            "--rows 100 --cols 130 --block 32,32 --padded --copy",
+            "--rows 100 --cols 130 --block 7,9 --block16",
+        ],
+        inputs: &[Input { flags: "--padded --pitched", files: &[("--input", &[5, 7])], output: &[7, 5] }],
+        closed_forms: closed_forms::transpose,
+    },
+    Row {
+        lab: "matmul",
+        all: "--rows 70 --cols 33 --inner 50 --pitched",
+        sizes: &[
+            "--rows 1 --cols 1 --inner 1",
+            "--rows 31 --cols 33 --inner 32",
+            "--rows 33 --cols 31 --inner 1 --pitched",
+            "--rows 1 --cols 200 --inner 17",
+            "--rows 130 --cols 129 --inner 9 --block 5,3",
+        ],
+        inputs: &[Input { flags: "--best", files: &[("--input", &[5, 7]), ("--input-b", &[7, 3])], output: &[5, 3] }],
+        closed_forms: closed_forms::matmul,
+    },
+    Row {
+        lab: "gram",
+        all: "--rows 70 --cols 33 --pitched",
+        sizes: &[MATRIX[0], MATRIX[1], MATRIX[2], MATRIX[3], MATRIX[4], "--rows 70 --cols 1"],
+        inputs: &[Input { flags: "--best", files: &[("--input", &[5, 7])], output: &[5, 5] }],
+        closed_forms: closed_forms::gram,
+    },
+    Row {
+        lab: "reduce",
+        all: "--size 3000 --operation sum,product,min,max --type f32,i32 --block 64",
+        sizes: &[
+            "--size 1",
+            "--size 31",
+            "--size 32",
+            "--size 33 --block 1024",
+            "--size 1000 --operation product,max",
+            "--size 4099 --block 64 --type i32",
+        ],
+        inputs: &[Input { flags: "--reduce6 --operation sum", files: &[("--input", &[77])], output: &[] }],
+        closed_forms: closed_forms::reduce,
+    },
+    Row {
+        lab: "dot",
+        all: "--size 3001",
+        sizes: &["--size 1", "--size 31 --block 32", "--size 32", "--size 33 --block 1024", "--size 1000"],
+        inputs: &[Input { flags: "--best --linear", files: &[("--input", &[77]), ("--input-b", &[77])], output: &[] }],
+        closed_forms: closed_forms::dot,
+    },
+    Row {
+        lab: "rows",
+        all: "--rows 70 --cols 33",
+        sizes: &["--rows 1 --cols 1", "--rows 31 --cols 33", "--rows 1 --cols 1000", "--rows 1000 --cols 1 --block 32"],
+        inputs: &[Input { flags: "--mean --shared", files: &[("--input", &[5, 7])], output: &[5] }],
+        closed_forms: closed_forms::rows,
+    },
+    Row {
+        lab: "banks",
+        all: "",
+        sizes: &["--blocks 1 --rounds 1", "--blocks 3 --rounds 128"],
+        inputs: &[],
+        closed_forms: closed_forms::banks,
+    },
+    Row {
+        lab: "shared",
+        all: "--size 70000",
+        sizes: &["--size 1", "--size 31", "--size 33 --block 1", "--size 1000", "--size 4097 --kilobytes 1,7"],
+        inputs: &[Input { flags: "--dynamic --kilobytes 1", files: &[("--input", &[777])], output: &[777] }],
+        closed_forms: closed_forms::shared,
+    },
+    Row {
+        lab: "texture",
+        all: "--size 32",
+        sizes: &["--size 32", "--size 64 --walks"],
+        inputs: &[Input { flags: "--linear", files: &[("--input", &[32, 32])], output: &[1024] }],
+        closed_forms: closed_forms::texture,
+    },
+];
+
+/// The row of each lab, in the course's order; a lab without one fails.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    labs::ALL.iter().map(|lab| {
+        let row = TABLE.iter().find(|row| row.lab == lab.name);
+        row.unwrap_or_else(|| panic!("the tests know nothing of the lab {}: give it a row in table.rs", lab.name))
+    })
+}
+
+#[test]
+fn every_row_is_a_lab() {
+    assert_eq!(rows().count(), TABLE.len());
+}

@@ -1,0 +1,241 @@
+//! `docs/RESULTS.md`, from what was measured.
+
+use std::fmt::Write;
+
+use super::plan::{self, Sheet};
+use super::{Machine, Results, Run, Twin};
+
+/// Ours may take this much of nvcc's time.
+const BOUND: f64 = 1.03;
+
+/// The whole document.
+pub(super) fn of(results: &Results) -> String {
+    let Machine { device, driver, cuda, nvcc, date } = &results.machine;
+    let mut text = format!(
+        "# Results\n\n\
+         Every number here is from one {device} (driver {driver}, CUDA {cuda}), measured on {date} by\n\n\
+         ```text\n\
+         cargo build --release -p host && cargo xtask results --measure\n\
+         ```\n\n\
+         Times are medians of as many launches as make them steady. The spread is half the distance between the quartiles. Each result\n\
+         was compared with a reference on the CPU before it was timed, and was right. \"Of the copy\" is the part of the bandwidth that\n\
+         the driver's own copy from device to device reached with as many bytes in the same run. Data is larger than the level-2 cache,\n\
+         or the cache is flushed before each launch; only launches shorter than 50 us are timed many at once, in a warm cache.\n\n"
+    );
+    sheets(&mut text, results);
+    twins(&mut text, results, nvcc);
+    labs(&mut text, results);
+    text
+}
+
+/// The lab sheet's tables.
+fn sheets(text: &mut String, results: &Results) {
+    let device = &results.machine.device;
+    text.push_str("## The lab sheet's tables\n");
+    for sheet in plan::SHEETS {
+        let Sheet { title, about, commands, rows } = sheet;
+        let _ = write!(text, "\n### {title}\n\n{}\n\n```text\n", wrapped(about));
+        for (_, arguments) in *commands {
+            let _ = writeln!(text, "cargo run --release -p host -- {arguments}");
+        }
+        text.push_str("```\n\n");
+        let sizes: Vec<&str> = commands.iter().map(|(size, _)| *size).collect();
+        let of_device = |size: &&str| format!("{device}, {size}");
+        let heads: Vec<String> = sizes.iter().map(of_device).collect();
+        head(text, &["", "the sheet"].into_iter().chain(heads.iter().map(String::as_str)).collect::<Vec<_>>());
+        let time = |arguments: &str, variant: &str| {
+            let run = results.runs.get(arguments)?;
+            run.variants.iter().find(|found| found.name == variant).map(|found| found.time_ms)
+        };
+        for row in *rows {
+            let ours = commands.iter().map(|(_, arguments)| time(arguments, row.variant));
+            let ours = ours.map(|time| time.map_or("-".to_owned(), milliseconds));
+            line(text, [row.what.to_owned(), format!("{:.2} ms", row.sheet_ms)].into_iter().chain(ours));
+        }
+        let (first, last) = (&rows[0], &rows[rows.len() - 1]);
+        let ratios = commands.iter().map(|(_, arguments)| {
+            let ratio = Some(time(arguments, first.variant)? / time(arguments, last.variant)?);
+            ratio.map(|ratio| format!("{ratio:.1}"))
+        });
+        let ratios = ratios.map(|ratio| ratio.unwrap_or_else(|| "-".to_owned()));
+        let of_sheet = format!("{:.1}", first.sheet_ms / last.sheet_ms);
+        line(text, ["the first over the last".to_owned(), of_sheet].into_iter().chain(ratios));
+    }
+}
+
+/// Our kernels beside nvcc's.
+fn twins(text: &mut String, results: &Results, nvcc: &str) {
+    let _ = write!(
+        text,
+        "\n## Rust and nvcc\n\n\
+         `docs/compare` has the same kernels in CUDA C++, with the same names and parameters. `host LAB --ptx` launches them in place of\n\
+         ours: same data, same check, same stopwatch. They were compiled by nvcc {nvcc} with its usual optimisation, and timed in turn\n\
+         with ours. The ratio is our median time over nvcc's, of all rounds: below 1, Rust is faster. A kernel that several variants\n\
+         launch has a ratio for each.\n\n"
+    );
+    head(text, &["kernel", "variants", "Rust", "nvcc", "Rust / nvcc", "from", "to"]);
+    let mut above = Vec::new();
+    let mut all = Vec::new();
+    for arguments in plan::TWINS {
+        let Some(twins) = results.twins.get(*arguments) else { continue };
+        let mut kernels: Vec<&str> = twins.iter().map(|twin| twin.kernel.as_str()).collect();
+        kernels.sort_unstable();
+        kernels.dedup();
+        for kernel in kernels {
+            let of_kernel: Vec<&Twin> = twins.iter().filter(|twin| twin.kernel == kernel).collect();
+            let ratios: Vec<f64> = of_kernel.iter().map(|twin| twin.ratio()).collect();
+            let mean = geometric_mean(&ratios);
+            all.push(mean);
+            if mean > BOUND {
+                above.push(kernel.to_owned());
+            }
+            let first = of_kernel[0];
+            let (least, most) =
+                (ratios.iter().copied().fold(f64::INFINITY, f64::min), ratios.iter().copied().fold(0.0, f64::max));
+            let cells = [
+                format!("`{kernel}`"),
+                of_kernel.len().to_string(),
+                milliseconds(median(&first.rust_ms)),
+                milliseconds(median(&first.nvcc_ms)),
+                format!("{mean:.2}"),
+                format!("{least:.2}"),
+                format!("{most:.2}"),
+            ];
+            line(text, cells.into_iter());
+        }
+    }
+    let _ = write!(
+        text,
+        "\nTimes are those of the first variant; the ratio of several is their geometric mean. Over all {} kernels the geometric mean is\n\
+         {:.3}.",
+        all.len(),
+        geometric_mean(&all)
+    );
+    match above.as_slice() {
+        [] => text.push_str(" No kernel takes more than 1.03 times nvcc's time.\n"),
+        above => {
+            let _ = write!(text, "\n\n{}\n", wrapped(&format!("Above {BOUND}: {}. {}", above.join(", "), plan::ABOVE)));
+        }
+    }
+}
+
+/// A table for each lab.
+fn labs(text: &mut String, results: &Results) {
+    text.push_str("\n## The labs\n");
+    for arguments in plan::LABS {
+        let Some(Run { copy_gbps, conclusions, variants }) = results.runs.get(*arguments) else { continue };
+        let _ = write!(text, "\n### {}\n\n", plan::lab(arguments));
+        if !conclusions.is_empty() {
+            let _ = write!(text, "{}\n\n", wrapped(&conclusions.join(" ")));
+        }
+        let _ = write!(text, "```text\ncargo run --release -p host -- {arguments}\n```\n\n");
+        let computes = variants.iter().any(|variant| variant.gflops.is_some());
+        let moves = variants.iter().any(|variant| variant.gbps.is_some());
+        let mut titles = vec!["variant", "time", "spread, %"];
+        if moves {
+            titles.extend(["GB/s", "of the copy, %"]);
+        }
+        if computes {
+            titles.push("GFLOP/s");
+        }
+        titles.push("speedup");
+        head(text, &titles);
+        for variant in variants {
+            let number = |value: Option<f64>| value.map_or("-".to_owned(), three_digits);
+            let mut cells =
+                vec![variant.name.clone(), milliseconds(variant.time_ms), format!("{:.1}", variant.spread_percent)];
+            if moves {
+                cells.extend([number(variant.gbps), number(variant.percent_of_copy)]);
+            }
+            if computes {
+                cells.push(number(variant.gflops));
+            }
+            cells.push(number(variant.speedup));
+            line(text, cells.into_iter());
+        }
+        if let Some(copy) = copy_gbps {
+            let _ = write!(text, "\nThe device's own copy: {copy:.0} GB/s.\n");
+        }
+    }
+}
+
+impl Twin {
+    /// Our time over nvcc's.
+    fn ratio(&self) -> f64 {
+        median(&self.rust_ms) / median(&self.nvcc_ms)
+    }
+}
+
+fn head(text: &mut String, titles: &[&str]) {
+    let _ = writeln!(text, "| {} |", titles.join(" | "));
+    let _ = writeln!(text, "| --- |{}", " ---: |".repeat(titles.len() - 1));
+}
+
+fn line(text: &mut String, cells: impl Iterator<Item = String>) {
+    let _ = writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+}
+
+/// A paragraph in lines of at most 110 characters.
+fn wrapped(paragraph: &str) -> String {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in paragraph.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.len() + 1 + word.len() <= 110 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+/// The number in the middle, or between the two in the middle.
+fn median(numbers: &[f64]) -> f64 {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        count if count % 2 == 1 => sorted[count / 2],
+        count => (sorted[count / 2 - 1] + sorted[count / 2]) / 2.0,
+    }
+}
+
+fn geometric_mean(numbers: &[f64]) -> f64 {
+    (numbers.iter().map(|number| number.ln()).sum::<f64>() / numbers.len() as f64).exp()
+}
+
+/// A time with the unit that suits it.
+fn milliseconds(time: f64) -> String {
+    if time < 1.0 { format!("{} us", three_digits(time * 1e3)) } else { format!("{} ms", three_digits(time)) }
+}
+
+/// At least three significant digits.
+fn three_digits(value: f64) -> String {
+    match value.abs() {
+        small if small < 0.9995 => format!("{value:.3}"),
+        small if small < 9.995 => format!("{value:.2}"),
+        small if small < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_summed_up() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!((geometric_mean(&[0.5, 2.0]) - 1.0).abs() < 1e-12);
+        assert_eq!([0.0123, 19.09, 2484.06].map(milliseconds), ["12.3 us", "19.1 ms", "2484 ms"]);
+    }
+
+    #[test]
+    fn paragraphs_are_wrapped() {
+        let text = wrapped(&"word ".repeat(60));
+        assert!(text.lines().all(|line| line.len() <= 110) && text.lines().count() == 3, "{text}");
+    }
+}

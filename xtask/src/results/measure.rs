@@ -1,0 +1,142 @@
+//! Runs the labs on this machine's GPU.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::{Error, Machine, Options, Results, Run, Twin, Variant, plan};
+
+/// Seconds for each variant beside nvcc's: there are rounds.
+const TWIN_SECONDS: &str = "0.1";
+
+/// Measures everything that is to be measured, and saves after each command what there is.
+pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
+    let host = std::fs::canonicalize(&options.host).map_err(|problem| super::file(&options.host, &problem))?;
+    let wanted = |arguments: &str| options.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
+    results.machine = machine(options, &host)?;
+    let sheets = plan::SHEETS.iter().flat_map(|sheet| sheet.commands).map(|(_, arguments)| arguments);
+    for arguments in sheets.chain(plan::LABS).filter(|arguments| wanted(arguments)) {
+        let begin = Instant::now();
+        let report = report(&host, arguments, None, &[])?;
+        results.runs.insert((*arguments).to_owned(), run_of(&report));
+        results.save(data)?;
+        println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
+    }
+    let scratch = tempfile::tempdir().map_err(|problem| super::file(Path::new("a folder for PTX"), &problem))?;
+    for arguments in plan::TWINS.iter().filter(|arguments| wanted(arguments)) {
+        let begin = Instant::now();
+        let lab = plan::lab(arguments);
+        let ptx = scratch.path().join(format!("{lab}.ptx"));
+        let source = root.join(format!("docs/compare/{lab}.cu"));
+        // For the compute capability of the device that the results are of.
+        succeed(Command::new(&options.nvcc).args(["-ptx", "-arch=sm_90", "-o"]).arg(&ptx).arg(source))?;
+        results.twins.insert((*arguments).to_owned(), beside(&host, arguments, &ptx, options.rounds)?);
+        results.save(data)?;
+        println!("host {arguments}, and nvcc's kernels: {:.1} s", begin.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// Times our kernels and nvcc's in turn.
+fn beside(host: &Path, arguments: &str, ptx: &Path, rounds: usize) -> Result<Vec<Twin>, Error> {
+    let mut twins: Vec<Twin> = Vec::new();
+    for _ in 0..rounds {
+        for ptx in [None, Some(ptx)] {
+            let report = report(host, arguments, ptx, &["--time-limit", TWIN_SECONDS])?;
+            for (index, variant) in list(&report["variants"]).iter().enumerate() {
+                let Some(time) = variant["time_ms"].as_f64() else { continue };
+                let (name, kernel) = (text(&variant["name"]), text(&variant["kernels"][0]));
+                // A variant without a kernel of its own has nothing to compare.
+                if kernel.is_empty() {
+                    continue;
+                }
+                if twins.iter().all(|twin| twin.variant != name) {
+                    let (rust_ms, nvcc_ms) = (Vec::new(), Vec::new());
+                    twins.insert(twins.len().min(index), Twin { variant: name.clone(), kernel, rust_ms, nvcc_ms });
+                }
+                if let Some(twin) = twins.iter_mut().find(|twin| twin.variant == name) {
+                    let times = if ptx.is_none() { &mut twin.rust_ms } else { &mut twin.nvcc_ms };
+                    times.push(time);
+                }
+            }
+        }
+    }
+    Ok(twins)
+}
+
+/// The JSON of a lab on the GPU.
+fn report(host: &Path, arguments: &str, ptx: Option<&Path>, more: &[&str]) -> Result<Value, Error> {
+    let mut command = Command::new(host);
+    command.args(arguments.split(' ')).args(["--device", "gpu", "--format", "json"]).args(more);
+    if let Some(ptx) = ptx {
+        command.arg("--ptx").arg(ptx);
+    }
+    let output = succeed(&mut command)?;
+    serde_json::from_str(&output).map_err(|problem| failed(&command, &problem.to_string()))
+}
+
+/// What is kept of a report.
+fn run_of(report: &Value) -> Run {
+    let variant = |variant: &Value| {
+        let timing = &variant["timing"];
+        let of = |name: &str| timing[name].as_f64().unwrap_or_default();
+        let spread = (of("time_upper_quartile_ms") - of("time_lower_quartile_ms")) / 2.0;
+        Some(Variant {
+            name: text(&variant["name"]),
+            time_ms: variant["time_ms"].as_f64()?,
+            spread_percent: spread / of("time_ms") * 100.0,
+            gbps: variant["gbps"].as_f64(),
+            percent_of_copy: variant["percent_of_copy"].as_f64(),
+            gflops: variant["gflops"].as_f64(),
+            speedup: variant["speedup"].as_f64(),
+        })
+    };
+    Run {
+        copy_gbps: report["device_copy"]["gbps"].as_f64(),
+        conclusions: list(&report["conclusions"]).iter().map(text).collect(),
+        variants: list(&report["variants"]).iter().filter_map(variant).collect(),
+    }
+}
+
+/// On what this runs.
+fn machine(options: &Options, host: &Path) -> Result<Machine, Error> {
+    let devices = succeed(Command::new(host).args(["devices", "--device", "gpu", "--format", "json"]))?;
+    let devices: Value = serde_json::from_str(&devices).unwrap_or_default();
+    let device = &devices[0];
+    let version = succeed(Command::new(&options.nvcc).arg("--version"))?;
+    let release = version.split("release ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or_default();
+    let date = succeed(Command::new("date").arg("+%F"))?;
+    Ok(Machine {
+        device: text(&device["name"]),
+        driver: text(&device["driver"]),
+        cuda: text(&device["cuda_version"]),
+        nvcc: release.to_owned(),
+        date: date.trim().to_owned(),
+    })
+}
+
+/// Runs a command to its end and returns what it printed.
+fn succeed(command: &mut Command) -> Result<String, Error> {
+    let output = command.output().map_err(|problem| failed(command, &problem.to_string()))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(failed(command, said.lines().last().unwrap_or("it said nothing")))
+}
+
+fn failed(command: &Command, problem: &str) -> Error {
+    let arguments: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+    let command = arguments.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    Error::Run { command, problem: problem.to_owned() }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,113 @@
+//! What is measured: the lab sheet's tables, and each lab.
+
+/// A row of a table of the lab sheet: what the sheet measured, and the variant that does the same.
+pub(super) struct SheetRow {
+    pub what: &'static str,
+    pub sheet_ms: f64,
+    pub variant: &'static str,
+}
+
+/// A table of the lab sheet, and the commands that make it, each with what its size is called.
+pub(super) struct Sheet {
+    pub title: &'static str,
+    pub about: &'static str,
+    pub commands: &'static [(&'static str, &'static str)],
+    pub rows: &'static [SheetRow],
+}
+
+const fn row(what: &'static str, sheet_ms: f64, variant: &'static str) -> SheetRow {
+    SheetRow { what, sheet_ms, variant }
+}
+
+/// The tables of the lab sheet.
+pub(super) const SHEETS: &[Sheet] = &[
+    Sheet {
+        title: "Table 3.1: the product of two matrices",
+        about: "Tiles of 16 x 16 in shared memory against global memory alone.",
+        commands: &[
+            ("1000 x 1000", "matmul --naive --tiled16 --rows 1000"),
+            ("4096 x 4096", "matmul --naive --tiled16 --rows 4096"),
+        ],
+        rows: &[row("without shared memory", 2484.06, "naive"), row("with shared memory", 133.47, "tiled16")],
+    },
+    Sheet {
+        title: "Table 3.2: a matrix times its transpose",
+        about: "The second tile is read by columns: with bank conflicts, and with a column of padding. The sheet's GPU had 16 banks \
+                and half warps, where a tile of 16 x 16 conflicts 16 ways; on 32 banks it conflicts 8 ways.",
+        commands: &[
+            ("1000 x 1000", "gram --tiled16 --padded16 --rows 1000"),
+            ("4096 x 4096", "gram --tiled16 --padded16 --rows 4096"),
+        ],
+        rows: &[row("with bank conflicts", 551.73, "tiled16"), row("without", 120.59, "padded16")],
+    },
+    Sheet {
+        title: "Table 3.3: the sum of a vector",
+        about: "Five steps of a reduction. The sheet does not say how long its vector was.",
+        commands: &[
+            ("1000", "reduce --reduce1 --reduce2 --reduce3 --reduce4 --reduce5 --size 1000"),
+            ("10^6", "reduce --reduce1 --reduce2 --reduce3 --reduce4 --reduce5 --size 1000000"),
+            ("2^28", "reduce --reduce1 --reduce2 --reduce3 --reduce4 --reduce5 --size 268435456"),
+        ],
+        rows: &[
+            row("reduce1: every other thread", 19.09, "reduce1-sum-f32"),
+            row("reduce2: the first threads, with bank conflicts", 11.91, "reduce2-sum-f32"),
+            row("reduce3: without bank conflicts", 10.62, "reduce3-sum-f32"),
+            row("reduce4: add while loading", 9.10, "reduce4-sum-f32"),
+            row("reduce5: the last warp unrolled", 8.67, "reduce5-sum-f32"),
+        ],
+    },
+];
+
+/// A table for each lab: the command. Each runs at the lab's size for a GPU, which exceeds the caches.
+pub(super) const LABS: &[&str] = &[
+    "launch",
+    "offset --offset 0,1,8,11,31,32,128",
+    "access",
+    "layout",
+    "vector",
+    "cache",
+    "pitch",
+    "constant",
+    "table",
+    "transpose",
+    "matmul",
+    "gram",
+    "reduce",
+    "dot",
+    "rows",
+    "banks",
+    "shared",
+    "texture",
+];
+
+/// The commands whose kernels are timed beside those of nvcc: one for each lab, with every kernel that it has.
+pub(super) const TWINS: &[&str] = &[
+    "launch --block 256",
+    "offset --offset 0,1",
+    "access",
+    "layout",
+    "vector",
+    "cache --operators --compiled",
+    "pitch",
+    "constant",
+    "table",
+    "transpose",
+    "matmul",
+    "gram",
+    "reduce --operation sum,product,min,max --type f32,i32",
+    "dot",
+    "rows",
+    "banks",
+    "shared",
+    "texture",
+];
+
+/// What is known of the kernels above the bound.
+pub(super) const ABOVE: &str = "In these the loops counted with 64 bits, or found each address anew, so the assembler did not unroll \
+                                them as it does nvcc's. The sources have 32-bit counters now, and their SASS has as many instructions as \
+                                nvcc's or fewer; they have not been timed again since.";
+
+/// The lab that a command runs.
+pub(super) fn lab(arguments: &str) -> &str {
+    arguments.split(' ').next().unwrap_or_default()
+}
