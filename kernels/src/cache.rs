@@ -4,7 +4,7 @@
 //!
 //! | kernel | load | asks for |
 //! | --- | --- | --- |
-//! | [`cache_default`] | `ld.global` | what the compiler was told: `-dlcm=ca` (all levels) or `-dlcm=cg` (past L1) |
+//! | [`cache_default`] | `ld.global` | as the compiler is asked to: `-dlcm=ca` (all levels) or `-dlcm=cg` (past L1) |
 //! | [`cache_ca`] | `ld.global.ca` | all levels, L1 and L2 |
 //! | [`cache_cg`] | `ld.global.cg` | L2 alone |
 //! | [`cache_cs`] | `ld.global.cs` | streaming: evict it first |
@@ -77,7 +77,7 @@ macro_rules! operators {
 }
 
 operators! {
-    /// As the compiler was told.
+    /// As the compiler is asked to.
     cache_default = |address| *address;
     /// At all levels.
     cache_ca = |address| mem::load_ca(address);

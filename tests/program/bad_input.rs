@@ -118,6 +118,7 @@ fn files_of_another_shape_or_type_are_refused() {
     write("vector11.npy", &[11]);
     write("matrix4x5.npy", &[4, 5]);
     write("matrix6x3.npy", &[6, 3]);
+    host::npy::write(&folder.path().join("beyond.npy"), &[3], &[0.0_f32, 1.0, 2.0]).expect("the file is written");
     for (arguments, parts) in [
         ("offset --input vector10.npy --input-b vector11.npy", &["vector11.npy", "11", "10"][..]),
         ("offset --input matrix4x5.npy", &["matrix4x5.npy", "[4, 5]", "1 dimension"]),
@@ -126,6 +127,7 @@ fn files_of_another_shape_or_type_are_refused() {
         ("matmul --input matrix4x5.npy --input-b matrix6x3.npy", &["matrix6x3.npy", "6 x 3", "5 x 3"]),
         ("matmul --input vector10.npy", &["vector10.npy", "2 dimensions"]),
         ("gram --input vector10.npy", &["vector10.npy", "2 dimensions"]),
+        ("constant --input beyond.npy", &["beyond.npy", "element 2 is 2", "from 0 to 1"]),
         ("pitch --input vector10.npy", &["vector10.npy", "2 dimensions"]),
         ("rows --input vector10.npy", &["vector10.npy", "2 dimensions"]),
         ("texture --input vector10.npy", &["vector10.npy", "2 dimensions"]),

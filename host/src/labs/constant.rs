@@ -1,15 +1,17 @@
 //! Constant memory against global memory. The kernels and what they show are in `kernels::constant`.
 
+use std::path::Path;
+
 use clap::Args;
 use kernels::constant::{self as kernel, DEGREE, ENTRIES};
 use serde_json::{Value, json};
 
 use super::compare::{Reference, Shape};
-use super::inputs::{DefaultSize, Room};
+use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Variable};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flag_values::whole_number;
 use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
@@ -42,9 +44,9 @@ pub struct Options {
     #[arg(long, help_heading = "Memories (both if none is named)")]
     pub global: bool,
 
-    /// Elements [default: 67108864 on a GPU, 8192 on the simulator]
-    #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
-    pub size: Option<u64>,
+    /// What the polynomial and the gamma correction are computed of: numbers from 0 to 1.
+    #[command(flatten)]
+    pub x: VectorFlags,
     /// Threads of a block
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = whole_number(1, 1024u32))]
     pub block: u32,
@@ -88,26 +90,29 @@ impl Lab for Constant {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        let size = options.size.unwrap_or_else(|| SIZE.on(device));
-        ROOM.check::<f32>(device, &[size])?;
         let mut random = Random::new(settings.seed);
+        let mut x: Vec<f32> = options.x.vector(device, SIZE, ROOM, &mut random)?;
         // Neither negative, for the power, nor large, for the polynomial.
-        let x = (0..size).map(|_| random.next_f32().abs()).collect();
-        let bytes = random.samples(size as usize);
+        match &options.x.input {
+            Some(path) => check_range(path, &x)?,
+            None => x.iter_mut().for_each(|x| *x = x.abs()),
+        }
+        let bytes = random.samples(x.len());
         let coefficients = std::array::from_fn(|_| random.next_f32());
         let table = std::array::from_fn(|_| random.next_f32());
         Ok(Self { options, x, bytes, coefficients, gamma: [0.95, 1.0 / 2.2], table })
     }
 
     fn parameters(&self) -> Value {
-        json!({"size": self.x.len(), "block": self.options.block})
+        let Options { block, x, .. } = &self.options;
+        json!({"size": self.x.len(), "block": block, "input": named(x.input.as_ref())})
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let filled = |elements: &[f32]| {
             let mut buffer = device.buffer(elements.len())?;
             buffer.write(elements)?;
-            Ok::<_, crate::Error>(buffer)
+            Ok::<_, Error>(buffer)
         };
         let mut data = Data {
             x: filled(&self.x)?,
@@ -119,7 +124,7 @@ impl Lab for Constant {
             table: device.variable(&kernel::CONSTANT_TABLE)?,
         };
         data.bytes.write(&self.bytes)?;
-        let Options { polynomial, gamma, lookup, set, constant, global, .. } = self.options;
+        let &Options { polynomial, gamma, lookup, set, constant, global, .. } = &self.options;
         let tasks =
             chosen(&[(Task::Polynomial, polynomial), (Task::Gamma, gamma), (Task::Lookup, lookup), (Task::Set, set)]);
         let memories = chosen(&[(false, constant), (true, global)]);
@@ -166,6 +171,16 @@ impl Lab for Constant {
             ))
         };
         [time(), counted(), requests()].into_iter().flatten().collect()
+    }
+}
+
+/// Whether a file's numbers are of the kind that the lab computes with.
+fn check_range(path: &Path, x: &[f32]) -> Result<()> {
+    match x.iter().enumerate().find(|(_, x)| !(0.0..=1.0).contains(*x)) {
+        Some((index, x)) => {
+            Err(Error::file(path, format!("element {index} is {x}; the lab takes numbers from 0 to 1")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -61,6 +61,8 @@ fn what_comes_out_is_what_the_lab_computes() {
     assert_eq!(run("reduce", "--input A.npy --operation product --reduce6", 0), [-6.0]);
     assert_eq!(run("reduce", "--input A.npy --operation min --best", 0), [-2.0]);
     assert_eq!(run("launch", "--input A.npy --word f32 --loads 1", 1), [2.0, -1.0, 4.0]);
+    npy::write(&a, &[3], &[0.0_f32, 1.0, 0.0]).expect("a file");
+    assert_eq!(run("constant", "--input A.npy --gamma --global", 1), [0.0, 0.95, 0.0]);
     npy::write(&a, &[2, 3], &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0]).expect("a file");
     npy::write(&b, &[3, 1], &[1.0_f32, 0.0, -1.0]).expect("a file");
     assert_eq!(run("matmul", "--input A.npy --input-b B.npy --tiled16", 2), [-2.0, -2.0]);

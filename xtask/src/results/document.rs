@@ -17,10 +17,14 @@ pub(super) fn of(results: &Results) -> String {
          ```text\n\
          cargo build --release -p host && cargo xtask results --measure\n\
          ```\n\n\
-         Times are medians of as many launches as make them steady. The spread is half the distance between the quartiles. Each result\n\
-         was compared with a reference on the CPU before it was timed, and was right. \"Of the copy\" is the part of the bandwidth that\n\
-         the driver's own copy from device to device reached with as many bytes in the same run. Data is larger than the level-2 cache,\n\
-         or the cache is flushed before each launch; only launches shorter than 50 us are timed many at once, in a warm cache.\n\n"
+         {}\n\n",
+        wrapped(
+            "Times are medians of as many launches as make them steady. The spread is half the distance between the quartiles. Each \
+             result was compared with a reference on the CPU before it was timed, and was right. \"Of the copy\" is the part of the \
+             bandwidth that the driver's own copy from device to device reached with as many bytes in the same run. Data is larger than \
+             the level-2 cache, or the cache is flushed before each launch; only launches shorter than 50 us are timed many at once, in a \
+             warm cache."
+        )
     );
     sheets(&mut text, results);
     twins(&mut text, results, nvcc);
@@ -67,11 +71,13 @@ fn sheets(text: &mut String, results: &Results) {
 fn twins(text: &mut String, results: &Results, nvcc: &str) {
     let _ = write!(
         text,
-        "\n## Rust and nvcc\n\n\
-         `docs/compare` has the same kernels in CUDA C++, with the same names and parameters. `host LAB --ptx` launches them in place of\n\
-         ours: same data, same check, same stopwatch. They were compiled by nvcc {nvcc} with its usual optimisation, and timed in turn\n\
-         with ours. The ratio is our median time over nvcc's, of all rounds: below 1, Rust is faster. A kernel that several variants\n\
-         launch has a ratio for each.\n\n"
+        "\n## Rust and nvcc\n\n{}\n\n",
+        wrapped(&format!(
+            "`docs/compare` has the same kernels in CUDA C++, with the same names and parameters. `host LAB --ptx` launches them in place \
+             of ours: same data, same check, same stopwatch. They were compiled by nvcc {nvcc} with its usual optimisation, and timed in \
+             turn with ours. The ratio is our median time over nvcc's, of all rounds: below 1, Rust is faster. A kernel that several \
+             variants launch has a ratio for each."
+        ))
     );
     head(text, &["kernel", "variants", "Rust", "nvcc", "Rust / nvcc", "from", "to"]);
     let mut above = Vec::new();
@@ -106,10 +112,13 @@ fn twins(text: &mut String, results: &Results, nvcc: &str) {
     }
     let _ = write!(
         text,
-        "\nTimes are those of the first variant; the ratio of several is their geometric mean. Over all {} kernels the geometric mean is\n\
-         {:.3}.",
-        all.len(),
-        geometric_mean(&all)
+        "\n{}",
+        wrapped(&format!(
+            "Times are those of the first variant; the ratio of several is their geometric mean. Over all {} kernels the geometric mean \
+             is {:.3}.",
+            all.len(),
+            geometric_mean(&all)
+        ))
     );
     match above.as_slice() {
         [] => text.push_str(" No kernel takes more than 1.03 times nvcc's time.\n"),
