@@ -13,6 +13,12 @@ pub struct PtxImage {
 pub const PTX: &[PtxImage] = &[PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") }];
 
 impl PtxImage {
+    /// The digest of the sources that it was made of, 64 hexadecimal digits.
+    pub fn sources(&self) -> &'static str {
+        let header = self.text.lines().next().unwrap_or_default();
+        header.rsplit(' ').next().unwrap_or_default()
+    }
+
     /// The names of its kernels, in the order of the text.
     pub fn entry_points(&self) -> impl Iterator<Item = &'static str> {
         let names = self.text.split(".entry ").skip(1);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, SourceDigest};
+use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, SourceDigest, digest_of_crate};
 
 use crate::workspace::{self, NotInWorkspace};
 
@@ -78,7 +78,7 @@ enum Reason {
 fn check(kernels: &Path, path: &Path) -> Result<(), Reason> {
     let text = fs::read_to_string(path).map_err(|_| Reason::Stale("it is missing or no text"))?;
     let made_of = SourceDigest::in_ptx(&text).ok_or(Reason::Stale("it bears no digest of its sources"))?;
-    if made_of == SourceDigest::of_crate(kernels).map_err(Reason::Builder)? {
+    if made_of == digest_of_crate(kernels).map_err(Reason::Builder)? {
         Ok(())
     } else {
         Err(Reason::Stale("the sources of the kernels have changed since it was made"))

@@ -3,7 +3,7 @@
 use std::fs;
 
 use assert_cmd::Command;
-use cuda_builder::SourceDigest;
+use cuda_builder::digest_of_crate;
 use predicates::prelude::predicate;
 
 /// A workspace with a crate of kernels and PTX that fits it.
@@ -20,7 +20,7 @@ impl Workspace {
             workspace.write(&format!("{package}/Cargo.toml"), &manifest);
             workspace.write(&format!("{package}/src/lib.rs"), "");
         }
-        let digest = SourceDigest::of_crate(workspace.root.path().join("kernels")).unwrap();
+        let digest = digest_of_crate(workspace.root.path().join("kernels")).unwrap();
         workspace
             .write("kernels/ptx/kernels.sm_75.ptx", &format!("// coalesce: sources sha256 {digest}\n.version 6.3\n"));
         workspace

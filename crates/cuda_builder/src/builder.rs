@@ -4,10 +4,9 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::digest::SourceDigest;
 use crate::toolchain::{DeviceCompiler, Search};
 use crate::workspace::Workspace;
-use crate::{CudaBuilderError, NvvmArch, ir, llvm, ptx, rustc};
+use crate::{CudaBuilderError, NvvmArch, SourceDigest, ir, llvm, ptx, rustc};
 
 /// What the PTX says of where its instructions come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +15,17 @@ pub enum DebugInfo {
     None,
     /// The Rust file and line of each instruction (`.loc` directives).
     LineTables,
+}
+
+/// The digest of the sources of the crate of kernels at `path`, and of all that it depends on by path.
+///
+/// # Errors
+///
+/// [`CudaBuilderError::CratePathDoesntExist`], [`CudaBuilderError::Tool`] when cargo cannot read the workspace,
+/// and [`CudaBuilderError::Io`] when a source cannot be read.
+pub fn digest_of_crate(path: impl AsRef<Path>) -> Result<SourceDigest, CudaBuilderError> {
+    let workspace = Workspace::of_crate(path.as_ref(), None)?;
+    Ok(SourceDigest::of_packages(&workspace.root, &workspace.source_folders)?)
 }
 
 /// Compiles a crate of kernels to PTX.

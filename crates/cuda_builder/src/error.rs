@@ -107,6 +107,12 @@ pub enum CudaBuilderError {
     },
 }
 
+impl From<source_digest::Unreadable> for CudaBuilderError {
+    fn from(source_digest::Unreadable { path, source }: source_digest::Unreadable) -> Self {
+        Self::Io { path, action: "read", source }
+    }
+}
+
 impl CudaBuilderError {
     /// For `map_err`: what was to be done with which path.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {

@@ -24,7 +24,6 @@
 
 mod arch;
 mod builder;
-mod digest;
 mod error;
 mod ir;
 mod llvm;
@@ -36,8 +35,8 @@ pub mod toolchain;
 mod workspace;
 
 pub use arch::NvvmArch;
-pub use builder::{CudaBuilder, DebugInfo, write_whole};
-pub use digest::SourceDigest;
+pub use builder::{CudaBuilder, DebugInfo, digest_of_crate, write_whole};
 pub use error::CudaBuilderError;
 pub use ir::{RewriteError, Space};
 pub use ptx::CheckError;
+pub use source_digest::SourceDigest;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use cuda_builder::toolchain::DeviceCompiler;
-use cuda_builder::{CheckError, CudaBuilder, CudaBuilderError, DebugInfo, NvvmArch, SourceDigest};
+use cuda_builder::{CheckError, CudaBuilder, CudaBuilderError, DebugInfo, NvvmArch, SourceDigest, digest_of_crate};
 
 /// What every crate begins with: as much of a device library as these tests need.
 const PRELUDE: &str = r#"
@@ -228,7 +228,7 @@ fn kernels_become_ptx() {
     let scratch = tempfile::tempdir().unwrap();
     let ptx = fs::read_to_string(workspace.builder("sample").build().unwrap()).unwrap();
 
-    let digest = SourceDigest::of_crate(workspace.path("sample")).unwrap();
+    let digest = digest_of_crate(workspace.path("sample")).unwrap();
     let mut lines = ptx.lines();
     assert_eq!(lines.next().unwrap(), format!("// coalesce: sources sha256 {digest}"));
     assert_eq!(

@@ -24,6 +24,18 @@ pub(super) struct Image {
     pub text: Cow<'static, str>,
 }
 
+/// The digest of the kernels' sources as this program was built.
+pub(super) const KERNEL_SOURCES: &str = env!("COALESCE_KERNEL_SOURCES");
+
+/// The note that the built-in PTX was made of other sources than those that the program was built beside.
+pub(super) fn stale(images: &[kernels::PtxImage], sources: &str) -> Option<String> {
+    let stale = images.iter().find(|image| image.sources() != sources)?;
+    Some(format!(
+        "the kernels' sources have changed since their PTX for {} was made: `cargo xtask build-ptx` makes it anew",
+        stale.arch
+    ))
+}
+
 /// The PTX texts there are to choose from, at least one, from the oldest target to the newest.
 pub(super) struct Images(Vec<Image>);
 
@@ -165,6 +177,19 @@ fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stale_ptx_is_noticed() {
+        assert_eq!(stale(kernels::PTX, KERNEL_SOURCES), None);
+        let note = stale(kernels::PTX, "other sources").unwrap();
+        assert!(note.contains("sm_75") && note.contains("cargo xtask build-ptx"), "{note}");
+    }
+
+    #[test]
+    fn the_digest_is_that_of_the_sources_which_cargo_names() {
+        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
+        assert_eq!(cuda_builder::digest_of_crate(kernels).unwrap().to_string(), KERNEL_SOURCES);
+    }
 
     fn image(text: &'static str) -> Result<Image> {
         Image::new("test.ptx".into(), Cow::Borrowed(text))

@@ -90,8 +90,8 @@ impl Options {
 pub struct Device {
     backend: Rc<dyn Backend>,
     signatures: Rc<image::Signatures>,
-    /// Why this is the simulator although any device would have done.
-    fallback: Rc<Cell<Option<String>>>,
+    /// What is to be said of the choice, once.
+    notes: Rc<Cell<Vec<String>>>,
     options: Options,
 }
 
@@ -106,7 +106,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let device = |backend: Rc<dyn Backend>, module: &ptx::Module, fallback: Option<Error>| Device {
         backend,
         signatures: Rc::new(image::Signatures::of(module)),
-        fallback: Rc::new(Cell::new(fallback.map(|why| why.to_string()))),
+        notes: Rc::new(Cell::new(notes(options, fallback))),
         options: options.clone(),
     };
     let simulator = |placed, fallback| {
@@ -136,6 +136,13 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
             simulator(None, first_failure)
         }
     }
+}
+
+/// The notes on a device that has been opened.
+fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
+    let fallback = fallback.map(|why| format!("running on the simulator: {why}"));
+    let stale = if options.ptx.is_none() { image::stale(kernels::PTX, image::KERNEL_SOURCES) } else { None };
+    fallback.into_iter().chain(stale).collect()
 }
 
 /// Every device of this machine: the GPUs that can be opened, and the simulator last. Why a GPU (or all of them) cannot be used
@@ -175,10 +182,10 @@ impl Device {
         self.backend.properties()
     }
 
-    /// Why no GPU was taken, where [`DeviceChoice::Auto`] chose the simulator. The first to ask hears it: it is a note to give
-    /// once, however many labs run.
-    pub fn take_fallback(&self) -> Option<String> {
-        self.fallback.take()
+    /// What a user should know of the choice: why it is the simulator, that the kernels' PTX is stale. Each is given once, however
+    /// many labs run: whoever asks first gets them.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.notes.take()
     }
 
     /// Bytes that can still be allocated on the device.

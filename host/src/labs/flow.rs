@@ -44,9 +44,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     settings.lines.check_counted(simulated)?;
     settings.checks.check_simulated(simulated)?;
     // Not before: a request that cannot be met is one line.
-    if let Some(why) = device.take_fallback() {
-        progress.note(&format!("running on the simulator: {why}"));
-    }
+    device.take_notes().iter().for_each(|note| progress.note(note));
     progress.add_steps(plan.variants.len() * if alongside { 2 } else { 1 });
 
     let mut report = LabReport {

@@ -70,9 +70,7 @@ pub(crate) fn main(
     config.check(&flags.kernel, None, device.properties())?;
     let prepared = launch::prepare(&device, &flags)?;
     // Not before: a request that cannot be met is one line.
-    if let Some(why) = device.take_fallback() {
-        progress.note(&format!("running on the simulator: {why}"));
-    }
+    device.take_notes().iter().for_each(|note| progress.note(note));
     progress.add_steps(1);
     progress.begin(|| flags.kernel.clone());
     let launched = launch::launch(&device, &progress, &flags, &config, &prepared);

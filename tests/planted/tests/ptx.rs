@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use cuda_builder::{CudaBuilder, NvvmArch, SourceDigest};
+use cuda_builder::{CudaBuilder, NvvmArch, SourceDigest, digest_of_crate};
 
 #[test]
 fn checked_in_ptx_is_made_of_these_sources() {
@@ -15,7 +15,7 @@ fn checked_in_ptx_is_made_of_these_sources() {
     let text = fs::read_to_string(path).unwrap();
     assert_eq!(
         SourceDigest::in_ptx(&text).expect("the PTX bears a digest"),
-        SourceDigest::of_crate(folder).unwrap(),
+        digest_of_crate(folder).unwrap(),
         "the PTX is stale; make it anew with `COALESCE_BLESS=1 cargo test -p planted`"
     );
 }

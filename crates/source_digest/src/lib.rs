@@ -1,16 +1,16 @@
 //! The digest of the sources that PTX is made of, by which stale PTX is recognised without a compiler for devices.
 //!
+//! `cuda_builder` writes it into the PTX. The program `host` computes it when it is built, and says so where the two differ.
+//!
 //! It is the SHA-256 over the manifest (`Cargo.toml`) and all of `src` of a crate of kernels and of every crate that
 //! it depends on by path, as (path relative to the workspace, text with `\n` as line end), sorted by path.
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
-
-use crate::CudaBuilderError;
-use crate::workspace::Workspace;
 
 /// The line of a PTX file's header that bears the digest begins with this.
 const HEADER: &str = "// coalesce: sources sha256 ";
@@ -20,23 +20,12 @@ const HEADER: &str = "// coalesce: sources sha256 ";
 pub struct SourceDigest(String);
 
 impl SourceDigest {
-    /// Computes the digest for the crate of kernels at `path`.
-    ///
-    /// # Errors
-    ///
-    /// [`CudaBuilderError::CratePathDoesntExist`], [`CudaBuilderError::Tool`] when cargo cannot read the workspace,
-    /// and [`CudaBuilderError::Io`] when a source cannot be read.
-    pub fn of_crate(path: impl AsRef<Path>) -> Result<Self, CudaBuilderError> {
-        let workspace = Workspace::of_crate(path.as_ref(), None)?;
-        Self::of_packages(&workspace.root, &workspace.source_folders)
-    }
-
     /// Computes the digest over the packages in `folders`, each below `root`.
     ///
     /// # Errors
     ///
-    /// [`CudaBuilderError::Io`] when a source cannot be read.
-    pub fn of_packages(root: &Path, folders: &[PathBuf]) -> Result<Self, CudaBuilderError> {
+    /// [`Unreadable`] names the source.
+    pub fn of_packages(root: &Path, folders: &[PathBuf]) -> Result<Self, Unreadable> {
         let mut files = Vec::new();
         for folder in folders {
             files.push(folder.join("Cargo.toml"));
@@ -49,7 +38,7 @@ impl SourceDigest {
 
         let mut hash = Sha256::new();
         for (name, file) in named {
-            let text = fs::read(&file).map_err(CudaBuilderError::io("read", &file))?;
+            let text = fs::read(&file).map_err(Unreadable::of(&file))?;
             let text = normalise_line_ends(&text);
             hash.update(format!("{name}\n{}\n", text.len()));
             hash.update(&text);
@@ -66,7 +55,7 @@ impl SourceDigest {
     }
 
     /// The header line that bears it.
-    pub(crate) fn header(&self) -> String {
+    pub fn header(&self) -> String {
         format!("{HEADER}{self}")
     }
 }
@@ -78,10 +67,27 @@ impl fmt::Display for SourceDigest {
     }
 }
 
+/// A source that cannot be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// The file, or the folder.
+    pub path: PathBuf,
+    /// Why.
+    pub source: io::Error,
+}
+
+impl Unreadable {
+    /// For `map_err`.
+    fn of(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self { path, source }
+    }
+}
+
 /// Every source below `folder`; what editors leave behind is none.
-fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), CudaBuilderError> {
-    for entry in fs::read_dir(folder).map_err(CudaBuilderError::io("read", folder))? {
-        let entry = entry.map_err(CudaBuilderError::io("read", folder))?;
+fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Unreadable> {
+    for entry in fs::read_dir(folder).map_err(Unreadable::of(folder))? {
+        let entry = entry.map_err(Unreadable::of(folder))?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with('.') || name.ends_with('~') {
@@ -176,7 +182,8 @@ mod tests {
     #[test]
     fn a_missing_folder_is_an_error() {
         let root = tempfile::tempdir().unwrap();
-        let error = SourceDigest::of_packages(root.path(), &[root.path().join("none")]).unwrap_err();
-        assert!(matches!(error, CudaBuilderError::Io { action: "read", .. }), "{error}");
+        let Unreadable { path, source } =
+            SourceDigest::of_packages(root.path(), &[root.path().join("none")]).unwrap_err();
+        assert!(path.ends_with("none/src") && source.kind() == io::ErrorKind::NotFound, "{path:?}: {source}");
     }
 }

@@ -1,0 +1,21 @@
+//! Notes what the kernels' sources are as the program is built, so that it can say when its PTX is of others.
+
+use std::path::Path;
+
+use source_digest::SourceDigest;
+
+/// The crate of kernels and those that it depends on by path. A test holds this to what cargo says.
+const KERNELS: [&str; 3] = ["kernels", "crates/cuda_std", "crates/cuda_std_macros"];
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = KERNELS.map(|folder| root.join(folder));
+    for folder in &folders {
+        println!("cargo::rerun-if-changed={}", folder.join("Cargo.toml").display());
+        println!("cargo::rerun-if-changed={}", folder.join("src").display());
+    }
+    match SourceDigest::of_packages(&root, &folders) {
+        Ok(digest) => println!("cargo::rustc-env=COALESCE_KERNEL_SOURCES={digest}"),
+        Err(unreadable) => println!("cargo::error=cannot read {}: {}", unreadable.path.display(), unreadable.source),
+    }
+}
