@@ -8,8 +8,8 @@ use crate::Type;
 pub enum DeclarationError {
     #[error("the text has no `{0}`")]
     MissingHeader(&'static str),
-    #[error("PTX version {0} is not known")]
-    UnknownVersion(String),
+    #[error("PTX version {text} is not known; the newest that is known is {}.{}", newest.0, newest.1)]
+    UnknownVersion { text: String, newest: (u32, u32) },
     #[error("`{0}` is not a target")]
     UnknownTarget(String),
     #[error("addresses of {0} bits are not supported")]

@@ -153,8 +153,11 @@ impl<'t> Parser<'t> {
         let text = self.cursor.text_of(token.span);
         let version = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         match version {
-            Some((major, minor)) if (1..100).contains(&major) => self.environment.module.version = (major, minor),
-            _ => return fault(token.span, DeclarationError::UnknownVersion(text.to_owned())),
+            Some(version) if versions::is_known(version) => self.environment.module.version = version,
+            _ => {
+                let (text, newest) = (text.to_owned(), versions::NEWEST);
+                return fault(token.span, DeclarationError::UnknownVersion { text, newest });
+            }
         }
         Ok(())
     }

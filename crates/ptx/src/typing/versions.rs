@@ -8,6 +8,18 @@ use crate::{MbarrierAction, Op, Special};
 /// A version of PTX: major and minor.
 pub(crate) type Version = (u32, u32);
 
+/// The last minor version of each major one, from 1 on: those that `ptxas` 13.5 takes.
+const LAST: [u32; 9] = [5, 3, 2, 3, 1, 5, 8, 8, 5];
+
+/// The newest version that is known.
+pub(crate) const NEWEST: Version = (LAST.len() as u32, LAST[LAST.len() - 1]);
+
+/// Whether there is such a version.
+pub(crate) fn is_known((major, minor): Version) -> bool {
+    let last = (major as usize).checked_sub(1).and_then(|index| LAST.get(index));
+    last.is_some_and(|last| minor <= *last)
+}
+
 /// Versions, each with the opcodes (none: all) and the modifiers, which stand together (`!`: or do not), that came with it. Of several rows
 /// that fit, the newest counts.
 const NEEDS: &[(Version, &[&str], &[&str])] = &[
