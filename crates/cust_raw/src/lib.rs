@@ -102,7 +102,7 @@ impl fmt::Display for LoadError {
         match self {
             Self::NoLibrary => write!(
                 f,
-                "there is no NVIDIA driver on this machine ({} is not found)",
+                "no NVIDIA driver is installed (there is no {})",
                 if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" }
             ),
             Self::NoDevice => f.write_str("the NVIDIA driver sees no GPU"),

@@ -30,10 +30,7 @@ pub(super) const KERNEL_SOURCES: &str = env!("COALESCE_KERNEL_SOURCES");
 /// The note that the built-in PTX was made of other sources than those that the program was built beside.
 pub(super) fn stale(images: &[kernels::PtxImage], sources: &str) -> Option<String> {
     let stale = images.iter().find(|image| image.sources() != sources)?;
-    Some(format!(
-        "the kernels' sources have changed since their PTX for {} was made: `cargo xtask build-ptx` makes it anew",
-        stale.arch
-    ))
+    Some(format!("the kernels' sources are newer than their PTX for {}; run `cargo xtask build-ptx`", stale.arch))
 }
 
 /// The PTX texts there are to choose from, at least one, from the oldest target to the newest.
