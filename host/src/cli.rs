@@ -5,7 +5,7 @@
 //! met: one line then says why.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -20,6 +20,7 @@ use crate::limits::Limits;
 use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
+use crate::until_closed::UntilClosed;
 use crate::{check, course, labs, listing, output_file, run};
 
 /// Flags that every subcommand has.
@@ -59,8 +60,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match run(&matches) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
-        // Whoever reads our output has had enough, as `head` has. That is no failure.
-        Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error.to_string());
             ExitCode::from(error.exit_code())
@@ -102,7 +101,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     }
     let environment = device::Options::from_environment();
     let options = device::Options { ptx: global.ptx.or(environment.ptx), limits: global.limits };
-    let mut out = std::io::stdout().lock();
+    let mut out = UntilClosed::new(std::io::stdout().lock());
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         match name {
             "list" => listing::labs(global.format, &mut out)?,

@@ -18,7 +18,7 @@
 //! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
 //! | [`lines`], [`faults`] | what each line of a kernel's source did; what the sanitizer found |
 //! | [`limits`] | what a run may take: memory, steps, output |
-//! | [`cli`], [`listing`], [`progress`] | the program: arguments, lists, the progress bar |
+//! | [`cli`], [`listing`], [`progress`], `until_closed` | the program: arguments, lists, the progress bar, its output |
 //! | [`error`], [`memory`], [`units`] | one line for each error, how much memory there is, numbers for people |
 //! | `parallel` | work for all cores |
 //!
@@ -57,5 +57,6 @@ pub mod report;
 pub mod run;
 pub mod timing;
 pub mod units;
+mod until_closed;
 
 pub use error::{Error, Result};

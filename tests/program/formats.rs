@@ -61,3 +61,20 @@ fn a_reader_that_stops_early_is_no_failure() {
     assert!(ended.status.success(), "{ended:?}");
     assert!(ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
+
+#[test]
+fn an_error_is_one_whoever_reads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bad.ptx");
+    std::fs::write(&path, ".version 7.0\n.target sm_75\nnonsense\n").expect("a file");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_host"))
+        .arg("check")
+        .arg(&path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("the program ends");
+    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+}
