@@ -49,9 +49,28 @@ pub fn percent(value: f64) -> String {
     format!("{} %", three_digits(value))
 }
 
+/// A ratio of times for a sentence that goes on with "as": `1.35 times as fast`, `as fast` within 2 %, `3.11 times as slow`.
+pub fn as_fast(ratio: f64) -> String {
+    if (ratio - 1.0).abs() <= 0.02 {
+        "as fast".to_owned()
+    } else if ratio > 1.0 {
+        format!("{} times as fast", three_digits(ratio))
+    } else {
+        format!("{} times as slow", three_digits(1.0 / ratio))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ratios_are_words() {
+        assert_eq!(
+            [1.35, 1.015, 0.985, 0.5].map(as_fast),
+            ["1.35 times as fast", "as fast", "as fast", "2.00 times as slow"]
+        );
+    }
 
     #[test]
     fn sizes() {

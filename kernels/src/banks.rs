@@ -12,11 +12,13 @@
 //! | words of 8 and 16 bytes, side by side | 2 and 4: so many bytes take so many passes |
 //! | a structure of three words, field by field | 1: stride 3 |
 //! | a structure of two words, field by field | 2: stride 2 |
+//! | two words a thread: interleaved, lane `l` has words `2 l` and `2 l + 1` | 2 |
+//! | two words a thread: a block apart, words `l` and `l + 32` | 1 |
 //! | a column of 32 x 32 | 32 |
 //! | a column of 32 x 33 | 1 |
 //!
-//! The first GPUs (G80, Tesla) had 16 banks and served half a warp at a time; there the same table has gcd(s, 16) for each half.
-//! A stride of 16, harmless in no machine, was the worst there already.
+//! The first GPUs (G80, Tesla) had 16 banks and served half a warp at a time: gcd(s, 16) wavefronts for each half, so that a stride
+//! of 16 was the worst case already. Words of 1, 2, 8 and 16 bytes conflicted there, too: 8, 4, 8 and 32 wavefronts a warp.
 //!
 //! Each kernel fills its stage side by side, then reads it `rounds` times with the pattern, a word further each time (that moves all
 //! lanes alike and changes no conflict), and adds up what it reads.

@@ -13,9 +13,10 @@
 //! | [`cache_nc`] | `ld.global.nc` | the read-only path |
 //!
 //! Which is best depends on the pattern. *Aligned* reads touch each sector once, and no cache can help. *Misaligned* ones share a
-//! sector with their neighbour, which L1 keeps. *Strided* and *scattered* reads use 4 bytes of each line: where L1 fetches whole
-//! lines, as on Fermi, going past it saves three quarters of the traffic. A *stencil* reads each element several times, and lives
-//! on L1.
+//! sector with their neighbour, which L1 keeps. *Strided* reads use 4 bytes of each sector and every sector of a line: L1 neither
+//! helps nor hurts. *Scattered* reads use 4 bytes of each line: where L1 fetches whole lines, as on Fermi, going past it saves three
+//! quarters of the traffic. A *stencil* reads each element several times, and a *table* of 32 KB is read over and over: both live
+//! on L1, and the table shows how large it is.
 //!
 //! What to look for: L1's hits (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum`), the bytes from DRAM
 //! (`dram__bytes_read.sum`), on Fermi `gld_transactions`.

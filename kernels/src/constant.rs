@@ -21,7 +21,7 @@ use cuda_std::{GpuFloat, address_space, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{constant::ConstantCell, thread};
 
-/// Coefficients of a polynomial.
+/// The degree of the polynomial.
 pub const DEGREE: usize = 7;
 
 /// Entries of a table of 8-bit values.

@@ -2,15 +2,15 @@
 //!
 //! Each thread multiplies a pair of elements, and the block adds up the products in a tree. The tree needs a place that all threads of
 //! the block see. [`dot_global`] uses global memory: each step of the tree is a trip through the caches. [`dot_shared`] uses shared
-//! memory, which is as near as L1 and asks nobody. Either way the blocks' sums are added up by the host.
+//! memory, which is as close as L1, with no traffic beyond the multiprocessor. Either way the blocks' sums are added up by the host.
 //!
 //! The vectors may lie one directly behind the other in one allocation (*linear*), so that the second starts wherever the first ends,
 //! or each on the device's alignment (*aligned*).
 //!
 //! [`dot_best`] takes many pairs a thread, 16 bytes at a time, and adds up by shuffles: shared memory sees one value a warp.
 //!
-//! What to look for: requests and sectors to global memory, loads and stores both, of which the tree in shared memory has none; with
-//! linear vectors of odd lengths, one more sector for each load of the second.
+//! What to look for: requests and sectors to global memory, loads and stores both, to which the tree in shared memory adds none; with
+//! linear vectors whose length is not a multiple of 8, one more sector for each load of the second.
 //!
 //! Source: the lab sheet, exercise on vectors, variant 1 (1000 elements).
 

@@ -10,9 +10,10 @@
 //! | a particle of four `f64` | 32 bytes | 32 sectors, 25 % | 8, 100 % |
 //!
 //! In the end a warp uses every byte of an array of structures, only not at once: the other fields are still in the cache when it
-//! asks for them. That is why the read-only cache helped older GPUs, which kept nothing else in L1. What always helps is to load
-//! the structures as what they are, consecutive words, into shared memory, and take them apart there: a stride of three words is
-//! free of bank conflicts, since 3 and 32 have no common factor.
+//! asks for them. That is why the read-only cache helped on Kepler, whose L1 did not keep global loads, and why all four ways take
+//! the same time on an H200. Where no cache keeps the other fields, load the structures as what they are, consecutive words, into
+//! shared memory, and take them apart there: a stride of three words is free of bank conflicts, since 3 and 32 have no common
+//! factor.
 //!
 //! The same question in two dimensions: a thread that adds up 32 numbers of its own wants them in a column (`[32][n]`), not in a row
 //! (`[n][32]`), and a matrix should be one piece with a pitch, not a table of pointers to rows, which costs a load of 8 bytes before
@@ -58,7 +59,7 @@ pub struct Particle {
     pub speed: f64,
     /// How its speed changes.
     pub acceleration: f64,
-    /// After how long it is to be known where it is.
+    /// The time step.
     pub time: f64,
 }
 

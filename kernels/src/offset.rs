@@ -11,7 +11,7 @@
 //! * bytes used of each sector (`smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`): 100% and 80%, which for the
 //!   worked example's offsets 0, 11 and 128 is 100%, 80%, 100%;
 //! * the time, which hardly moves on today's GPUs: the sector that one warp leaves half used is the one that its neighbour
-//!   wants, and the cache still holds it. What misalignment costs is requests to the cache, not traffic to memory.
+//!   wants, and the cache still holds it. Misalignment costs extra sectors from the cache, and hardly any traffic to memory.
 //!
 //! Both kernels take blocks of any one-dimensional size. A grid has at least as many threads as the arrays have elements.
 

@@ -1,7 +1,7 @@
 //! Numbers of each row of a matrix: sum, mean, largest, smallest, sum of squares; and the mean of each column.
 //!
-//! The first idea is a thread for each row. It walks its row in global memory, and at each step the 32 lanes of a warp are 32 rows
-//! apart: 32 sectors for 32 floats. The second is a block for each row: its threads read the row side by side, and meet in shared
+//! The first idea is a thread for each row. It walks its row in global memory, and at each step the lanes of a warp are in 32
+//! different rows: 32 sectors for 32 floats. The second is a block for each row: its threads read the row side by side, and meet in shared
 //! memory.
 //!
 //! With columns it is the other way round. A thread for each column reads side by side with its neighbours all the way down, and global

@@ -9,7 +9,7 @@
 //! says how much of that is for whom.
 //!
 //! Each block stages a chunk of the input in shared memory and writes it back in reverse order. What to look for: that static and
-//! dynamic count the same; occupancy and its limiter as the chunk grows (`sm__maximum_warps_per_active_cycle_pct`,
+//! dynamic memory of the same size make the same accesses; occupancy and its limiter as the chunk grows (`sm__maximum_warps_per_active_cycle_pct`,
 //! `launch__occupancy_limit_shared_mem`), and the time.
 //!
 //! # Shapes

@@ -5,7 +5,7 @@
 //!
 //! | kernel | what it shows | sectors per request, load and store | wavefronts per shared load |
 //! | --- | --- | --- | --- |
-//! | [`transpose_copy`] | no transpose at all: the ceiling | 4, 4 | |
+//! | [`transpose_copy`] | no transpose at all: what `tiled` and `padded` can reach | 4, 4 | |
 //! | [`transpose_naive_reads`] | reads along the rows, writes down the columns | 4, 32 | |
 //! | [`transpose_naive_writes`] | the other way round | 32, 4 | |
 //! | [`transpose_block16`] | square blocks: two rows a warp, so each sector written holds two floats | 4, 16 | |
@@ -17,7 +17,9 @@
 //! `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and the same with `_op_st`), the bytes used of each sector
 //! (`smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct`), and for the tile
 //! `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` with its `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum`.
-//! The numbers of the table are those of whole tiles whose rows start on 32 bytes.
+//! The numbers of the table are those of whole tiles whose rows start on 32 bytes. The tile alone does not pay on an H200, where
+//! [`transpose_naive_writes`] is faster: its bank conflicts cost more than the reads down the columns, which often hit the caches.
+//! With the padding it does.
 //!
 //! # Shapes
 //!
@@ -55,7 +57,7 @@ pub const fn grid(rows: u32, cols: u32, tile: [u32; 2]) -> [u32; 3] {
     [cols.div_ceil(tile[0]), tiles_per_layer, layers]
 }
 
-/// Copies the matrix, in tiles as the transposes do: what the others can at best reach.
+/// Copies the matrix, in the same tiles with the same words: what [`transpose_tiled`] and [`transpose_padded`] can reach.
 ///
 /// # Safety
 /// `input` holds `rows` rows of `input_pitch >= cols` elements, `output` has room for `rows` rows of `output_pitch >= cols`,

@@ -40,7 +40,7 @@ pub struct Options {
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u64 << 26))]
     pub size: Option<u64>,
     /// Strides in elements, with commas between
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [2, 3, 8, 16, 32],
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "2,3,8,16,32",
           value_parser = whole_number(2, 1024u32))]
     pub stride: Vec<u32>,
     /// On the simulator without a model: the models to compare, with commas between, as --device sim:MODEL takes them

@@ -44,7 +44,13 @@ pub struct Options {
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u64 << 25))]
     pub size: Option<u64>,
     /// Patterns to read with, with commas between
-    #[arg(long, value_enum, value_name = "PATTERN,...", value_delimiter = ',', default_values_t = Reads::ALL)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PATTERN,...",
+        value_delimiter = ',',
+        default_value = "aligned,misaligned,strided,scattered,stencil,table"
+    )]
     pub pattern: Vec<Reads>,
 }
 
@@ -66,9 +72,6 @@ pub enum Reads {
 }
 
 impl Reads {
-    const ALL: [Self; 6] =
-        [Self::Aligned, Self::Misaligned, Self::Strided, Self::Scattered, Self::Stencil, Self::Table];
-
     fn name(self) -> &'static str {
         ["aligned", "misaligned", "strided", "scattered", "stencil", "table"][self as usize]
     }
@@ -184,20 +187,23 @@ impl Lab for Cache {
             group: group.to_owned(),
             cell,
         };
+        // The simulator without a model has no caches: say which model stands in for it.
+        let on = |place: &Place| place.model.as_str().map_or(String::new(), |model| format!(" on the {model} model"));
+        let (on_old, on_new) = (on(old), on(new));
         let unit = if device.properties().is_gpu() { "GB/s" } else { "hits in L1, and bytes from beyond it" };
         let plan = Plan::new(data, variants)
-            .grid(grid(&format!("operators: {unit}"), "pattern", "operator", "operators"))
+            .grid(grid(&format!("operators{on_new}: {unit}"), "pattern", "operator", "operators"))
             .grid(grid(
-                &format!("preference of the context or of the kernel: {unit}"),
+                &format!("preference of the context or of the kernel{on_new}: {unit}"),
                 "scope",
                 "prefers",
                 "configurations",
             ))
-            .grid(grid(&format!("carveout in percent: {unit}"), "pattern", "carveout", "carveouts"));
+            .grid(grid(&format!("carveout in percent{on_new}: {unit}"), "pattern", "carveout", "carveouts"));
         // One small table for each pattern: the two by two of the lectures.
         let compiled = self.options.pattern.iter().map(|pattern| {
             let group = format!("compiled, {}", pattern.name());
-            grid(&format!("{group}: {unit}"), "compiled", "l1", &group)
+            grid(&format!("{group}{on_old}: {unit}"), "compiled", "l1", &group)
         });
         Ok(compiled.fold(plan, Plan::grid).compact())
     }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::flag_values::whole_number;
 use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::three_digits;
+use crate::units::{as_fast, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 13 };
 
@@ -165,9 +165,9 @@ impl Lab for Constant {
         };
         let time = || {
             Some(format!(
-                "Constant memory is {} times as fast as global memory for the polynomial, and {} times for the table.",
-                three_digits(report.speedup("polynomial-constant", "polynomial-global")?),
-                three_digits(report.speedup("lookup-constant", "lookup-global")?)
+                "For the polynomial, constant memory is {} as global memory; for the table, it is {} as that.",
+                as_fast(report.speedup("polynomial-constant", "polynomial-global")?),
+                as_fast(report.speedup("lookup-constant", "lookup-global")?)
             ))
         };
         [time(), counted(), requests()].into_iter().flatten().collect()

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::flag_values::power_of_two;
 use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::three_digits;
+use crate::units::{as_fast, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1000 };
 
@@ -141,20 +141,23 @@ impl Lab for Dot {
         let counted = || {
             let (global, shared) = (requests("global-aligned")?, requests("shared-aligned")?);
             Some(format!(
-                "Adding up in global memory takes {global} requests to it, in shared memory {shared}, the vectors' own."
+                "With the tree in global memory there are {global} requests to it; in shared memory {shared} are left, for the vectors \
+                 and the blocks' sums."
             ))
         };
         let sectors = || {
-            let of = |name| report.counters(name)?.global.load.sectors_per_request();
-            Some(format!(
-                "A load touches {} sectors of linear vectors and {} of aligned ones.",
-                three_digits(of("shared-linear")?),
-                three_digits(of("shared-aligned")?)
-            ))
+            let of = |name| report.counters(name)?.global.load.sectors_per_request().map(three_digits);
+            let (linear, aligned) = (of("shared-linear")?, of("shared-aligned")?);
+            Some(match linear == aligned {
+                true => "Linear vectors of this length end where a sector does, so aligned ones are no better: try a length that is \
+                         not a multiple of 8."
+                    .to_owned(),
+                false => format!("A load touches {linear} sectors of linear vectors and {aligned} of aligned ones."),
+            })
         };
         let time = || {
             let times = report.speedup("shared-aligned", "global-aligned")?;
-            Some(format!("Shared memory is {} times as fast as global memory.", three_digits(times)))
+            Some(format!("Shared memory is {} as global memory.", as_fast(times)))
         };
         [time(), counted(), sectors()].into_iter().flatten().collect()
     }

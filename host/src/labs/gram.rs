@@ -151,7 +151,7 @@ impl Lab for Gram {
         let wavefronts = |name| report.counters(name)?.shared.load.wavefronts_per_request();
         let counted = || {
             let small = format!(
-                "A shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17",
+                "On average of the two tiles, a shared load takes {} wavefronts in tiles of 16 x 16 and {} of 16 x 17",
                 three_digits(wavefronts("tiled16")?),
                 three_digits(wavefronts("padded16")?)
             );

@@ -28,7 +28,7 @@ pub struct MatrixFlags {
     /// Rows of the matrix; 1000 is the lab sheet's size [default: large against a GPU's caches, or quick on the simulator]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
     pub rows: Option<u32>,
-    /// Columns of the matrix [default: as --rows]
+    /// Columns of the matrix [default: as --rows; 120 in the lab pitch]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
     pub cols: Option<u32>,
     /// Take the float32 matrix in this NumPy file instead of a random one

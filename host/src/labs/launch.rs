@@ -28,10 +28,10 @@ const ROOM: Room = Room { what: "incrementing a vector", on_device: 2, on_host: 
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Words to load, with commas between
-    #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', default_values_t = Word::ALL)]
+    #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', default_value = "f32,f32x2,f32x4")]
     pub word: Vec<Word>,
     /// Independent loads of a thread, with commas between: 1, 2, 4, 8
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 2, 4, 8], value_parser = loads)]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,8", value_parser = loads)]
     pub loads: Vec<u32>,
     /// Threads of a block, with commas between [default: 64,256,1024 on a GPU, 256 on the simulator]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
@@ -62,8 +62,6 @@ fn loads(text: &str) -> std::result::Result<u32, String> {
 }
 
 impl Word {
-    const ALL: [Self; 3] = [Self::F32, Self::F32x2, Self::F32x4];
-
     fn name(self) -> &'static str {
         ["f32", "f32x2", "f32x4"][self as usize]
     }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::flag_values::whole_number;
 use crate::random::Random;
 use crate::report::{LabReport, Subject};
-use crate::units::{percent, three_digits};
+use crate::units::{as_fast, percent, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 };
 
@@ -166,9 +166,9 @@ impl Lab for Layout {
         };
         let time = || {
             Some(format!(
-                "Three arrays are {} times as fast as an array of points, a column a thread {} times as fast as a row a thread.",
-                three_digits(report.speedup("points-arrays", "points-direct")?),
-                three_digits(report.speedup("sums-columns", "sums-rows")?)
+                "Three arrays are {} as an array of points, a column a thread is {} as a row a thread.",
+                as_fast(report.speedup("points-arrays", "points-direct")?),
+                as_fast(report.speedup("sums-columns", "sums-rows")?)
             ))
         };
         let rows = || {

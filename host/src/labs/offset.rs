@@ -131,10 +131,9 @@ impl Lab for Offset {
             let slowest = report.variants.iter().filter_map(|variant| Some((variant, variant.speedup?)));
             let (variant, speedup) = slowest.min_by(|a, b| a.1.total_cmp(&b.1))?;
             Some(format!(
-                "The slowest offset, {}, costs {} of the time of offset 0: the sector that a warp shares with its neighbour is \
-                 fetched once and found in the cache the second time.",
+                "The slowest offset, {}, takes {} times as long as offset 0: neighbouring warps share the extra sector in the cache.",
                 variant.name,
-                percent(100.0 / speedup)
+                three_digits(1.0 / speedup)
             ))
         };
         [time(), sectors()].into_iter().flatten().collect()

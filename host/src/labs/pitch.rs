@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::flag_values::whole_number;
 use crate::random::Random;
 use crate::report::{LabReport, Subject};
-use crate::units::{percent, three_digits};
+use crate::units::{as_fast, percent, three_digits};
 
 /// The lecture's rows.
 const COLUMNS: u32 = 120;
@@ -180,10 +180,9 @@ impl Lab for Pitch {
         };
         let time = || {
             Some(format!(
-                "By rows the pitched matrix is {} times as fast as the linear one; its transposed copy is {} times as fast as its \
-                 columns.",
-                three_digits(report.speedup("rows-pitched", "rows-linear")?),
-                three_digits(report.speedup("transposed-pitched", "columns-pitched")?)
+                "By rows the pitched matrix is {} as the linear one; its transposed copy is {} as its columns.",
+                as_fast(report.speedup("rows-pitched", "rows-linear")?),
+                as_fast(report.speedup("transposed-pitched", "columns-pitched")?)
             ))
         };
         [time(), rows(), lines(), columns()].into_iter().flatten().collect()
@@ -220,7 +219,7 @@ impl Pitch {
         variant
             .axis("memory", memory)
             .axis("pitch_bytes", matrix.pitch() * size_of::<f32>())
-            .axis("extra_memory_%", (extra * 10.0).round() / 10.0)
+            .axis("extra_memory_%", (extra * 100.0).round() / 100.0)
     }
 
     /// Reads the matrix, or its transposed copy.

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::flag_values::power_of_two;
 use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::three_digits;
+use crate::units::{as_fast, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 16384, on_simulator: 1000 };
 
@@ -159,16 +159,15 @@ impl Lab for Rows {
         };
         let columns = || {
             Some(format!(
-                "With a thread for each column it touches {}: columns need no shared memory to be read side by side.",
+                "With a thread for each column it touches {}: reading columns is coalesced without shared memory.",
                 three_digits(sectors("column-means-global-linear")?)
             ))
         };
         let time = || {
             Some(format!(
-                "A block for each row is {} times as fast as a thread for each; eight threads for each column are {} times as fast \
-                 as one.",
-                three_digits(report.speedup("sum-shared-linear", "sum-global-linear")?),
-                three_digits(report.speedup("column-means-shared-linear", "column-means-global-linear")?)
+                "A block for each row is {} as a thread for each; eight threads for each column are {} as one.",
+                as_fast(report.speedup("sum-shared-linear", "sum-global-linear")?),
+                as_fast(report.speedup("column-means-shared-linear", "column-means-global-linear")?)
             ))
         };
         [time(), rows(), columns()].into_iter().flatten().collect()

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::flag_values::whole_number;
 use crate::random::Random;
 use crate::report::{LabReport, Subject, VariantReport};
-use crate::units::{percent, three_digits};
+use crate::units::{as_fast, percent};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 };
 
@@ -136,7 +136,7 @@ impl Lab for Shared {
         let occupied = || {
             let (least, most) = (dynamic().min_by_key(|it| kilobytes(it))?, dynamic().max_by_key(|it| kilobytes(it))?);
             Some(format!(
-                "A block with {} KB of shared memory leaves an occupancy of {}, with {} KB of {}.",
+                "With {} KB of shared memory a block the occupancy is {}, with {} KB it is {}.",
                 kilobytes(least)?,
                 percent(occupancy(least)?),
                 kilobytes(most)?,
@@ -147,13 +147,13 @@ impl Lab for Shared {
             let (fixed, dynamic) = (report.counters("static-16")?, report.counters("dynamic-16")?);
             let same = fixed.shared == dynamic.shared && fixed.global == dynamic.global;
             Some(format!(
-                "Static and dynamic shared memory of the same size count {}.",
-                if same { "the same" } else { "differently" }
+                "Static and dynamic shared memory of the same size make {} accesses.",
+                if same { "the same" } else { "different" }
             ))
         };
         let time = || {
             let ratio = report.speedup("static-16", "dynamic-16")?;
-            Some(format!("Static shared memory is {} times as fast as dynamic of the same size.", three_digits(ratio)))
+            Some(format!("Static shared memory is {} as dynamic of the same size.", as_fast(ratio)))
         };
         [time(), occupied(), same()].into_iter().flatten().collect()
     }

@@ -13,7 +13,7 @@ use crate::device::{Buffer, Device, LaunchConfig};
 use crate::error::Result;
 use crate::flag_values::{positive_number, whole_number};
 use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::{percent, three_digits};
+use crate::units::{as_fast, percent};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1000 };
 
@@ -78,7 +78,7 @@ impl Lab for Table {
     }
 
     fn parameters(&self) -> Value {
-        json!({"size": self.size, "step": self.step, "block": self.options.block})
+        json!({"size": self.size, "step": as_written(self.step), "block": self.options.block})
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
@@ -112,7 +112,7 @@ impl Lab for Table {
         };
         let time = || {
             let times = report.speedup("fast", "accurate")?;
-            Some(format!("Fast math is {} times as fast as accurate math.", three_digits(times)))
+            Some(format!("Fast math is {} as accurate math.", as_fast(times)))
         };
         [time(), errors(), simulated(), instructions()].into_iter().flatten().collect()
     }
@@ -142,6 +142,11 @@ impl Math {
             Self::Fast => (Tolerance::Roundings(4), 4.0 + root),
         }
     }
+}
+
+/// The number that a float's shortest decimal form is: 0.01 and not 0.009999999776.
+fn as_written(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::from(number))
 }
 
 impl Table {

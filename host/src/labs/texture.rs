@@ -17,7 +17,7 @@ use crate::device::{
 use crate::error::{Error, Result};
 use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
-use crate::units::three_digits;
+use crate::units::{as_fast, three_digits};
 
 /// The side of the image where no flag says otherwise.
 const SIDE_ON_GPU: u32 = 8192;
@@ -205,9 +205,9 @@ impl Lab for Texture {
         };
         let time = || {
             Some(format!(
-                "Down the columns the texture is {} times as fast as row order, along the rows {} times.",
-                three_digits(report.speedup("columns-texture", "columns-row-order")?),
-                three_digits(report.speedup("rows-texture", "rows-row-order")?)
+                "Down the columns the texture is {} as row order; along the rows it is {} as that.",
+                as_fast(report.speedup("columns-texture", "columns-row-order")?),
+                as_fast(report.speedup("rows-texture", "rows-row-order")?)
             ))
         };
         [time(), counted()].into_iter().flatten().collect()

@@ -65,7 +65,8 @@ impl Grid {
         }
         let ranks = || cells.iter().filter_map(|(.., cell)| cell.rank);
         let best = ranks().fold(f64::NEG_INFINITY, f64::max);
-        let competing = ranks().any(|rank| rank < best);
+        // Where most cells are as good as the best, there is none to mark.
+        let competing = 2 * ranks().filter(|&rank| rank == best).count() <= ranks().count();
         let corner = format!("{} \\ {}", words(self.rows), words(self.columns));
         let mut texts =
             vec![std::iter::once(corner).chain(columns.iter().map(|value| super::table::plain(value))).collect()];

@@ -9,13 +9,13 @@ const SECTORS: &str = "Sectors are 32 bytes: a warp that asks for 32 neighbourin
 const WAVEFRONTS: &str = "Wavefronts are passes over the banks of shared memory: 1 without bank conflicts.";
 
 const WIDE_WAVEFRONTS: &str = "Wavefronts are passes over the banks of shared memory: without bank conflicts, 1 for words of up to 4 \
-                               bytes, 2 for 8, 4 for 16.";
+                               bytes, up to 2 for 8, up to 4 for 16.";
 
 const HALF_WARP_WAVEFRONTS: &str = "Wavefronts are passes over the 16 banks of shared memory, for each half warp: 2 without bank \
                                     conflicts.";
 
 const TRANSACTIONS: &str = "Transactions are as this GPU makes them, with the part of their bytes that was asked for. Both caches \
-                            are empty at the start; what waits in L2 at the end is not written.";
+                            are empty at the start; dirty lines that are left in L2 at the end are not counted as written.";
 
 const TEXTURES: &str =
     "A GPU takes a warp four lanes at a time for textures, eight where the texture is linear memory.";

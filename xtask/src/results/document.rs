@@ -23,7 +23,7 @@ pub(super) fn of(results: &Results) -> String {
              result was compared with a reference on the CPU before it was timed, and was right. \"Of the copy\" is the part of the \
              bandwidth that the driver's own copy from device to device reached with as many bytes in the same run. Data is larger than \
              the level-2 cache, or the cache is flushed before each launch; only launches shorter than 50 us are timed many at once, in a \
-             warm cache."
+             warm cache. Some kernels have changed since they were timed: they are named below the comparison with nvcc."
         )
     );
     sheets(&mut text, results);
