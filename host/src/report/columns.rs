@@ -37,6 +37,13 @@ pub enum Subject {
     LocalMemory,
 }
 
+impl Subject {
+    /// Whether its columns are about sectors.
+    pub(super) fn has_sectors(self) -> bool {
+        matches!(self, Self::GlobalLoads | Self::GlobalStores | Self::Textures | Self::LocalMemory)
+    }
+}
+
 /// What a column stands with: a table shows groups of columns whole where they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {

@@ -29,7 +29,9 @@ pub(super) fn of(report: &LabReport) -> Vec<String> {
         report.variants.iter().filter_map(|variant| variant.counters.as_ref()).any(test)
     };
     if counted(&|_| true) {
-        legend.push(SECTORS.into());
+        if report.subjects.iter().any(|subject| subject.has_sectors()) {
+            legend.push(SECTORS.into());
+        }
         let rules: Vec<_> = report.variants.iter().filter(|variant| uses_shared(variant)).map(bank_rule).collect();
         let wide = counted(&|counters| {
             let accesses = [counters.shared.load, counters.shared.store];

@@ -198,7 +198,7 @@ pub fn pitch() {
     near(Some(lines("rows-linear")), linear, "rows-linear");
     near(Some(lines("rows-pitched")), 1.0, "rows-pitched");
     let extra = |name: &str| variant(&report, name).fact("extra_memory_%").and_then(serde_json::Value::as_f64);
-    near(extra("rows-pitched on fermi"), 6.7, "512 bytes for 480");
+    near(extra("rows-pitched on fermi"), 6.67, "512 bytes for 480");
     near(extra("rows-linear on fermi"), 0.0, "linear");
     for memory in ["linear", "pitched"] {
         load_sectors(&report, &format!("columns-{memory}"), 32.0);
