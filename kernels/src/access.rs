@@ -12,6 +12,11 @@
 //! | one word | `a[0]` for the whole warp | 1, 3.125 % | 1, 12.5 % |
 //! | stride s | `a[s * i]` | s, 100 / s % | 4 s, 100 / s % (up to 8) |
 //! | scattered | each lane in a line of its own | 32, 3.125 % | 32, 12.5 % |
+//! | difference of neighbours | `a[i + 1]` and `a[i]` | 2 and 1 | 5 and 4 |
+//! | difference far apart | `a[64 * i]` and `a[i]` | 32 and 1 | 32 and 4 |
+//! | random | anywhere | nearly 32 | nearly 32 |
+//!
+//! The program shows the mean of the two loads of a difference: 1.50 lines, 4.50 sectors.
 //!
 //! What to look for: sectors per request and the bytes used of each
 //! (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` over `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`,

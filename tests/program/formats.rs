@@ -1,6 +1,6 @@
 //! The formats of the output.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::{json, output};
 
@@ -48,16 +48,21 @@ fn every_table_fits_100_columns() {
     }
 }
 
-#[test]
-fn a_reader_that_stops_early_is_no_failure() {
+/// Runs the program with nobody to read its output.
+fn unread(arguments: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_host"))
-        .args(["offset", "--device", "sim", "--format", "json", "--size", "5000"])
+        .args(arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
     drop(child.stdout.take());
-    let ended = child.wait_with_output().expect("the program ends");
+    child.wait_with_output().expect("the program ends")
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_failure() {
+    let ended = unread(&["offset", "--device", "sim", "--format", "json", "--size", "5000"]);
     assert!(ended.status.success(), "{ended:?}");
     assert!(ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
@@ -67,14 +72,6 @@ fn an_error_is_one_whoever_reads() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("bad.ptx");
     std::fs::write(&path, ".version 7.0\n.target sm_75\nnonsense\n").expect("a file");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_host"))
-        .arg("check")
-        .arg(&path)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    drop(child.stdout.take());
-    let ended = child.wait_with_output().expect("the program ends");
+    let ended = unread(&["check", path.to_str().expect("a path of plain text")]);
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
 }
