@@ -43,7 +43,7 @@ pub enum Error {
 /// The file.
 #[derive(Debug, PartialEq, Deserialize, Serialize)]
 struct Counted {
-    /// On what and with what it was counted.
+    /// The machine and the tools that counted.
     machine: String,
     /// The metrics, by Nsight Compute's names.
     metrics: Vec<String>,

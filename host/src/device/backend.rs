@@ -57,7 +57,7 @@ pub(super) trait Backend {
     /// Sets the preference of launches that have none of their own.
     fn prefer(&self, cache: CacheConfig) -> Result<()>;
 
-    /// Address and size of a static of the kernels, by its name in the PTX. `None` if there is none.
+    /// The address and size of a static of the kernels, if the PTX has one of this name.
     fn symbol(&self, name: &str) -> Result<Option<(u64, u64)>>;
 
     /// Starts a copy from the host on a second stream. Launches that are started later wait for it.

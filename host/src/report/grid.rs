@@ -65,7 +65,7 @@ impl Grid {
         }
         let ranks = || cells.iter().filter_map(|(.., cell)| cell.rank);
         let best = ranks().fold(f64::NEG_INFINITY, f64::max);
-        // Where most cells are as good as the best, there is none to mark.
+        // Where most cells tie for the best, none is marked.
         let competing = 2 * ranks().filter(|&rank| rank == best).count() <= ranks().count();
         let corner = format!("{} \\ {}", words(self.rows), words(self.columns));
         let mut texts =
