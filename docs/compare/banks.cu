@@ -68,15 +68,26 @@ extern "C" __global__ void __launch_bounds__(32)
     });
 }
 
-// A structure of `words` words for each lane, field by field.
-extern "C" __global__ void __launch_bounds__(32)
-    banks_structure(const unsigned* input, unsigned* output, unsigned rounds, unsigned words) {
-    const unsigned* fields = fill<unsigned>(input) + words * threadIdx.x;
+// A structure of `Words` words for each lane, field by field. Volatile, since a round reads a word of the round before again, and
+// is meant to.
+template <unsigned Words>
+__device__ __forceinline__ void field_by_field(const unsigned* input, unsigned* output, unsigned rounds) {
+    const volatile unsigned* fields = fill<unsigned>(input) + Words * threadIdx.x;
     add_up(output, rounds, [=](unsigned round) {
         unsigned sum = 0;
-        for (unsigned field = 0; field < words; ++field) sum += fields[field + round];
+        for (unsigned field = 0; field < Words; ++field) sum += fields[field + round];
         return sum;
     });
+}
+
+extern "C" __global__ void __launch_bounds__(32)
+    banks_structure2(const unsigned* input, unsigned* output, unsigned rounds) {
+    field_by_field<2>(input, output, rounds);
+}
+
+extern "C" __global__ void __launch_bounds__(32)
+    banks_structure3(const unsigned* input, unsigned* output, unsigned rounds) {
+    field_by_field<3>(input, output, rounds);
 }
 
 // Two elements a thread, `apart` words apart: 1 is interleaved, 32 is block-apart.

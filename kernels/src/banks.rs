@@ -156,21 +156,39 @@ pub unsafe fn banks_bytes16(input: *const u32, output: *mut u32, rounds: u32) {
     });
 }
 
-/// A structure of `words` words for each lane, field by field: each load has a stride of `words`.
+/// A structure of `WORDS` words for each lane, field by field: each load has a stride of `WORDS`.
 ///
 /// # Safety
-/// As for [`banks_stride`], with `words` as its stride.
+/// As for [`banks_stride`], with `WORDS` as its stride.
+#[gpu_only]
+#[inline(always)]
+unsafe fn field_by_field<const WORDS: u32>(input: *const u32, output: *mut u32, rounds: u32) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let stage = fill(input);
+        let first = (WORDS * thread::thread_idx_x()) as usize;
+        add_up(output, rounds, |round| {
+            (0..WORDS).fold(0, |sum, field| sum.wrapping_add(shared::load(stage.add(first + round + field as usize))))
+        });
+    }
+}
+
+/// A structure of two words for each lane, field by field.
+///
+/// # Safety
+/// As for [`banks_stride`], with a stride of 2.
 #[kernel(launch_bounds(32))]
-pub unsafe fn banks_structure(input: *const u32, output: *mut u32, rounds: u32, words: u32) {
-    let stage = fill(input);
-    let first = (words * thread::thread_idx_x()) as usize;
-    add_up(output, rounds, |round| {
-        let mut sum = 0_u32;
-        for field in 0..words {
-            sum = sum.wrapping_add(shared::load(stage.add(first + round + field as usize)));
-        }
-        sum
-    });
+pub unsafe fn banks_structure2(input: *const u32, output: *mut u32, rounds: u32) {
+    field_by_field::<2>(input, output, rounds);
+}
+
+/// A structure of three words for each lane, field by field.
+///
+/// # Safety
+/// As for [`banks_stride`], with a stride of 3.
+#[kernel(launch_bounds(32))]
+pub unsafe fn banks_structure3(input: *const u32, output: *mut u32, rounds: u32) {
+    field_by_field::<3>(input, output, rounds);
 }
 
 /// Two elements a thread, `apart` words apart: 1 is interleaved, lane `l` reads words `2 l` and `2 l + 1`; 32 is block-apart, lane `l`

@@ -49,7 +49,10 @@ unsafe fn increment<Word: Copy + Add<Output = Word>, const LOADS: usize>(data: *
     unsafe {
         while i + (LOADS - 1) * threads < count {
             // All loads of a round start before the first one is used: a thread has LOADS words in flight.
-            let values: [Word; LOADS] = core::array::from_fn(|load| *words.add(i + load * threads));
+            let mut values = [step; LOADS];
+            for (load, value) in values.iter_mut().enumerate() {
+                *value = *words.add(i + load * threads);
+            }
             for (load, &value) in values.iter().enumerate() {
                 *words.add(i + load * threads) = value + step;
             }

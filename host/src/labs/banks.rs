@@ -269,7 +269,8 @@ fn launch_pattern(
         Reads::Bytes(2) => launcher.launch(&kernel::banks_bytes2, launch, (input, output, rounds)),
         Reads::Bytes(8) => launcher.launch(&kernel::banks_bytes8, launch, (input, output, rounds)),
         Reads::Bytes(_) => launcher.launch(&kernel::banks_bytes16, launch, (input, output, rounds)),
-        Reads::Structure(words) => launcher.launch(&kernel::banks_structure, launch, (input, output, rounds, words)),
+        Reads::Structure(2) => launcher.launch(&kernel::banks_structure2, launch, (input, output, rounds)),
+        Reads::Structure(_) => launcher.launch(&kernel::banks_structure3, launch, (input, output, rounds)),
         Reads::Two(apart) => launcher.launch(&kernel::banks_two, launch, (input, output, rounds, apart)),
     }
 }

@@ -93,8 +93,8 @@ const WAYS: [Way; 4] = [
     Way { name: "rows", step_x: [1, 0], step_y: [0, 1], origin: [0, 0], block: [32, 8] },
     Way { name: "columns", step_x: [0, 1], step_y: [1, 0], origin: [0, 0], block: [32, 8] },
     Way { name: "diagonals", step_x: [1, 1], step_y: [0, 1], origin: [0, 0], block: [32, 8] },
-    // Warps of 4 x 8 threads, none of which begins where a sector does.
-    Way { name: "windows", step_x: [1, 0], step_y: [0, 1], origin: [3, 1], block: [4, 8] },
+    // Each warp has 4 x 8 threads, and none begins where a sector does.
+    Way { name: "windows", step_x: [1, 0], step_y: [0, 1], origin: [3, 1], block: [4, 64] },
 ];
 
 /// Where the images of a walk lie.
@@ -356,7 +356,7 @@ impl Texture {
     fn walk(&self, way: Way, place: Place) -> Variant<'_, Data> {
         let Way { name, step_x, step_y, origin, block } = way;
         let side = self.side as u32;
-        let launch = covering(side, block);
+        let launch = covering(side, block.map(|threads| threads.min(side)));
         let walk = Walk { step_x, step_y, origin, mask: side - 1 };
         Variant::new(
             format!("{name}-{}", place.name()),

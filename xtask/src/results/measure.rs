@@ -91,6 +91,8 @@ fn run_of(report: &Value) -> Run {
             percent_of_copy: variant["percent_of_copy"].as_f64(),
             gflops: variant["gflops"].as_f64(),
             speedup: variant["speedup"].as_f64(),
+            occupancy: variant["occupancy"]["percent"].as_f64(),
+            bytes_in_flight: variant["parameters"]["bytes_in_flight"].as_f64(),
         })
     };
     Run {

@@ -97,6 +97,12 @@ struct Variant {
     percent_of_copy: Option<f64>,
     gflops: Option<f64>,
     speedup: Option<f64>,
+    /// Percent of a multiprocessor's warps that can be there at once.
+    #[serde(default)]
+    occupancy: Option<f64>,
+    /// Bytes that the threads of a multiprocessor ask for at once, where the lab is about that.
+    #[serde(default)]
+    bytes_in_flight: Option<f64>,
 }
 
 /// One variant, timed with our kernels and with nvcc's.

@@ -102,12 +102,6 @@ pub(super) const TWINS: &[&str] = &[
     "texture",
 ];
 
-/// What is known of the kernels above the bound.
-pub(super) const ABOVE: &str = "In these the loops counted with 64 bits, or found each address anew, so the assembler did not unroll \
-                                them as it does nvcc's. The sources have 32-bit counters now. In their SASS the reductions and dot \
-                                products have as many instructions as nvcc's or fewer, and the loops of the others are unrolled as deep or \
-                                deeper. They have not been timed again since.";
-
 /// The lab that a command runs.
 pub(super) fn lab(arguments: &str) -> &str {
     arguments.split(' ').next().unwrap_or_default()
