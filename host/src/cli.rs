@@ -53,6 +53,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         crate::progress::clear_line();
         std::process::exit(130);
     });
+    // Beyond `ulimit -f` a write fails like any other; without a handler the signal would end the program and leave the file.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return usage(&error),

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 pub fn available_on_host() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let machine = parse_available(&text)?;
-    Some(control_group_limit().map_or(machine, |limit| machine.min(limit)))
+    let limits = [control_group_limit(), address_space_limit()];
+    Some(limits.into_iter().flatten().fold(machine, u64::min))
 }
 
 fn parse_available(meminfo: &str) -> Option<u64> {
@@ -22,6 +23,23 @@ fn control_group_limit() -> Option<u64> {
     let limit = number("/sys/fs/cgroup/memory.max")?;
     let used = number("/sys/fs/cgroup/memory.current")?;
     Some(limit.saturating_sub(used))
+}
+
+/// Address space that is kept for the program itself under a limit: its threads' stacks, and what the allocator sets aside for each.
+const PROGRAM: u64 = 192 << 20;
+
+/// What `ulimit -v` still leaves for data; `None` where there is no such limit.
+fn address_space_limit() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let limit = parse_address_space(&limits)?;
+    // The first number of `statm` is the address space in use, in pages.
+    let used = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = used.split(' ').next()?.parse().ok()?;
+    Some(limit.saturating_sub(pages.saturating_mul(4096).saturating_add(PROGRAM)))
+}
+
+fn parse_address_space(limits: &str) -> Option<u64> {
+    limits.lines().find_map(|line| line.strip_prefix("Max address space"))?.split_whitespace().next()?.parse().ok()
 }
 
 /// Whether the host has `needed` more bytes for `what`.
@@ -47,6 +65,17 @@ mod tests {
         let text = "MemTotal:       16000 kB\nMemAvailable:    8000 kB\nBuffers: 1 kB\n";
         assert_eq!(parse_available(text), Some(8_192_000));
         assert_eq!(parse_available("nothing"), None);
+    }
+
+    #[test]
+    fn limits_are_read() {
+        let text = "Max cpu time              unlimited            unlimited            seconds\n\
+                    Max address space         307200000            unlimited            bytes\n";
+        assert_eq!(parse_address_space(text), Some(307_200_000));
+        assert_eq!(
+            parse_address_space("Max address space         unlimited            unlimited            bytes"),
+            None
+        );
     }
 
     #[test]

@@ -44,7 +44,8 @@ impl Progress {
             bar.set_style(style);
         }
         let (end, ended) = channel();
-        let waiting = std::thread::spawn({
+        // Where no thread can be started, there is no bar.
+        let waiting = std::thread::Builder::new().spawn({
             let bar = bar.clone();
             move || {
                 if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
@@ -53,7 +54,7 @@ impl Progress {
                 }
             }
         });
-        Self { shown: Some(Arc::new(Shown { bar, steps: AtomicU64::new(0), end: Some(end), waiting: Some(waiting) })) }
+        Self { shown: Some(Arc::new(Shown { bar, steps: AtomicU64::new(0), end: Some(end), waiting: waiting.ok() })) }
     }
 
     /// So many more steps are to come.

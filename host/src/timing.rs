@@ -208,8 +208,9 @@ mod tests {
         }
     }
 
+    /// The time is never up: how far these tests get must not depend on what else the machine does.
     fn policy() -> Policy {
-        Policy { time_limit: Duration::from_millis(40), noise: 0.002 }
+        Policy { time_limit: Duration::from_secs(600), noise: 0.002 }
     }
 
     const L2: Option<u64> = Some(50 << 20);

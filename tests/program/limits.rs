@@ -206,3 +206,46 @@ fn links_are_followed_or_refused() {
     }
     assert_eq!(files_in(folder.path()).len(), 5);
 }
+
+/// The program as a shell runs it under a limit of its own.
+#[cfg(target_os = "linux")]
+fn under(folder: &Path, limit: &str, arguments: &str) -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new("sh");
+    let script = format!("ulimit {limit}; exec \"$0\" {arguments}");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_host")]).current_dir(folder).env_remove("COALESCE_PTX");
+    command
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_threads_one_thread_does_it() {
+    let folder = folder();
+    // No address space for the stacks of rayon's threads.
+    for device in ["sim", "sim:hopper"] {
+        let arguments = format!("transpose --padded --rows 200 --cols 200 --device {device}");
+        let plain = host(&arguments).output().expect("the program runs");
+        let mut command = under(folder.path(), "-v 400000", &arguments);
+        command.env("RUST_MIN_STACK", "1000000000");
+        let run = command.output().expect("the program runs");
+        assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+        assert_eq!(run.stdout, plain.stdout);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_address_space_is_one_line() {
+    let folder = folder();
+    let arguments = "transpose --device sim --rows 2000 --cols 2000";
+    fails(under(folder.path(), "-v 300000", arguments), 2, &["2000 x 2000", "of memory"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_beyond_the_limit_is_not_written() {
+    let folder = folder();
+    let before = files_in(folder.path());
+    let arguments = "transpose --padded --rows 200 --cols 200 --device sim --output t.npy";
+    fails(under(folder.path(), "-f 1", arguments), 2, &["t.npy: cannot be written: File too large"]);
+    assert_eq!(files_in(folder.path()), before);
+}

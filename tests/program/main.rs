@@ -6,6 +6,8 @@
 mod bad_input;
 mod check;
 mod course;
+#[cfg(unix)]
+mod documents;
 mod faults;
 mod files;
 mod formats;

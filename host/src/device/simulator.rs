@@ -1,7 +1,9 @@
 //! The simulator as a device.
 
 use std::cell::{Cell, RefCell};
+use std::error::Error as _;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use cuda_std::launch::Arguments;
 use simt::{
@@ -64,6 +66,17 @@ pub(super) struct Simulator {
     limits: Limits,
     /// The arrays that there have been, by the numbers that buffers know them by.
     arrays: RefCell<Vec<ArrayHandle>>,
+}
+
+/// The threads that run blocks: all of rayon's pool (`None`), or this one alone where the system starts no others, as under
+/// `ulimit -v`. Asked for here, since rayon panics if its pool cannot be made when it is first used.
+fn threads() -> Option<usize> {
+    static THREADS: OnceLock<Option<usize>> = OnceLock::new();
+    *THREADS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
+        // An error with a source is the system's; the other one says that there is a pool.
+        Err(error) if error.source().is_some() => Some(1),
+        _ => None,
+    })
 }
 
 /// The GPU that the simulator runs as, and how loads that do not say are cached.
@@ -251,6 +264,7 @@ impl Backend for Simulator {
             },
             carveout: config.carveout.or(wish(config.cache)).or(wish(self.preferred.get())),
             registers: config.registers,
+            threads: threads(),
             ..Launch::default()
         };
         if self.placed.is_some() && config.checks.any() {

@@ -194,13 +194,14 @@ impl<'l> Launched<'l> {
         let counted = match placement {
             None => self.run_in_parallel(threads, workers),
             Some(placement) => {
-                let on_model = || resident::run(&self, &placement);
-                let (counted, counters) = match threads.map(|_| rayon::ThreadPoolBuilder::new().num_threads(workers)) {
-                    Some(pool) => match pool.build() {
-                        Ok(pool) => pool.install(on_model),
-                        Err(_) => on_model(),
+                let on_model = |workers| resident::run(&self, &placement, workers);
+                let (counted, counters) = match threads {
+                    Some(_) if workers > 1 => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
+                        Ok(pool) => pool.install(|| on_model(workers)),
+                        // The host has no threads to give: the result is the same.
+                        Err(_) => on_model(1),
                     },
-                    None => on_model(),
+                    _ => on_model(workers),
                 };
                 modelled = Some((placement.occupancy, counters));
                 counted

@@ -41,8 +41,13 @@ struct Slot<'l> {
     runs: bool,
 }
 
-/// Runs all blocks of a launch. Where one faults, or the launch is cancelled, the rest is left.
-pub(super) fn run(launched: &Launched, placement: &Placement) -> (Vec<InstructionCounters>, ModelCounters) {
+/// Runs all blocks of a launch, on more than one thread if `workers` is. Where one faults, or the launch is cancelled, the rest is
+/// left.
+pub(super) fn run(
+    launched: &Launched,
+    placement: &Placement,
+    workers: usize,
+) -> (Vec<InstructionCounters>, ModelCounters) {
     let mut chip = Chip::new(placement.model);
     let mut residents = residents(launched, placement);
     let clusters = launched.clusters();
@@ -50,7 +55,7 @@ pub(super) fn run(launched: &Launched, placement: &Placement) -> (Vec<Instructio
     loop {
         next = take_clusters(&mut residents, next, clusters);
         let one = |resident: &mut Resident| resident.round();
-        let outcome: Vec<Result<u64, Stop>> = match launched.code.ordered {
+        let outcome: Vec<Result<u64, Stop>> = match launched.code.ordered || workers == 1 {
             true => residents.iter_mut().map(one).collect(),
             false => residents.par_iter_mut().map(one).collect(),
         };

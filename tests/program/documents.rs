@@ -1,0 +1,132 @@
+//! The README and `docs/`: every command in them runs, and prints what stands below it.
+//!
+//! A block that begins with `$ COMMAND` has the command's output beneath it; `...` stands for lines that are left out. In an
+//! indented block each line is a command, which succeeds. What this test cannot run is named in [`ELSEWHERE`].
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::host;
+
+/// The documents, and how many commands of the program each has at least: fewer, and this test has lost sight of them.
+const DOCUMENTS: [(&str, usize); 5] =
+    [("README.md", 8), ("docs/RUNNING.md", 6), ("docs/SANITIZER.md", 0), ("docs/MODELS.md", 0), ("docs/SPEED.md", 0)];
+
+/// Commands that do not run here, and who runs them.
+const ELSEWHERE: [(&str, &str); 6] = [
+    ("cargo xtask setup", ".ci/run does"),
+    ("cargo xtask build-ptx", ".ci/run does"),
+    ("cargo test", ".ci/run does"),
+    ("COALESCE_BLESS=1 cargo test", "makes anew what the tests compare with"),
+    ("cargo xtask compute-sanitizer", "needs a GPU and NVIDIA's tool"),
+    ("nvcc ", "needs NVIDIA's compiler"),
+];
+
+/// A command, and the pieces of its output that stand below it.
+#[derive(Debug, Default)]
+struct Example {
+    command: String,
+    pieces: Vec<String>,
+}
+
+#[test]
+fn commands_in_the_documents_run_and_print_what_stands_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository");
+    for part in ["crates", "docs", "kernels", "tests"] {
+        symlink(root.join(part), folder.path().join(part)).expect("a link");
+    }
+    for own in ["mine.ptx", "transpose.ptx"] {
+        symlink(root.join("kernels/ptx/kernels.sm_75.ptx"), folder.path().join(own)).expect("a link");
+    }
+    let matrix = "transpose --block16 --rows 40 --cols 30 --device sim --output m.npy";
+    host(matrix).current_dir(&folder).assert().success();
+
+    let mut problems = Vec::new();
+    for (document, at_least) in DOCUMENTS {
+        let text = fs::read_to_string(root.join(document)).unwrap_or_else(|error| panic!("{document}: {error}"));
+        let examples = examples(&text);
+        let mut ran = 0;
+        for example in &examples {
+            match arguments(&example.command) {
+                Some(arguments) => {
+                    ran += 1;
+                    problems
+                        .extend(run(example, &arguments, folder.path()).err().map(|why| format!("{document}: {why}")));
+                }
+                None if ELSEWHERE.iter().any(|(begin, _)| example.command.starts_with(begin)) => {}
+                None => problems.push(format!("{document}: who runs `{}`?", example.command)),
+            }
+        }
+        assert!(ran >= at_least, "{document} has only {ran} commands of the program: {examples:?}");
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+/// The commands of a document with what stands below them.
+fn examples(text: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    let mut block = None;
+    let mut before_is_blank = true;
+    for line in text.lines() {
+        if let Some(kind) = line.strip_prefix("```") {
+            block = if block.is_some() { None } else { Some(kind) };
+        } else if block == Some("console") {
+            match (line.strip_prefix("$ "), examples.last_mut()) {
+                (Some(command), _) => {
+                    examples.push(Example { command: command.to_owned(), pieces: vec![String::new()] });
+                }
+                (None, Some(example)) if line == "..." => example.pieces.push(String::new()),
+                (None, Some(example)) => {
+                    let piece = example.pieces.last_mut().expect("a command begins one");
+                    piece.push_str(line);
+                    piece.push('\n');
+                }
+                (None, None) => panic!("a console block begins with `$ COMMAND`: {line}"),
+            }
+        } else if block.is_none()
+            && let Some(command) = line.strip_prefix("    ")
+            && (before_is_blank || examples.last().is_some_and(|example| example.pieces.is_empty()))
+        {
+            let command = command.split("  #").next().unwrap_or(command).trim();
+            examples.push(Example { command: command.to_owned(), pieces: Vec::new() });
+        }
+        before_is_blank = line.is_empty();
+    }
+    examples
+}
+
+/// The program's arguments, if the command runs the program.
+fn arguments(command: &str) -> Option<String> {
+    let arguments = command.strip_prefix("cargo run -p host -- ").or_else(|| command.strip_prefix("host "))?;
+    // The same on every machine: a GPU would print other numbers.
+    let none = ["check ", "list"].iter().any(|command| arguments.starts_with(command));
+    let device =
+        if none || ["--device", "--help"].iter().any(|flag| arguments.contains(flag)) { "" } else { " --device sim" };
+    Some(format!("{arguments}{device}"))
+}
+
+/// Runs an example, and compares its output.
+fn run(example: &Example, arguments: &str, folder: &Path) -> Result<(), String> {
+    let output = host(arguments).current_dir(folder).output().map_err(|error| error.to_string())?;
+    let (printed, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let everything = format!("`{}` printed\n{printed}{errors}", example.command);
+    let expects_errors = example.pieces.iter().any(|piece| piece.contains("error: "));
+    if output.status.code() != Some(i32::from(expects_errors)) {
+        return Err(format!("exit code {:?}: {everything}", output.status.code()));
+    }
+    for piece in &example.pieces {
+        // Where the simulator was asked for, nobody has to be told why it runs.
+        let piece: String = piece
+            .lines()
+            .filter(|line| !line.starts_with("note: running on the simulator"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let piece = piece.trim_matches('\n');
+        if !printed.contains(piece) && !errors.contains(piece) {
+            return Err(format!("not printed:\n{piece}\n\n{everything}"));
+        }
+    }
+    Ok(())
+}
