@@ -129,7 +129,7 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
-/// Rows of elements in a device's memory, each starting on the boundary that the device likes: a two-dimensional allocation.
+/// Rows of elements in a device's memory, each starting at the device's preferred alignment: a two-dimensional allocation.
 ///
 /// The pitch is the distance from one row to the next; the driver chooses it. The bytes between a row's last element and the
 /// next row are padding.

@@ -15,7 +15,7 @@ pub enum Matrix<T> {
         /// Elements in a row.
         columns: usize,
     },
-    /// Each row on the boundary that the device likes.
+    /// Each row starts at the device's preferred alignment.
     Pitched(PitchedBuffer<T>),
 }
 

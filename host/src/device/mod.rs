@@ -242,7 +242,7 @@ impl Device {
         Buffer::new(&self.backend, length)
     }
 
-    /// Allocates `rows` x `columns` elements whose contents are undefined, with the pitch that the device likes.
+    /// Allocates `rows` x `columns` elements whose contents are undefined, with the device's preferred pitch.
     ///
     /// # Errors
     ///

@@ -39,11 +39,11 @@ pub struct Options {
     /// Threads, one access each [default: 4194304 on a GPU, 1024 on the simulator]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u64 << 26))]
     pub size: Option<u64>,
-    /// Strides in elements, with commas between
+    /// Strides in elements, separated by commas
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "2,3,8,16,32",
           value_parser = whole_number(2, 1024u32))]
     pub stride: Vec<u32>,
-    /// On the simulator without a model: the models to compare, with commas between, as --device sim:MODEL takes them
+    /// On the simulator without a model: the models to compare, separated by commas, as --device sim:MODEL takes them
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',', value_parser = model,
           default_value = "fermi:ca,fermi:cg,hopper")]
     pub models: Vec<ModelChoice>,

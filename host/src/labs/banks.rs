@@ -31,7 +31,7 @@ const WARP: u32 = 32;
 /// The flags of `host banks`.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Only these patterns, by their names in the table, with commas between
+    /// Only these patterns, by their names in the table, separated by commas
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = pattern)]
     pub pattern: Vec<Pattern>,
     /// Blocks of one warp each [default: 65536 on a GPU, 4 on the simulator]

@@ -43,7 +43,7 @@ pub struct Options {
     /// Threads [default: 8388608 on a GPU, 8192 on the simulator]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 1u64 << 25))]
     pub size: Option<u64>,
-    /// Patterns to read with, with commas between
+    /// Patterns to read with, separated by commas
     #[arg(
         long,
         value_enum,

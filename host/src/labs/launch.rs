@@ -27,16 +27,16 @@ const ROOM: Room = Room { what: "incrementing a vector", on_device: 2, on_host: 
 /// The variants are all combinations.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// Words to load, with commas between
+    /// Words to load, separated by commas
     #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', default_value = "f32,f32x2,f32x4")]
     pub word: Vec<Word>,
-    /// Independent loads of a thread, with commas between: 1, 2, 4, 8
+    /// Independent loads of a thread, separated by commas: 1, 2, 4, 8
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,8", value_parser = loads)]
     pub loads: Vec<u32>,
-    /// Threads of a block, with commas between [default: 64,256,1024 on a GPU, 256 on the simulator]
+    /// Threads of a block, separated by commas [default: 64,256,1024 on a GPU, 256 on the simulator]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
     pub block: Vec<u32>,
-    /// Blocks of the grid, with commas between [default: as many as the vector needs; on a GPU also one for each multiprocessor]
+    /// Blocks of the grid, separated by commas [default: as many as the vector needs; on a GPU also one for each multiprocessor]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, i32::MAX as u32))]
     pub grid: Vec<u32>,
     /// The vector.

@@ -34,7 +34,7 @@ pub struct Options {
     #[arg(long, help_heading = "Variants (both if none is named)")]
     pub write: bool,
 
-    /// The offsets k in elements, with commas between [default: 0 to 32 and 128, as far as they are below the size]
+    /// The offsets k in elements, separated by commas [default: 0 to 32 and 128, as far as they are below the size]
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
     pub offset: Vec<u64>,
     /// Threads of a block

@@ -37,7 +37,7 @@ pub struct Options {
     #[arg(long, help_heading = "Variants (all of them if none is named)")]
     pub carveouts: bool,
 
-    /// Kilobytes of dynamic chunks, with commas between [default: 1 to what the device allows a block]
+    /// Kilobytes of dynamic chunks, separated by commas [default: 1 to what the device allows a block]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = whole_number(1, 1024u32))]
     pub kilobytes: Vec<u32>,
     /// The vector.

@@ -53,10 +53,10 @@ pub struct Options {
     #[arg(long, help_heading = "Variants (all of them if none is named)")]
     pub best: bool,
 
-    /// Operations, with commas between
+    /// Operations, separated by commas
     #[arg(long, value_enum, value_name = "OPERATION,...", value_delimiter = ',', default_values_t = [Operation::Sum])]
     pub operation: Vec<Operation>,
-    /// Types of the values, with commas between
+    /// Types of the values, separated by commas
     #[arg(long = "type", value_enum, value_name = "TYPE,...", value_delimiter = ',', default_values_t = [Type::F32])]
     pub types: Vec<Type>,
     /// Values; 1000 is the lab sheet's size [default: large against a GPU's caches, or quick on the simulator]
