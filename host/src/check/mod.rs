@@ -369,6 +369,7 @@ mod tests {
             "file": "k.ptx", "valid": true, "version": "7.8", "target": "sm_75",
             "kernels": [{
                 "name": "k",
+                    "demangled": null,
                 "parameters": [
                     {"name": "a", "type": "u64", "bytes": 8, "align": 8},
                     {"name": "s", "type": "b8[24]", "bytes": 24, "align": 8},

@@ -118,6 +118,9 @@ impl PtxFile {
             if new.contains(&0) {
                 return Err(self.error("is not PTX: it contains a zero byte"));
             }
+            if before == 0 && bytes.len() as u64 >= CHUNK && !bytes.windows(8).any(|word| word == b".version") {
+                return Err(self.error("is not PTX: it has no .version directive in its first 1 MiB"));
+            }
             if bytes.len() > u32::MAX as usize {
                 return Err(self.error("is not PTX: it is longer than 4 GiB"));
             }
@@ -143,9 +146,11 @@ mod tests {
     #[test]
     fn a_stream_is_read_to_its_end_or_refused() {
         let file = PtxFile::from(PathBuf::from("-"));
-        let text = "x".repeat(3 << 20);
+        let text = format!(".version 8.0\n{}", "x".repeat(3 << 20));
         assert_eq!(file.read_stream(text.as_bytes()).unwrap().len(), text.len());
         let error = file.read_stream(std::io::repeat(0)).unwrap_err().to_string();
         assert_eq!(error, "standard input: is not PTX: it contains a zero byte");
+        let error = file.read_stream(std::io::repeat(b'y')).unwrap_err().to_string();
+        assert_eq!(error, "standard input: is not PTX: it has no .version directive in its first 1 MiB");
     }
 }
