@@ -14,7 +14,7 @@ use clap::error::ErrorKind as ClapError;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use crate::device::{self, DeviceChoice};
+use crate::device::{self, DeviceChoice, PtxFile};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::lines::LineFlags;
@@ -34,7 +34,8 @@ struct Global {
     /// How to write the result
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
-    /// Load the kernels from this PTX file instead of the built-in PTX [default: $COALESCE_PTX, if set]
+    /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX [default: $COALESCE_PTX, if
+    /// set]
     #[arg(long, global = true, value_name = "FILE")]
     ptx: Option<PathBuf>,
     #[command(flatten)]
@@ -103,7 +104,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         return Err(Error::flag("--device", format!("`host {name}` opens no device")));
     }
     let environment = device::Options::from_environment();
-    let options = device::Options { ptx: global.ptx.or(environment.ptx), limits: global.limits };
+    let options = device::Options { ptx: global.ptx.map(PtxFile::from).or(environment.ptx), limits: global.limits };
     let mut out = UntilClosed::new(std::io::stdout().lock());
     let Some(lab) = labs::ALL.iter().find(|lab| lab.name == name) else {
         match name {

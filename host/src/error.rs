@@ -85,7 +85,7 @@ pub enum Error {
         available: u64,
     },
     /// A kernel was started with a configuration that its device does not allow.
-    #[error("kernel {kernel}: {problem}")]
+    #[error("kernel {}: {problem}", crate::names::shown(kernel))]
     Launch {
         /// The kernel's name.
         kernel: String,
@@ -93,7 +93,7 @@ pub enum Error {
         problem: String,
     },
     /// A static that the kernels do not have.
-    #[error("constant {symbol}: {problem}")]
+    #[error("variable {}: {problem}", crate::names::shown(symbol))]
     Symbol {
         /// Its name.
         symbol: String,
@@ -187,7 +187,8 @@ fn faults(count: usize) -> String {
 /// Kernels by their names.
 fn named(kernels: &[String]) -> String {
     let several = if kernels.len() == 1 { "" } else { "s" };
-    format!("kernel{several} {}", kernels.join(", "))
+    let names: Vec<_> = kernels.iter().map(|kernel| crate::names::shown(kernel)).collect();
+    format!("kernel{several} {}", names.join(", "))
 }
 
 /// How many GPUs there are, in words.

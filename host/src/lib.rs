@@ -19,7 +19,7 @@
 //! | [`lines`], [`faults`] | what each line of a kernel's source did; what the sanitizer found |
 //! | [`limits`] | what a run may take: memory, steps, output |
 //! | [`cli`], [`listing`], [`progress`], `until_closed` | the program: arguments, lists, the progress bar, its output |
-//! | [`error`], [`memory`], [`units`] | one line for each error, how much memory there is, numbers for people |
+//! | [`error`], [`memory`], [`names`], [`units`] | one line for each error, how much memory there is, names and numbers for people |
 //! | `parallel` | work for all cores |
 //!
 //! ```
@@ -48,6 +48,7 @@ pub mod limits;
 pub mod lines;
 pub mod listing;
 pub mod memory;
+pub mod names;
 pub mod npy;
 pub mod output_file;
 mod parallel;

@@ -109,7 +109,10 @@ pub fn contents(path: &Path) -> Result<Contents> {
 /// Opens a `.npy` file: the file, standing at its data; its header; the bytes of data that there are.
 fn open(path: &Path) -> Result<(File, NpyHeader, u64)> {
     let wrong = |problem: String| Error::file(path, problem);
-    let cannot_open = |error: std::io::Error| wrong(format!("cannot be opened: {error}"));
+    let cannot_open = |error: std::io::Error| match path.as_os_str() == "-" {
+        true => wrong("cannot be opened: only PTX is read from the standard input; give a .npy file".to_owned()),
+        false => wrong(format!("cannot be opened: {error}")),
+    };
     let there = std::fs::metadata(path).map_err(cannot_open)?;
     if there.is_dir() {
         return Err(wrong("is a folder, not a .npy file".into()));

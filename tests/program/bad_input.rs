@@ -64,7 +64,10 @@ fn flags_that_do_not_fit_are_one_line() {
         ("run a.ptx k --grid 1 --block 1 --shared 5G", &["--shared", "too large"]),
         ("run a.ptx k --grid 1 --block 1 --shared many", &["--shared", "no number of bytes"]),
         ("run a.ptx k --grid 1 --block 1 --registers 256", &["--registers", "from 1 to 255"]),
-        ("run a.ptx k --grid 1 --block 1 --print x", &["--print", "whole number"]),
+        ("run a.ptx k --grid 1 --block 1 --print 1.x", &["--print", "the number of an argument", "a variable"]),
+        ("run a.ptx k --grid 1 --block 1 --set x", &["--set", "count=u32:5"]),
+        ("run a.ptx k --grid 1 --block 1 --set x=f32[4]=uninit", &["--set", "f32[4]=ramp"]),
+        ("run a.ptx k --grid 1 --block 1 --then l --grid 1", &["--block", "launch 1 (l)"]),
         ("run a.ptx k --grid 1 --block 1 --lines --hot 0", &["--hot", "from 1 to"]),
     ] {
         fails(host(arguments), 2, parts);

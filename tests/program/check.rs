@@ -55,6 +55,54 @@ fn a_kernel_that_the_simulator_does_not_run_is_no_error_until_it_is_run() {
     fails(with("bad"), 2, &["extern.ptx:4", "no body"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn ptx_comes_from_pipes_too() {
+    let text = std::fs::read_to_string("../crates/ptx/tests/data/nvcc.ptx").expect("the file is read");
+    let piped = |arguments: &str, text: &str| {
+        let mut command = host(arguments);
+        command.write_stdin(text);
+        command
+    };
+    let printed = |arguments: &str| {
+        let run = piped(arguments, &text).assert().success();
+        String::from_utf8_lossy(&run.get_output().stdout).into_owned()
+    };
+    let found = printed("check -");
+    assert!(found.starts_with("standard input: valid PTX 9.5 for sm_90, 4 kernels\n"), "{found}");
+    assert!(printed("check /dev/stdin").starts_with("/dev/stdin: valid PTX 9.5 for sm_90, 4 kernels\n"));
+
+    // Also where the text is needed several times: for the signatures, and for the device.
+    let kernels = std::fs::read_to_string("../kernels/ptx/kernels.sm_75.ptx").expect("the file is read");
+    let run = "offset_read --grid 1 --block 64 f32[64] u64:64 f32[64] u64:64 f32[64] u64:0 --device sim --lines";
+    piped(&format!("run - {run}"), &kernels).assert().success();
+    piped("transpose --padded --rows 64 --cols 64 --device sim --ptx -", &kernels).assert().success();
+    piped("access --models fermi,volta --stride 2 --size 1024 --device sim --ptx -", &kernels).assert().success();
+    fails(piped("check -", "\0"), 2, &["standard input", "zero byte"]);
+    fails(piped("transpose --padded --ptx - --device sim", ""), 2, &["standard input", "is not PTX"]);
+    fails(
+        piped(&format!("run - {}", run.replacen("f32[64]", "@-", 1)), &kernels),
+        2,
+        &["-: ", "only PTX", "standard input"],
+    );
+    fails(
+        piped("transpose --padded --ptx - --input - --device sim", &kernels),
+        2,
+        &["-: ", "only PTX", "standard input"],
+    );
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let fifo = folder.path().join("fifo.ptx");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs").success());
+    let writer = std::thread::spawn({
+        let fifo = fifo.clone();
+        move || std::fs::write(fifo, kernels).expect("the pipe is written")
+    });
+    let mut command = host("run");
+    command.arg(&fifo).args(run.split_whitespace()).assert().success();
+    writer.join().expect("the writer ends");
+}
+
 #[test]
 fn what_is_no_file_of_text_is_one_line() {
     fails(host("check"), 2, &["FILE.ptx"]);

@@ -96,6 +96,28 @@ fn data_goes_to_a_gpu_and_comes_back() {
 }
 
 #[test]
+fn variables_and_several_launches_go_to_a_gpu() {
+    std::fs::write(folder().join("variables.ptx"), crate::variables::VARIABLES).expect("the file is written");
+    let set =
+        "run variables.ptx k --device gpu --grid 1 --block 32 --set coefficients=f32[4]=ramp --print coefficients";
+    let text = printed(on_fake_gpu(set, ""), 0);
+    assert!(text.contains("on Fake GPU") && text.ends_with("\nVariable coefficients, f32[4]:\n0: 0 1 2 3\n"), "{text}");
+    fails(on_fake_gpu(set, "cuModuleGetGlobal_v2:500"), 2, &["variable coefficients: is not in the PTX"]);
+    fails(on_fake_gpu(set, "cuModuleGetGlobal_v2:1"), 2, &["coefficients", "(1)"]);
+
+    let two = format!("{RUN} --then k --grid 2 --block 32 arg:0 --print 1.0");
+    let text = printed(on_fake_gpu(&two, ""), 0);
+    assert!(
+        text.starts_with("Launch 0:\nk of it.ptx: 1 x 1 x 1") && text.contains("\nLaunch 1:\nk of it.ptx: 2 x 1 x 1")
+    );
+    assert_eq!(text.matches("ptx__inst_executed.sum").count(), 2, "the counters are the simulator's: {text}");
+    assert!(text.contains("\nArgument 0, u32[16]:") && text.contains("\nArgument 1.0, u32[16]:"), "{text}");
+    let run = on_fake_gpu(&two, "cuStreamSynchronize:700").assert().code(1);
+    let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(error.starts_with("error: launch 0: kernel k: ") && error.lines().count() == 1, "{error}");
+}
+
+#[test]
 fn a_gpu_runs_clusters_if_it_has_them() {
     let text = printed(on_fake_gpu(CLUSTERS, ""), 0);
     assert!(text.contains("4 x 1 x 1 blocks of 32 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");

@@ -14,14 +14,17 @@ mod formats;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod hostile;
+mod launches;
 mod limits;
 mod models;
+mod names;
 mod planted;
 mod printing;
 mod results;
 mod run;
 mod tensors;
 mod textures;
+mod variables;
 
 use std::path::{Path, PathBuf};
 

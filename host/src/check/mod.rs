@@ -3,11 +3,11 @@
 //! What is wrong with the file is the result, all of it, each with its line and a mark under the place; the exit code is 2 then.
 //! A kernel with an instruction that the simulator does not run is no error: it may run on a GPU.
 //!
-//! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "parameters": [{"name", "type", "bytes", "align"}],
+//! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "demangled", "parameters": [{"name", "type", "bytes", "align"}],
 //! "shared", "local", "max_threads", "required_threads", "min_blocks", "max_registers", "instructions", "never_written", "simulator"}],
 //! "errors": [{"line", "column", "message", "statement", "help"}]}`. `"valid"` says that this program understands all of it; sizes are in
 //! bytes; `"never_written"` has the registers that are used and that nothing writes; `"simulator"` is null, or says why the simulator does
-//! not run the kernel.
+//! not run the kernel; `"demangled"` is the name of a kernel of C++ or Rust, else null.
 
 mod mark;
 
@@ -19,15 +19,16 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use ptx::{Errors, Function, InstructionError, Module, Problem, Variable};
 use serde_json::{Value, json};
 
-use crate::device;
+use crate::device::PtxFile;
 use crate::error::{Error, Result, one_line, printable};
 use crate::listing;
+use crate::names;
 use crate::report::Format;
 
 /// What is to be checked.
 #[derive(Args, Clone, Debug)]
 struct Flags {
-    /// PTX of any compiler
+    /// PTX of any compiler; - reads it from the standard input
     #[arg(value_name = "FILE.ptx")]
     file: PathBuf,
 }
@@ -46,9 +47,9 @@ pub(crate) fn command() -> Command {
 pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) -> Result<()> {
     let Flags { file } =
         Flags::from_arg_matches(matches).map_err(|error| Error::flag("FILE.ptx", one_line(&error.to_string())))?;
-    let text = device::read_ptx(&file)?;
-    let name = file.display().to_string();
-    match ptx::parse(&name, &text) {
+    let file = PtxFile::from(file);
+    let name = file.name();
+    match ptx::parse(&name, file.text()?) {
         Ok(module) => write_kernels(&name, &module, format, out),
         Err(errors) => {
             write_errors(&errors, format, out)?;
@@ -195,6 +196,7 @@ impl Kernel<'_> {
         });
         json!({
             "name": self.function.name,
+            "demangled": names::demangled(&self.function.name),
             "parameters": parameters.collect::<Value>(),
             "shared": self.shared_and_local.map(|(shared, _)| shared),
             "local": self.shared_and_local.map(|(_, local)| local),
@@ -219,7 +221,11 @@ impl Kernel<'_> {
             facts.extend((local > 0).then(|| format!("{} of local memory a thread", counted(local, "byte"))));
         }
         facts.extend(Some(self.bounds()).filter(|bounds| !bounds.is_empty()));
-        let mut text = format!("\n{}: {}\n", self.function.name, facts.join(", "));
+        let symbol = &self.function.name;
+        let mut text = match names::demangled(symbol) {
+            Some(name) => format!("\n{}: {}\n  {symbol}\n", printable(&name), facts.join(", ")),
+            None => format!("\n{symbol}: {}\n", facts.join(", ")),
+        };
         let types: Vec<_> = self.parameters.iter().map(|parameter| type_of(parameter)).collect();
         let width = types.iter().map(String::len).max().unwrap_or(0);
         for (index, (parameter, ty)) in self.parameters.iter().zip(types).enumerate() {
@@ -250,11 +256,12 @@ fn write_kernels(name: &str, module: &Module, format: Format, out: &mut dyn Writ
         }
         return Ok(out.flush()?);
     }
-    let titles = ["kernel", "parameters", "shared", "bounds", "instructions", "simulator"];
+    let titles = ["kernel", "name", "parameters", "shared", "bounds", "instructions", "simulator"];
     let rows = kernels.iter().map(|kernel| {
         let parameters: Vec<_> = kernel.parameters.iter().map(|parameter| type_of(parameter)).collect();
         vec![
             kernel.function.name.clone(),
+            names::shown(&kernel.function.name).into_owned(),
             parameters.join(", "),
             kernel.shared_and_local.map_or(String::new(), |(shared, _)| shared.to_string()),
             kernel.bounds(),
@@ -362,6 +369,7 @@ mod tests {
             "file": "k.ptx", "valid": true, "version": "7.8", "target": "sm_75",
             "kernels": [{
                 "name": "k",
+                    "demangled": null,
                 "parameters": [
                     {"name": "a", "type": "u64", "bytes": 8, "align": 8},
                     {"name": "s", "type": "b8[24]", "bytes": 24, "align": 8},

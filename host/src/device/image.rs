@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 
 use cuda_std::launch::Arguments;
 
-use super::ComputeCapability;
+use super::{ComputeCapability, PtxFile};
 use crate::error::{Error, Result, one_line};
 
 /// One PTX text, for one target.
@@ -38,9 +37,9 @@ pub(super) struct Images(Vec<Image>);
 
 impl Images {
     /// The built-in PTX, or that of a file.
-    pub fn new(file: Option<&Path>) -> Result<Self> {
+    pub fn new(file: Option<&PtxFile>) -> Result<Self> {
         let mut images = match file {
-            Some(path) => vec![Image::from_file(path)?],
+            Some(file) => vec![Image::from_file(file)?],
             None => kernels::PTX
                 .iter()
                 .map(|image| Image::new(format!("built-in kernels for {}", image.arch), Cow::Borrowed(image.text)))
@@ -117,8 +116,9 @@ impl Image {
         })
     }
 
-    fn from_file(path: &Path) -> Result<Self> {
-        Self::new(path.display().to_string(), Cow::Owned(read_ptx(path)?))
+    /// The text of a file that a user names.
+    pub fn from_file(file: &PtxFile) -> Result<Self> {
+        Self::new(file.name(), Cow::Owned(file.text()?.to_owned()))
     }
 
     fn new(name: String, text: Cow<'static, str>) -> Result<Self> {
@@ -134,35 +134,6 @@ impl Image {
             ComputeCapability::of_target(&target).ok_or_else(|| wrong("its .target is none of an NVIDIA GPU"))?;
         Ok(Self { name, target, capability, version, text })
     }
-}
-
-/// The text of a PTX file. Whether it is PTX is for `ptx` to say.
-///
-/// # Errors
-///
-/// [`Error::File`] when it cannot be read or is not text.
-pub fn read_ptx(path: &Path) -> Result<String> {
-    let cannot_read = |error: std::io::Error| Error::file(path, format!("cannot be read: {error}"));
-    let there = std::fs::metadata(path).map_err(cannot_read)?;
-    if !there.is_file() {
-        // Some devices have no end.
-        return Err(Error::file(path, "is not PTX: it is a folder, a device or a pipe"));
-    }
-    crate::memory::check_host(&format!("reading {}", path.display()), there.len())?;
-    let bytes = std::fs::read(path).map_err(cannot_read)?;
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        return Err(Error::file(path, "is not PTX: it begins with a byte order mark; save it as UTF-8 without one"));
-    }
-    String::from_utf8(bytes).map_err(|_| Error::file(path, "is not PTX: it is not a text file"))
-}
-
-/// The module of a PTX file.
-///
-/// # Errors
-///
-/// [`Error::File`] when it cannot be read, [`Error::Ptx`] with the first complaint when it is refused.
-pub fn load_ptx(path: &Path) -> Result<ptx::Module> {
-    Image::from_file(path)?.parse()
 }
 
 /// The first operand of a module directive such as `.target sm_75, debug`.
@@ -184,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_that_of_the_sources_which_cargo_names() {
-        let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
+        let kernels = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
         assert_eq!(cuda_builder::digest_of_crate(kernels).unwrap().to_string(), KERNEL_SOURCES);
     }
 

@@ -31,6 +31,7 @@ mod image;
 mod launch;
 mod matrix;
 mod properties;
+mod ptx_file;
 mod simulator;
 mod symbol;
 mod tensor;
@@ -46,15 +47,15 @@ use cuda_std::launch::{ArgumentList, Arguments, Kernel};
 pub use buffer::{Buffer, OnDevice, POISON, PitchedBuffer, Tail};
 pub use choice::DeviceChoice;
 pub(crate) use choice::models as models_named;
-pub use image::{load_ptx, read_ptx};
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig};
 pub use matrix::Matrix;
 pub use properties::{ComputeCapability, Kind, Properties};
+pub use ptx_file::PtxFile;
 pub use simt::{
     AddressMode, ArrayShape, ChannelType, Counters, Filter, LoadCaching, Model, ReadMode, Sampling, Swizzle,
     TensorElement, TensorMap, TexelFormat,
 };
-pub use symbol::Variable;
+pub use symbol::{Variable, VariableBytes};
 pub use texture::{Array, OwnedTexture, Surface, Texture, TextureSource};
 
 use backend::Backend;
@@ -66,8 +67,8 @@ use crate::progress::Progress;
 /// What else decides how a device is opened.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Load the kernels from this PTX file instead of the PTX that is built in.
-    pub ptx: Option<PathBuf>,
+    /// Load the kernels from this PTX instead of the PTX that is built in.
+    pub ptx: Option<PtxFile>,
     /// What a run may take.
     pub limits: Limits,
 }
@@ -79,7 +80,7 @@ impl Options {
     /// What the environment asks for: see [`PTX_VARIABLE`].
     pub fn from_environment() -> Self {
         let ptx = std::env::var_os(PTX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-        Self { ptx, ..Self::default() }
+        Self { ptx: ptx.map(PtxFile::from), ..Self::default() }
     }
 }
 
@@ -102,7 +103,7 @@ pub struct Device {
 /// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`], [`Error::DriverTooOld`], [`Error::Driver`]. For
 /// any device: [`Error::Ptx`] when it refuses the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
-    let images = image::Images::new(options.ptx.as_deref())?;
+    let images = image::Images::new(options.ptx.as_ref())?;
     let device = |backend: Rc<dyn Backend>, module: &ptx::Module, fallback: Option<Error>| Device {
         backend,
         signatures: Rc::new(image::Signatures::of(module)),
@@ -171,7 +172,7 @@ pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
 ///
 /// [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn models(options: &Options) -> Result<Vec<Properties>> {
-    let images = image::Images::new(options.ptx.as_deref())?;
+    let images = image::Images::new(options.ptx.as_ref())?;
     let placed = |model| simulator::properties(images.oldest(), &options.limits, Some((model, LoadCaching::Default)));
     Ok(Model::all().iter().map(placed).collect())
 }

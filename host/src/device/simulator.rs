@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use cuda_std::launch::Arguments;
 use simt::{
     ArrayHandle, ArrayShape, Counters, Finding, Launch, LaunchError, LoadCaching, Memory, MemoryError, Model, Output,
-    Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, TrapKind,
+    Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, Trap, TrapKind,
 };
 
 use super::backend::Backend;
@@ -17,6 +17,7 @@ use super::texture::{Array, TextureSource};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::Limits;
+use crate::names;
 use crate::progress::Progress;
 
 /// What the simulator has when the host's memory is unknown.
@@ -39,6 +40,12 @@ fn refused(name: &str, error: &simt::LoadError) -> Error {
         }
         _ => Error::Ptx { name: name.to_owned(), problem: text },
     }
+}
+
+/// The trap with the names of kernel and function as programmers know them.
+fn told(trap: &Trap) -> Trap {
+    let shown = |symbol: &str| names::shown(symbol).into_owned();
+    Trap { kernel: shown(&trap.kernel), function: shown(&trap.function), ..trap.clone() }
 }
 
 /// The part of the memory shared with L1 that a preference asks for, in percent.
@@ -275,7 +282,7 @@ impl Backend for Simulator {
         }
         let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => {
-                let mut fault = one_line(&trap.to_string());
+                let mut fault = one_line(&told(&trap).to_string());
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
                     // The model alone might have come to an end.
                     fault += "; under checks blocks run one after the other, and one that waits for a later one never ends: give \

@@ -31,6 +31,13 @@ pub struct Variable<T> {
     value: PhantomData<T>,
 }
 
+/// A variable of any module, on a device, as bytes. It lives as long as the device.
+pub struct VariableBytes {
+    backend: Rc<dyn Backend>,
+    address: u64,
+    bytes: u64,
+}
+
 impl Device {
     /// The kernels' static of this name.
     ///
@@ -38,16 +45,55 @@ impl Device {
     ///
     /// [`Error::Symbol`] when the PTX that was loaded has none, or one of another size.
     pub fn variable<T: Pod>(&self, symbol: &Symbol<T>) -> Result<Variable<T>> {
-        let wrong = |problem: String| Error::Symbol { symbol: symbol.name().to_owned(), problem };
-        let found = self.backend.symbol(symbol.name())?;
-        let (address, bytes) = found.ok_or_else(|| wrong("is not in the PTX that was loaded".to_owned()))?;
-        if bytes != size_of::<T>() as u64 {
+        let VariableBytes { backend, address, .. } = self.variable_bytes(symbol.name(), size_of::<T>() as u64)?;
+        Ok(Variable { backend, address, value: PhantomData })
+    }
+
+    /// The module's variable of this name, which has so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Symbol`] when the device has none, or one of another size.
+    pub fn variable_bytes(&self, name: &str, bytes: u64) -> Result<VariableBytes> {
+        let wrong = |problem: String| Error::Symbol { symbol: name.to_owned(), problem };
+        let found = self.backend.symbol(name)?;
+        let (address, there) = found.ok_or_else(|| wrong("is not in the PTX that was loaded".to_owned()))?;
+        if there != bytes {
             return Err(wrong(format!(
-                "has {bytes} bytes in the PTX that was loaded, and {} are expected; the PTX was made of other kernels",
-                size_of::<T>()
+                "has {there} bytes in the PTX that was loaded, and {bytes} are expected; the PTX was made of other kernels"
             )));
         }
-        Ok(Variable { backend: Rc::clone(&self.backend), address, value: PhantomData })
+        Ok(VariableBytes { backend: Rc::clone(&self.backend), address, bytes })
+    }
+}
+
+impl VariableBytes {
+    /// Sets it (`cudaMemcpyToSymbol`): launches that come later see the value.
+    ///
+    /// # Panics
+    ///
+    /// When `value` has another size: an error of the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`].
+    pub fn write(&mut self, value: &[u8]) -> Result<()> {
+        assert_eq!(value.len() as u64, self.bytes, "variable and value differ in size");
+        self.backend.write(self.address, value)
+    }
+
+    /// Its value (`cudaMemcpyFromSymbol`), after all launches.
+    ///
+    /// # Panics
+    ///
+    /// When `value` has another size: an error of the caller.
+    ///
+    /// # Errors
+    ///
+    /// Also reports the fault of an earlier launch.
+    pub fn read_into(&self, value: &mut [u8]) -> Result<()> {
+        assert_eq!(value.len() as u64, self.bytes, "variable and value differ in size");
+        self.backend.read(self.address, value)
     }
 }
 

@@ -9,6 +9,7 @@ use simt::{Finding, Site};
 use super::Findings;
 use crate::error::printable;
 use crate::lines::read_source;
+use crate::names;
 
 /// Columns of the text.
 const WIDTH: usize = 100;
@@ -60,7 +61,7 @@ fn push(text: &mut String, finding: &Finding, sources: &mut Sources) {
         note(text, &format!("byte {at} of {} bytes at {:#x}", allocation.bytes, allocation.address));
     }
     let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
-    note(text, &format!("in kernel `{kernel}`, {times}"));
+    note(text, &format!("in kernel `{}`, {times}", names::shown(kernel)));
 }
 
 fn who(site: &Site) -> String {

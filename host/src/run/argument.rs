@@ -15,10 +15,13 @@
 //! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
 //! | `tex2d:f32[64x48],linear=ramp`, `surf2d:f32[64x48]`, ... | a texture or surface: see [`super::texture`] |
 //! | `tensor:f32[64x32],box:32x8=ramp`, `tensor_at:...` | a tensor's map: see [`super::tensor`] |
+//! | `arg:1`, `arg:0.1+8` | the buffer, texture, surface or tensor of an earlier argument, by its [`Place`] |
 //! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, behind `freed:` |
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use super::place::Place;
 use super::tensor::{self, Tensor};
 use super::texture::{self, Object, ObjectKind};
 use super::value::{Type, Values};
@@ -35,8 +38,8 @@ pub struct Argument {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
-    /// Bytes by value.
-    Value(Vec<u8>),
+    /// Bytes by value, and the type of the number that they are.
+    Value(Vec<u8>, Option<Type>),
     /// A buffer by address.
     Buffer {
         /// Type and length; those of the file if there are none.
@@ -51,6 +54,8 @@ enum Kind {
     Object(Object, Contents),
     /// A tensor by its map.
     Tensor(Tensor, Contents),
+    /// What an earlier argument has, and bytes from its start.
+    Again(Place, u64),
 }
 
 /// What a buffer holds at the start.
@@ -78,13 +83,15 @@ pub enum Prepared {
     Object(Object, Data),
     /// A tensor by its map, with its elements.
     Tensor(Tensor, Data),
+    /// What an earlier argument has, and bytes from its start.
+    Again(Place, u64),
 }
 
 impl Prepared {
     /// What can be read when the kernel is done.
     pub fn data(&self) -> Option<&Data> {
         match self {
-            Prepared::Value(_) => None,
+            Prepared::Value(_) | Prepared::Again(..) => None,
             Prepared::Buffer(data) | Prepared::Object(_, data) | Prepared::Tensor(_, data) => Some(data),
         }
     }
@@ -130,8 +137,9 @@ impl Argument {
     /// Bytes that the kernel's parameter must have.
     pub fn bytes(&self) -> usize {
         match &self.kind {
-            Kind::Value(bytes) => bytes.len(),
-            Kind::Buffer { .. } | Kind::Object(..) => size_of::<u64>(),
+            Kind::Value(bytes, _) => bytes.len(),
+            // Of `Again`: what it names may say otherwise.
+            Kind::Buffer { .. } | Kind::Object(..) | Kind::Again(..) => size_of::<u64>(),
             Kind::Tensor(tensor, _) => tensor.parameter_bytes(),
         }
     }
@@ -140,6 +148,38 @@ impl Argument {
     pub fn is_buffer(&self) -> bool {
         let surface = matches!(self.kind, Kind::Object(Object { kind: ObjectKind::Surface, .. }, _));
         surface || matches!(self.kind, Kind::Buffer { .. } | Kind::Tensor(..))
+    }
+
+    /// The earlier argument that it names, and bytes from the start of that one's buffer.
+    pub fn again(&self) -> Option<(Place, u64)> {
+        match self.kind {
+            Kind::Again(place, offset) => Some((place, offset)),
+            _ => None,
+        }
+    }
+
+    /// The type of the number, if it is one.
+    pub fn value_type(&self) -> Option<Type> {
+        match self.kind {
+            Kind::Value(_, ty) => ty,
+            _ => None,
+        }
+    }
+
+    /// Whether it is a buffer of linear memory by its address.
+    pub fn is_linear(&self) -> bool {
+        matches!(self.kind, Kind::Buffer { .. })
+    }
+
+    /// Whether it could be what a variable holds: a value, or a whole buffer's elements.
+    pub fn is_contents(&self) -> bool {
+        match &self.kind {
+            Kind::Value(..) => true,
+            Kind::Buffer { offset, freed, contents, .. } => {
+                *offset == 0 && !freed && !matches!(contents, Contents::Unwritten)
+            }
+            Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) => false,
+        }
     }
 
     /// Whether it is a buffer that is freed before the launch.
@@ -164,7 +204,8 @@ impl Argument {
     /// [`Error::File`] for a file that does not fit, [`Error::OutOfMemory`].
     pub fn prepare(&self) -> Result<Prepared> {
         let (shape, offset, contents, freed) = match &self.kind {
-            Kind::Value(bytes) => return Ok(Prepared::Value(bytes.clone())),
+            Kind::Value(bytes, _) => return Ok(Prepared::Value(bytes.clone())),
+            Kind::Again(place, offset) => return Ok(Prepared::Again(*place, *offset)),
             Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
             Kind::Object(object, contents) => (Some((object.ty, object.length())), 0, contents, false),
             Kind::Tensor(tensor, contents) => (Some((tensor.ty(), tensor.length())), 0, contents, false),
@@ -202,6 +243,47 @@ impl Argument {
     }
 }
 
+impl Argument {
+    /// Reads an argument, whose file may have any name that the system takes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in words.
+    pub fn from_os(text: &OsStr) -> std::result::Result<Self, String> {
+        let mut argument: Self = text.to_string_lossy().parse()?;
+        // The first @ is that before the file: nothing else has one.
+        if let (Some(contents), Some((_, file))) = (argument.contents_mut(), split_os(text, b'@'))
+            && let Contents::File(path) = contents
+        {
+            *path = PathBuf::from(file);
+        }
+        Ok(argument)
+    }
+
+    fn contents_mut(&mut self) -> Option<&mut Contents> {
+        match &mut self.kind {
+            Kind::Buffer { contents, .. } | Kind::Object(_, contents) | Kind::Tensor(_, contents) => Some(contents),
+            Kind::Value(..) | Kind::Again(..) => None,
+        }
+    }
+}
+
+/// What stands on the two sides of the first `separator`, an ASCII character.
+#[cfg(unix)]
+pub(super) fn split_os(text: &OsStr, separator: u8) -> Option<(&OsStr, &OsStr)> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = text.as_bytes();
+    let at = bytes.iter().position(|&byte| byte == separator)?;
+    Some((OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])))
+}
+
+/// As on Unix, of texts that are Unicode.
+#[cfg(not(unix))]
+pub(super) fn split_os(text: &OsStr, separator: u8) -> Option<(&OsStr, &OsStr)> {
+    let (before, behind) = text.to_str()?.split_once(char::from(separator))?;
+    Some((OsStr::new(before), OsStr::new(behind)))
+}
+
 impl std::str::FromStr for Argument {
     type Err = String;
 
@@ -210,7 +292,7 @@ impl std::str::FromStr for Argument {
             None => kind_of(text)?,
             Some(buffer) => match kind_of(buffer)? {
                 Kind::Buffer { shape, offset, contents, .. } => Kind::Buffer { shape, offset, contents, freed: true },
-                Kind::Value(_) | Kind::Object(..) | Kind::Tensor(..) => {
+                Kind::Value(..) | Kind::Object(..) | Kind::Tensor(..) | Kind::Again(..) => {
                     return Err("only a buffer can be freed, as in freed:f32[1024]".to_owned());
                 }
             },
@@ -220,6 +302,9 @@ impl std::str::FromStr for Argument {
 }
 
 fn kind_of(text: &str) -> std::result::Result<Kind, String> {
+    if let Some(text) = text.strip_prefix("arg:") {
+        return again(text);
+    }
     if let Some((name, rest)) = text.split_once(':')
         && texture::is_object(name)
     {
@@ -241,12 +326,25 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
             Ok(Kind::Buffer { shape: None, offset: 0, contents: Contents::File(file_name(file)?), freed: false })
         }
         (None, Some(at)) if text[at..].starts_with('[') => buffer(&text[..at], &text[at + 1..]),
-        (None, Some(at)) => Ok(Kind::Value(value(&text[..at], &text[at + 1..])?)),
+        (None, Some(at)) => value(&text[..at], &text[at + 1..]),
         (None, None) => {
             Err("give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture \
                  (tex2d:f32[64x48]=ramp)"
                 .to_owned())
         }
+    }
+}
+
+/// What stands behind `arg:`.
+fn again(text: &str) -> std::result::Result<Kind, String> {
+    let (place, offset) = text.split_once('+').unwrap_or((text, "0"));
+    let digits = offset.bytes().all(|digit| digit.is_ascii_digit());
+    match (place.parse(), offset.parse()) {
+        (Ok(place), Ok(offset)) if digits => Ok(Kind::Again(place, offset)),
+        _ => Err(format!(
+            "'{text}' names no argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
+             0), and +BYTES or nothing"
+        )),
     }
 }
 
@@ -263,15 +361,17 @@ fn file_name(text: &str) -> std::result::Result<PathBuf, String> {
 }
 
 /// What stands on the two sides of the colon of a value.
-fn value(ty: &str, text: &str) -> std::result::Result<Vec<u8>, String> {
-    if ty != "bytes" {
-        return Ok(type_of(ty)?.parse(&[text])?.bytes().to_vec());
+fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
+    if name != "bytes" {
+        let ty = type_of(name)?;
+        return Ok(Kind::Value(ty.parse(&[text])?.bytes().to_vec(), Some(ty)));
     }
     let wrong = || format!("'{text}' is no list of bytes; give two hexadecimal digits for each, as in bytes:00ff");
     if text.is_empty() || !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(wrong());
     }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong())).collect()
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong());
+    Ok(Kind::Value((0..text.len()).step_by(2).map(byte).collect::<std::result::Result<_, _>>()?, None))
 }
 
 /// What stands before the opening bracket of a buffer, and behind it.

@@ -1,45 +1,133 @@
 //! Whether what is asked for can be run at all, as far as the kernel, its parameters and the files say before a device is opened.
 
+use std::path::PathBuf;
+
 use ptx::{Function, Module};
 
-use super::flags::{Flags, Save};
+use super::argument::Argument;
+use super::flags::{Flags, LaunchFlags, Save};
+use super::place::{Named, Place};
+use super::value::Type;
+use super::variables::{self, Setting, Variable};
 use crate::check::{may_be_tensor_map, type_of};
+use crate::device::PtxFile;
 use crate::error::{Error, Result};
+use crate::names::{self, Found};
 use crate::output_file;
 
-/// Kernels and arguments that an error names before it stops.
-const NAMED: usize = 8;
-
-/// The kernel that is to run.
-pub(super) fn kernel<'a>(module: &'a Module, flags: &Flags) -> Result<&'a Function> {
-    let found = module.kernels().find(|(_, function)| function.name == flags.kernel);
-    found.map(|(_, function)| function).ok_or_else(|| {
-        let names: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
-        let kernels = if names.is_empty() { "no kernels".to_owned() } else { listed(&names) };
-        Error::Launch {
-            kernel: flags.kernel.clone(),
-            problem: format!("is not in {}, which has {kernels}", flags.file.display()),
-        }
-    })
+/// A launch that the module and its kernel allow.
+pub(super) struct Launch<'a> {
+    /// The kernel.
+    pub(super) function: &'a Function,
+    /// How it is launched, and with what.
+    pub(super) flags: LaunchFlags,
+    /// What is set before.
+    pub(super) settings: Vec<Setting>,
 }
 
-/// The first few of many.
-fn listed(names: &[&str]) -> String {
-    let shown = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(NAMED) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+/// What is to be put out when all is done.
+#[derive(Debug, PartialEq)]
+pub(super) struct Output {
+    /// As the flag names it.
+    pub(super) name: String,
+    pub(super) source: Source,
+    /// The file to write it to; it is printed otherwise.
+    pub(super) file: Option<PathBuf>,
+}
+
+/// Where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The buffer of an argument that does not name another.
+    Argument(Place),
+    Variable(Variable, Type),
+}
+
+/// The launches that are asked for, if they can be run at all.
+///
+/// # Errors
+///
+/// [`Error::Launch`] and [`Error::Flag`]; those of the files of `--set`.
+pub(super) fn launches<'a>(module: &'a Module, file: &PtxFile, all: Vec<LaunchFlags>) -> Result<Vec<Launch<'a>>> {
+    let functions = all.iter().map(|flags| kernel(module, file, &flags.kernel)).collect::<Result<Vec<_>>>()?;
+    for (launch, &function) in functions.iter().enumerate() {
+        check_references(function, launch, &all)?;
+        check_arguments(module, function, launch, &all)?;
+        check_block(function, all[launch].block)?;
+        check_cluster(function, &all[launch])?;
+    }
+    let launch = |(function, flags): (_, LaunchFlags)| {
+        let settings = flags.set.iter().map(|set| variables::setting(module, set)).collect::<Result<_>>()?;
+        Ok(Launch { function, flags, settings })
+    };
+    functions.into_iter().zip(all).map(launch).collect()
+}
+
+/// The kernel that a name means.
+fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Function> {
+    let symbols: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
+    let refuse = |problem: String| Err(Error::Launch { kernel: name.to_owned(), problem });
+    match names::find(name, &symbols) {
+        Found::One(symbol) => match module.kernels().find(|(_, function)| function.name == symbol) {
+            Some((_, function)) => Ok(function),
+            None => refuse(format!("is not in {}", file.name())),
+        },
+        Found::Several(several) => {
+            refuse(format!("may be {}; give one of them", names::listed(several.into_iter(), true)))
+        }
+        Found::None => {
+            let kernels = names::listed(symbols.into_iter(), false);
+            let has = if kernels.is_empty() { "no kernels".to_owned() } else { kernels };
+            refuse(format!("is not in {}, which has {has}", file.name()))
+        }
     }
 }
 
+/// The argument at a place, if there is one.
+fn at(launches: &[LaunchFlags], place: Place) -> Option<&Argument> {
+    launches.get(place.launch)?.arguments.get(place.argument)
+}
+
+/// The place of what an argument has: of another, if it names one. Each names one before itself: see [`check_references`].
+fn resolved(launches: &[LaunchFlags], place: Place) -> Place {
+    let mut place = place;
+    while let Some((earlier, _)) = at(launches, place).and_then(Argument::again).filter(|&(earlier, _)| earlier < place)
+    {
+        place = earlier;
+    }
+    place
+}
+
+/// Whether arguments that name others name such that there are.
+fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
+    let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
+    for (index, argument) in all[launch].arguments.iter().enumerate() {
+        let here = Place { launch, argument: index };
+        let Some((earlier, offset)) = argument.again() else { continue };
+        let text = &argument.text;
+        let Some(target) = at(all, resolved(all, earlier)).filter(|_| earlier < here && at(all, earlier).is_some())
+        else {
+            return refuse(format!("argument {here}, {text}: there is no argument {earlier} before it"));
+        };
+        if target.is_freed() {
+            return refuse(format!("argument {here}, {text}: {} is freed before its launch", target.text));
+        }
+        if offset > 0 && !target.is_linear() {
+            return refuse(format!("argument {here}, {text}: {} is no buffer to point into", target.text));
+        }
+    }
+    Ok(())
+}
+
 /// Whether there is one argument of the right size for each parameter.
-pub(super) fn check_arguments(module: &Module, function: &Function, flags: &Flags) -> Result<()> {
-    let refuse = |problem: String| Err(Error::Launch { kernel: flags.kernel.clone(), problem });
+fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
+    let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let parameters: Vec<_> = function.parameters.iter().map(|&parameter| &module.variables[parameter]).collect();
-    let given = flags.arguments.len();
+    let arguments = &all[launch].arguments;
+    let given = arguments.len();
     if given != parameters.len() {
         let types: Vec<String> = parameters.iter().map(|parameter| type_of(parameter)).collect();
-        let types: Vec<&str> = types.iter().map(String::as_str).collect();
+        let listed = |types: &[String]| names::listed(types.iter().map(String::as_str), false);
         let takes = match types.as_slice() {
             [] => "takes no arguments".to_owned(),
             [one] => format!("takes 1 argument ({one})"),
@@ -48,42 +136,28 @@ pub(super) fn check_arguments(module: &Module, function: &Function, flags: &Flag
         let were = if given == 1 { "was" } else { "were" };
         return refuse(format!("{takes}, and {given} {were} given"));
     }
-    for (index, (argument, parameter)) in flags.arguments.iter().zip(parameters).enumerate() {
-        let (given, wanted) = (argument.bytes() as u64, parameter.size.unwrap_or(0));
+    for (index, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
+        let place = Place { launch, argument: index };
+        let bytes = at(all, resolved(all, place)).map_or(0, Argument::bytes);
+        let (given, wanted) = (bytes as u64, parameter.size.unwrap_or(0));
         if given != wanted {
             let hint = match may_be_tensor_map(parameter) {
                 true => "; a tensor map is written as in tensor:f32[64x32],box:32x8",
                 false => "",
             };
             return refuse(format!(
-                "parameter {index} ({} {}) has {wanted} bytes, and argument {index}, {}, has {given}{hint}",
+                "parameter {index} ({} {}) has {wanted} bytes, and argument {place}, {}, has {given}{hint}",
                 type_of(parameter),
                 parameter.name,
                 argument.text
             ));
         }
     }
-    let named = flags.save.iter().map(|save| ("--save", save.argument));
-    for (flag, index) in named.chain(flags.print.iter().map(|&index| ("--print", index))) {
-        match flags.arguments.get(index) {
-            Some(argument) if argument.is_freed() => {
-                return Err(Error::flag(
-                    flag,
-                    format!("argument {index}, {}, is freed before the launch", argument.text),
-                ));
-            }
-            Some(argument) if argument.is_buffer() => {}
-            Some(argument) => {
-                return Err(Error::flag(flag, format!("argument {index}, {}, is no buffer", argument.text)));
-            }
-            None => return Err(Error::flag(flag, format!("there is no argument {index}; they count from 0"))),
-        }
-    }
     Ok(())
 }
 
 /// Whether the kernel was compiled for such blocks. A GPU's driver would refuse others without saying why.
-pub(super) fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
+fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
     let threads = |extents: [u32; 3]| extents.iter().fold(1_u64, |all, &extent| all.saturating_mul(extent.into()));
@@ -105,7 +179,7 @@ pub(super) fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
 }
 
 /// Whether the kernel can be launched in such clusters, as far as it says itself.
-pub(super) fn check_cluster(function: &Function, flags: &Flags) -> Result<()> {
+fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
     let cluster = match (flags.cluster, function.required_cluster) {
@@ -140,13 +214,62 @@ pub(super) fn check_cluster(function: &Function, flags: &Flags) -> Result<()> {
     }
 }
 
+/// What `--print` and `--save` ask for: what is printed first, arguments before variables.
+///
+/// # Errors
+///
+/// [`Error::Flag`] when there is no such thing, [`Error::File`] when a file cannot be written.
+pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -> Result<Vec<Output>> {
+    let all: Vec<LaunchFlags> = launches.iter().map(|launch| launch.flags.clone()).collect();
+    let output = |flag: &str, what: &Named, file: Option<PathBuf>| {
+        let (name, source) = match what {
+            Named::Argument(place) => (place.to_string(), Source::Argument(buffer(flag, &all, *place)?)),
+            Named::Variable(name) => {
+                let settings = launches.iter().flat_map(|launch| &launch.settings);
+                let (variable, ty) = variables::shown(module, flag, name, settings)?;
+                (name.clone(), Source::Variable(variable, ty))
+            }
+        };
+        Ok(Output { name, source, file })
+    };
+    let mut printed = flags.print.clone();
+    printed.sort();
+    printed.dedup();
+    let printed = printed.iter().map(|what| output("--print", what, None));
+    let saved = flags.save.iter().map(|Save { what, file }| output("--save", what, Some(file.clone())));
+    let outputs = printed.chain(saved).collect::<Result<_>>()?;
+    check_files(flags)?;
+    Ok(outputs)
+}
+
+/// The place of the buffer that an argument has.
+fn buffer(flag: &str, all: &[LaunchFlags], place: Place) -> Result<Place> {
+    let refuse = |problem: String| Err(Error::flag(flag, problem));
+    let Some(given) = at(all, place) else {
+        return refuse(match all.len() {
+            1 => format!("there is no argument {place}; they count from 0"),
+            _ => format!("there is no argument {place}; launches and arguments count from 0, as in 1.0"),
+        });
+    };
+    let place_of_buffer = resolved(all, place);
+    match at(all, place_of_buffer) {
+        Some(argument) if argument.is_freed() => {
+            refuse(format!("argument {place}, {}, is freed before the launch", argument.text))
+        }
+        Some(argument) if argument.is_buffer() => Ok(place_of_buffer),
+        _ => refuse(format!("argument {place}, {}, is no buffer", given.text)),
+    }
+}
+
 /// Whether what is to be saved can be.
-pub(super) fn check_outputs(flags: &Flags) -> Result<()> {
+fn check_files(flags: &Flags) -> Result<()> {
+    let ptx = PtxFile::from(flags.file.clone());
+    let ptx = ptx.path().map(output_file::identity);
     let mut targets = Vec::new();
     for Save { file, .. } in &flags.save {
         output_file::check(file)?;
         let target = output_file::identity(file);
-        if target == output_file::identity(&flags.file) {
+        if ptx.as_ref() == Some(&target) {
             return Err(Error::flag("--save", format!("{} is the PTX file", file.display())));
         }
         if targets.contains(&target) {
@@ -155,15 +278,4 @@ pub(super) fn check_outputs(flags: &Flags) -> Result<()> {
         targets.push(target);
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_lists_are_cut() {
-        assert_eq!(listed(&["a", "b"]), "a, b");
-        assert_eq!(listed(&["x"; 10]), "x, x, x, x, x, x, x, x and 2 more");
-    }
 }

@@ -1,12 +1,14 @@
 //! What `host run` is asked for: its flags and their help.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Command};
+use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValueParser};
+use clap::{ArgMatches, Args, Command};
 
-use super::argument::Argument;
+use super::argument::{Argument, split_os};
+use super::place::Named;
+use crate::error::{Error, Result};
 use crate::faults::CheckFlags;
 use crate::flag_values::{bytes32, whole_number};
 use crate::lines::LineFlags;
@@ -24,6 +26,9 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   f32[1024]=uninit         ... that nothing has written
   f32[1024]+8=ramp         the address 8 bytes into the buffer
   freed:f32[1024]          the address of a buffer that is freed before the launch
+  arg:1                    what argument 1 has: the same buffer, texture, surface or tensor
+  arg:1+8                  the address 8 bytes into its buffer
+  arg:1.0                  what argument 0 of launch 1 has (launches and arguments count from 0)
   tex2d:f32[64x48]=ramp    a texture of an array of 64 columns and 48 rows, filled as a buffer is
                            tex1d, tex3d: of one and three extents
                            texa1d, texa2d: of layers, which the last extent counts
@@ -47,44 +52,65 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
                            lower:-1x-1,upper:-1x-1,channels:8,pixels:64 instead of a box: im2col
   tensor_at:f32[64x32],box:32x8
                            the address of such a map in device memory
-Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.";
+Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.
 
-/// What is to run.
+Names of kernels and variables may be demangled ones: saxpy, ns::saxpy or saxpy(float, float*) for
+_ZN2ns5saxpyEfPf, if that leaves one.
+
+Variables of the module, in .global or .const memory: --set gives them a value before the launch,
+--print and --save show them behind the last one. The value is a number (u32:5) or the elements of
+a buffer (f32[4]=ramp, @table.npy), and must have as many bytes as the variable. Elements are shown
+as the type of --set or of the PTX, or as the type behind the name: --print table:f32.
+
+Several launches: --then KERNEL starts the next one on the same memory. What belongs to a launch
+stands behind its kernel: arguments, --grid, --block, --cluster, --shared, --carveout, --registers
+and --set. The other flags are for all launches, wherever they stand. A sum in two steps:
+
+  host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
+    --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";
+
+/// What is to run. The lists have what all launches have, in the order of the command line: see [`Flags::launches`].
 #[derive(Args, Clone, Debug)]
 pub(super) struct Flags {
-    /// PTX of any compiler
+    /// PTX of any compiler; - reads it from the standard input
     #[arg(value_name = "FILE.ptx")]
     pub(super) file: PathBuf,
     /// The kernel to launch
     #[arg(value_name = "KERNEL", value_parser = NonEmptyStringValueParser::new())]
-    pub(super) kernel: String,
+    kernel: String,
     /// One argument for each of the kernel's parameters; see below
-    #[arg(value_name = "ARG", allow_negative_numbers = true)]
-    pub(super) arguments: Vec<Argument>,
+    #[arg(value_name = "ARG", allow_negative_numbers = true, value_parser = OsStringValueParser::new().try_map(argument))]
+    arguments: Vec<Argument>,
     /// Blocks of the grid; of a kernel that is .blocksareclusters, clusters
-    #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
-    pub(super) grid: [u32; 3],
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extents, required = true)]
+    grid: Vec<[u32; 3]>,
     /// Threads of a block
-    #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
-    pub(super) block: [u32; 3],
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extents, required = true)]
+    block: Vec<[u32; 3]>,
     /// Blocks of a cluster [default: what the kernel demands, else 1]
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
-    pub(super) cluster: Option<[u32; 3]>,
-    /// Dynamic shared memory of a block, such as 48K
-    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = bytes32)]
-    pub(super) shared: u32,
-    /// Write the buffer of argument I (from 0) to this file when the kernel is done
-    #[arg(long, value_name = "I=FILE.npy")]
+    cluster: Vec<[u32; 3]>,
+    /// Dynamic shared memory of a block, such as 48K [default: 0]
+    #[arg(long, value_name = "BYTES", value_parser = bytes32)]
+    shared: Vec<u32>,
+    /// Set a variable of the module before the launch; see below
+    #[arg(long, value_name = "NAME=VALUE", value_parser = OsStringValueParser::new().try_map(set))]
+    set: Vec<Set>,
+    /// Launch this kernel next, on the same memory; see below
+    #[arg(long, value_name = "KERNEL", value_parser = NonEmptyStringValueParser::new())]
+    then: Vec<String>,
+    /// Write the buffer of argument I (from 0; L.I of launch L), or a variable, to this file when all is done
+    #[arg(long, value_name = "I=FILE.npy", value_parser = OsStringValueParser::new().try_map(save))]
     pub(super) save: Vec<Save>,
     /// The part of a multiprocessor's memory that should be shared memory, in percent (0 to 100)
     #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]
-    pub(super) carveout: Option<u8>,
+    carveout: Vec<u8>,
     /// On a model of the simulator: registers of a thread, which limit how many blocks are resident
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
-    pub(super) registers: Option<u32>,
-    /// Print the elements of the buffer of argument I (from 0)
-    #[arg(long, value_name = "I", value_delimiter = ',', value_parser = whole_number(0, usize::MAX))]
-    pub(super) print: Vec<usize>,
+    registers: Vec<u32>,
+    /// Print the elements of the buffer of argument I (from 0; L.I of launch L), or of a variable
+    #[arg(long, value_name = "I", value_delimiter = ',')]
+    pub(super) print: Vec<Named>,
     /// On a GPU: also run on the simulator, for its counters
     #[arg(long)]
     pub(super) counters: bool,
@@ -94,22 +120,117 @@ pub(super) struct Flags {
     pub(super) checks: CheckFlags,
 }
 
-/// A buffer to write to a file.
+/// What one launch is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LaunchFlags {
+    pub(super) kernel: String,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) cluster: Option<[u32; 3]>,
+    pub(super) shared: u32,
+    pub(super) carveout: Option<u8>,
+    pub(super) registers: Option<u32>,
+    pub(super) set: Vec<Set>,
+}
+
+impl Flags {
+    /// What each launch is asked for: `matches` knows behind which `--then` a flag stands.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`] when a launch lacks a flag, or has it twice.
+    pub(super) fn launches(&self, matches: &ArgMatches) -> Result<Vec<LaunchFlags>> {
+        let kernels: Vec<&String> = std::iter::once(&self.kernel).chain(&self.then).collect();
+        let starts: Vec<usize> = matches.indices_of("then").into_iter().flatten().collect();
+        let parts = Parts { matches, starts, kernels };
+        let launch = |index: usize| {
+            let missing =
+                |flag: &str| Error::flag(flag, format!("{} has none; give it behind the kernel", parts.name(index)));
+            Ok(LaunchFlags {
+                kernel: parts.kernels[index].clone(),
+                arguments: parts.of("arguments", &self.arguments, index),
+                grid: parts.one("grid", &self.grid, index)?.ok_or_else(|| missing("--grid"))?,
+                block: parts.one("block", &self.block, index)?.ok_or_else(|| missing("--block"))?,
+                cluster: parts.one("cluster", &self.cluster, index)?,
+                shared: parts.one("shared", &self.shared, index)?.unwrap_or(0),
+                carveout: parts.one("carveout", &self.carveout, index)?,
+                registers: parts.one("registers", &self.registers, index)?,
+                set: parts.of("set", &self.set, index),
+            })
+        };
+        (0..parts.kernels.len()).map(launch).collect()
+    }
+}
+
+/// The parts of the command line, one for each launch.
+struct Parts<'a> {
+    matches: &'a ArgMatches,
+    /// Where the second launch starts, and those behind it.
+    starts: Vec<usize>,
+    kernels: Vec<&'a String>,
+}
+
+impl Parts<'_> {
+    /// The launch, for errors.
+    fn name(&self, launch: usize) -> String {
+        format!("launch {launch} ({})", self.kernels[launch])
+    }
+
+    /// Those of the values of a flag that stand in this launch's part.
+    fn of<T: Clone>(&self, flag: &str, values: &[T], launch: usize) -> Vec<T> {
+        let places = self.matches.indices_of(flag).into_iter().flatten();
+        let part = |place: usize| self.starts.iter().take_while(|&&start| start < place).count();
+        places.zip(values).filter(|&(place, _)| part(place) == launch).map(|(_, value)| value.clone()).collect()
+    }
+
+    /// The value of a flag in this launch's part, which may have one.
+    fn one<T: Copy>(&self, flag: &str, values: &[T], launch: usize) -> Result<Option<T>> {
+        match *self.of(flag, values, launch) {
+            [] => Ok(None),
+            [value] => Ok(Some(value)),
+            _ => Err(Error::flag(format!("--{flag}"), format!("{} has it more than once", self.name(launch)))),
+        }
+    }
+}
+
+/// A variable to set before a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Set {
+    pub(super) name: String,
+    pub(super) value: Argument,
+}
+
+fn argument(text: OsString) -> std::result::Result<Argument, String> {
+    Argument::from_os(&text)
+}
+
+fn set(text: OsString) -> std::result::Result<Set, String> {
+    let parts = split_os(&text, b'=').and_then(|(name, value)| Some((name.to_str()?, value)));
+    match parts {
+        Some((name, value)) if !name.is_empty() => {
+            let value = Argument::from_os(value)?;
+            if !value.is_contents() {
+                return Err("give a value (u32:5) or elements (f32[4]=ramp, @v.npy)".to_owned());
+            }
+            Ok(Set { name: name.to_owned(), value })
+        }
+        _ => Err("give the name of a variable and a value, as in count=u32:5".to_owned()),
+    }
+}
+
+/// What to write to a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Save {
-    pub(super) argument: usize,
+    pub(super) what: Named,
     pub(super) file: PathBuf,
 }
 
-impl FromStr for Save {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let parts = text.split_once('=').and_then(|(index, file)| Some((index.parse().ok()?, file)));
-        match parts {
-            Some((argument, file)) if !file.is_empty() => Ok(Self { argument, file: PathBuf::from(file) }),
-            _ => Err("give the number of an argument and a file, as in 2=out.npy".to_owned()),
-        }
+fn save(text: OsString) -> std::result::Result<Save, String> {
+    let parts = split_os(&text, b'=').and_then(|(what, file)| Some((what.to_str()?, file)));
+    match parts {
+        Some((what, file)) if !file.is_empty() => Ok(Save { what: what.parse()?, file: PathBuf::from(file) }),
+        _ => Err("give an argument or a variable and a file, as in 2=out.npy".to_owned()),
     }
 }
 
@@ -139,6 +260,7 @@ mod tests {
     use clap::FromArgMatches;
 
     use super::*;
+    use crate::run::place::Place;
 
     #[test]
     fn extents_are_one_to_three_numbers() {
@@ -155,29 +277,91 @@ mod tests {
     }
 
     #[test]
-    fn what_to_save_is_an_argument_and_a_file() {
-        assert_eq!("2=a=b.npy".parse(), Ok(Save { argument: 2, file: "a=b.npy".into() }));
-        for text in ["", "2", "2=", "x=a.npy", "-1=a.npy", "a.npy"] {
-            assert_eq!(
-                text.parse::<Save>(),
-                Err("give the number of an argument and a file, as in 2=out.npy".into()),
-                "{text}"
-            );
+    fn what_to_save_is_an_argument_or_a_variable_and_a_file() {
+        let saved = |text: &str| save(text.into());
+        let argument = Named::Argument(Place { launch: 0, argument: 2 });
+        assert_eq!(saved("2=a=b.npy"), Ok(Save { what: argument, file: "a=b.npy".into() }));
+        assert_eq!(saved("x=a.npy"), Ok(Save { what: Named::Variable("x".into()), file: "a.npy".into() }));
+        for text in ["", "2", "2=", "a.npy"] {
+            assert_eq!(saved(text), Err("give an argument or a variable and a file, as in 2=out.npy".into()), "{text}");
         }
+        assert!(saved("-1=a.npy").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_may_have_names_that_are_no_unicode() {
+        use std::os::unix::ffi::OsStrExt;
+        let text = |bytes: &[u8]| OsString::from(std::ffi::OsStr::from_bytes(bytes));
+        assert_eq!(save(text(b"0=\xff=.npy")).unwrap().file, PathBuf::from(text(b"\xff=.npy")));
+        let debug = format!("{:?}", argument(text(b"f32[4]+4=@\xff@.npy")).unwrap());
+        assert!(debug.contains(r"\xFF@.npy"), "{debug}");
+        let debug = format!("{:?}", set(text(b"x=@\xfe.npy")).unwrap());
+        assert!(debug.contains(r"\xFE.npy"), "{debug}");
+        for wrong in [&b"f32[\xff]=ramp"[..], b"\xff", b"u32:\xff", b"f32[4]=\xff"] {
+            assert!(argument(text(wrong)).is_err());
+        }
+        assert!(save(text(b"\xff=a.npy")).is_err() && set(text(b"\xff=u32:1")).is_err());
+    }
+
+    fn parsed(words: &str) -> (Flags, Result<Vec<LaunchFlags>>) {
+        let matches = command().try_get_matches_from(words.split_whitespace()).unwrap();
+        let flags = Flags::from_arg_matches(&matches).unwrap();
+        let launches = flags.launches(&matches);
+        (flags, launches)
     }
 
     #[test]
     fn arguments_are_no_flags() {
-        let parsed = |words: &str| {
-            let matches = command().try_get_matches_from(words.split_whitespace()).unwrap();
-            Flags::from_arg_matches(&matches).unwrap()
-        };
-        let flags = parsed("run k.ptx k i32:-1 --grid 2 f32[4]=-1 --block 32 f32:-0.5 --print 0,1 --print 2");
-        let texts: Vec<&str> = flags.arguments.iter().map(|argument| argument.text.as_str()).collect();
+        let (flags, launches) =
+            parsed("run k.ptx k i32:-1 --grid 2 f32[4]=-1 --block 32 f32:-0.5 --print 0,1 --print 1.2");
+        let launches = launches.unwrap();
+        let texts: Vec<&str> = launches[0].arguments.iter().map(|argument| argument.text.as_str()).collect();
         assert_eq!(texts, ["i32:-1", "f32[4]=-1", "f32:-0.5"]);
-        assert_eq!(flags.print, [0, 1, 2]);
+        let place = |launch, argument| Named::Argument(Place { launch, argument });
+        assert_eq!(flags.print, [place(0, 0), place(0, 1), place(1, 2)]);
         let error = command().try_get_matches_from("run k.ptx k --grid 1 --block 1 -1".split_whitespace()).unwrap_err();
         assert!(error.to_string().contains("give a value (u32:5)"), "{error}");
+    }
+
+    #[test]
+    fn what_stands_behind_a_kernel_is_its_launchs() {
+        let (_, launches) = parsed(
+            "run --grid 3 --set a=u32:1 k.ptx k u32:1 --block 32 u32:2 --then l --shared 48K --grid 4 u32:3 --block 64 \
+             --print 0 --set b=u32:2 --set c=u32:3 --then m --block 1 --grid 2,2 --registers 32",
+        );
+        let found: Vec<_> = launches
+            .unwrap()
+            .into_iter()
+            .map(|launch| {
+                let arguments: Vec<String> = launch.arguments.into_iter().map(|argument| argument.text).collect();
+                let sets: Vec<String> = launch.set.into_iter().map(|set| set.name).collect();
+                (
+                    launch.kernel,
+                    launch.grid,
+                    launch.block[0],
+                    launch.shared,
+                    launch.registers,
+                    arguments.join(" "),
+                    sets.join(" "),
+                )
+            })
+            .collect();
+        let expected = [
+            ("k", [3, 1, 1], 32, 0, None, "u32:1 u32:2", "a"),
+            ("l", [4, 1, 1], 64, 48 << 10, None, "u32:3", "b c"),
+            ("m", [2, 2, 1], 1, 0, Some(32), "", ""),
+        ];
+        let expected = expected.map(|(kernel, grid, block, shared, registers, arguments, sets)| {
+            (kernel.to_owned(), grid, block, shared, registers, arguments.to_owned(), sets.to_owned())
+        });
+        assert_eq!(found, expected);
+        let error = |words: &str| parsed(words).1.unwrap_err().to_string();
+        assert_eq!(
+            error("run k.ptx k --grid 1 --block 1 --then l --grid 1"),
+            "--block: launch 1 (l) has none; give it behind the kernel"
+        );
+        assert_eq!(error("run k.ptx k --grid 1 --block 1 --grid 2"), "--grid: launch 0 (k) has it more than once");
     }
 
     #[test]

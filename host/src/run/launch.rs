@@ -1,33 +1,75 @@
-//! The launch itself: from arguments to what the kernel left in their buffers.
+//! The launches themselves: from arguments to what the kernels left in their buffers.
 
-use std::collections::BTreeMap;
+use std::mem;
 
 use cuda_std::launch::Arguments;
-use simt::Checks;
+use simt::{Checks, Printed};
 
 use super::argument::{Argument, Data, Prepared};
+use super::demands::{Launch, Output, Source};
 use super::flags::Flags;
-use super::placed::Placed;
+use super::place::Place;
+use super::placed::{Parameter, Placed};
 use super::value::Values;
 use crate::device::{Counters, Device, LaunchConfig};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::faults::Findings;
 use crate::lines::Lines;
+use crate::memory;
+use crate::names;
 use crate::progress::Progress;
 
+/// What is to be run: checked, and with its data.
+pub(super) struct Plan<'a> {
+    pub(super) flags: &'a Flags,
+    /// What lines of PTX are blamed on.
+    pub(super) file: &'a str,
+    pub(super) launches: &'a [Launch<'a>],
+    pub(super) configs: &'a [LaunchConfig],
+    pub(super) outputs: &'a [Output],
+    /// The arguments of each launch.
+    pub(super) prepared: &'a [Vec<Prepared>],
+}
+
 /// Makes the arguments' data, once there is room for it. What is to be put out must be allowed.
-pub(super) fn prepare(device: &Device, flags: &Flags) -> Result<Vec<Prepared>> {
-    for argument in &flags.arguments {
+pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Output]) -> Result<Vec<Vec<Prepared>>> {
+    for argument in launches.iter().flat_map(|launch| &launch.flags.arguments) {
         if let Some(bytes) = argument.buffer_bytes() {
             device.check_buffer(&format!("argument {}", argument.text), bytes)?;
         }
     }
-    let prepared: Vec<Prepared> = flags.arguments.iter().map(Argument::prepare).collect::<Result<_>>()?;
-    let bytes_of = |argument: usize| prepared[argument].data().map_or(0, Data::bytes);
-    let put_out = flags.save.iter().map(|save| save.argument).chain(flags.print.iter().copied());
-    let bytes = put_out.map(bytes_of).fold(0, u64::saturating_add);
+    let mut prepared: Vec<Vec<Prepared>> = Vec::new();
+    for launch in launches {
+        prepared.push(launch.flags.arguments.iter().map(Argument::prepare).collect::<Result<_>>()?);
+    }
+    for (launch, prepared_here) in launches.iter().zip(&prepared) {
+        for (argument, prepared_argument) in launch.flags.arguments.iter().zip(prepared_here) {
+            if let Prepared::Again(place, offset) = prepared_argument
+                && let Some(data) = data_at(&prepared, *place)
+                && *offset > data.bytes()
+            {
+                return Err(Error::Launch {
+                    kernel: launch.function.name.clone(),
+                    problem: format!("argument {}: the buffer has {} bytes", argument.text, data.bytes()),
+                });
+            }
+        }
+    }
+    let bytes_of = |output: &Output| match &output.source {
+        Source::Argument(place) => prepared[place.launch][place.argument].data().map_or(0, Data::bytes),
+        Source::Variable(variable, _) => variable.bytes,
+    };
+    let bytes = outputs.iter().map(bytes_of).fold(0, u64::saturating_add);
     device.limits().check_output("what is to be saved and printed", bytes)?;
     Ok(prepared)
+}
+
+/// The data of an argument, or of the one that it names. Each names one before itself.
+fn data_at(prepared: &[Vec<Prepared>], place: Place) -> Option<&Data> {
+    match &prepared[place.launch][place.argument] {
+        Prepared::Again(earlier, _) => data_at(prepared, *earlier),
+        argument => argument.data(),
+    }
 }
 
 /// What a launch left.
@@ -35,68 +77,131 @@ pub(super) struct Launched {
     pub(super) counters: Option<Counters>,
     pub(super) findings: Findings,
     pub(super) lines: Option<Lines>,
-    /// The buffers that are to be saved or printed, by the numbers of their arguments.
-    pub(super) buffers: BTreeMap<usize, Values>,
+    /// What the kernel printed, where that is known.
+    pub(super) printed: Option<Printed>,
 }
 
-/// Launches the kernel and reads the buffers that are wanted.
-pub(super) fn launch(
-    device: &Device,
-    progress: &Progress,
-    flags: &Flags,
-    config: &LaunchConfig,
-    prepared: &[Prepared],
-) -> Result<Launched> {
-    let mut launched = launch_on(device, progress, flags, config, prepared)?;
-    if flags.counters && device.properties().is_gpu() {
-        let counted = launch_on(&device.simulator()?, progress, flags, config, prepared)?;
-        (launched.counters, launched.lines) = (counted.counters, counted.lines);
-        launched.findings = counted.findings;
+/// What the launches left.
+pub(super) struct Ran {
+    /// Those that came to their end, and the one that did not.
+    pub(super) launches: Vec<Launched>,
+    /// The fault that stopped the last of them.
+    pub(super) fault: Option<Error>,
+    /// What is to be put out, if there was no fault: as many as the outputs.
+    pub(super) values: Vec<Values>,
+}
+
+/// Launches the kernels, one after the other, and reads what is wanted. A fault ends it.
+pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> {
+    let beside = plan.flags.counters && device.properties().is_gpu();
+    progress.add_steps(plan.launches.len() * if beside { 2 } else { 1 });
+    let mut ran = run_on(device, progress, plan)?;
+    if beside && ran.fault.is_none() {
+        let counted = run_on(&device.simulator()?, progress, plan)?;
+        // A fault there, which the GPU did not see, is where it ends.
+        ran.launches.truncate(counted.launches.len());
+        for (launched, counted) in ran.launches.iter_mut().zip(counted.launches) {
+            *launched = Launched { printed: launched.printed.take(), ..counted };
+        }
+        ran.fault = counted.fault;
     }
-    Ok(launched)
+    Ok(ran)
 }
 
-fn launch_on(
-    device: &Device,
-    progress: &Progress,
-    flags: &Flags,
-    config: &LaunchConfig,
-    prepared: &[Prepared],
-) -> Result<Launched> {
+fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> {
     device.watch(progress);
-    let name = |index: usize| format!("argument {}", flags.arguments[index].text);
-    let place = |(index, argument)| Placed::new(device, argument, &name(index));
-    let mut placed: Vec<Placed> = prepared.iter().enumerate().map(place).collect::<Result<_>>()?;
-    let mut arguments = Arguments::new();
-    let mut handles = Vec::new();
-    // Not before all are allocated: the next buffer would get the address of one that is freed.
-    for ((argument, given), placed) in prepared.iter().zip(&flags.arguments).zip(&mut placed) {
-        if given.is_freed() {
-            placed.push(device, argument, &mut arguments)?;
-            *placed = Placed::Nothing;
-        } else {
-            handles.extend(placed.push(device, argument, &mut arguments)?);
-        }
+    let name = |place: Place| format!("argument {}", plan.launches[place.launch].flags.arguments[place.argument].text);
+    let mut placed: Vec<Vec<Placed>> = Vec::new();
+    for (launch, prepared) in plan.prepared.iter().enumerate() {
+        let place = |(argument, prepared)| Placed::new(device, prepared, &name(Place { launch, argument }));
+        placed.push(prepared.iter().enumerate().map(place).collect::<Result<_>>()?);
     }
-    let counters = device.launch_untyped(&flags.kernel, config, &arguments)?;
-    device.synchronize()?;
-    device.watch(&Progress::default());
-    drop(handles);
+    let mut freed = Vec::new();
+    let mut parameters: Vec<Vec<Parameter<'_>>> = Vec::new();
+    for (placed, prepared) in placed.iter_mut().zip(plan.prepared) {
+        let (own, to_be_freed) = parameters_of(device, placed, prepared, &parameters)?;
+        parameters.push(own);
+        freed.push(to_be_freed);
+    }
 
-    let mut wanted = BTreeMap::new();
-    for (index, (argument, placed)) in prepared.iter().zip(&placed).enumerate() {
-        let saved = flags.save.iter().any(|save| save.argument == index);
-        if let Some(data) = argument.data()
-            && (saved || flags.print.contains(&index))
-            && let Some(values) = placed.read(data, &name(index))?
-        {
-            wanted.insert(index, values);
+    let mut ran = Ran { launches: Vec::new(), fault: None, values: Vec::new() };
+    for (index, (launch, config)) in plan.launches.iter().zip(plan.configs).enumerate() {
+        let kernel = &launch.function.name;
+        progress.begin(|| names::shown(kernel).into_owned());
+        // Not before all are allocated: the next buffer would get the address of one that is freed.
+        freed[index].clear();
+        for setting in &launch.settings {
+            device.variable_bytes(&setting.variable.symbol, setting.variable.bytes)?.write(&setting.bytes)?;
         }
+        let mut arguments = Arguments::new();
+        parameters[index].iter().for_each(|parameter| parameter.push(&mut arguments));
+        let launched = device
+            .launch_untyped(kernel, config, &arguments)
+            .and_then(|counters| device.synchronize().map(|()| counters));
+        match launched {
+            Ok(counters) => ran.launches.push(Launched {
+                counters,
+                findings: device.last_report().map(|report| Findings::of(&report)).unwrap_or_default(),
+                lines: plan.flags.lines.of_last_launch(device, plan.file),
+                printed: device.take_printed(),
+            }),
+            Err(Error::Fault { kernel, fault, trap }) => {
+                let findings = Findings::before(trap.as_deref());
+                ran.launches.push(Launched { counters: None, findings, lines: None, printed: device.take_printed() });
+                ran.fault = Some(Error::Fault { kernel, fault, trap });
+                return Ok(ran);
+            }
+            Err(error) => return Err(error),
+        }
+        progress.done();
     }
-    let lines = flags.lines.of_last_launch(device, &flags.file.display().to_string());
-    let mut findings = device.last_report().map(|report| Findings::of(&report)).unwrap_or_default();
-    if flags.checks.or(Checks::ALL).memory {
-        findings.list.extend(device.leaks());
+    device.watch(&Progress::default());
+    drop(parameters);
+    if plan.flags.checks.or(Checks::ALL).memory
+        && let Some(last) = ran.launches.last_mut()
+    {
+        last.findings.list.extend(device.leaks());
     }
-    Ok(Launched { counters, findings, lines, buffers: wanted })
+    for output in plan.outputs {
+        ran.values.push(match &output.source {
+            Source::Argument(place) => {
+                let data = plan.prepared[place.launch][place.argument].data();
+                let read =
+                    data.map(|data| placed[place.launch][place.argument].read(data, &name(*place))).transpose()?;
+                // What is no buffer is not asked for: see `demands::outputs`.
+                read.flatten().unwrap_or(Values::U8(Vec::new()))
+            }
+            Source::Variable(variable, ty) => {
+                memory::check_host("reading a variable", variable.bytes)?;
+                let mut values = ty.zeros(variable.bytes as usize / ty.bytes());
+                device.variable_bytes(&variable.symbol, variable.bytes)?.read_into(values.bytes_mut())?;
+                values
+            }
+        });
+    }
+    Ok(ran)
+}
+
+/// What a kernel gets of each of its arguments, and what is to be freed before it is launched. `earlier` has what the launches
+/// before it get.
+fn parameters_of<'a>(
+    device: &Device,
+    placed: &'a mut [Placed],
+    prepared: &[Prepared],
+    earlier: &[Vec<Parameter<'a>>],
+) -> Result<(Vec<Parameter<'a>>, Vec<Placed>)> {
+    let (mut own, mut freed) = (Vec::new(), Vec::new());
+    for (placed, prepared) in placed.iter_mut().zip(prepared) {
+        let parameter = match prepared {
+            Prepared::Again(place, offset) => earlier.get(place.launch).unwrap_or(&own)[place.argument].again(*offset),
+            Prepared::Buffer(data) if data.freed => {
+                let parameter = placed.address(data.offset);
+                freed.push(mem::replace(placed, Placed::Nothing));
+                parameter
+            }
+            _ => placed.parameter(device, prepared)?,
+        };
+        own.push(parameter);
+    }
+    Ok((own, freed))
 }

@@ -1,32 +1,45 @@
-//! `host run FILE.ptx KERNEL ...`: any kernel of a PTX file of any compiler, on either device.
+//! `host run FILE.ptx KERNEL ...`: any kernels of a PTX file of any compiler, on either device.
 //!
-//! Data goes one way: flags -> arguments (see [`argument`]) -> a launch -> a report -> a format. The arguments
-//! are held against the kernel's parameters before anything is opened; buffers that `--save` names are written when the kernel
-//! has come to its end, each file whole or not at all.
+//! Data goes one way: flags -> launches with their arguments (see [`argument`]) -> a plan -> reports -> a format. What is asked for
+//! is held against the module (`demands`) before anything is opened; what `--save` names is written when the last kernel has come
+//! to its end, each file whole or not at all.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `flags` | the command line, parted into launches at `--then` |
+//! | [`argument`], [`value`], [`texture`], [`tensor`] | arguments and their data |
+//! | [`place`], `variables` | what is named: arguments of launches, variables of the module |
+//! | `demands` | whether what is asked for can be run |
+//! | `placed`, `launch` | arguments on a device, and the launches |
+//! | `output`, `sequence` | what is written of one launch, and of several |
 
 pub mod argument;
 mod demands;
 mod flags;
 mod launch;
 mod output;
+pub mod place;
 mod placed;
+mod sequence;
 pub mod tensor;
 pub mod texture;
 pub mod value;
+mod variables;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use clap::{ArgMatches, FromArgMatches};
 use simt::Checks;
 
-use flags::{Flags, Save};
+use demands::{Launch, Source};
+use flags::Flags;
+use output::{Report, Shown};
 
 pub(crate) use flags::command;
 
-use crate::device::{self, DeviceChoice, LaunchConfig};
+use crate::device::{self, DeviceChoice, LaunchConfig, PtxFile};
 use crate::error::{Error, Result, one_line};
-use crate::faults::{Fault, Findings};
+use crate::faults::Fault;
 use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::report::Format;
@@ -35,7 +48,7 @@ use crate::report::Format;
 ///
 /// # Errors
 ///
-/// All that a device and a file can say; [`Error::Fault`] when the kernel misbehaved, after the report with the fault is written.
+/// All that a device and a file can say; [`Error::Fault`] when a kernel misbehaved, after the report with the fault is written.
 pub(crate) fn main(
     matches: &ArgMatches,
     choice: DeviceChoice,
@@ -45,75 +58,94 @@ pub(crate) fn main(
 ) -> Result<()> {
     let flags = Flags::from_arg_matches(matches).map_err(|error| Error::flag("run", one_line(&error.to_string())))?;
     flags.lines.check_format(format)?;
-    let module = device::load_ptx(&flags.file)?;
-    let function = demands::kernel(&module, &flags)?;
-    demands::check_arguments(&module, function, &flags)?;
-    demands::check_block(function, flags.block)?;
-    demands::check_cluster(function, &flags)?;
-    demands::check_outputs(&flags)?;
+    let launches = flags.launches(matches)?;
+    let file = PtxFile::from(flags.file.clone());
+    let module = file.module()?;
+    let launches = demands::launches(&module, &file, launches)?;
+    let outputs = demands::outputs(&module, &flags, &launches)?;
 
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
-    let device = device::open(choice, &device::Options { ptx: Some(flags.file.clone()), limits })?;
+    let device = device::open(choice, &device::Options { ptx: Some(file.clone()), limits })?;
     let simulated = flags.counters || !device.properties().is_gpu();
     flags.lines.check_counted(simulated)?;
     flags.checks.check_simulated(simulated)?;
-    let config = LaunchConfig {
-        // Such a kernel says itself what its clusters are, and its grid counts them.
-        cluster: flags.cluster.filter(|_| !function.grid_in_clusters),
-        dynamic_shared: flags.shared,
-        checks: flags.checks.or(Checks::ALL),
-        carveout: flags.carveout,
-        registers: flags.registers,
-        ..LaunchConfig::new(flags.grid, flags.block)
-    };
-    config.check(&flags.kernel, None, device.properties())?;
-    let prepared = launch::prepare(&device, &flags)?;
+    let configs: Vec<LaunchConfig> = launches.iter().map(|launch| config_of(launch, &flags)).collect();
+    for (launch, config) in launches.iter().zip(&configs) {
+        config.check(&launch.function.name, None, device.properties())?;
+    }
+    let prepared = launch::prepare(&device, &launches, &outputs)?;
     // Not before: a request that cannot be met is one line.
     device.take_notes().iter().for_each(|note| progress.note(note));
-    progress.add_steps(1);
-    progress.begin(|| flags.kernel.clone());
-    let launched = launch::launch(&device, &progress, &flags, &config, &prepared);
+    let name = file.name();
+    let plan = launch::Plan {
+        flags: &flags,
+        file: &name,
+        launches: &launches,
+        configs: &configs,
+        outputs: &outputs,
+        prepared: &prepared,
+    };
+    let ran = launch::run(&device, &progress, &plan);
     // The bar must be gone before the report is written.
     drop(progress);
+    let ran = ran?;
 
-    let mut report = output::Report {
-        file: flags.file.display().to_string(),
-        kernel: &flags.kernel,
-        config: &config,
-        device: device.properties(),
-        counters: None,
-        lines: None,
-        faults: Vec::new(),
-        stopped: false,
-        printed: device.take_printed(),
-        buffers: BTreeMap::new(),
-    };
-    match launched {
-        Ok(mut launched) => {
-            for Save { argument, file } in &flags.save {
-                if let (Some(values), Some(data)) = (launched.buffers.get(argument), prepared[*argument].data()) {
-                    values.write(file, &data.shape)?;
+    let (mut reports, mut findings) = (Vec::new(), Vec::new());
+    for ((launched, launch), config) in ran.launches.into_iter().zip(&launches).zip(&configs) {
+        reports.push(Report {
+            file: name.clone(),
+            kernel: &launch.function.name,
+            config,
+            device: device.properties(),
+            counters: launched.counters,
+            lines: launched.lines,
+            faults: launched.findings.faults(),
+            stopped: false,
+            printed: launched.printed,
+            buffers: Vec::new(),
+        });
+        findings.push(launched.findings);
+    }
+    if let Some(last) = reports.last_mut() {
+        last.faults.extend(ran.fault.as_ref().and_then(Fault::of));
+        last.stopped = ran.fault.is_some();
+        if ran.fault.is_none() {
+            for (output, values) in outputs.iter().zip(ran.values) {
+                let (title, shape) = match &output.source {
+                    Source::Argument(place) => {
+                        let data = prepared[place.launch][place.argument].data();
+                        (format!("Argument {}", output.name), data.map(|data| data.shape.clone()).unwrap_or_default())
+                    }
+                    Source::Variable(variable, ty) => {
+                        (format!("Variable {}", output.name), vec![variable.bytes as usize / ty.bytes()])
+                    }
+                };
+                match &output.file {
+                    Some(file) => values.write(file, &shape)?,
+                    None => last.buffers.push(Shown { name: output.name.clone(), title, values }),
                 }
             }
-            launched.buffers.retain(|argument, _| flags.print.contains(argument));
-            report.counters = launched.counters;
-            report.lines = launched.lines;
-            report.buffers = launched.buffers;
-            report.faults = launched.findings.faults();
-            report.write(format, out)?;
-            launched.findings.tell(format);
-            launched.findings.error().map_or(Ok(()), Err)
         }
-        Err(error) => {
-            if let Error::Fault { trap, .. } = &error {
-                let before = Findings::before(trap.as_deref());
-                report.faults = before.faults().into_iter().chain(Fault::of(&error)).collect();
-                report.stopped = true;
-                report.write(format, out)?;
-                before.tell(format);
-            }
-            Err(error)
-        }
+    }
+    sequence::write(&reports, launches.len(), format, out)?;
+    sequence::tell(&findings, &launches, format);
+    match ran.fault {
+        Some(fault) => Err(sequence::with_launch(fault, reports.len(), launches.len())),
+        None => sequence::error(&findings).map_or(Ok(()), Err),
+    }
+}
+
+/// How a kernel is launched.
+fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
+    let asked = &launch.flags;
+    LaunchConfig {
+        // Such a kernel says itself what its clusters are, and its grid counts them.
+        cluster: asked.cluster.filter(|_| !launch.function.grid_in_clusters),
+        dynamic_shared: asked.shared,
+        checks: flags.checks.or(Checks::ALL),
+        carveout: asked.carveout,
+        registers: asked.registers,
+        ..LaunchConfig::new(asked.grid, asked.block)
     }
 }

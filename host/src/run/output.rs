@@ -2,13 +2,13 @@
 //!
 //! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is what `host devices` lists;
 //! `"correct"` is null, since there is nothing to compare with; `"counters"` is null on a GPU (without `--counters`) and after a
-//! fault; `"output"` is what the kernel printed, null on a GPU, whose driver writes it to the standard output by itself; `"buffers"` holds the elements of the buffers that `--print` names, by the number of the argument. Numbers that JSON
+//! fault; `"output"` is what the kernel printed, null on a GPU, whose driver writes it to the standard output by itself; `"buffers"` holds
+//! the elements of what `--print` names, as it names it: by the number of the argument or the name of the variable. Numbers that JSON
 //! cannot hold (infinite ones, or none) are null. With `--lines`, `"lines"` has what each line did.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use simt::{MetricValue, Printed};
 
@@ -18,6 +18,7 @@ use crate::error::{Result, printable};
 use crate::faults::Fault;
 use crate::lines::Lines;
 use crate::listing;
+use crate::names;
 use crate::report::{Format, Metrics};
 use crate::units;
 
@@ -44,8 +45,38 @@ pub struct Report<'a> {
     pub stopped: bool,
     /// What the kernel printed, where that is known.
     pub printed: Option<Printed>,
-    /// The buffers to show, by the numbers of their arguments.
-    pub buffers: BTreeMap<usize, Values>,
+    /// The buffers and variables to show.
+    pub buffers: Vec<Shown>,
+}
+
+/// A buffer or variable to show.
+pub struct Shown {
+    /// What `--print` calls it.
+    pub name: String,
+    /// What it is, for people.
+    pub title: String,
+    /// What is in it.
+    pub values: Values,
+}
+
+/// Buffers as the JSON has them: by their names.
+pub(super) struct Buffers<'a>(pub(super) &'a [Shown]);
+
+impl Serialize for Buffers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|shown| (&shown.name, &shown.values)))
+    }
+}
+
+/// A launch as the JSON of several has it.
+#[derive(Serialize)]
+pub(super) struct Launched<'a> {
+    kernel: &'a str,
+    counters: Option<Metrics<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<&'a Lines>,
+    faults: &'a [Fault],
+    output: Option<String>,
 }
 
 /// The JSON. Not a `Value`: that would turn each f32 into the nearest f64, with its many digits.
@@ -59,7 +90,7 @@ struct Json<'a> {
     lines: Option<&'a Lines>,
     faults: &'a [Fault],
     output: Option<String>,
-    buffers: &'a BTreeMap<usize, Values>,
+    buffers: Buffers<'a>,
 }
 
 impl Report<'_> {
@@ -75,7 +106,7 @@ impl Report<'_> {
                     lines: self.lines.as_ref(),
                     faults: &self.faults,
                     output: self.printed.as_ref().map(text_of),
-                    buffers: &self.buffers,
+                    buffers: Buffers(&self.buffers),
                 };
                 serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
                 writeln!(out)?;
@@ -88,22 +119,35 @@ impl Report<'_> {
             }
             _ if self.stopped => Ok(()),
             Format::Csv | Format::Markdown => {
-                let rows = self.metrics(|_| true).into_iter().map(|[name, value]| vec![name, value]);
-                let buffers = self.buffers.iter().flat_map(|(argument, values)| {
-                    let name = move |index| format!("buffer {argument}[{index}]");
-                    values.texts().enumerate().map(move |(index, text)| vec![name(index), text])
-                });
-                let printed = self.printed.iter().map(text_of).filter(|text| !text.is_empty());
-                let printed = printed.map(|text| vec!["output".to_owned(), text]);
-                listing::write(
-                    format,
-                    &["name", "value"],
-                    rows.chain(printed).chain(buffers).collect(),
-                    Value::Null,
-                    out,
-                )
+                let rows = self.rows().into_iter().chain(self.buffer_rows()).map(Vec::from);
+                listing::write(format, &["name", "value"], rows.collect(), Value::Null, out)
             }
         }
+    }
+
+    /// What the JSON of several launches has of this one.
+    pub(super) fn launched(&self) -> Launched<'_> {
+        Launched {
+            kernel: self.kernel,
+            counters: self.counters.as_ref().map(Metrics),
+            lines: self.lines.as_ref(),
+            faults: &self.faults,
+            output: self.printed.as_ref().map(text_of),
+        }
+    }
+
+    /// Names and values of the counters, and what the kernel printed.
+    pub(super) fn rows(&self) -> Vec<[String; 2]> {
+        let printed = self.printed.iter().map(text_of).filter(|text| !text.is_empty());
+        let printed = printed.map(|text| ["output".to_owned(), text]);
+        self.metrics(|_| true).into_iter().chain(printed).collect()
+    }
+
+    /// Names and values of the elements of the buffers.
+    pub(super) fn buffer_rows(&self) -> impl Iterator<Item = [String; 2]> {
+        self.buffers.iter().flat_map(|Shown { name, values, .. }| {
+            values.texts().enumerate().map(move |(index, text)| [format!("buffer {name}[{index}]"), text])
+        })
     }
 
     /// What the kernel printed, as it stands, with an empty line behind it.
@@ -139,7 +183,7 @@ impl Report<'_> {
         let clusters = cluster.map_or(String::new(), |cluster| format!(", in clusters of {} blocks", shape(cluster)));
         let line = format!(
             "{} of {}: {} blocks of {} threads{clusters}{shared}",
-            self.kernel,
+            names::shown(self.kernel),
             self.file,
             shape(*grid),
             shape(*block)
@@ -162,9 +206,9 @@ impl Report<'_> {
         if let Some(lines) = &self.lines {
             write!(out, "\n{}", lines.text())?;
         }
-        for (argument, values) in &self.buffers {
+        for Shown { title, values, .. } in &self.buffers {
             let length = values.bytes().len() / values.ty().bytes();
-            writeln!(out, "\nArgument {argument}, {}[{length}]:", values.ty().name())?;
+            writeln!(out, "\n{}, {}[{length}]:", printable(title), values.ty().name())?;
             let digits = length.saturating_sub(1).to_string().len();
             let mut texts = values.texts().enumerate().peekable();
             while let Some(&(first, _)) = texts.peek() {

@@ -1,5 +1,7 @@
 //! An argument's memory on a device.
 
+use std::rc::Rc;
+
 use cuda_std::launch::Arguments;
 use simt::TENSOR_MAP_BYTES;
 
@@ -23,18 +25,35 @@ pub enum Placed {
     Tensor(Buffer<u8>, Option<Buffer<u8>>),
 }
 
-/// What must live as long as a launch.
-pub enum Handle<'a> {
-    Texture(Texture<'a>),
-    Surface(Surface<'a>),
+/// What a kernel gets of an argument.
+#[derive(Clone)]
+pub enum Parameter<'a> {
+    /// Bytes, and what they are aligned to in the kernel's parameters.
+    Bytes(Vec<u8>, usize),
+    /// An address: the start of what it points to, and bytes from there.
+    Address { start: u64, offset: u64 },
+    /// The handle of a texture.
+    Texture(Rc<Texture<'a>>),
+    /// The handle of a surface.
+    Surface(Rc<Surface<'a>>),
 }
 
-impl Handle<'_> {
-    /// What the kernel gets.
-    fn value(&self) -> u64 {
+impl Parameter<'_> {
+    /// The same once more; an address from another byte on.
+    pub fn again(&self, offset: u64) -> Self {
         match self {
-            Handle::Texture(texture) => texture.handle(),
-            Handle::Surface(surface) => surface.handle(),
+            Parameter::Address { start, .. } => Parameter::Address { start: *start, offset },
+            other => other.clone(),
+        }
+    }
+
+    /// Adds it to a kernel's arguments.
+    pub fn push(&self, arguments: &mut Arguments) {
+        match self {
+            Parameter::Bytes(bytes, alignment) => arguments.push_bytes(bytes, *alignment),
+            Parameter::Address { start, offset } => arguments.push_pointer(start + offset),
+            Parameter::Texture(texture) => arguments.push_pointer(texture.handle()),
+            Parameter::Surface(surface) => arguments.push_pointer(surface.handle()),
         }
     }
 }
@@ -69,50 +88,50 @@ impl Placed {
         Ok(Placed::Buffer(buffer))
     }
 
-    /// Adds what the kernel gets of the argument. What this returns must live until the kernel is done.
-    pub fn push<'a>(
-        &'a mut self,
-        device: &Device,
-        argument: &Prepared,
-        arguments: &mut Arguments,
-    ) -> Result<Option<Handle<'a>>> {
-        let handle = match (argument, self) {
-            (Prepared::Value(bytes), _) => {
-                arguments.push_bytes(bytes, 1);
-                return Ok(None);
-            }
-            (Prepared::Buffer(data), Placed::Buffer(buffer)) => {
-                arguments.push_pointer(buffer.address() + data.offset);
-                return Ok(None);
-            }
+    /// What the kernel gets of the argument, which is not one that names another. It must live until the kernels are done.
+    pub fn parameter<'a>(&'a mut self, device: &Device, argument: &Prepared) -> Result<Parameter<'a>> {
+        Ok(match (argument, self) {
+            (Prepared::Value(bytes), _) => Parameter::Bytes(bytes.clone(), 1),
+            (Prepared::Buffer(data), placed) => placed.address(data.offset),
             (Prepared::Object(object, _), Placed::Buffer(buffer)) => {
                 let (texels, format) = (object.shape.width, object.shape.format);
                 let source = TextureSource::Linear { buffer, texels, format };
-                Handle::Texture(device.texture(source, &object.sampling())?)
+                Parameter::Texture(Rc::new(device.texture(source, &object.sampling())?))
             }
             (Prepared::Object(object, _), Placed::Array(array)) => match object.kind {
-                ObjectKind::Surface => Handle::Surface(device.surface(array)?),
-                _ => Handle::Texture(device.texture(TextureSource::Array(array), &object.sampling())?),
+                ObjectKind::Surface => Parameter::Surface(Rc::new(device.surface(array)?)),
+                _ => {
+                    let source = TextureSource::Array(array);
+                    Parameter::Texture(Rc::new(device.texture(source, &object.sampling())?))
+                }
             },
             (Prepared::Tensor(tensor, _), Placed::Tensor(buffer, map)) => {
                 let bytes = device.tensor_map(&TensorMap { address: buffer.address(), ..tensor.map.clone() })?;
                 match map {
-                    None => arguments.push_bytes(&bytes, TENSOR_MAP_ALIGN),
+                    None => Parameter::Bytes(bytes.to_vec(), TENSOR_MAP_ALIGN),
                     Some(map) => {
                         map.write(&bytes)?;
-                        arguments.push_pointer(map.address());
+                        Parameter::Address { start: map.address(), offset: 0 }
                     }
                 }
-                return Ok(None);
             }
-            // `new` has made what each argument needs.
-            (Prepared::Buffer(_) | Prepared::Object(..) | Prepared::Tensor(..), _) => return Ok(None),
-        };
-        arguments.push_pointer(handle.value());
-        Ok(Some(handle))
+            // `new` has made what each argument needs, and whoever names another argument is not asked.
+            (Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..), _) => Parameter::Bytes(Vec::new(), 1),
+        })
     }
 
-    /// The elements, when the kernel is done.
+    /// The address of a buffer, or within it.
+    pub fn address(&self, offset: u64) -> Parameter<'static> {
+        match self {
+            Placed::Buffer(buffer) | Placed::Tensor(buffer, _) => {
+                Parameter::Address { start: buffer.address(), offset }
+            }
+            // It has none.
+            Placed::Nothing | Placed::Array(_) => Parameter::Address { start: 0, offset: 0 },
+        }
+    }
+
+    /// The elements, when the kernels are done.
     pub fn read(&self, data: &Data, name: &str) -> Result<Option<Values>> {
         if matches!(self, Placed::Nothing) {
             return Ok(None);

@@ -131,7 +131,8 @@ impl Gpu {
             kernel if is_fault(status) && !kernel.is_empty() => Error::Fault {
                 kernel: kernel.to_owned(),
                 fault: format!(
-                    "kernel {kernel}: {} on {}; --device sim names the line and the address",
+                    "kernel {}: {} on {}; --device sim names the line and the address",
+                    crate::names::shown(kernel),
                     sys::describe(status),
                     self.properties.name
                 ),

@@ -119,7 +119,7 @@ impl Module {
         match status {
             0 => Ok(Some((address, bytes as u64))),
             NOT_FOUND => Ok(None),
-            status => Err(error_of(&format!("looking up constant {name}"), status)),
+            status => Err(error_of(&format!("looking up variable {name}"), status)),
         }
     }
 }

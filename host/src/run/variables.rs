@@ -1,0 +1,145 @@
+//! Variables of the module that `--set`, `--print` and `--save` name: which one is meant, how large it is, how its elements are shown.
+
+use ptx::{Kind, Module, Space, Type as PtxType};
+
+use super::argument::{Fill, Prepared};
+use super::flags::Set;
+use super::value::Type;
+use crate::check::type_of;
+use crate::error::{Error, Result};
+use crate::names::{self, Found};
+
+/// A variable in `.global` or `.const` memory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Variable {
+    /// Its name in the PTX.
+    pub(super) symbol: String,
+    /// Its size.
+    pub(super) bytes: u64,
+}
+
+/// A variable, and the bytes that it gets before a launch.
+pub(super) struct Setting {
+    pub(super) variable: Variable,
+    pub(super) bytes: Vec<u8>,
+    /// The type of the elements, where the value has one.
+    pub(super) ty: Option<Type>,
+}
+
+/// The variables that the host can reach.
+fn variables(module: &Module) -> impl Iterator<Item = &ptx::Variable> {
+    module.variables.iter().map(|(_, variable)| variable).filter(|variable| {
+        matches!(variable.space, Space::Global | Space::Constant)
+            && variable.ty.kind() != Kind::Opaque
+            && variable.size.is_some_and(|bytes| bytes > 0)
+    })
+}
+
+/// The variable that `name` means, if there is one.
+fn find<'a>(module: &'a Module, flag: &str, name: &str) -> Result<Option<&'a ptx::Variable>> {
+    let symbols: Vec<&str> = variables(module).map(|variable| variable.name.as_str()).collect();
+    match names::find(name, &symbols) {
+        Found::One(symbol) => Ok(variables(module).find(|variable| variable.name == symbol)),
+        Found::Several(several) => Err(Error::flag(
+            flag,
+            format!("'{name}' may be {}; give one of them", names::listed(several.into_iter(), true)),
+        )),
+        Found::None => Ok(None),
+    }
+}
+
+fn missing(module: &Module, flag: &str, name: &str) -> Error {
+    let names = names::listed(variables(module).map(|variable| variable.name.as_str()), false);
+    let there = if names.is_empty() { "there are none".to_owned() } else { format!("there are {names}") };
+    Error::flag(flag, format!("'{name}' is no variable of the module in .global or .const memory; {there}"))
+}
+
+fn described(variable: &ptx::Variable) -> Variable {
+    Variable { symbol: variable.name.clone(), bytes: variable.size.unwrap_or(0) }
+}
+
+/// What `--set` asks for. The value is made here: it must have the variable's size.
+///
+/// # Errors
+///
+/// [`Error::Flag`] when there is no such variable or it has another size, and those of the value's file.
+pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
+    let Set { name, value } = set;
+    let variable = find(module, "--set", name)?.ok_or_else(|| missing(module, "--set", name))?;
+    let found = described(variable);
+    let fits = |given: u64| match given == found.bytes {
+        true => Ok(()),
+        false => Err(Error::flag(
+            "--set",
+            format!(
+                "{} has {} bytes ({}), and {} has {given}",
+                names::shown(&found.symbol),
+                found.bytes,
+                type_of(variable),
+                value.text
+            ),
+        )),
+    };
+    // Before the elements are made, where their number is known.
+    value.buffer_bytes().map_or(Ok(()), fits)?;
+    let (bytes, ty) = match value.prepare()? {
+        Prepared::Value(bytes) => (bytes, value.value_type()),
+        Prepared::Buffer(data) => match data.fill {
+            Fill::Values(values) => (values.bytes().to_vec(), Some(data.ty)),
+            Fill::Zeros | Fill::Nothing => (vec![0; data.length * data.ty.bytes()], Some(data.ty)),
+        },
+        // The command line takes no others: see `Argument::is_contents`.
+        Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..) => (Vec::new(), None),
+    };
+    fits(bytes.len() as u64)?;
+    Ok(Setting { variable: found, bytes, ty })
+}
+
+/// What `--print` or `--save` asks for: the variable, and the type of its elements: that behind its name, or of the value that it
+/// was set to, or of the PTX.
+///
+/// # Errors
+///
+/// [`Error::Flag`] when there is no such variable, or no such elements are in it.
+pub(super) fn shown<'a>(
+    module: &Module,
+    flag: &str,
+    name: &str,
+    settings: impl Iterator<Item = &'a Setting>,
+) -> Result<(Variable, Type)> {
+    let typed = || {
+        let (name, ty) = name.rsplit_once(':')?;
+        Some((name, Type::of_name(ty)?))
+    };
+    let (variable, given) = match (find(module, flag, name)?, typed()) {
+        (Some(variable), _) => (variable, None),
+        (None, Some((name, ty))) => (find(module, flag, name)?.ok_or_else(|| missing(module, flag, name))?, Some(ty)),
+        (None, None) => return Err(missing(module, flag, name)),
+    };
+    let found = described(variable);
+    let set = || settings.filter(|setting| setting.variable == found).filter_map(|setting| setting.ty).last();
+    let ty = given.or_else(set).unwrap_or_else(|| element(variable.ty));
+    if !found.bytes.is_multiple_of(ty.bytes() as u64) {
+        return Err(Error::flag(
+            flag,
+            format!("the {} bytes of {} are no elements of {}", found.bytes, names::shown(&found.symbol), ty.name()),
+        ));
+    }
+    Ok((found, ty))
+}
+
+/// The type in which elements of a variable are shown; those that Rust does not have as bits.
+fn element(ty: PtxType) -> Type {
+    match (ty.kind(), ty.bytes()) {
+        (Kind::Signed, 1) => Type::I8,
+        (Kind::Signed, 2) => Type::I16,
+        (Kind::Signed, 4) => Type::I32,
+        (Kind::Signed, 8) => Type::I64,
+        (Kind::Float, 4) if ty == PtxType::F32 => Type::F32,
+        (Kind::Float, 8) => Type::F64,
+        (_, 2) => Type::U16,
+        (_, 4) => Type::U32,
+        (_, 8 | 16) => Type::U64,
+        _ => Type::U8,
+    }
+}
