@@ -20,6 +20,7 @@ mod results;
 mod run;
 mod tensors;
 mod textures;
+mod together;
 
 use std::path::{Path, PathBuf};
 

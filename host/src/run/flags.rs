@@ -47,6 +47,12 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
                            lower:-1x-1,upper:-1x-1,channels:8,pixels:64 instead of a box: im2col
   tensor_at:f32[64x32],box:32x8
                            the address of such a map in device memory
+Blocks wait for each other only if they are resident together. With --cooperative they are, and
+grid.sync() works: on a GPU or a model of the simulator as many as fit, on the plain simulator up to
+16384 blocks, 1048576 threads and 1 GiB of shared memory (with the check race: 16384 threads).
+Without it, a block that waits on the plain simulator for a later one has that one run beside it,
+but only under --check none.
+
 Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.";
 
 /// What is to run.
@@ -70,6 +76,10 @@ pub(super) struct Flags {
     /// Blocks of a cluster [default: what the kernel demands, else 1]
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     pub(super) cluster: Option<[u32; 3]>,
+    /// Launch cooperatively: all blocks are resident at once and can wait for each other, as in
+    /// grid.sync() of cooperative groups
+    #[arg(long)]
+    pub(super) cooperative: bool,
     /// Dynamic shared memory of a block, such as 48K
     #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = bytes32)]
     pub(super) shared: u32,

@@ -61,6 +61,7 @@ pub(crate) fn main(
     let config = LaunchConfig {
         // Such a kernel says itself what its clusters are, and its grid counts them.
         cluster: flags.cluster.filter(|_| !function.grid_in_clusters),
+        cooperative: flags.cooperative,
         dynamic_shared: flags.shared,
         checks: flags.checks.or(Checks::ALL),
         carveout: flags.carveout,
@@ -105,7 +106,8 @@ pub(crate) fn main(
             launched.findings.tell(format);
             launched.findings.error().map_or(Ok(()), Err)
         }
-        Err(error) => {
+        Err(mut error) => {
+            advise(&mut error, &module, &flags);
             if let Error::Fault { trap, .. } = &error {
                 let before = Findings::before(trap.as_deref());
                 report.faults = before.faults().into_iter().chain(Fault::of(&error)).collect();
@@ -115,5 +117,15 @@ pub(crate) fn main(
             }
             Err(error)
         }
+    }
+}
+
+/// A GPU does not say why a kernel stopped. One that asks for the grid's workspace stops where there is none.
+fn advise(error: &mut Error, module: &ptx::Module, flags: &Flags) {
+    if let Error::Fault { fault, trap: None, .. } = error
+        && !flags.cooperative
+        && module.text.contains("%envreg1")
+    {
+        fault.push_str("; if it calls grid.sync(), give --cooperative");
     }
 }
