@@ -29,14 +29,41 @@ const MAPS: &str = "\
 }
 ";
 
-/// A folder with the driver and the files `it.ptx` and `maps.ptx`, made once.
+/// One that asks for the grid's workspace, as `grid.sync()` does.
+const GRID: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry k() {
+	.reg .b32 %r<2>;
+	mov.u32 %r1, %envreg1;
+	trap;
+}
+";
+
+/// One that launches kernels.
+const LAUNCHES: &str = "\
+.version 7.8
+.target sm_75
+.address_size 64
+.extern .func (.param .b64 r) cudaGetParameterBufferV2(.param .b64 f);
+.visible .entry k() {
+	.reg .b64 %rd<2>;
+	call.uni (%rd1), cudaGetParameterBufferV2, (0);
+	ret;
+}
+";
+
+/// A folder with the driver and the files `it.ptx`, `maps.ptx`, `grid.ptx` and `launches.ptx`, made once.
 fn folder() -> &'static Path {
     static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let source = folder.path().join("libcuda.rs");
         std::fs::write(&source, DRIVER).expect("the source is written");
         std::fs::write(folder.path().join("it.ptx"), KERNEL).expect("the file is written");
-        std::fs::write(folder.path().join("maps.ptx"), MAPS).expect("the file is written");
+        for (name, text) in [("maps.ptx", MAPS), ("grid.ptx", GRID), ("launches.ptx", LAUNCHES)] {
+            std::fs::write(folder.path().join(name), text).expect("the file is written");
+        }
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let compiled = Command::new(rustc)
             .args(["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", "-Copt-level=1", "-o"])
@@ -62,6 +89,7 @@ const RUN: &str = "run it.ptx k --device gpu --grid 1 --block 32 u32[16]=ramp --
 const SURFACE: &str = "run it.ptx k --device gpu --grid 1 --block 32 surf2d:u16x2[8x4]=ramp --print 0";
 const TEXTURE: &str = "run it.ptx k --device gpu --grid 1 --block 32 tex3d:f32[4x4x4],linear,norm=ramp";
 const CLUSTERS: &str = "run it.ptx k --device gpu --grid 4 --cluster 2 --block 32 u32[16]";
+const COOPERATIVE: &str = "run it.ptx k --device gpu --grid 4 --cooperative --block 32 u32[16]";
 const TENSOR: &str = "run maps.ptx k --device gpu --grid 1 --block 32 \
                       tensor:f64[16x8],box:16x4,every:1x2,swizzle:128,l2:128,fill:nan=ramp --print 0";
 const COLUMNS: &str = "run it.ptx k --device gpu --grid 1 --block 32 \
@@ -128,6 +156,30 @@ fn a_gpu_runs_clusters_if_it_has_them() {
     let mut old = on_fake_gpu(CLUSTERS, "");
     old.env("FAKE_CUDA_MAJOR", "8");
     fails(old, 2, &["kernel k: clusters need a GPU of compute capability 9.0, and Fake GPU has 8.0"]);
+}
+
+#[test]
+fn a_gpu_launches_cooperatively_what_it_holds_at_once() {
+    let text = printed(on_fake_gpu(COOPERATIVE, ""), 0);
+    assert!(text.contains("4 x 1 x 1 blocks of 32 x 1 x 1 threads, all at once"), "{text}");
+    fails(on_fake_gpu(COOPERATIVE, "cuLaunchCooperativeKernel:720"), 2, &["launching kernel k", "(720)"]);
+    // It has as many multiprocessors as it says, of 64 such blocks each.
+    let many = COOPERATIVE.replace("--grid 4", "--grid 1000000");
+    fails(on_fake_gpu(&many, ""), 2, &["kernel k: a cooperative launch", "1000000 were asked for", "Fake GPU holds"]);
+    // In clusters, too: the driver looks at the attributes.
+    printed(on_fake_gpu(&CLUSTERS.replace("--grid", "--cooperative --grid"), ""), 0);
+    // A kernel that needs it stops without: a GPU does not say why.
+    let mut without = on_fake_gpu("run grid.ptx k --device gpu --grid 4 --block 32", "cuStreamSynchronize:719");
+    let run = without.assert().code(1);
+    let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(error.contains("(719)") && error.contains("give --cooperative"), "{error}");
+}
+
+#[test]
+fn a_driver_does_not_link_launches_by_kernels() {
+    let run = "run launches.ptx k --device gpu --grid 1 --block 32";
+    let parts = ["launches.ptx", "`cudaGetParameterBufferV2`", "dynamic parallelism", "from the host"];
+    fails(on_fake_gpu(run, "cuModuleLoadDataEx:218"), 2, &parts);
 }
 
 #[test]

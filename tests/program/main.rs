@@ -24,6 +24,7 @@ mod results;
 mod run;
 mod tensors;
 mod textures;
+mod together;
 mod variables;
 
 use std::path::{Path, PathBuf};

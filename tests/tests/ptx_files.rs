@@ -84,8 +84,9 @@ fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<Vec<Ou
             }
         }
     }
-    let (cluster, dynamic_shared) = (test.cluster, test.shared);
-    let config = LaunchConfig { cluster, dynamic_shared, checks, ..LaunchConfig::new(test.grid, test.block) };
+    let (cluster, cooperative, dynamic_shared) = (test.cluster, test.cooperative, test.shared);
+    let config =
+        LaunchConfig { cluster, cooperative, dynamic_shared, checks, ..LaunchConfig::new(test.grid, test.block) };
     device.launch_untyped(&test.kernel, &config, &arguments).map_err(text)?;
     device.synchronize().map_err(text)?;
     outputs.into_iter().map(|(buffer, after)| Ok((buffer.read().map_err(text)?, after))).collect()

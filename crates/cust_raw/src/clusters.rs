@@ -17,6 +17,8 @@ pub struct ClusterLaunch {
     pub block: [u32; 3],
     /// Blocks of a cluster.
     pub cluster: [u32; 3],
+    /// Whether all blocks are to be resident at once.
+    pub cooperative: bool,
     /// Dynamic shared memory of a block in bytes.
     pub dynamic_shared: u32,
     /// The stream to launch in.
@@ -45,6 +47,8 @@ struct Attribute {
     value: [u32; 16],
 }
 
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`
+const COOPERATIVE: c_uint = 2;
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`
 const CLUSTER_DIMENSION: c_uint = 4;
 /// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`
@@ -66,7 +70,7 @@ pub unsafe fn launch_in_clusters(launch: &ClusterLaunch) -> Result<u32, LoadErro
     let set: unsafe extern "C" fn(CUfunction, c_uint, c_int) -> u32 = function("cuFuncSetAttribute")?;
     let start: unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void, *mut *mut c_void) -> u32 =
         function("cuLaunchKernelEx")?;
-    let &ClusterLaunch { function, grid, block, cluster, dynamic_shared, stream, parameters } = launch;
+    let &ClusterLaunch { function, grid, block, cluster, cooperative, dynamic_shared, stream, parameters } = launch;
     if cluster.iter().fold(1, |blocks: u32, &extent| blocks.saturating_mul(extent)) > PORTABLE {
         // SAFETY: the signature is the driver's, and the function is loaded, as the caller says.
         let status = unsafe { set(function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1) };
@@ -74,9 +78,12 @@ pub unsafe fn launch_in_clusters(launch: &ClusterLaunch) -> Result<u32, LoadErro
             return Ok(status);
         }
     }
-    let mut attribute = Attribute { id: CLUSTER_DIMENSION, padding: [0; 4], value: [0; 16] };
-    attribute.value[..3].copy_from_slice(&cluster);
-    let config = Config { grid, block, dynamic_shared, stream, attributes: &mut attribute, attribute_count: 1 };
+    let attribute = |id| Attribute { id, padding: [0; 4], value: [0; 16] };
+    let mut attributes = [attribute(CLUSTER_DIMENSION), attribute(COOPERATIVE)];
+    attributes[0].value[..3].copy_from_slice(&cluster);
+    attributes[1].value[0] = 1;
+    let attribute_count = if cooperative { 2 } else { 1 };
+    let config = Config { grid, block, dynamic_shared, stream, attributes: attributes.as_mut_ptr(), attribute_count };
     // SAFETY: the signature and the layouts are the driver's (cuda.h); the configuration outlives the call; the rest is
     // as the caller says.
     Ok(unsafe { start(&config, function, parameters, ptr::null_mut()) })

@@ -30,7 +30,7 @@ pub const OLDEST_DRIVER: i32 = 11_000;
 
 /// The functions that `cust` 0.3.2 and the host call once the driver is loaded, and that [`load()`] looks for: a call of one
 /// that is missing would panic.
-const NEEDED: [&str; 48] = [
+const NEEDED: [&str; 49] = [
     "cuArray3DCreate_v2",
     "cuArrayDestroy",
     "cuCtxSetCacheConfig",
@@ -48,6 +48,7 @@ const NEEDED: [&str; 48] = [
     "cuEventSynchronize",
     "cuFuncSetAttribute",
     "cuFuncSetCacheConfig",
+    "cuLaunchCooperativeKernel",
     "cuLaunchKernel",
     "cuMemAllocHost_v2",
     "cuMemAllocPitch_v2",

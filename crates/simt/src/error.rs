@@ -31,6 +31,11 @@ pub enum LoadErrorReason {
     Unsupported { what: String },
     #[error("function `{name}` is called, but the module has no body for it")]
     NoBody { name: String },
+    #[error(
+        "`{name}` is of CUDA's device runtime: launches by kernels (dynamic parallelism) are not supported; launch each kernel from \
+         the host"
+    )]
+    DeviceRuntime { name: String },
     #[error("variable `{name}` is extern, but the module does not define it")]
     ExternVariable { name: String },
     #[error("the call does not fit `{name}`: {what}")]

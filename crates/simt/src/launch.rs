@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use crate::Checks;
+use crate::machine::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS};
 use crate::model::{LoadCaching, Model};
 use crate::{LoadError, Output, Trap};
 
@@ -30,6 +31,10 @@ pub struct Launch<'a> {
     /// Blocks in a cluster: x, y, z. `None`: what the kernel demands (`.reqnctapercluster`), else one. Up to 16 in all; what every
     /// GPU with clusters grants is 8. Models of GPUs without clusters refuse more than one.
     pub cluster: Option<[u32; 3]>,
+    /// Whether all blocks are to be there at once, so that they can wait for each other: `grid.sync()` of CUDA's cooperative groups.
+    /// With a model, they must all be resident. Without one there are limits, too:
+    /// [`InvalidLaunch::CooperativeBeyondLimits`].
+    pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The most shared memory, static and dynamic together, that a block may use, in bytes.
@@ -68,6 +73,7 @@ impl Default for Launch<'_> {
             grid: [1; 3],
             block: [1; 3],
             cluster: None,
+            cooperative: false,
             dynamic_shared: 0,
             shared_limit: DEFAULT_SHARED_LIMIT,
             model: None,
@@ -93,6 +99,7 @@ impl fmt::Debug for Launch<'_> {
             .field("grid", &self.grid)
             .field("block", &self.block)
             .field("cluster", &self.cluster)
+            .field("cooperative", &self.cooperative)
             .field("dynamic_shared", &self.dynamic_shared)
             .field("model", &self.model.map(|model| model.name))
             .field("arguments", &self.arguments)
@@ -174,6 +181,25 @@ pub enum InvalidLaunch {
         .model.name, .model.compute_capability.0, .model.compute_capability.1
     )]
     ModelWithoutClusters { kernel: String, cluster: [u32; 3], model: &'static Model },
+    #[error(
+        "kernel `{kernel}`: a cooperative launch has all its blocks resident at once; {blocks} were asked for, and `{model}` \
+         holds {resident} such blocks"
+    )]
+    CooperativeBeyondModel { kernel: String, blocks: u64, resident: u64, model: &'static str },
+    #[error(
+        "kernel `{kernel}`: a cooperative launch has all its blocks at once; {blocks} were asked for, and the simulator holds \
+         {limit} such blocks (in all {MOST_BLOCKS} blocks, {MOST_THREADS} threads and {MOST_SHARED} bytes of shared memory)"
+    )]
+    CooperativeBeyondLimits { kernel: String, blocks: u64, limit: u64 },
+    #[error(
+        "kernel `{kernel}`: the check `race` knows {limit} threads at once, in whole warps, and a cooperative launch has them all; \
+         {threads} were asked for: launch fewer, or leave that check out"
+    )]
+    CooperativeBeyondRaces { kernel: String, threads: u64, limit: u64 },
+    #[error(
+        "kernel `{kernel}`: in a cooperative launch, the check `race` does not know clusters of several blocks: leave it out"
+    )]
+    CooperativeClusterRaces { kernel: String },
     #[error("kernel `{kernel}` needs {needed} bytes of shared memory a block ({fixed} static), the limit is {limit}")]
     SharedMemory { kernel: String, needed: u64, fixed: u64, limit: u32 },
 }

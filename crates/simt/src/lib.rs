@@ -54,7 +54,8 @@
 //! device memory on floats, of which the old value is used, or of more than one kind; exchanges, compare-and-swap,
 //! increment and decrement; reductions of boxes of tensors, whose type only their map says; volatile, relaxed and acquire loads; `malloc`
 //! and `free`. Integer additions, minima and the like come out the same in any order. A kernel with a data race between blocks
-//! has no such promise. Clocks count the instructions of the warp.
+//! has no such promise. A block that polls for long, while device memory stays as it is, has later blocks run beside it: see
+//! `machine/together.rs`. A [`Launch::cooperative`] one has all blocks side by side. Clocks count the instructions of the warp.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -89,7 +90,7 @@ pub use model::{
     RegisterAllocation, SectorCounters, Shared, StoreHit, TransactionCounters, TransactionRule,
 };
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
-pub use program::{KernelInfo, Program, RegisterUse, Symbol};
+pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
 pub use tensor::{
     Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,

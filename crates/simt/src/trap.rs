@@ -186,6 +186,17 @@ pub enum TrapKind {
     Tensor(TensorFault),
     /// The `trap` instruction: a Rust panic, usually.
     TrapInstruction,
+    /// The `trap` instruction, in a kernel that asks for the grid's workspace and was not launched cooperatively.
+    NotCooperative,
+    /// Blocks that wait for what no block writes: they poll memory that stays as it is.
+    NobodyGetsOn {
+        /// Blocks that wait.
+        waiting: u64,
+        /// Blocks that have not begun, since there is no room for them beside these.
+        not_begun: u64,
+        /// Warp instructions executed since device memory last changed.
+        steps: u64,
+    },
     /// An `assert` that does not hold.
     Assertion {
         /// What should hold.

@@ -125,6 +125,7 @@ fn launch(module: &ptx::Module, test: &Test, way: Way) -> Result<Launched, Strin
         grid: test.grid,
         block: test.block,
         cluster: test.cluster,
+        cooperative: test.cooperative,
         dynamic_shared: test.shared,
         arguments: &arguments,
         checks: way.checks,

@@ -47,6 +47,8 @@ pub struct LaunchConfig {
     pub block: [u32; 3],
     /// Blocks of a cluster in x, y and z. `None`: what the kernel demands, else blocks by themselves.
     pub cluster: Option<[u32; 3]>,
+    /// Whether all blocks are to be resident at once, so that they can wait for each other (`cuLaunchCooperativeKernel`).
+    pub cooperative: bool,
     /// Dynamic shared memory of a block in bytes. More than [`Properties::shared_per_block`] is opted into.
     pub dynamic_shared: u32,
     /// Preference between L1 cache and shared memory.
@@ -69,6 +71,7 @@ impl LaunchConfig {
             grid,
             block,
             cluster: None,
+            cooperative: false,
             dynamic_shared: 0,
             cache: CacheConfig::None,
             carveout: None,

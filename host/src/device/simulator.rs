@@ -48,6 +48,20 @@ fn told(trap: &Trap) -> Trap {
     Trap { kernel: shown(&trap.kernel), function: shown(&trap.function), ..trap.clone() }
 }
 
+/// What helps blocks that wait for each other, as the end of a message.
+fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
+    match kind {
+        TrapKind::NotCooperative => "; give --cooperative",
+        TrapKind::NobodyGetsOn { not_begun: 1.., .. } if config.checks.any() => {
+            "; under checks blocks run one after the other: give --cooperative, which runs them side by side, or --check none"
+        }
+        TrapKind::NobodyGetsOn { not_begun: 1.., .. } => {
+            "; what they wait for may be theirs to write: launch fewer blocks"
+        }
+        _ => "",
+    }
+}
+
 /// The part of the memory shared with L1 that a preference asks for, in percent.
 fn wish(cache: CacheConfig) -> Option<u8> {
     match cache {
@@ -252,6 +266,7 @@ impl Backend for Simulator {
             grid: config.grid,
             block: config.block,
             cluster: config.cluster,
+            cooperative: config.cooperative,
             dynamic_shared: config.dynamic_shared,
             // Whoever asks for dynamic shared memory opts in, as on a GPU.
             shared_limit: if config.dynamic_shared > 0 {
@@ -283,6 +298,7 @@ impl Backend for Simulator {
         let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let mut fault = one_line(&told(&trap).to_string());
+                fault += waiting_advice(&trap.kind, config);
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
                     // The model alone might have come to an end.
                     fault += "; under checks blocks run one after the other, and one that waits for a later one never ends: give \

@@ -150,6 +150,8 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         TrapKind::InvalidBarrier { .. } => "invalid_barrier",
         TrapKind::Texture(_) => "texture",
         TrapKind::TrapInstruction => "trap",
+        TrapKind::NotCooperative => "not_cooperative",
+        TrapKind::NobodyGetsOn { .. } => "nobody_gets_on",
         TrapKind::Assertion { .. } => "assertion",
         TrapKind::Breakpoint => "breakpoint",
         TrapKind::StepLimit { .. } => "step_limit",

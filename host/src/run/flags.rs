@@ -52,6 +52,12 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
                            lower:-1x-1,upper:-1x-1,channels:8,pixels:64 instead of a box: im2col
   tensor_at:f32[64x32],box:32x8
                            the address of such a map in device memory
+Blocks wait for each other only if they are resident together. With --cooperative they are, and
+grid.sync() works: on a GPU or a model of the simulator as many as fit, on the plain simulator up to
+16384 blocks, 1048576 threads and 1 GiB of shared memory (with the check race: 16384 threads).
+Without it, a block that waits on the plain simulator for a later one has that one run beside it,
+but only under --check none.
+
 Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.
 
 Names of kernels and variables may be demangled ones: saxpy, ns::saxpy or saxpy(float, float*) for
@@ -90,6 +96,10 @@ pub(super) struct Flags {
     /// Blocks of a cluster [default: what the kernel demands, else 1]
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     cluster: Vec<[u32; 3]>,
+    /// Launch cooperatively: all blocks are resident at once and can wait for each other, as in
+    /// grid.sync() of cooperative groups
+    #[arg(long)]
+    pub(super) cooperative: bool,
     /// Dynamic shared memory of a block, such as 48K [default: 0]
     #[arg(long, value_name = "BYTES", value_parser = bytes32)]
     shared: Vec<u32>,

@@ -89,7 +89,10 @@ pub(crate) fn main(
     let ran = launch::run(&device, &progress, &plan);
     // The bar must be gone before the report is written.
     drop(progress);
-    let ran = ran?;
+    let mut ran = ran?;
+    if let Some(fault) = &mut ran.fault {
+        advise(fault, &module, &flags);
+    }
 
     let (mut reports, mut findings) = (Vec::new(), Vec::new());
     for ((launched, launch), config) in ran.launches.into_iter().zip(&launches).zip(&configs) {
@@ -142,10 +145,21 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     LaunchConfig {
         // Such a kernel says itself what its clusters are, and its grid counts them.
         cluster: asked.cluster.filter(|_| !launch.function.grid_in_clusters),
+        cooperative: flags.cooperative,
         dynamic_shared: asked.shared,
         checks: flags.checks.or(Checks::ALL),
         carveout: asked.carveout,
         registers: asked.registers,
         ..LaunchConfig::new(asked.grid, asked.block)
+    }
+}
+
+/// A GPU does not say why a kernel stopped. One that asks for the grid's workspace stops where there is none.
+fn advise(error: &mut Error, module: &ptx::Module, flags: &Flags) {
+    if let Error::Fault { fault, trap: None, .. } = error
+        && !flags.cooperative
+        && module.text.contains("%envreg1")
+    {
+        fault.push_str("; if it calls grid.sync(), give --cooperative");
     }
 }

@@ -175,18 +175,19 @@ impl Report<'_> {
 
     fn write_table(&self, out: &mut dyn Write) -> Result<()> {
         let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
-        let LaunchConfig { grid, block, cluster, dynamic_shared, .. } = self.config;
+        let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = self.config;
         let shared = match dynamic_shared {
             0 => String::new(),
             bytes => format!(", {bytes} bytes of dynamic shared memory"),
         };
         let clusters = cluster.map_or(String::new(), |cluster| format!(", in clusters of {} blocks", shape(cluster)));
+        let at_once = if cooperative { ", all at once" } else { "" };
         let line = format!(
-            "{} of {}: {} blocks of {} threads{clusters}{shared}",
+            "{} of {}: {} blocks of {} threads{clusters}{at_once}{shared}",
             names::shown(self.kernel),
             self.file,
-            shape(*grid),
-            shape(*block)
+            shape(grid),
+            shape(block)
         );
         writeln!(out, "{}", printable(&line))?;
         match (self.device.is_gpu(), self.counters.is_some()) {

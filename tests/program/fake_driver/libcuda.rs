@@ -253,6 +253,10 @@ driver! {
     cuEventSynchronize(event: *mut c_void) {}
     cuFuncSetAttribute(function: *mut c_void, attribute: u32, value: i32) {}
     cuFuncSetCacheConfig(function: *mut c_void, config: u32) {}
+    cuLaunchCooperativeKernel(
+        function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: *mut c_void,
+        parameters: *mut *mut c_void
+    ) {}
     cuLaunchKernel(
         function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: *mut c_void,
         parameters: *mut *mut c_void, extra: *mut *mut c_void
@@ -262,9 +266,13 @@ driver! {
     ) {
         // Three extents of the grid, three of the block, shared memory, the stream, attributes, and how many; an attribute has
         // its number, 4 bytes of nothing and its value.
-        let attribute = *config.cast::<u8>().add(40).cast::<*const [u32; 5]>();
-        assert_eq!(*config.cast::<u8>().add(48).cast::<u32>(), 1);
-        assert_eq!(*attribute, [4, 0, 2, 1, 1], "clusters of 2 blocks");
+        let attributes = *config.cast::<u8>().add(40).cast::<*const [u32; 18]>();
+        let count = *config.cast::<u8>().add(48).cast::<u32>() as usize;
+        let attributes = std::slice::from_raw_parts(attributes, count);
+        assert_eq!(attributes[0][..5], [4, 0, 2, 1, 1], "clusters of 2 blocks");
+        if let Some(second) = attributes.get(1) {
+            assert_eq!(second[..3], [2, 0, 1], "a cooperative launch");
+        }
     }
     cuMemAlloc_v2(address: *mut u64, bytes: usize) { *address = allocate(bytes); }
     cuMemAllocPitch_v2(address: *mut u64, pitch: *mut usize, width: usize, height: usize, element: u32) {

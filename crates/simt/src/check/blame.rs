@@ -114,7 +114,7 @@ fn parties(
     let other_block = first_block + u64::from(before.thread() / of_block);
     let second = party(before.place(), other_block, before.thread() % of_block, action_of(conflict));
     let is_shared = matches!(touch.space, Space::Shared | Space::ClusterShared);
-    let start = if is_shared { 0 } else { there.base };
+    let start = if is_shared { 0_u64.wrapping_sub(races.first_shared) } else { there.base };
     let address = there.address(lanes, lane).max(start.wrapping_add((cell as u64) << races.cell_shift));
     (address, [first, second])
 }

@@ -25,9 +25,14 @@ pub(crate) struct Checker<'l> {
     findings: Findings,
     /// The block whose turn it is.
     block: u64,
+    /// The cluster whose turn it is, by its number among those that are there at once, and blocks of a cluster.
+    seat: u32,
+    blocks_per_cluster: u32,
+    /// What is on its way in the other clusters.
+    elsewhere: Vec<(Copies, Underway)>,
     /// Bytes of shared memory of a block.
     shared_bytes: u64,
-    /// What was written to the shared memory of each block of the cluster.
+    /// What was written to the shared memory of each block that is there.
     shared_written: Vec<Written>,
     /// The barriers in shared memory, from their initialisation to their end: the block, and the address in it.
     mbarriers: HashSet<(u64, u64)>,
@@ -42,20 +47,24 @@ pub(crate) struct Checker<'l> {
 }
 
 impl<'l> Checker<'l> {
-    /// For clusters of so many blocks, of so many threads each.
+    /// For so many clusters at once, of so many blocks, of so many threads each.
     pub fn new(
         checks: Checks,
         memory: &'l Memory,
         code: &Code,
-        (blocks, threads): (u32, u32),
+        ((clusters, blocks_per_cluster), threads): ((u32, u32), u32),
         shared_bytes: u32,
     ) -> Self {
+        let blocks = clusters * blocks_per_cluster;
         let proxies = if checks.race { Proxies::new(code) } else { Proxies::default() };
         Self {
             checks,
             memory,
             findings: Findings::new(&code.places),
             block: 0,
+            seat: 0,
+            blocks_per_cluster,
+            elsewhere: (0..clusters).map(|_| Default::default()).collect(),
             shared_bytes: shared_bytes.into(),
             shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
             mbarriers: HashSet::new(),
@@ -67,7 +76,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A cluster starts, of which this is the first block.
+    /// A cluster starts, or all clusters that are there at once; this is the first block.
     pub fn start(&mut self, block: u64) {
         self.block = block;
         self.shared_written.iter_mut().for_each(Written::clear);
@@ -83,7 +92,21 @@ impl<'l> Checker<'l> {
     pub fn turn_of(&mut self, block: u64, rank: u32) {
         self.block = block;
         if let Some(races) = &mut self.races {
-            races.turn_of(rank);
+            let first = self.seat * self.blocks_per_cluster;
+            races.turn_of(first + rank, first);
+        }
+    }
+
+    /// It is the turn of a cluster. What the others copy goes on meanwhile.
+    pub fn take_seat(&mut self, seat: u32) {
+        if seat == self.seat {
+            return;
+        }
+        for seat in [std::mem::replace(&mut self.seat, seat), seat] {
+            if let Some((copies, underway)) = self.elsewhere.get_mut(seat as usize) {
+                std::mem::swap(&mut self.copies, copies);
+                std::mem::swap(&mut self.underway, underway);
+            }
         }
     }
 
@@ -204,8 +227,8 @@ impl<'l> Checker<'l> {
             }
         }
         if let Some(races) = &mut self.races {
-            // The shared memories of a cluster are one.
-            let base = if there.allocation.is_none() { there.base } else { 0 };
+            // The shared memories of all blocks that are there are one.
+            let base = if there.allocation.is_none() { races.first_shared + there.base } else { 0 };
             let warp = races.in_cluster(touch.warp);
             let time = races.clocks.interval(warp);
             let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes, base, warp, time };
@@ -365,7 +388,10 @@ impl<'l> Checker<'l> {
     fn written(&self, there: &There) -> Option<&Written> {
         match there.allocation {
             Some(index) => self.memory.written(index),
-            None => self.shared_written.get(rank_of(there.base) as usize),
+            None => {
+                let first = u64::from(self.seat * self.blocks_per_cluster);
+                self.shared_written.get((first + rank_of(there.base)) as usize)
+            }
         }
     }
 

@@ -93,7 +93,8 @@ impl Copies {
         let &Copy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
         let mask = mask & copy.mask;
         let warp = races.in_cluster(warp);
-        let mut access = |allocation, action, mask, offsets: &WideRow, width| {
+        let first_shared = races.first_shared;
+        let mut access = |allocation: Option<usize>, action, mask, offsets: &WideRow, width| {
             if mask == 0 {
                 return;
             }
@@ -114,7 +115,8 @@ impl Copies {
             // What this races with has been told.
             let time = races.clocks.interval(warp);
             let lanes = &shape.lanes(lowest);
-            races.access(&Reached { allocation, coming, lanes, base: 0, warp, time }, &mut |_, _| {});
+            let base = if allocation.is_none() { first_shared } else { 0 };
+            races.access(&Reached { allocation, coming, lanes, base, warp, time }, &mut |_, _| {});
         };
         access(None, AccessAction::Write, mask, to, bytes);
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);

@@ -49,6 +49,7 @@ pub(crate) use findings::{Findings, Found, Party};
 pub(crate) use leak::leaks;
 pub use maps::MapFence;
 pub(crate) use race::Races;
+pub(crate) use stamp::MOST_RACING;
 pub(crate) use touch::{Coming, Path, Stored, Touch};
 pub(crate) use underway::{Operation, Run, Underway};
 

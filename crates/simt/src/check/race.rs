@@ -16,7 +16,7 @@ use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use super::touch::Coming;
-use crate::memory::Lanes;
+use crate::memory::{BLOCK_WINDOW_BYTES, Lanes};
 use crate::program::{Audience, Fence, Order};
 use crate::trap::{AccessAction, BARRIER_NUMBERS, WARPGROUP_BARRIER};
 
@@ -51,7 +51,8 @@ impl Reached<'_> {
 }
 
 /// The race detector of a worker. The blocks of a cluster are as one for it, whose threads are those of one block after the
-/// other, each from a new warp on; their shared memories are one as well, in which a block's begins at its first address.
+/// other, each from a new warp on; their shared memories are one as well, in which a block's begins at its first address. All
+/// blocks of a cooperative launch are as a cluster.
 pub(crate) struct Races {
     /// Threads of a cluster, and of a block.
     threads: u32,
@@ -59,6 +60,8 @@ pub(crate) struct Races {
     /// The first warp of the block whose turn it is, and its first barrier.
     first_warp: u32,
     first_barrier: u32,
+    /// Where the shared memory of its cluster begins among those of all clusters that are there at once.
+    pub(super) first_shared: u64,
     pub(super) clocks: Clocks,
     pub(super) releases: Releases,
     pub(super) map_acquisitions: MapAcquisitions,
@@ -93,6 +96,7 @@ impl Races {
             threads_of_block,
             first_warp: 0,
             first_barrier: 0,
+            first_shared: 0,
             clocks: Clocks::new(threads),
             releases: Releases::default(),
             map_acquisitions: MapAcquisitions::default(),
@@ -117,8 +121,9 @@ impl Races {
         }
     }
 
-    /// It is the turn of the block with this number in its cluster.
-    pub fn turn_of(&mut self, rank: u32) {
+    /// It is the turn of the block with this number among all that are there at once, of which `first` is the first of its cluster.
+    pub fn turn_of(&mut self, rank: u32, first: u32) {
+        self.first_shared = u64::from(first) * BLOCK_WINDOW_BYTES;
         self.first_warp = rank * self.threads_of_block.div_ceil(32);
         self.first_barrier = rank * BARRIER_NUMBERS;
     }

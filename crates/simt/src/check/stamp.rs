@@ -7,8 +7,10 @@ use crate::program::Audience;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(pub u64);
 
-/// The bits of the thread's number in its cluster, the lowest: as many threads as the largest cluster has.
-pub(super) const THREAD: u64 = (1 << 14) - 1;
+/// Threads that the race detector tells apart: as many as the largest cluster has.
+pub(crate) const MOST_RACING: u64 = 1 << 14;
+/// The bits of the thread's number in its cluster, the lowest.
+pub(super) const THREAD: u64 = MOST_RACING - 1;
 /// Those of its warp's number.
 pub(super) const WARP: u64 = THREAD & !31;
 /// Set for operations that are made to be concurrent: atomic, volatile, relaxed, acquire, release.

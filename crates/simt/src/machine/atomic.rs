@@ -1,5 +1,7 @@
 //! Atomic operations of a warp: of scalars and of vectors, and what they compute.
 
+use std::cell::Cell;
+
 use ptx::{AtomicOp, Kind, Space, Type};
 
 use super::access::{Attempt, Refused, addresses, by_space, count_distributed, count_global, count_shared};
@@ -38,6 +40,7 @@ pub(super) fn atomic(
     // Only of 128-bit values.
     let high = |row: u32, lane: usize| u128::from(warp.registers.wide(row + 1)[lane]) << 64;
     let rank = worker.block.rank;
+    let changed = Cell::new(worker.changed);
     let mut old: WideRow = [0; 32];
     let mut old_high: WideRow = [0; 32];
     let mut each = |space: Space, mask: u32, addresses: &WideRow| {
@@ -45,7 +48,11 @@ pub(super) fn atomic(
         for lane in lanes(mask) {
             let (x, y) = (operand(a, lane), operand(b, lane));
             let address = addresses[lane];
-            let combine = |old: u64| combine(op, ty, flush, old, x, y);
+            let combine = |old: u64| {
+                let new = combine(op, ty, flush, old, x, y);
+                changed.set(changed.get() | (new != old && space == Space::Global));
+                new
+            };
             let memory = worker.launched.memory;
             let refused = |kind| {
                 let fault = AccessFault { lane: lane as u32, address, kind };
@@ -65,6 +72,7 @@ pub(super) fn atomic(
                 (_, 8) => memory.atomic64(address, combine),
                 (space, _) => {
                     let (x, y) = (high(a, lane) | u128::from(x), high(b, lane) | u128::from(y));
+                    changed.set(true);
                     let combine = |old: u128| exchange(op, old, x, y);
                     let before = match space {
                         Space::Shared => shared.atomic128(address, combine),
@@ -87,6 +95,7 @@ pub(super) fn atomic(
         Ok(())
     };
     by_space(reach.space, rank, mask, &addresses, &mut each)?;
+    worker.changed = changed.get();
     match d {
         Some(d) if wide => {
             warp.registers.set_wide(d, mask, &old);
@@ -196,6 +205,7 @@ pub(super) fn vector(
     let &Atomic { reach, op, ty, flush, .. } = operation;
     let width = operation.width();
     let addresses = addresses(warp, &reach, split);
+    worker.changed = true;
     let mut old: [Row; 8] = [[0; 32]; 8];
     by_space(reach.space, worker.block.rank, mask, &addresses, &mut |space, mask, addresses| {
         let access = Access::new(mask, addresses, width);

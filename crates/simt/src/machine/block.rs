@@ -22,7 +22,7 @@ use crate::program::Code;
 use crate::trap::{Absence, TrapKind};
 
 /// Instructions that a warp executes before it is another's turn.
-const QUANTUM: u64 = 1 << 13;
+pub(super) const QUANTUM: u64 = 1 << 13;
 /// Instructions after which a worker tells the others how many it has executed.
 const TALLY: u64 = 1 << 16;
 
@@ -69,6 +69,10 @@ pub(super) struct Worker<'l> {
     resting: Vec<Block>,
     /// The number of the cluster that runs.
     pub cluster: u64,
+    /// Its number among those that share a checker.
+    pub seat: u32,
+    /// Whether an atomic operation has changed device memory, since somebody last looked.
+    pub changed: bool,
     /// Whether any thread has come to the cluster's barrier since it was last complete.
     pub cluster_arrivals: bool,
     /// What the copy engine is to bring to the cluster's shared memory.
@@ -106,7 +110,8 @@ struct Turn {
 }
 
 impl<'l> Worker<'l> {
-    pub fn new(launched: &'l Launched<'l>) -> Self {
+    /// One with this sanitizer.
+    pub fn new(launched: &'l Launched<'l>, checker: Option<Box<Checker<'l>>>) -> Self {
         let warps = launched.threads.div_ceil(32);
         let mut blocks: Vec<Block> = (0..launched.blocks_per_cluster)
             .map(|rank| Block {
@@ -124,10 +129,12 @@ impl<'l> Worker<'l> {
             block: only.unwrap_or_default(),
             resting: blocks,
             cluster: 0,
+            seat: 0,
+            changed: false,
             cluster_arrivals: false,
             arrivals: Arrivals::default(),
             fruitless_waits: 0,
-            checker: launched.checks.any().then(|| Box::new(launched.checker())),
+            checker,
             inspects: (launched.checks.init || launched.checks.undefined || launched.checks.race)
                 && !launched.code.inspections.is_empty(),
             rows: [[0; 32]; 4],
@@ -170,6 +177,14 @@ impl<'l> Worker<'l> {
             if let Some(checker) = &mut self.checker {
                 checker.turn_of(self.block.number, self.block.rank);
             }
+        }
+    }
+
+    /// Tells the sanitizer whose turn it is.
+    pub fn take_seat(&mut self) {
+        if let Some(checker) = &mut self.checker {
+            checker.take_seat(self.seat);
+            checker.turn_of(self.block.number, self.block.rank);
         }
     }
 
@@ -220,7 +235,9 @@ impl<'l> Worker<'l> {
             block.stage = Stage::Waits;
             self.switch(rank as usize);
         }
-        if let Some(checker) = &mut self.checker {
+        if let Some(checker) = &mut self.checker
+            && self.seat == 0
+        {
             checker.start(cluster * u64::from(launched.blocks_per_cluster));
         }
         for warp in warps.iter_mut() {
@@ -317,14 +334,19 @@ impl<'l> Worker<'l> {
             return Err(self.stop(Fault { kind, lane, pc }, warp));
         }
         if self.untold >= TALLY {
-            launched.tell_steps(std::mem::take(&mut self.untold));
+            self.tell_steps();
         }
         Ok(())
     }
 
+    /// Tells the launch of all instructions that were executed.
+    pub fn tell_steps(&mut self) {
+        self.launched.tell_steps(std::mem::take(&mut self.untold));
+    }
+
     /// To be called when the worker has run its last block.
     pub fn finish(mut self) -> Vec<InstructionCounters> {
-        self.launched.tell_steps(self.untold);
+        self.tell_steps();
         if let Some(checker) = self.checker {
             self.launched.keep_findings(checker.finish());
         }
@@ -334,6 +356,17 @@ impl<'l> Worker<'l> {
 
     fn stop(&self, fault: Fault, warp: &Warp) -> Stop {
         Stop::Trap(Box::new(self.launched.trap(fault, self.block.position, warp)))
+    }
+
+    /// Stops the cluster at a place in the program, or where a warp of it is.
+    pub fn stop_at(&self, kind: TrapKind, warps: &[Warp<'l>], place: Option<u32>) -> Stop {
+        let code = self.launched.code;
+        let ready = warps.iter().find_map(|warp| Some((warp, warp.ready.last()?)));
+        let waiting = || warps.iter().find_map(|warp| Some((warp, &warp.waiting.last()?.0)));
+        let Some((warp, split)) = ready.or_else(waiting) else { return Stop::Abandoned };
+        let of_place = place.and_then(|place| code.origins.iter().position(|&origin| origin == place));
+        let pc = of_place.map_or(split.pc, |pc| pc as u32);
+        self.stop(Fault { kind, lane: split.mask.trailing_zeros() & 31, pc }, warp)
     }
 
     /// Lets the splits go on that waited at a barrier which is complete.

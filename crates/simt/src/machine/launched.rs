@@ -8,13 +8,14 @@ use ptx::{Axis, Module, Special};
 
 use super::block::{Fault, Worker};
 use super::resident::{self, Placement};
+use super::together::{self, most_blocks};
 use super::warp::Warp;
 use crate::check::{Checker, Checks, Finding, Findings, Found, Party, Site};
 use crate::counters::InstructionCounters;
 use crate::lanes::{Constants, Row};
 use crate::memory::{BLOCK_WINDOW_BYTES, Caller};
 use crate::output::{BlockOutput, LaunchOutput, Output};
-use crate::program::{self, Code, Constant};
+use crate::program::{self, Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
 use crate::{Launch, LaunchError, Memory, Report, Trap};
 
 /// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.
@@ -39,6 +40,10 @@ pub(crate) struct Launched<'l> {
     pub threads: u32,
     pub shared_bytes: u32,
     pub step_limit: u64,
+    /// Whether all blocks are there at once.
+    pub cooperative: bool,
+    /// Where the grid's workspace is; 0: there is none.
+    workspace: u64,
     pub multiprocessors: u32,
     kernel: &'l str,
     cancel: Option<&'l AtomicBool>,
@@ -65,7 +70,8 @@ pub(super) enum Stop {
 }
 
 impl<'l> Launched<'l> {
-    /// `offsets` are those of the parameters, `bytes` the size of all; `cluster` is what the launch or the kernel asks for.
+    /// `offsets` are those of the parameters, `bytes` the size of all; `cluster` is what the launch or the kernel asks for,
+    /// `workspace` where the grid's workspace is, or 0.
     pub fn new(
         code: &'l Code,
         module: &'l Module,
@@ -73,6 +79,7 @@ impl<'l> Launched<'l> {
         launch: &'l Launch,
         (offsets, bytes): (&[u64], u64),
         cluster: Option<[u32; 3]>,
+        workspace: u64,
     ) -> Self {
         let mut parameters = vec![0; bytes as usize];
         for (&offset, argument) in offsets.iter().zip(launch.arguments) {
@@ -93,6 +100,8 @@ impl<'l> Launched<'l> {
             threads: x * y * z,
             shared_bytes: code.static_shared as u32 + launch.dynamic_shared,
             step_limit: launch.step_limit,
+            cooperative: launch.cooperative,
+            workspace,
             multiprocessors: launch.model.map_or(MULTIPROCESSORS, |model| model.multiprocessors),
             kernel: launch.kernel,
             cancel: launch.cancel,
@@ -150,6 +159,8 @@ impl<'l> Launched<'l> {
                     Special::WarpCount => self.threads.div_ceil(32),
                     Special::MultiprocessorCount => self.multiprocessors,
                     Special::TotalSharedSize | Special::AggregateSharedSize => self.shared_bytes,
+                    Special::Environment(WORKSPACE_HIGH) => (self.workspace >> 32) as u32,
+                    Special::Environment(WORKSPACE_LOW) => self.workspace as u32,
                     Special::DynamicSharedSize => self.shared_bytes - self.code.static_shared as u32,
                     _ => 0,
                 };
@@ -192,6 +203,7 @@ impl<'l> Launched<'l> {
         let workers = wanted.clamp(1, usize::try_from(self.clusters()).unwrap_or(usize::MAX));
         let mut modelled = None;
         let counted = match placement {
+            None if ordered || self.cooperative => together::run(&self),
             None => self.run_in_parallel(threads, workers),
             Some(placement) => {
                 let on_model = |workers| resident::run(&self, &placement, workers);
@@ -257,7 +269,7 @@ impl<'l> Launched<'l> {
 
     /// What one worker does: takes clusters, most often blocks, until there are none.
     fn work(&self, workers: u64) -> Vec<InstructionCounters> {
-        let mut worker = Worker::new(self);
+        let mut worker = Worker::new(self, None);
         let mut warps = worker.warps();
         let clusters = self.clusters();
         let share = (clusters / (workers * 64)).clamp(1, 64);
@@ -288,9 +300,23 @@ impl<'l> Launched<'l> {
         worker.finish()
     }
 
-    /// The sanitizer of a worker.
-    pub fn checker(&self) -> Checker<'l> {
-        Checker::new(self.checks, self.memory, self.code, (self.blocks_per_cluster, self.threads), self.shared_bytes)
+    /// A sanitizer for so many blocks at a time.
+    pub fn checker(&self, blocks: u32) -> Checker<'l> {
+        let clusters = (blocks / self.blocks_per_cluster, self.blocks_per_cluster);
+        Checker::new(self.checks, self.memory, self.code, (clusters, self.threads), self.shared_bytes)
+    }
+
+    /// Blocks that the sanitizer has to tell apart.
+    pub fn seats(&self) -> u32 {
+        if self.cooperative { self.blocks() as u32 } else { self.blocks_per_cluster }
+    }
+
+    /// Clusters that there may be at once without a model.
+    pub fn room(&self) -> u64 {
+        match self.cooperative || self.checks.any() {
+            true => 0,
+            false => most_blocks(self.threads, self.shared_bytes) / u64::from(self.blocks_per_cluster),
+        }
     }
 
     /// Keeps what a worker's sanitizer found.

@@ -1,6 +1,7 @@
 //! The machine that runs decoded kernels.
 //!
-//! [`launched`] spreads the blocks of a grid over the host's threads; [`block`] gives the warps of a block their turns;
+//! [`launched`] spreads the blocks of a grid over the host's threads; [`together`] runs them on one, in order or side by side;
+//! [`block`] gives the warps of a block their turns;
 //! [`warp`] keeps the paths of a warp's lanes; [`step`] executes instructions. Where the launch has a model, [`resident`] runs the
 //! blocks side by side on its multiprocessors instead, and [`modelled`] tells those of each access; [`rehearsal`] is for the checks of
 //! such a launch.
@@ -30,6 +31,7 @@ mod patience;
 mod products;
 mod rehearsal;
 mod resident;
+mod slot;
 mod step;
 mod store;
 mod surface;
@@ -37,7 +39,9 @@ mod system;
 mod telling;
 mod tensor;
 mod texture;
+mod together;
 mod transit;
+mod waiting;
 mod warp;
 mod warpgroup;
 mod written;
@@ -47,6 +51,7 @@ pub(crate) use launched::Launched;
 pub(crate) use mbarrier::pending_count;
 pub(crate) use rehearsal::checked_on_model;
 pub(crate) use resident::Placement;
+pub(crate) use together::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
 pub(crate) use warp::LOCAL_LIMIT;
 
 use ptx::Space;

@@ -8,10 +8,9 @@
 
 use rayon::prelude::*;
 
-use super::block::Worker;
 use super::launched::{Launched, Stop};
 use super::modelled::{Modelled, MoreWavefronts, Place};
-use super::warp::Warp;
+use super::slot::{Shared, Slot};
 use crate::counters::InstructionCounters;
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
 
@@ -29,16 +28,8 @@ pub(crate) struct Placement {
 /// A neighbourhood of multiprocessors with the clusters that are resident there.
 struct Resident<'l> {
     /// What the clusters share: its counters, and its caches.
-    counters: Vec<InstructionCounters>,
-    modelled: Option<Box<Modelled>>,
+    shared: Shared<'l>,
     slots: Vec<Slot<'l>>,
-}
-
-/// Room for a cluster.
-struct Slot<'l> {
-    worker: Worker<'l>,
-    warps: Vec<Warp<'l>>,
-    runs: bool,
 }
 
 /// Runs all blocks of a launch, on more than one thread if `workers` is. Where one faults, or the launch is cancelled, the rest is
@@ -62,7 +53,7 @@ pub(super) fn run(
         chip.serve(
             residents
                 .iter_mut()
-                .filter_map(|resident| resident.modelled.as_mut())
+                .filter_map(|resident| resident.shared.modelled.as_mut())
                 .flat_map(|modelled| modelled.multiprocessors.iter_mut()),
         );
         let ended: u64 = outcome.iter().map(|outcome| *outcome.as_ref().unwrap_or(&0)).sum();
@@ -80,9 +71,9 @@ pub(super) fn run(
     let mut counted = vec![InstructionCounters::default(); launched.code.places.len()];
     let mut total = *chip.counters();
     for mut resident in residents {
-        let Some(modelled) = resident.modelled.take() else { continue };
+        let Some(modelled) = resident.shared.modelled.take() else { continue };
         modelled.multiprocessors.iter().for_each(|multiprocessor| total.add(&multiprocessor.counters));
-        let parts = resident.counters.iter_mut().zip(modelled.more_wavefronts);
+        let parts = resident.shared.counters.iter_mut().zip(modelled.more_wavefronts);
         for (sum, (part, more)) in counted.iter_mut().zip(parts) {
             more.add_to(&mut part.shared);
             *sum += *part;
@@ -105,25 +96,24 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
         let multiprocessors = &neighbourhood.multiprocessors;
         let multiprocessor = |&position| Multiprocessor::new(model, position, occupancy.carveout, caching);
         let slot = |cluster| {
-            let mut worker = Worker::new(launched);
-            worker.counters = Vec::new();
+            let mut slot = Slot::new(launched, None);
             let warps_of_a_block = u64::from(launched.threads.div_ceil(32));
-            worker.take_places(neighbourhood.seats(cluster).map(|seat| {
+            slot.worker.take_places(neighbourhood.seats(cluster).map(|seat| {
                 let number = u64::from(multiprocessors[seat.multiprocessor].number) * layers + seat.layer;
                 Place { multiprocessor: seat.multiprocessor, first_warp: number * warps_of_a_block }
             }));
-            let warps = worker.warps();
-            Slot { worker, warps, runs: false }
+            slot
         };
-        Resident {
+        let shared = Shared {
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             modelled: Some(Box::new(Modelled {
                 multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),
                 local_of_a_warp: local * 32,
                 more_wavefronts: vec![MoreWavefronts::default(); launched.code.places.len() + 1],
             })),
-            slots: (0..neighbourhood.clusters).map(slot).collect(),
-        }
+            checker: None,
+        };
+        Resident { shared, slots: (0..neighbourhood.clusters).map(slot).collect() }
     };
     neighbourhoods.iter().map(resident).collect()
 }
@@ -132,10 +122,9 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
 fn take_clusters(residents: &mut [Resident], mut next: u64, clusters: u64) -> u64 {
     let slots = residents.iter().map(|resident| resident.slots.len()).max().unwrap_or(0);
     for index in 0..slots {
-        for slot in residents.iter_mut().filter_map(|resident| resident.slots.get_mut(index)) {
-            if next < clusters && !slot.runs {
-                slot.worker.begin(&mut slot.warps, next);
-                slot.runs = true;
+        for Resident { shared, slots } in residents.iter_mut() {
+            if let Some(slot) = slots.get_mut(index).filter(|slot| next < clusters && !slot.runs) {
+                slot.begin(shared, next);
                 next += 1;
             }
         }
@@ -148,23 +137,7 @@ impl Resident<'_> {
     fn round(&mut self) -> Result<u64, Stop> {
         let mut ended = 0;
         for slot in self.slots.iter_mut().filter(|slot| slot.runs) {
-            let worker = &mut slot.worker;
-            std::mem::swap(&mut worker.counters, &mut self.counters);
-            std::mem::swap(&mut worker.modelled, &mut self.modelled);
-            let outcome = worker.turn(&mut slot.warps, INSTRUCTIONS);
-            std::mem::swap(&mut worker.counters, &mut self.counters);
-            std::mem::swap(&mut worker.modelled, &mut self.modelled);
-            match outcome {
-                Ok(false) => {}
-                Ok(true) => {
-                    slot.runs = false;
-                    ended += 1;
-                }
-                Err(stop) => {
-                    let cluster = worker.cluster;
-                    return Err(worker.launched.keep_stop(cluster, stop));
-                }
-            }
+            ended += u64::from(slot.turn(&mut self.shared, INSTRUCTIONS)?);
         }
         Ok(ended)
     }

@@ -233,7 +233,14 @@ fn control<'l>(
                 return Ok(Next::Gone);
             }
         }
-        Action::Trap => return Err(fault(TrapKind::TrapInstruction, mask)),
+        Action::Trap => {
+            let launched = worker.launched;
+            let kind = match launched.code.reads_workspace() && !launched.cooperative {
+                true => TrapKind::NotCooperative,
+                false => TrapKind::TrapInstruction,
+            };
+            return Err(fault(kind, mask));
+        }
         Action::Breakpoint => return Err(fault(TrapKind::Breakpoint, mask)),
         Action::Barrier(barrier) => return wait_at_barrier(worker, warp, split, barrier, mask),
         &Action::ClusterBarrier { waits, relaxed, aligned } => {

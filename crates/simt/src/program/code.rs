@@ -76,6 +76,22 @@ pub(crate) struct FunctionCode {
     pub needs_no_zeros: bool,
 }
 
+/// The halves of the address of the grid's workspace: `%envreg1` and `%envreg2`. CUDA's headers take them for that.
+pub(crate) const WORKSPACE_HIGH: u8 = 1;
+pub(crate) const WORKSPACE_LOW: u8 = 2;
+/// Bytes of the workspace: its size, and the barrier that `grid.sync()` counts in.
+pub(crate) const WORKSPACE_BYTES: u32 = 8;
+
+impl Code {
+    /// Whether anything that may run asks for the grid's workspace.
+    pub fn reads_workspace(&self) -> bool {
+        let is_half = |constant: &Constant| {
+            matches!(constant, Constant::Special(Special::Environment(WORKSPACE_HIGH | WORKSPACE_LOW)))
+        };
+        self.constant_words.iter().any(is_half)
+    }
+}
+
 /// Consecutive rows of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rows {

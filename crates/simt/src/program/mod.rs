@@ -26,6 +26,7 @@ pub(crate) use inspection::{CallFlow, Held, HeldRegisters, Inspection, Merge, Re
 pub(crate) use listing::source;
 pub(crate) use matrix::*;
 pub(crate) use system::SystemFunction;
+pub use system::is_of_device_runtime;
 pub(crate) use texture::*;
 pub(crate) use variables::{function_at, window};
 
@@ -38,7 +39,7 @@ use crate::machine::{Launched, checked_on_model};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memory, Report};
 
 use listing::Lines;
-use request::{check, cluster, placement};
+use request::{check, cluster, cooperative, placement};
 
 /// A module made ready to run: its variables lie in memory, its kernels are decoded.
 pub struct Program {
@@ -46,6 +47,8 @@ pub struct Program {
     /// The address of each `.global` and `.const` variable, by the index of its handle.
     addresses: Vec<Option<u64>>,
     kernels: Vec<Kernel>,
+    /// The address of the grid's workspace, if any kernel asks for it: what cooperative launches meet in.
+    workspace: Option<u64>,
     by_name: HashMap<String, usize>,
 }
 
@@ -108,11 +111,20 @@ impl Program {
             memory.reserve_heap().map_err(failed)?;
         }
         let addresses = variables::allocate(&module, memory)?;
-        let mut program = Self { module: module.clone(), addresses, kernels: Vec::new(), by_name: HashMap::new() };
+        let mut program =
+            Self { module: module.clone(), addresses, kernels: Vec::new(), workspace: None, by_name: HashMap::new() };
         let lines = Lines::of(&module.text);
         for (handle, function) in module.kernels() {
             program.by_name.insert(function.name.clone(), program.kernels.len());
             program.kernels.push(Kernel::new(&module, &lines, &program.addresses, handle));
+        }
+        let mut all = module.kernels().zip(&program.kernels);
+        if let Some(((_, function), _)) = all.find(|(_, kernel)| kernel.reads_workspace()) {
+            let failed = |error| LoadError::new(&module, function.span, LoadErrorReason::Memory(error));
+            let address = memory.allocate(WORKSPACE_BYTES.into()).map_err(failed)?;
+            let contents = [WORKSPACE_BYTES.to_le_bytes(), [0; 4]].concat();
+            memory.write(address, &contents).map_err(failed)?;
+            program.workspace = Some(address);
         }
         Ok(program)
     }
@@ -163,9 +175,16 @@ impl Program {
         let (offsets, bytes) = &kernel.parameters;
         let cluster = cluster(launch, &kernel.info)?;
         let placement = placement(launch, &kernel.info, cluster)?;
+        cooperative(launch, &kernel.info, cluster, placement.as_ref())?;
+        let workspace = self.workspace.filter(|_| launch.cooperative).unwrap_or(0);
+        if workspace != 0 {
+            // A launch that was stopped has left the barrier in the middle of something.
+            let _ = memory.atomic32(workspace + 4, |_| 0);
+        }
         let run = |launch: &Launch, placement| {
             let parameters = (offsets.as_slice(), *bytes);
-            Launched::new(code, &self.module, memory, launch, parameters, cluster).run(launch.threads, placement)
+            Launched::new(code, &self.module, memory, launch, parameters, cluster, workspace)
+                .run(launch.threads, placement)
         };
         let result = match placement {
             Some(placement) if launch.checks.any() => {
@@ -191,6 +210,10 @@ impl Program {
 }
 
 impl Kernel {
+    fn reads_workspace(&self) -> bool {
+        self.code.as_ref().is_ok_and(Code::reads_workspace)
+    }
+
     fn new(module: &Module, lines: &Lines, addresses: &[Option<u64>], handle: Handle<Function>) -> Self {
         let function = &module.functions[handle];
         let parameters = function.parameters.iter().map(|&parameter| {

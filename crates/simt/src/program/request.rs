@@ -1,7 +1,8 @@
 //! What a launch asks for, held against what the kernel and the model allow.
 
 use super::KernelInfo;
-use crate::machine::Placement;
+use crate::check::MOST_RACING;
+use crate::machine::{Placement, most_blocks};
 use crate::model::{BlockNeeds, Limiter};
 use crate::{InvalidLaunch, Launch};
 
@@ -98,6 +99,53 @@ pub(super) fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32;
         return Err(InvalidLaunch::ModelWithoutClusters { kernel: kernel(), cluster, model });
     }
     Ok(Some(cluster))
+}
+
+/// Whether a cooperative launch has room for all its blocks at once, and the checks know them.
+pub(super) fn cooperative(
+    launch: &Launch,
+    info: &KernelInfo,
+    cluster: Option<[u32; 3]>,
+    placement: Option<&Placement>,
+) -> Result<(), InvalidLaunch> {
+    if !launch.cooperative {
+        return Ok(());
+    }
+    let kernel = || launch.kernel.to_string();
+    let blocks = launch.grid.iter().fold(1u64, |product, &n| product.saturating_mul(n.into()));
+    let threads: u32 = launch.block.iter().product();
+    let of_cluster: u32 = cluster.unwrap_or([1; 3]).iter().product();
+    if let Some(Placement { model, occupancy, .. }) = placement {
+        let clusters = blocks / u64::from(of_cluster);
+        let seats = model.neighbourhoods(occupancy.blocks(), of_cluster, clusters);
+        let resident: u64 = seats.iter().map(|neighbourhood| neighbourhood.clusters as u64).sum();
+        if resident < clusters {
+            let resident = resident * u64::from(of_cluster);
+            return Err(InvalidLaunch::CooperativeBeyondModel {
+                kernel: kernel(),
+                blocks,
+                resident,
+                model: model.name,
+            });
+        }
+    }
+    // Checks on a model have a rehearsal without one.
+    if placement.is_none() || launch.checks.any() {
+        let limit = most_blocks(threads, info.static_shared as u32 + launch.dynamic_shared);
+        if blocks > limit {
+            return Err(InvalidLaunch::CooperativeBeyondLimits { kernel: kernel(), blocks, limit });
+        }
+    }
+    if launch.checks.race {
+        let threads = blocks * u64::from(threads.next_multiple_of(32));
+        if threads > MOST_RACING {
+            return Err(InvalidLaunch::CooperativeBeyondRaces { kernel: kernel(), threads, limit: MOST_RACING });
+        }
+        if of_cluster > 1 {
+            return Err(InvalidLaunch::CooperativeClusterRaces { kernel: kernel() });
+        }
+    }
+    Ok(())
 }
 
 /// How the launch runs on its model, if it has one and fits on it.

@@ -31,6 +31,16 @@ impl SystemFunction {
     }
 }
 
+/// Whether a function is one that a module declares and only CUDA's device runtime defines: kernels launch kernels by it.
+/// (`cudaLaunchDeviceV2`, `cudaGetParameterBufferV2` and the like; `__cudaCDP2LaunchDeviceV2` since CUDA 12.)
+pub fn is_of_device_runtime(function: &Function) -> bool {
+    let name = &function.name;
+    let of_runtime = |rest: &str| rest.starts_with(|first: char| first.is_ascii_uppercase());
+    function.body.is_none()
+        && !function.is_kernel
+        && (name.strip_prefix("cuda").is_some_and(of_runtime) || name.starts_with("__cudaCDP2"))
+}
+
 /// The system function that a declaration names, if it is one, with the right parameters.
 pub(super) fn of(module: &Module, function: &Function) -> Option<SystemFunction> {
     if function.body.is_some() || function.is_kernel {

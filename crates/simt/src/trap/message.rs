@@ -161,6 +161,23 @@ impl fmt::Display for TrapKind {
             TrapKind::Texture(fault) => write!(formatter, "{fault}"),
             TrapKind::Tensor(fault) => write!(formatter, "{fault}"),
             TrapKind::TrapInstruction => write!(formatter, "trap instruction (a panic, usually)"),
+            TrapKind::NotCooperative => write!(
+                formatter,
+                "trap instruction, where the launch is not cooperative: `grid.sync()` of cooperative groups needs all blocks at once"
+            ),
+            TrapKind::NobodyGetsOn { waiting, not_begun, steps } => {
+                let blocks = if *waiting == 1 { "block waits" } else { "blocks wait" };
+                write!(
+                    formatter,
+                    "{waiting} {blocks} for memory that nobody writes: {steps} warp instructions went by without a change, all in \
+                     loops that poll"
+                )?;
+                match not_begun {
+                    0 => Ok(()),
+                    1 => write!(formatter, "; 1 block has not begun"),
+                    more => write!(formatter, "; {more} blocks have not begun"),
+                }
+            }
             TrapKind::Assertion { message, file, line, function } => {
                 write!(formatter, "assertion `{message}` failed at {file}:{line} in `{function}`")
             }

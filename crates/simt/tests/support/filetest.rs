@@ -10,7 +10,7 @@
 //! ```
 //!
 //! - `run: KERNEL` starts a test; `grid=X,Y,Z`, `block=X,Y,Z`, `cluster=X,Y,Z`, `shared=BYTES` (dynamic) and `steps=N` follow it.
-//!   `simulator` is for what PTX leaves open and the simulator does not: not for GPUs.
+//!   `cooperative`: all blocks are resident at once. `simulator` is for what PTX leaves open and the simulator does not: not for GPUs.
 //! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer whose contents are to be these
 //!   in the end (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
 //!   `bytes: TYPE VALUES` an aggregate passed by value. `unwritten: BYTES` and `freed: BYTES` are buffers that nobody writes, and
@@ -38,6 +38,7 @@ pub struct Test {
     pub block: [u32; 3],
     pub cluster: Option<[u32; 3]>,
     pub shared: u32,
+    pub cooperative: bool,
     pub steps: Option<u64>,
     pub simulator_only: bool,
     pub parameters: Vec<Parameter>,
@@ -158,8 +159,12 @@ fn run(line: usize, text: &str) -> Result<Test, String> {
     let kernel = words.next().ok_or("no kernel")?.to_string();
     let mut test = Test { line, kernel, grid: [1; 3], block: [1; 3], ..Test::default() };
     for word in words {
-        if word == "simulator" {
-            test.simulator_only = true;
+        match word {
+            "simulator" => test.simulator_only = true,
+            "cooperative" => test.cooperative = true,
+            _ => {}
+        }
+        if matches!(word, "simulator" | "cooperative") {
             continue;
         }
         let (key, value) = word.split_once('=').ok_or("not `key=value`")?;

@@ -94,6 +94,22 @@ impl Gpu {
         Ok(function.raw)
     }
 
+    /// Whether all blocks of a launch can be resident at once.
+    fn check_resident(&self, kernel: &str, config: &LaunchConfig) -> Result<()> {
+        let each = u64::from(self.resident_blocks(kernel, config)?.unwrap_or(0));
+        let resident = each * u64::from(self.properties.multiprocessors.unwrap_or(0));
+        let blocks = config.grid.iter().fold(1_u64, |all, &extent| all.saturating_mul(extent.into()));
+        if blocks > resident {
+            let name = &self.properties.name;
+            let problem = format!(
+                "a cooperative launch has all its blocks resident at once; {blocks} were asked for, and {name} holds {resident} \
+                 such blocks"
+            );
+            return Err(Error::Launch { kernel: kernel.to_owned(), problem });
+        }
+        Ok(())
+    }
+
     fn set_attribute(
         &self,
         function: sys::CUfunction,
@@ -212,6 +228,9 @@ impl Backend for Gpu {
         let function = self.configured(kernel, config)?;
         let mut parameters: Vec<*mut c_void> = arguments.iter().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
         let doing = format!("launching kernel {kernel}");
+        if config.cooperative {
+            self.check_resident(kernel, config)?;
+        }
         kernel.clone_into(&mut self.last_kernel.borrow_mut());
         if let Some(cluster) = config.cluster {
             let launch = sys::ClusterLaunch {
@@ -219,6 +238,7 @@ impl Backend for Gpu {
                 grid: config.grid,
                 block: config.block,
                 cluster,
+                cooperative: config.cooperative,
                 dynamic_shared: config.dynamic_shared,
                 stream: self.stream.as_inner(),
                 parameters: parameters.as_mut_ptr(),
@@ -230,6 +250,25 @@ impl Backend for Gpu {
         }
         let [grid_x, grid_y, grid_z] = config.grid;
         let [block_x, block_y, block_z] = config.block;
+        if config.cooperative {
+            // SAFETY: as of the launch below.
+            let status = unsafe {
+                sys::cuLaunchCooperativeKernel(
+                    function,
+                    grid_x,
+                    grid_y,
+                    grid_z,
+                    block_x,
+                    block_y,
+                    block_z,
+                    config.dynamic_shared,
+                    self.stream.as_inner(),
+                    parameters.as_mut_ptr(),
+                )
+            };
+            self.check(&doing, status)?;
+            return Ok(None);
+        }
         // SAFETY: the function belongs to this GPU's module. `Device` has made sure that there is one argument of the right
         // size for each parameter; the driver only reads them, and has copied them when it returns. What the kernel
         // does with the buffers is between its `# Safety` and the caller of `Device::launch`, and reaches device memory only.

@@ -6,7 +6,7 @@ use std::ffi::{CString, c_void};
 use std::ptr;
 
 use cust::sys::{self, CUjit_cacheMode as CacheMode, CUjit_option as JitOption};
-use simt::LoadCaching;
+use simt::{LoadCaching, LoadErrorReason};
 
 use super::super::image::Image;
 use super::error_of;
@@ -86,6 +86,9 @@ impl Module {
         if status == UNSUPPORTED_PTX_VERSION || log.contains("Unsupported .version") {
             return Err(Error::DriverTooOld { ptx: image.version.clone(), driver: cuda_version.to_owned() });
         }
+        if let Some(name) = device_runtime(image) {
+            return Err(refused(LoadErrorReason::DeviceRuntime { name }.to_string()));
+        }
         let problem = match log.is_empty() {
             true => format!("the driver refuses it: {}", sys::describe(status)),
             false => format!("the driver refuses it: {log}"),
@@ -122,6 +125,13 @@ impl Module {
             status => Err(error_of(&format!("looking up variable {name}"), status)),
         }
     }
+}
+
+/// A function by which kernels launch kernels, if the PTX wants one: the driver has none.
+fn device_runtime(image: &Image) -> Option<String> {
+    let module = image.parse().ok()?;
+    let mut functions = module.functions.iter().map(|(_, function)| function);
+    functions.find(|function| simt::is_of_device_runtime(function)).map(|function| function.name.clone())
 }
 
 impl Drop for Module {

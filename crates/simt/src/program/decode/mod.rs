@@ -18,13 +18,13 @@ mod uses;
 
 use std::collections::{HashMap, HashSet};
 
-use ptx::{Function, Handle, Module, Span, Type, Variable};
+use ptx::{Callee, Function, Handle, Module, Op, Span, Type, Variable};
 
 use super::code::{Action, Code, Constant, FunctionCode, Instruction, NEVER_MEET, RETURN, Rows};
 use super::inspection::{Inspections, Rule};
 use super::listing::Lines;
 use super::order::RegisterOf;
-use super::{control_flow, layout, listing, order};
+use super::{control_flow, layout, listing, order, system};
 use crate::lanes::{ALWAYS, Handler, Operands};
 use crate::machine::LOCAL_LIMIT;
 use crate::{LoadError, LoadErrorReason};
@@ -34,6 +34,19 @@ use uses::Uses;
 /// A failure: the machine cannot run the instruction.
 type Decoded<T> = Result<T, LoadErrorReason>;
 
+/// Refuses functions that launch kernels. Before all else: what they pass is refused as well, and says less.
+fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<(), Box<LoadError>> {
+    for instruction in functions.iter().flat_map(|&handle| module.functions[handle].body.iter().flatten()) {
+        let Op::Call { callee: Callee::Direct(callee), .. } = instruction.op else { continue };
+        let callee = &module.functions[callee];
+        if system::is_of_device_runtime(callee) {
+            let reason = LoadErrorReason::DeviceRuntime { name: callee.name.clone() };
+            return Err(Box::new(LoadError::new(module, instruction.span, reason)));
+        }
+    }
+    Ok(())
+}
+
 /// Decodes a kernel and the functions that it may call. `addresses` are those of the module's variables.
 pub(super) fn kernel(
     module: &Module,
@@ -42,6 +55,7 @@ pub(super) fn kernel(
     kernel: Handle<Function>,
 ) -> Result<Code, Box<LoadError>> {
     let functions = layout::reachable(module, kernel);
+    refuse_launches(module, &functions)?;
     let (shared, static_shared) = layout::shared(module, &functions);
     let mut builder = Builder {
         module,

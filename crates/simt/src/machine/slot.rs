@@ -1,0 +1,68 @@
+//! A cluster of blocks, most often one, that takes turns with others on one thread of the host.
+
+use super::block::Worker;
+use super::launched::{Launched, Stop};
+use super::modelled::Modelled;
+use super::warp::Warp;
+use crate::check::Checker;
+use crate::counters::InstructionCounters;
+
+/// What the slots of a thread share: whose turn it is has it. The checker, too, where they do not have one each.
+#[derive(Default)]
+pub(super) struct Shared<'l> {
+    pub counters: Vec<InstructionCounters>,
+    pub modelled: Option<Box<Modelled>>,
+    pub checker: Option<Box<Checker<'l>>>,
+}
+
+/// Room for a cluster.
+pub(super) struct Slot<'l> {
+    pub worker: Worker<'l>,
+    pub warps: Vec<Warp<'l>>,
+    pub runs: bool,
+    shares_checker: bool,
+}
+
+impl<'l> Slot<'l> {
+    /// An empty one, with this number among those that share a checker; `None`: it has its own.
+    pub fn new(launched: &'l Launched<'l>, seat: Option<u32>) -> Self {
+        let checks = launched.checks.any() && seat.is_none();
+        let checker = checks.then(|| Box::new(launched.checker(launched.blocks_per_cluster)));
+        let mut worker = Worker::new(launched, checker);
+        worker.counters = Vec::new();
+        worker.seat = seat.unwrap_or(0);
+        let warps = worker.warps();
+        Self { worker, warps, runs: false, shares_checker: seat.is_some() }
+    }
+
+    /// Takes up a cluster, at its start.
+    pub fn begin(&mut self, shared: &mut Shared<'l>, cluster: u64) {
+        self.swap(shared);
+        self.worker.begin(&mut self.warps, cluster);
+        self.swap(shared);
+        self.runs = true;
+    }
+
+    /// Gives each warp its turn, of at most `quantum` instructions. Whether the cluster has come to its end.
+    pub fn turn(&mut self, shared: &mut Shared<'l>, quantum: u64) -> Result<bool, Stop> {
+        self.swap(shared);
+        self.worker.take_seat();
+        let outcome = self.worker.turn(&mut self.warps, quantum);
+        self.swap(shared);
+        match outcome {
+            Ok(done) => {
+                self.runs = !done;
+                Ok(done)
+            }
+            Err(stop) => Err(self.worker.launched.keep_stop(self.worker.cluster, stop)),
+        }
+    }
+
+    fn swap(&mut self, shared: &mut Shared<'l>) {
+        std::mem::swap(&mut self.worker.counters, &mut shared.counters);
+        std::mem::swap(&mut self.worker.modelled, &mut shared.modelled);
+        if self.shares_checker {
+            std::mem::swap(&mut self.worker.checker, &mut shared.checker);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Blocks that run in order, or side by side, on one thread of the host, without a model.
+//!
+//! A cooperative launch has all its blocks at once, and they take short turns. Any other has one block after the other, until one
+//! waits: it polls for long and device memory stays as it is ([`Watch`]). What it waits for may be for a later block to write, as on a
+//! GPU, where the two are resident together. So the next block is taken up beside it, then two more, then four, as long as nobody
+//! gets on; all have turns until they come to their end. Under checks there are no blocks side by side but those of a cooperative
+//! launch, since the race detector knows of blocks one after the other.
+//!
+//! Where nobody gets on and no more blocks can be taken up, the launch is stopped: long before it comes to the limit of its steps.
+//!
+//! What comes of all that depends on the launch alone: turns are counted in instructions.
+
+use super::block::QUANTUM;
+use super::launched::{Launched, Stop};
+use super::slot::{Shared, Slot};
+use super::waiting::Watch;
+use crate::counters::InstructionCounters;
+use crate::trap::TrapKind;
+
+/// Blocks that are side by side without a model, at most.
+pub(crate) const MOST_BLOCKS: u64 = 1 << 14;
+/// Threads that they have, at most.
+pub(crate) const MOST_THREADS: u64 = 1 << 20;
+/// Bytes of their shared memory, at most.
+pub(crate) const MOST_SHARED: u64 = 1 << 30;
+
+/// Instructions of each warp in a turn, where there are several clusters.
+const SHORT: u64 = 1 << 8;
+/// Instructions without a change after which the first cluster is taken to wait.
+const PATIENCE: u64 = 1 << 20;
+/// The same for each of several clusters, once one waits.
+const LATER_PATIENCE: u64 = 1 << 12;
+/// The least number of instructions without a change after which a launch is stopped; and what part of the steps that it may take
+/// it is, if that is more.
+const LEAST_STUCK: u64 = 1 << 24;
+const STUCK_PART: u64 = 64;
+
+/// Blocks of so many threads and bytes of shared memory that can be side by side without a model.
+pub(crate) fn most_blocks(threads: u32, shared_bytes: u32) -> u64 {
+    let by_threads = MOST_THREADS / u64::from(threads.max(1));
+    let by_shared = MOST_SHARED / u64::from(shared_bytes.max(1));
+    MOST_BLOCKS.min(by_threads).min(by_shared)
+}
+
+/// A launch on its way.
+struct Together<'l> {
+    launched: &'l Launched<'l>,
+    shared: Shared<'l>,
+    slots: Vec<Slot<'l>>,
+    /// For each slot, the instruction at which its cluster has polled since memory last changed.
+    polls: Vec<Option<u32>>,
+    /// The next cluster to take up.
+    next: u64,
+    ended: u64,
+    watch: Watch,
+    /// Steps of the launch when memory last changed, or a cluster was taken up.
+    since: u64,
+}
+
+/// Runs all blocks of a launch. Where one faults, or the launch is cancelled, the rest is left.
+pub(super) fn run(launched: &Launched) -> Vec<InstructionCounters> {
+    let shared = Shared {
+        counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
+        modelled: None,
+        checker: launched.checks.any().then(|| Box::new(launched.checker(launched.seats()))),
+    };
+    let mut together = Together {
+        launched,
+        shared,
+        slots: Vec::new(),
+        polls: Vec::new(),
+        next: 0,
+        ended: 0,
+        watch: Watch::new(launched.code),
+        since: 0,
+    };
+    // Who stopped is known, and why.
+    let _ = together.run();
+    let Together { mut slots, mut shared, .. } = together;
+    if let Some(checker) = shared.checker.take() {
+        launched.keep_findings(checker.finish());
+    }
+    slots.drain(..).for_each(|slot| drop(slot.worker.finish()));
+    shared.counters.pop();
+    shared.counters
+}
+
+impl<'l> Together<'l> {
+    fn run(&mut self) -> Result<(), Stop> {
+        let clusters = self.launched.clusters();
+        let at_once = if self.launched.cooperative { clusters } else { 1 };
+        let told_each = (clusters / 64).clamp(1, 64);
+        while self.ended < clusters {
+            if self.running() == 0 {
+                self.take_up(at_once);
+            }
+            let ended_before = self.ended / told_each;
+            let changed = self.round()?;
+            if self.ended / told_each > ended_before || self.ended == clusters {
+                self.launched.tell_progress(self.ended * u64::from(self.launched.blocks_per_cluster));
+            }
+            if changed {
+                self.since = self.launched.steps(0);
+                self.polls.fill(None);
+            } else if self.running() > 0 {
+                self.look()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn running(&self) -> u64 {
+        self.slots.iter().filter(|slot| slot.runs).count() as u64
+    }
+
+    /// Takes up the next clusters.
+    fn take_up(&mut self, count: u64) {
+        let end = self.launched.clusters().min(self.next.saturating_add(count));
+        let mut free = 0;
+        while self.next < end {
+            while self.slots.get(free).is_some_and(|slot| slot.runs) {
+                free += 1;
+            }
+            if free == self.slots.len() {
+                self.slots.push(Slot::new(self.launched, Some(free as u32)));
+                self.polls.push(None);
+            }
+            self.slots[free].begin(&mut self.shared, self.next);
+            self.polls[free] = None;
+            self.next += 1;
+        }
+        self.since = self.launched.steps(0);
+    }
+
+    /// Gives each cluster its turn. Whether any has ended, or changed device memory.
+    fn round(&mut self) -> Result<bool, Stop> {
+        let alone = self.running() == 1;
+        let mut changed = false;
+        for (slot, poll) in self.slots.iter_mut().zip(&mut self.polls).filter(|(slot, _)| slot.runs) {
+            let ended = slot.turn(&mut self.shared, if alone { QUANTUM } else { SHORT })?;
+            slot.worker.tell_steps();
+            self.ended += u64::from(ended);
+            changed |= ended | std::mem::take(&mut slot.worker.changed);
+            if !ended {
+                *poll = self.watch.polled(&self.shared.counters).or(*poll);
+            }
+        }
+        Ok(changed || self.watch.has_changed(&self.shared.counters))
+    }
+
+    /// Nothing has changed for some time: does anybody get on?
+    fn look(&mut self) -> Result<(), Stop> {
+        let running = self.running();
+        let quiet = self.launched.steps(0) - self.since;
+        let patience = if running == 1 { PATIENCE } else { running * LATER_PATIENCE };
+        let all_poll = || self.slots.iter().zip(&self.polls).all(|(slot, poll)| !slot.runs || poll.is_some());
+        if quiet < patience || !all_poll() {
+            return Ok(());
+        }
+        let room = self.launched.room().saturating_sub(running);
+        if room > 0 && self.next < self.launched.clusters() {
+            self.take_up(running.min(room));
+            return Ok(());
+        }
+        if quiet < LEAST_STUCK.max(self.launched.step_limit / STUCK_PART) {
+            return Ok(());
+        }
+        let first = self
+            .slots
+            .iter()
+            .zip(&self.polls)
+            .filter(|(slot, _)| slot.runs)
+            .min_by_key(|(slot, _)| slot.worker.cluster);
+        let Some((slot, &poll)) = first else { return Ok(()) };
+        let blocks = u64::from(self.launched.blocks_per_cluster);
+        let kind = TrapKind::NobodyGetsOn {
+            waiting: running * blocks,
+            not_begun: (self.launched.clusters() - self.next) * blocks,
+            steps: quiet,
+        };
+        let stop = slot.worker.stop_at(kind, &slot.warps, poll);
+        Err(self.launched.keep_stop(slot.worker.cluster, stop))
+    }
+}
