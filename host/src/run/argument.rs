@@ -35,8 +35,8 @@ pub struct Argument {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
-    /// Bytes by value.
-    Value(Vec<u8>),
+    /// Bytes by value: a number of this type, or some bytes.
+    Value(Option<Type>, Vec<u8>),
     /// A buffer by address.
     Buffer {
         /// Type and length; those of the file if there are none.
@@ -130,10 +130,23 @@ impl Argument {
     /// Bytes that the kernel's parameter must have.
     pub fn bytes(&self) -> usize {
         match &self.kind {
-            Kind::Value(bytes) => bytes.len(),
+            Kind::Value(_, bytes) => bytes.len(),
             Kind::Buffer { .. } | Kind::Object(..) => size_of::<u64>(),
             Kind::Tensor(tensor, _) => tensor.parameter_bytes(),
         }
+    }
+
+    /// The type of the number, where it is one.
+    pub fn number_type(&self) -> Option<Type> {
+        match self.kind {
+            Kind::Value(ty, _) => ty,
+            Kind::Buffer { .. } | Kind::Object(..) | Kind::Tensor(..) => None,
+        }
+    }
+
+    /// Whether it is a number or bytes that are all zero.
+    pub fn is_zero(&self) -> bool {
+        matches!(&self.kind, Kind::Value(_, bytes) if bytes.iter().all(|&byte| byte == 0))
     }
 
     /// Whether there is something to read when the kernel is done: it is a buffer, a surface or a tensor.
@@ -164,7 +177,7 @@ impl Argument {
     /// [`Error::File`] for a file that does not fit, [`Error::OutOfMemory`].
     pub fn prepare(&self) -> Result<Prepared> {
         let (shape, offset, contents, freed) = match &self.kind {
-            Kind::Value(bytes) => return Ok(Prepared::Value(bytes.clone())),
+            Kind::Value(_, bytes) => return Ok(Prepared::Value(bytes.clone())),
             Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
             Kind::Object(object, contents) => (Some((object.ty, object.length())), 0, contents, false),
             Kind::Tensor(tensor, contents) => (Some((tensor.ty(), tensor.length())), 0, contents, false),
@@ -210,7 +223,7 @@ impl std::str::FromStr for Argument {
             None => kind_of(text)?,
             Some(buffer) => match kind_of(buffer)? {
                 Kind::Buffer { shape, offset, contents, .. } => Kind::Buffer { shape, offset, contents, freed: true },
-                Kind::Value(_) | Kind::Object(..) | Kind::Tensor(..) => {
+                Kind::Value(..) | Kind::Object(..) | Kind::Tensor(..) => {
                     return Err("only a buffer can be freed, as in freed:f32[1024]".to_owned());
                 }
             },
@@ -241,7 +254,7 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
             Ok(Kind::Buffer { shape: None, offset: 0, contents: Contents::File(file_name(file)?), freed: false })
         }
         (None, Some(at)) if text[at..].starts_with('[') => buffer(&text[..at], &text[at + 1..]),
-        (None, Some(at)) => Ok(Kind::Value(value(&text[..at], &text[at + 1..])?)),
+        (None, Some(at)) => value(&text[..at], &text[at + 1..]),
         (None, None) => {
             Err("give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture \
                  (tex2d:f32[64x48]=ramp)"
@@ -263,15 +276,17 @@ fn file_name(text: &str) -> std::result::Result<PathBuf, String> {
 }
 
 /// What stands on the two sides of the colon of a value.
-fn value(ty: &str, text: &str) -> std::result::Result<Vec<u8>, String> {
+fn value(ty: &str, text: &str) -> std::result::Result<Kind, String> {
     if ty != "bytes" {
-        return Ok(type_of(ty)?.parse(&[text])?.bytes().to_vec());
+        let ty = type_of(ty)?;
+        return Ok(Kind::Value(Some(ty), ty.parse(&[text])?.bytes().to_vec()));
     }
     let wrong = || format!("'{text}' is no list of bytes; give two hexadecimal digits for each, as in bytes:00ff");
     if text.is_empty() || !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(wrong());
     }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong())).collect()
+    let digits = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong()));
+    Ok(Kind::Value(None, digits.collect::<std::result::Result<_, _>>()?))
 }
 
 /// What stands before the opening bracket of a buffer, and behind it.

@@ -3,7 +3,7 @@
 use ptx::{Function, Module};
 
 use super::flags::{Flags, Save};
-use crate::check::{may_be_tensor_map, type_of};
+use crate::check::{may_be_slice, may_be_tensor_map, type_of};
 use crate::error::{Error, Result};
 use crate::output_file;
 
@@ -46,7 +46,9 @@ pub(super) fn check_arguments(module: &Module, function: &Function, flags: &Flag
             several => format!("takes {} arguments ({})", several.len(), listed(several)),
         };
         let were = if given == 1 { "was" } else { "were" };
-        return refuse(format!("{takes}, and {given} {were} given"));
+        let slices =
+            if parameters.windows(2).any(may_be_slice) { "; a Rust slice takes 2, address and length" } else { "" };
+        return refuse(format!("{takes}, and {given} {were} given{slices}"));
     }
     for (index, (argument, parameter)) in flags.arguments.iter().zip(parameters).enumerate() {
         let (given, wanted) = (argument.bytes() as u64, parameter.size.unwrap_or(0));

@@ -47,6 +47,8 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
                            lower:-1x-1,upper:-1x-1,channels:8,pixels:64 instead of a box: im2col
   tensor_at:f32[64x32],box:32x8
                            the address of such a map in device memory
+A Rust slice is two parameters, its address and its length in elements: `data: &[f32]` of 1024
+elements is f32[1024]=ramp u64:1024.
 Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.";
 
 /// What is to run.

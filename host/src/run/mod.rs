@@ -6,6 +6,7 @@
 
 pub mod argument;
 mod demands;
+mod fit;
 mod flags;
 mod launch;
 mod output;
@@ -70,7 +71,8 @@ pub(crate) fn main(
     config.check(&flags.kernel, None, device.properties())?;
     let prepared = launch::prepare(&device, &flags)?;
     // Not before: a request that cannot be met is one line.
-    device.take_notes().iter().for_each(|note| progress.note(note));
+    let notes = device.take_notes().into_iter().chain(fit::notes(&module, function, &flags));
+    notes.for_each(|note| progress.note(&note));
     progress.add_steps(1);
     progress.begin(|| flags.kernel.clone());
     let launched = launch::launch(&device, &progress, &flags, &config, &prepared);
