@@ -18,7 +18,8 @@
 //! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
 //! | [`lines`], [`faults`] | what each line of a kernel's source did; what the sanitizer found |
 //! | [`limits`] | what a run may take: memory, steps, output |
-//! | [`cli`], [`listing`], [`progress`], `until_closed` | the program: arguments, lists, the progress bar, its output |
+//! | `sources` | the text of kernels' sources, wherever the workspace is |
+//! | [`cli`], [`listing`], [`progress`], `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
 //! | [`error`], [`memory`], [`names`], [`units`] | one line for each error, how much memory there is, names and numbers for people |
 //! | `parallel` | work for all cores |
 //!
@@ -56,6 +57,8 @@ pub mod progress;
 pub mod random;
 pub mod report;
 pub mod run;
+mod sources;
+mod terminal;
 pub mod timing;
 pub mod units;
 mod until_closed;

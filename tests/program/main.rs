@@ -36,7 +36,7 @@ use serde_json::Value;
 fn host(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_host"));
     command.args(arguments.split_whitespace());
-    command.env_remove("COALESCE_PTX");
+    command.env_remove("COALESCE_PTX").env_remove("COLUMNS");
     command
 }
 

@@ -160,7 +160,11 @@ fn the_table_is_for_people() {
     let run = run(&file, "add --grid 1 --block 32 u32[10]=ramp i32:100 u32:10 --print 0").assert().success();
     let text = String::from_utf8_lossy(&run.get_output().stdout);
     assert!(text.contains("small.ptx: 1 x 1 x 1 blocks of 32 x 1 x 1 threads\non the simulator: counts"), "{text}");
-    assert!(text.contains("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), "{text}");
+    // The labs' columns and their legend, then the counters by their names.
+    let (table, names) = text.split_once("\nAll counters that are not zero").expect("a table and a list");
+    assert!(table.contains("loads:") && table.contains("\nadd "), "{text}");
+    assert!(table.contains("Sectors are 32 bytes") && !table.contains("Wavefronts"), "{text}");
+    assert!(names.contains("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), "{text}");
     assert!(text.ends_with("\nArgument 0, u32[10]:\n0: 100 101 102 103 104 105 106 107\n8: 108 109\n"), "{text}");
     assert!(text.lines().skip(1).all(|line| line.len() <= 100), "{text}");
 }
@@ -297,6 +301,94 @@ fn lines_show_where_the_sectors_go() {
     let text = String::from_utf8_lossy(&run.get_output().stdout);
     assert!(text.contains("ld.global.u32 %r3, [%rd1];") && text.contains("st.global.u32 [%rd1], %r4;"), "{text}");
     assert!(text.lines().skip(1).all(|line| line.len() <= 100 || line.ends_with("small.ptx")), "{text}");
+}
+
+#[test]
+fn loads_and_stores_of_a_line_are_counted_apart() {
+    let text = output("offset --offset 1 --size 4096 --device sim --lines");
+    let read = text.split_once("\nread+1, line by line:\n").expect("the lines").1;
+    let line = read.split_once("*c.add(i) = ").expect("the line that does it").1;
+    let accesses: Vec<&str> = line.lines().skip(1).take(2).map(str::trim).collect();
+    assert!(accesses[0].ends_with("= global loads: 5.00 sectors per request"), "{text}");
+    assert!(accesses[1].ends_with("= global stores: 4.00 sectors per request"), "{text}");
+    assert_eq!(text.matches("bank conflicts are those").count(), 1, "one legend for all variants: {text}");
+}
+
+#[test]
+fn no_width_hides_the_end_of_a_line() {
+    let shown = |columns: &str| {
+        let mut command = host("transpose --tiled --rows 64 --cols 64 --device sim --lines --hot 1");
+        let run = command.env("COLUMNS", columns).assert().success();
+        let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
+        text.split_once("line by line:\n").expect("the lines").1.to_owned()
+    };
+    for (columns, width) in [("60", 60), ("200", 200), ("many", 100)] {
+        let text = shown(columns);
+        assert!(text.lines().all(|line| line.len() <= width), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("(*stage)[x as usize][y as usize],"), "{text}");
+        assert!(words.contains("shared loads: 32.0 wavefronts per request, 3968 bank conflicts"), "{text}");
+    }
+    assert!(shown("200").lines().any(|line| line.ends_with("= (*stage)[x as usize][y as usize],")));
+}
+
+#[test]
+fn sources_are_found_from_anywhere_or_missed_aloud() {
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let mut command = host("offset --offset 1 --size 4096 --device sim --lines");
+    let run = command.current_dir(elsewhere.path()).assert().success();
+    let text = String::from_utf8_lossy(&run.get_output().stdout);
+    assert!(text.contains("if from < a.len() {") && !text.contains("not found"), "{text}");
+
+    let (_folder, file) = small();
+    let located = SMALL.replace(".address_size 64", ".address_size 64\n.file 1 \"src/no_such_kernel.rs\"");
+    // The first load stands before any line, as parameters' loads often do.
+    let located = located.replace("ld.param.s32 %r1", ".loc 1 7 3\n    ld.param.s32 %r1");
+    fs::write(&file, located).expect("the file is written");
+    let run = self::run(&file, "add --grid 1 --block 32 u32[32] i32:1 u32:32 --lines").assert().success();
+    let text = String::from_utf8_lossy(&run.get_output().stdout);
+    let note = "src/no_such_kernel.rs was not found, so its text is missing: run this in the folder";
+    assert_eq!(text.matches(note).count(), 1, "{text}");
+    let unplaced = text.lines().find(|line| line.contains("(no line of its own")).expect("what has no line");
+    assert_eq!(unplaced.split_whitespace().take(3).collect::<Vec<_>>(), ["-", "1", "32.0"], "{text}");
+}
+
+#[test]
+fn numbers_that_do_not_suit_their_parameter_are_noted() {
+    let (_folder, file) = small();
+    let noted = |arguments: &str| {
+        let run = run(&file, arguments).assert().success();
+        String::from_utf8_lossy(&run.get_output().stderr).into_owned()
+    };
+    let integer = noted("halves --grid 1 --block 32 f32[1] u32:2 f64:1");
+    let expected = "note: argument 1, u32:2, is an integer, and parameter 1 (f32 x) is a float: its bits are passed as they \
+                    are; f32:2 passes the number\n";
+    assert_eq!(integer, expected);
+    let float = noted("add --grid 1 --block 32 u32[32] i32:1 f32:32");
+    assert!(float.contains("argument 2, f32:32, is a float, and parameter 2 (u32 count) is an integer"), "{float}");
+    assert!(float.trim_end().ends_with("; u32:32 passes the number"), "{float}");
+    // Half a thread is none.
+    let half = noted("add --grid 1 --block 32 u32[32] i32:1 f32:0.5 --check none");
+    assert!(half.trim_end().ends_with("its bits are passed as they are"), "{half}");
+    for fitting in ["halves --grid 1 --block 32 f32[1] f32:2 f64:1", "add --grid 1 --block 32 u32[32] i32:1 u32:32"] {
+        assert_eq!(noted(fitting), "", "{fitting}");
+    }
+    // What rustc makes of a slice says that it is an address.
+    let swapped = "offset_read --grid 1 --block 1 u64:64 u64:0 u64:0 u64:0 u64:0 u64:9 --device sim";
+    let run = host(&format!("{KERNELS} {swapped}")).assert().success();
+    let notes = String::from_utf8_lossy(&run.get_output().stderr);
+    let expected = "argument 0, u64:64, is a number, and parameter 0 (u64 offset_read_param_0) is an address";
+    assert!(notes.contains(expected), "{notes}");
+}
+
+#[test]
+fn a_count_of_arguments_that_is_wrong_tells_of_slices() {
+    let (_folder, file) = small();
+    let too_few = host(&format!("{KERNELS} offset_read --grid 1 --block 1 f32[1] f32[1] f32[1] u64:0 --device sim"));
+    fails(too_few, 2, &["takes 6 arguments", "4 were given; a Rust slice takes 2, address and length"]);
+    let none = run(&file, "add --grid 1 --block 32 u32[4]").assert().code(2);
+    let text = String::from_utf8_lossy(&none.get_output().stderr);
+    assert!(text.contains("takes 3 arguments") && !text.contains("slice"), "{text}");
 }
 
 #[test]

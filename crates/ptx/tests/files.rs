@@ -151,6 +151,16 @@ fn locations_follow_calls_outwards() {
 }
 
 #[test]
+fn parameters_that_are_addresses_say_so() {
+    let text = ".version 7.8\n.target sm_75\n.visible .entry k(.param .u64 .ptr .align 16 a, .param .u64 .ptr .global b, \
+                .param .u64 c) {\nret;\n}\n";
+    let module = parse("k.ptx", text);
+    let kernel = &module.functions[module.function("k").expect("the kernel is there")];
+    let aligned = |&parameter: &_| module.variables[parameter].points_to.map(|pointee: ptx::Pointee| pointee.align);
+    assert_eq!(kernel.parameters.iter().map(aligned).collect::<Vec<_>>(), [Some(16), Some(4), None]);
+}
+
+#[test]
 fn the_compilers_own_library_is_not_to_blame() {
     let text = ".version 7.8\n.target sm_75\n.visible .entry k() {\n\
         .loc 2 7 1\n.loc 1 99 5, function_name $x, inlined_at 2 7 1\nret;\n}\n\

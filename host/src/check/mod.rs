@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use ptx::{Errors, Function, InstructionError, Module, Problem, Variable};
+use ptx::{Errors, Function, InstructionError, Module, Problem, Type, Variable};
 use serde_json::{Value, json};
 
 use crate::device::PtxFile;
@@ -24,6 +24,12 @@ use crate::error::{Error, Result, one_line, printable};
 use crate::listing;
 use crate::names;
 use crate::report::Format;
+
+/// What the hints at slices mean for whoever runs the kernel.
+const SLICES: &str = "
+A Rust slice is two parameters, its address and its length in elements. For `host run`, a slice
+`&[f32]` of 1024 elements is the two arguments f32[1024] u64:1024.
+";
 
 /// What is to be checked.
 #[derive(Args, Clone, Debug)]
@@ -156,6 +162,14 @@ pub(crate) fn may_be_tensor_map(variable: &Variable) -> bool {
     variable.size == Some(simt::TENSOR_MAP_BYTES as u64) && variable.align >= 64
 }
 
+/// Whether a parameter and the next are what rustc makes of a slice: an address whose alignment is known, and a length. (A raw
+/// pointer has an unknown alignment, as C's have; so has a slice of bytes.)
+pub(crate) fn may_be_slice(pair: &[&Variable]) -> bool {
+    let [address, length] = pair else { return false };
+    let is_whole = matches!(length.ty, Type::B64 | Type::U64 | Type::S64) && length.size == Some(8);
+    address.points_to.is_some_and(|pointee| pointee.align > 1) && is_whole && length.points_to.is_none()
+}
+
 impl Kernel<'_> {
     fn instructions(&self) -> usize {
         self.function.body.as_ref().map_or(0, Vec::len)
@@ -230,7 +244,13 @@ impl Kernel<'_> {
         let width = types.iter().map(String::len).max().unwrap_or(0);
         for (index, (parameter, ty)) in self.parameters.iter().zip(types).enumerate() {
             let size = counted(parameter.size.unwrap_or(0), "byte");
-            let hint = if may_be_tensor_map(parameter) { " (a tensor map, perhaps)" } else { "" };
+            let slice_at = |first: usize| self.parameters.get(first..first + 2).is_some_and(may_be_slice);
+            let hint = match index {
+                _ if may_be_tensor_map(parameter) => " (a tensor map, perhaps)".to_owned(),
+                _ if slice_at(index) => format!(" (a slice's address, perhaps, with its length in {})", index + 1),
+                1.. if slice_at(index - 1) => " (its length)".to_owned(),
+                _ => String::new(),
+            };
             text += &format!("  {index}: {ty:width$}  {size}, align {}  {}{hint}\n", parameter.align, parameter.name);
         }
         if !self.never_written.is_empty() {
@@ -253,6 +273,9 @@ fn write_kernels(name: &str, module: &Module, format: Format, out: &mut dyn Writ
         writeln!(out, "{}: valid PTX {major}.{minor} for {target}, {count}", printable(name))?;
         for kernel in &kernels {
             write!(out, "{}", kernel.text())?;
+        }
+        if kernels.iter().any(|kernel| kernel.parameters.windows(2).any(may_be_slice)) {
+            write!(out, "{SLICES}")?;
         }
         return Ok(out.flush()?);
     }

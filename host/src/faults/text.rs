@@ -1,15 +1,13 @@
 //! Findings as people read them: what, where with the line of the source, who else, how often.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 
 use simt::{Finding, Site};
 
 use super::Findings;
 use crate::error::printable;
-use crate::lines::read_source;
 use crate::names;
+use crate::sources::Sources;
 
 /// Columns of the text.
 const WIDTH: usize = 100;
@@ -26,17 +24,6 @@ pub(super) fn of(findings: &Findings) -> String {
         let _ = writeln!(text, "{} more occurrences of other faults are not shown.", findings.beyond);
     }
     text
-}
-
-/// The lines of source files, each read once.
-#[derive(Default)]
-struct Sources(BTreeMap<String, BTreeMap<u32, String>>);
-
-impl Sources {
-    fn line(&mut self, file: &str, line: u32) -> Option<&str> {
-        let lines = self.0.entry(file.to_owned()).or_insert_with(|| read_source(Path::new(file)).unwrap_or_default());
-        lines.get(&line).map(String::as_str)
-    }
 }
 
 fn push(text: &mut String, finding: &Finding, sources: &mut Sources) {
@@ -76,9 +63,9 @@ fn push_site(text: &mut String, site: &Site, module: &str, sources: &mut Sources
         None => format!("{module}:{}", site.ptx_line),
     };
     let _ = writeln!(text, "  --> {}", printable(&place));
-    if let Some(source) = site.source.first()
-        && let Some(line) = sources.line(&source.file, source.line)
-    {
+    let Some(source) = site.source.first() else { return };
+    sources.find(&source.file, module);
+    if let Some(line) = sources.line(&source.file, source.line) {
         let number = source.line.to_string();
         let code: String = printable(&line.trim().replace('\t', " ")).chars().take(WIDTH - number.len() - 5).collect();
         let _ = writeln!(text, "{number:>4} | {code}");

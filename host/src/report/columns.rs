@@ -2,10 +2,10 @@
 //! nothing is known is left out.
 
 use serde_json::Value;
-use simt::Counters;
+use simt::{ByKind, Counters};
 
+use super::VariantReport;
 use super::grid::words;
-use super::{LabReport, VariantReport};
 use crate::units;
 
 /// What counters are about. A lab chooses those that its table shows.
@@ -38,6 +38,29 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// Those that a launch is about, for a table of a kernel that no lab knows.
+    pub(super) fn of(counters: &Counters) -> Vec<Self> {
+        let ByKind { load, store, atomic, reduction, .. } = counters.global;
+        let shared = &counters.shared;
+        let kinds = [&shared.load, &shared.store, &shared.atomic, &shared.reduction, &shared.copy];
+        let atomics = [atomic.requests, reduction.requests, shared.atomic.requests, shared.reduction.requests];
+        let all = [
+            (Self::GlobalLoads, load.requests > 0),
+            (Self::GlobalStores, store.requests > 0),
+            (Self::SharedLoads, shared.load.requests > 0),
+            (Self::SharedStores, shared.store.requests > 0),
+            (Self::BankConflicts, kinds.iter().any(|access| access.requests > 0)),
+            (Self::Atomics, atomics.iter().any(|&requests| requests > 0)),
+            (Self::Constants, counters.constant.requests > 0),
+            (Self::Textures, counters.texture.requests > 0),
+            (Self::LocalMemory, counters.local.load.requests + counters.local.store.requests > 0),
+            (Self::GlobalRequests, load.requests + store.requests > 0),
+            (Self::ActiveLanes, true),
+            (Self::Instructions, true),
+        ];
+        all.into_iter().filter(|(_, concerned)| *concerned).map(|(subject, _)| subject).collect()
+    }
+
     /// Whether its columns are about sectors.
     pub(super) fn has_sectors(self) -> bool {
         matches!(self, Self::GlobalLoads | Self::GlobalStores | Self::Textures | Self::LocalMemory)
@@ -78,33 +101,33 @@ struct Kind {
     cell: fn(&VariantReport) -> Option<String>,
 }
 
-/// The columns of a report that have something in them, in their order.
-pub(super) fn of(report: &LabReport) -> Vec<Column> {
-    let mut columns = vec![build(report, &NAME)];
-    columns.extend(axes(report));
-    let counters = report.subjects.iter().flat_map(|&subject| counter_columns(subject));
+/// The columns of variants that have something in them, in their order.
+pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<Column> {
+    let mut columns = vec![build(variants, &NAME)];
+    columns.extend(axes(variants));
+    let counters = subjects.iter().flat_map(|&subject| counter_columns(subject));
     let kinds = CHECK.iter().chain(TIME).chain(counters).chain(MODEL);
-    columns.extend(kinds.filter(|kind| is_known(report, kind)).map(|kind| build(report, kind)));
+    columns.extend(kinds.filter(|kind| is_known(variants, kind)).map(|kind| build(variants, kind)));
     columns
 }
 
-fn is_known(report: &LabReport, kind: &Kind) -> bool {
-    report.variants.iter().any(|variant| (kind.cell)(variant).is_some())
+fn is_known(variants: &[VariantReport], kind: &Kind) -> bool {
+    variants.iter().any(|variant| (kind.cell)(variant).is_some())
 }
 
-fn build(report: &LabReport, kind: &Kind) -> Column {
+fn build(variants: &[VariantReport], kind: &Kind) -> Column {
     let cell = |variant| (kind.cell)(variant).unwrap_or_else(|| "-".to_owned());
     Column {
         section: kind.section,
         title: kind.title.iter().map(|&line| line.to_owned()).collect(),
-        cells: report.variants.iter().map(cell).collect(),
+        cells: variants.iter().map(cell).collect(),
     }
 }
 
 /// The axes of the lab's sweeps.
-fn axes(report: &LabReport) -> Vec<Column> {
+fn axes(variants: &[VariantReport]) -> Vec<Column> {
     let mut names: Vec<&'static str> = Vec::new();
-    for fact in report.variants.iter().flat_map(|variant| &variant.facts).filter(|fact| fact.axis) {
+    for fact in variants.iter().flat_map(|variant| &variant.facts).filter(|fact| fact.axis) {
         if !names.contains(&fact.name) && !fact.value.is_null() {
             names.push(fact.name);
         }
@@ -112,8 +135,7 @@ fn axes(report: &LabReport) -> Vec<Column> {
     let column = |name| Column {
         section: Section::Axis,
         title: title(name),
-        cells: report
-            .variants
+        cells: variants
             .iter()
             .map(|variant| match variant.fact(name) {
                 None | Some(Value::Null) => "-".to_owned(),

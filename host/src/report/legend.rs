@@ -2,7 +2,7 @@
 
 use simt::BankRule;
 
-use super::{LabReport, Tolerance, VariantReport};
+use super::{Subject, Tolerance, VariantReport};
 
 const SECTORS: &str = "Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. A warp has 32 lanes.";
 
@@ -23,16 +23,16 @@ const TEXTURES: &str =
 const CONSTANTS: &str = "The constant cache serves one address at a time: 1 per request where all lanes read the same.";
 
 /// The sentences, in the order of the columns.
-pub(super) fn of(report: &LabReport) -> Vec<String> {
+pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<String> {
     let mut legend: Vec<String> = Vec::new();
     let counted = |test: &dyn Fn(&simt::Counters) -> bool| {
-        report.variants.iter().filter_map(|variant| variant.counters.as_ref()).any(test)
+        variants.iter().filter_map(|variant| variant.counters.as_ref()).any(test)
     };
     if counted(&|_| true) {
-        if report.subjects.iter().any(|subject| subject.has_sectors()) {
+        if subjects.iter().any(|subject| subject.has_sectors()) {
             legend.push(SECTORS.into());
         }
-        let rules: Vec<_> = report.variants.iter().filter(|variant| uses_shared(variant)).map(bank_rule).collect();
+        let rules: Vec<_> = variants.iter().filter(|variant| uses_shared(variant)).map(bank_rule).collect();
         let wide = counted(&|counters| {
             let accesses = [counters.shared.load, counters.shared.store];
             accesses.iter().any(|access| access.bank_conflicts + access.requests < access.wavefronts)
@@ -53,14 +53,13 @@ pub(super) fn of(report: &LabReport) -> Vec<String> {
             legend.push(TRANSACTIONS.into());
         }
     }
-    legend.extend(allowed(report));
+    legend.extend(allowed(variants));
     legend
 }
 
 /// How far results may be from their references, a sentence for each kind of tolerance.
-fn allowed(report: &LabReport) -> Vec<String> {
-    let all =
-        || report.variants.iter().filter_map(|variant| Some(variant.check.as_ref()?.tolerance.as_ref()?.tolerance));
+fn allowed(variants: &[VariantReport]) -> Vec<String> {
+    let all = || variants.iter().filter_map(|variant| Some(variant.check.as_ref()?.tolerance.as_ref()?.tolerance));
     let roundings = || all().filter_map(|it| if let Tolerance::Roundings(count) = it { Some(count) } else { None });
     let ulps = all().filter_map(|it| if let Tolerance::Ulps(count) = it { Some(count) } else { None }).max();
     let absolute = all().filter_map(|it| if let Tolerance::Absolute(error) = it { Some(error) } else { None });

@@ -5,7 +5,7 @@ use super::{LabReport, legend, table};
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
-    let columns = columns::of(report);
+    let columns = columns::of(&report.variants, report.subjects);
     let mut text = table::heading(report).join("  \n") + "\n\n";
     let head = columns.iter().map(|column| column.title.join(" ")).collect();
     let left = columns.iter().map(|column| column.section == Section::Name).collect::<Vec<_>>();
@@ -22,7 +22,7 @@ pub(super) fn render(report: &LabReport) -> String {
             push_table(&mut text, head, &left, cells.into_iter());
         }
     }
-    for sentences in [legend::of(report), report.conclusions.clone()] {
+    for sentences in [legend::of(&report.variants, report.subjects), report.conclusions.clone()] {
         if !sentences.is_empty() {
             text += &format!("\n{}\n", sentences.join(" "));
         }

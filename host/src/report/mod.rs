@@ -315,5 +315,10 @@ pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<
     Ok(())
 }
 
+/// What was counted of one launch of any kernel, as a table for people: the labs' columns, by what the kernel does.
+pub(crate) fn of_launch(kernel: &str, counters: &Counters) -> String {
+    table::of_launch(kernel, counters)
+}
+
 #[cfg(test)]
 mod tests;

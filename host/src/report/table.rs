@@ -5,12 +5,16 @@ use serde_json::Value;
 
 use super::columns::{self, Column, Section};
 use super::grid::Grid;
-use super::{Check, LabReport, VariantReport, legend};
+use super::{Check, LabReport, Subject, VariantReport, legend};
+use crate::device::Counters;
 use crate::timing::Cache;
-use crate::units;
+use crate::{lines, terminal, units};
 
 /// Columns of a terminal that tables and text keep to.
 pub(super) const WIDTH: usize = 100;
+
+/// Characters of a kernel's name that a table has room for: a mangled name may have hundreds.
+const LONGEST_NAME: usize = 24;
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {
@@ -20,7 +24,7 @@ pub(super) fn render(report: &LabReport) -> String {
         let count = report.variants.len();
         text += &format!("\nAll {count} variants are right. --format csv and --format json have each of them.\n");
     } else {
-        for (index, columns) in tables(columns::of(report)).iter().enumerate() {
+        for (index, columns) in tables(columns::of(&report.variants, report.subjects)).iter().enumerate() {
             text.push('\n');
             text += &lay_out(columns, index == 0);
         }
@@ -37,7 +41,7 @@ pub(super) fn render(report: &LabReport) -> String {
             }
         }
     }
-    for sentences in [&legend::of(report), &report.conclusions] {
+    for sentences in [&legend::of(&report.variants, report.subjects), &report.conclusions] {
         if !sentences.is_empty() {
             text.push('\n');
             text += &legend::wrapped(sentences);
@@ -45,10 +49,31 @@ pub(super) fn render(report: &LabReport) -> String {
     }
     for variant in &report.variants {
         if let Some(lines) = &variant.lines {
-            text += &format!("\n{}, line by line:\n{}", variant.name, lines.text());
+            text += &format!("\n{}, line by line:\n{}", variant.name, lines.text(terminal::width()));
         }
     }
+    if report.variants.iter().any(|variant| variant.lines.is_some()) {
+        text += &format!("\n{}", lines::legend(terminal::width()));
+    }
     text
+}
+
+/// What was counted of one launch, in the columns that labs have for what it does, and what they mean.
+pub(super) fn of_launch(kernel: &str, counters: &Counters) -> String {
+    let subjects = Subject::of(counters);
+    let name = match kernel.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}...", &kernel[..end]),
+        None => kernel.to_owned(),
+    };
+    let variants = [VariantReport { name, counters: Some(*counters), ..VariantReport::default() }];
+    let mut columns = columns::of(&variants, &subjects);
+    if let Some(names) = columns.first_mut() {
+        names.title = vec!["kernel".to_owned()];
+    }
+    let mut parts: Vec<String> = tables(columns).iter().map(|columns| lay_out(columns, true)).collect();
+    parts.push(legend::wrapped(&legend::of(&variants, &subjects)));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
 }
 
 /// Columns as tables that each fit the width and begin with the variant's name. Columns that belong together stay together

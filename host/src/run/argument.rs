@@ -144,6 +144,11 @@ impl Argument {
         }
     }
 
+    /// Whether it is a number or bytes that are all zero.
+    pub fn is_zero(&self) -> bool {
+        matches!(&self.kind, Kind::Value(bytes, _) if bytes.iter().all(|&byte| byte == 0))
+    }
+
     /// Whether there is something to read when the kernel is done: it is a buffer, a surface or a tensor.
     pub fn is_buffer(&self) -> bool {
         let surface = matches!(self.kind, Kind::Object(Object { kind: ObjectKind::Surface, .. }, _));

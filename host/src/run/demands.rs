@@ -9,7 +9,7 @@ use super::flags::{Flags, LaunchFlags, Save};
 use super::place::{Named, Place};
 use super::value::Type;
 use super::variables::{self, Setting, Variable};
-use crate::check::{may_be_tensor_map, type_of};
+use crate::check::{may_be_slice, may_be_tensor_map, type_of};
 use crate::device::PtxFile;
 use crate::error::{Error, Result};
 use crate::names::{self, Found};
@@ -134,7 +134,9 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
             several => format!("takes {} arguments ({})", several.len(), listed(several)),
         };
         let were = if given == 1 { "was" } else { "were" };
-        return refuse(format!("{takes}, and {given} {were} given"));
+        let slices =
+            if parameters.windows(2).any(may_be_slice) { "; a Rust slice takes 2, address and length" } else { "" };
+        return refuse(format!("{takes}, and {given} {were} given{slices}"));
     }
     for (index, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
         let place = Place { launch, argument: index };

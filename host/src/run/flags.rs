@@ -52,6 +52,9 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
                            lower:-1x-1,upper:-1x-1,channels:8,pixels:64 instead of a box: im2col
   tensor_at:f32[64x32],box:32x8
                            the address of such a map in device memory
+A Rust slice is two parameters, its address and its length in elements: `data: &[f32]` of 1024
+elements is f32[1024]=ramp u64:1024.
+
 Blocks wait for each other only if they are resident together. With --cooperative they are, and
 grid.sync() works: on a GPU or a model of the simulator as many as fit, on the plain simulator up to
 16384 blocks, 1048576 threads and 1 GiB of shared memory (with the check race: 16384 threads).

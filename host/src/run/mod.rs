@@ -15,6 +15,7 @@
 
 pub mod argument;
 mod demands;
+mod fit;
 mod flags;
 mod launch;
 mod output;
@@ -76,7 +77,8 @@ pub(crate) fn main(
     }
     let prepared = launch::prepare(&device, &launches, &outputs)?;
     // Not before: a request that cannot be met is one line.
-    device.take_notes().iter().for_each(|note| progress.note(note));
+    let unfit = launches.iter().flat_map(|launch| fit::notes(&module, launch.function, &launch.flags.arguments));
+    device.take_notes().into_iter().chain(unfit).for_each(|note| progress.note(&note));
     let name = file.name();
     let plan = launch::Plan {
         flags: &flags,

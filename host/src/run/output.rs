@@ -16,11 +16,9 @@ use super::value::Values;
 use crate::device::{Counters, LaunchConfig, Properties};
 use crate::error::{Result, printable};
 use crate::faults::Fault;
-use crate::lines::Lines;
-use crate::listing;
-use crate::names;
-use crate::report::{Format, Metrics};
-use crate::units;
+use crate::lines::{self, Lines};
+use crate::report::{self, Format, Metrics};
+use crate::{listing, names, terminal, units};
 
 /// Elements of a buffer on a line of the table.
 const ON_A_LINE: usize = 8;
@@ -198,14 +196,18 @@ impl Report<'_> {
         let metrics = self.metrics(|value| !matches!(value, MetricValue::Count(0) | MetricValue::Ratio(None)));
         let width = |column: usize| metrics.iter().map(|metric| metric[column].len()).max().unwrap_or(0);
         let (names, values) = (width(0), width(1));
+        if let Some(counters) = &self.counters {
+            write!(out, "\n{}", report::of_launch(&printable(self.kernel), counters))?;
+        }
         if !metrics.is_empty() {
-            writeln!(out, "\nCounters that are not zero:")?;
+            writeln!(out, "\nAll counters that are not zero, by Nsight Compute's names:")?;
         }
         for [name, value] in &metrics {
             writeln!(out, "{name:names$} {value:>values$}")?;
         }
         if let Some(lines) = &self.lines {
-            write!(out, "\n{}", lines.text())?;
+            let width = terminal::width();
+            write!(out, "\nLine by line:\n{}\n{}", lines.text(width), lines::legend(width))?;
         }
         for Shown { title, values, .. } in &self.buffers {
             let length = values.bytes().len() / values.ty().bytes();

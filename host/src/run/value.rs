@@ -214,6 +214,17 @@ impl Type {
         Self::ALL.into_iter().find(|ty| ty.name() == name)
     }
 
+    /// Whether its numbers are floats.
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+
+    /// The float or the unsigned integer of so many bytes.
+    pub fn of_kind(is_float: bool, bytes: usize) -> Option<Self> {
+        let unsigned = |ty: &Self| matches!(ty, Self::U8 | Self::U16 | Self::U32 | Self::U64);
+        Self::ALL.into_iter().find(|ty| ty.bytes() == bytes && if is_float { ty.is_float() } else { unsigned(ty) })
+    }
+
     /// The type of that code of NumPy's, byte order included.
     fn of_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ty| code.strip_prefix(['<', '>', '|']) == Some(ty.code()))

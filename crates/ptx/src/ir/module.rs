@@ -43,6 +43,8 @@ pub struct Variable {
     pub vector: u32,
     /// Alignment in bytes.
     pub align: u32,
+    /// `.ptr`: a parameter that is an address, and the alignment of what it points to.
+    pub points_to: Option<Pointee>,
     /// Size in bytes, all dimensions taken together; `None` for `[]`, an extern array of unknown size.
     pub size: Option<u64>,
     /// What it holds at the start.
@@ -51,6 +53,13 @@ pub struct Variable {
     pub linkage: Linkage,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// What a parameter with `.ptr` points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointee {
+    /// Its alignment in bytes; 1 where the compiler knew none, 4 where the text does not say.
+    pub align: u32,
 }
 
 /// The initial bytes of a variable.

@@ -7,7 +7,7 @@ use crate::errors::{DeclarationError, Parsed, fault};
 use crate::lexer::TokenKind;
 use crate::{
     Address, AddressBase, CacheOperator, Callee, Function, Handle, Initializer, Instruction, Linkage, Op, Operand,
-    Ordering, Register, Scope, Space, Span, Type, Variable,
+    Ordering, Pointee, Register, Scope, Space, Span, Type, Variable,
 };
 use std::collections::HashMap;
 
@@ -203,6 +203,7 @@ impl<'t> Parser<'t> {
         }
         self.cursor.advance();
         let mut shape = self.shape()?;
+        let mut points_to = None;
         if self.cursor.accept_dot("ptr") {
             // The last three are of OpenCL, whose images and samplers are passed by address.
             if let Some(
@@ -211,9 +212,8 @@ impl<'t> Parser<'t> {
             {
                 self.cursor.advance();
             }
-            if self.cursor.accept_dot("align") {
-                self.alignment()?;
-            }
+            let align = if self.cursor.accept_dot("align") { self.alignment()? } else { 4 };
+            points_to = Some(Pointee { align });
         }
         let declarator = self.declarator()?;
         let name = declarator.name;
@@ -234,6 +234,7 @@ impl<'t> Parser<'t> {
             ty: shape.ty,
             vector: shape.vector,
             align,
+            points_to,
             size,
             initializer: Initializer::default(),
             linkage: Linkage::Internal,

@@ -103,6 +103,7 @@ impl<'t> Parser<'t> {
                     ty: shape.ty,
                     vector: shape.vector,
                     align: shape.align.unwrap_or(shape.ty.bytes() * shape.vector),
+                    points_to: None,
                     size,
                     initializer,
                     linkage,

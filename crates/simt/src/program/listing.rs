@@ -31,7 +31,7 @@ pub(super) fn places(module: &Module, lines: &Lines, positions: &[(Handle<Functi
     for &(handle, index) in positions {
         let function = &module.functions[handle];
         let Some(instruction) = function.body.as_ref().and_then(|body| body.get(index as usize)) else { continue };
-        let source = instruction.location.map(|location| module.locations[location]).filter(|place| place.line > 0);
+        let source = instruction.location.and_then(|location| blamed(module, location));
         list.push(InstructionInfo {
             function: names.entry(handle).or_insert_with(|| function.name.as_str().into()).clone(),
             text: span_text(module, instruction.span).into(),
@@ -47,6 +47,12 @@ pub(super) fn places(module: &Module, lines: &Lines, positions: &[(Handle<Functi
         });
     }
     list.into()
+}
+
+/// The innermost place with a line: code that belongs to no line of a function may still belong to the line that calls it.
+fn blamed(module: &Module, location: Handle<Location>) -> Option<Location> {
+    // A chain is no longer than there are locations, unless the text makes it a ring.
+    module.inline_chain(location).take(module.locations.len()).find(|place| place.line > 0)
 }
 
 fn class(op: &Op, guarded: bool) -> InstructionClass {

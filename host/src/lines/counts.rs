@@ -1,0 +1,177 @@
+//! What the lines of kernels did, added up over launches: instructions, and the accesses to each memory apart.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::Serialize;
+use simt::{AccessKind, InstructionClass, InstructionCounters, Report, SourceLine};
+
+/// What the lines of kernels did, in one launch or in several.
+#[derive(Clone, Debug, Default)]
+pub struct LineCounts {
+    pub(super) by_source: BTreeMap<SourceLine, Counted>,
+    /// For PTX that names no source: by its own lines.
+    pub(super) by_ptx: BTreeMap<u32, Counted>,
+    /// The texts of those lines, also of those between them.
+    pub(super) ptx: BTreeMap<u32, String>,
+    /// What comes from no line of a source, where others do.
+    pub(super) elsewhere: Counted,
+}
+
+impl LineCounts {
+    /// Adds what a launch did.
+    pub fn add(&mut self, report: &Report) {
+        let executed = || report.instructions().filter(|row| row.counters.executed > 0);
+        let has_source = executed().any(|row| row.info.source.is_some());
+        if !has_source {
+            self.ptx.extend(report.instructions().map(|row| (row.info.ptx_line, row.info.text.to_string())));
+        }
+        for row in executed() {
+            let counted = match &row.info.source {
+                _ if !has_source => self.by_ptx.entry(row.info.ptx_line).or_default(),
+                Some(line) => self.by_source.entry(line.clone()).or_default(),
+                None => &mut self.elsewhere,
+            };
+            counted.add(row.info.class, row.counters);
+        }
+    }
+}
+
+/// What a line did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Counted {
+    /// All of its instructions together.
+    pub all: InstructionCounters,
+    /// Its accesses: each kind of access to each memory is one.
+    pub accesses: BTreeMap<(Memory, Kind), Access>,
+}
+
+/// What is accessed, in the order of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Memory {
+    Global,
+    Shared,
+    /// Shared memory of other blocks of the cluster.
+    Distributed,
+    Local,
+    Constant,
+    Texture,
+    Surface,
+}
+
+/// How it is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    Load,
+    Store,
+    Atomic,
+    Reduction,
+    /// An asynchronous copy, which reads global memory and writes shared memory.
+    Copy,
+}
+
+/// Accesses of one kind to one memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Access {
+    /// Warp instructions with an active lane.
+    pub requests: u64,
+    /// What they move or ask for: sectors, wavefronts or addresses, as the memory has it.
+    pub units: u64,
+    /// Wavefronts that the same accesses would not need without bank conflicts.
+    pub bank_conflicts: u64,
+}
+
+impl AddAssign for Access {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.units += other.units;
+        self.bank_conflicts += other.bank_conflicts;
+    }
+}
+
+impl Memory {
+    /// What the accesses to it are measured in, for each request; none for shared memory of other blocks.
+    pub fn unit(self) -> Option<&'static str> {
+        match self {
+            Self::Global | Self::Local | Self::Texture | Self::Surface => Some("sectors"),
+            Self::Shared => Some("wavefronts"),
+            Self::Constant => Some("addresses"),
+            Self::Distributed => None,
+        }
+    }
+}
+
+impl Access {
+    /// Units for each request.
+    pub fn units_per_request(&self) -> f64 {
+        self.units as f64 / self.requests as f64
+    }
+}
+
+impl Counted {
+    fn add(&mut self, class: InstructionClass, counters: &InstructionCounters) {
+        self.all += *counters;
+        let kind = match class {
+            InstructionClass::Access(kind) | InstructionClass::Surface(kind) => kind.into(),
+            InstructionClass::Texture => Kind::Load,
+            InstructionClass::Branch | InstructionClass::Barrier | InstructionClass::Other => return,
+        };
+        let InstructionCounters { global, local, shared, constant, distributed, texture, .. } = *counters;
+        let sectors = |of: simt::MemoryCounters| (of.requests, of.sectors, 0);
+        let fetched = if matches!(class, InstructionClass::Surface(_)) { Memory::Surface } else { Memory::Texture };
+        for (memory, (requests, units, bank_conflicts)) in [
+            (Memory::Global, sectors(global)),
+            (Memory::Shared, (shared.requests, shared.wavefronts, shared.bank_conflicts)),
+            (Memory::Distributed, (distributed.requests, 0, 0)),
+            (Memory::Local, sectors(local)),
+            (Memory::Constant, (constant.requests, constant.addresses, 0)),
+            (fetched, sectors(texture)),
+        ] {
+            if requests > 0 {
+                *self.accesses.entry((memory, kind)).or_default() += Access { requests, units, bank_conflicts };
+            }
+        }
+    }
+
+    /// What the line costs: sectors and wavefronts, then instructions.
+    pub fn cost(&self) -> (u64, u64) {
+        let moved = |((memory, _), access): (&(Memory, Kind), &Access)| match memory {
+            Memory::Constant | Memory::Distributed => 0,
+            _ => access.units,
+        };
+        (self.accesses.iter().map(moved).sum(), self.all.executed)
+    }
+
+    /// Requests to global and local memory.
+    pub fn requests(&self) -> u64 {
+        self.all.global.requests + self.all.local.requests
+    }
+
+    /// Sectors of each of these.
+    pub fn sectors_per_request(&self) -> Option<f64> {
+        quotient(self.all.global.sectors + self.all.local.sectors, self.requests())
+    }
+
+    /// Lanes of a warp that were active, on average.
+    pub fn active_lanes(&self) -> Option<f64> {
+        quotient(self.all.active_lanes, self.all.executed)
+    }
+}
+
+fn quotient(numerator: u64, denominator: u64) -> Option<f64> {
+    (denominator > 0).then(|| numerator as f64 / denominator as f64)
+}
+
+impl From<AccessKind> for Kind {
+    fn from(kind: AccessKind) -> Self {
+        match kind {
+            AccessKind::Load => Self::Load,
+            AccessKind::Store => Self::Store,
+            AccessKind::Atomic => Self::Atomic,
+            AccessKind::Reduction => Self::Reduction,
+            AccessKind::Copy => Self::Copy,
+        }
+    }
+}

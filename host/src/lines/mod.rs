@@ -1,0 +1,161 @@
+//! `--lines`: the source of a kernel with what each of its lines did.
+//!
+//! ```text
+//! simt::Report ──counts──▶ what each line did ──▶ Lines ──text──▶ a listing for people
+//!                                                   └────────────▶ JSON
+//! ```
+//!
+//! Loads and stores of a line are kept apart: a line that reads misaligned and writes aligned must not show the average of the
+//! two. What the compiler gives no line is a row of its own, so that the rows add up to the launch. PTX that names no source at all
+//! is listed itself.
+
+mod counts;
+mod text;
+
+use std::cmp::Reverse;
+
+use clap::Args;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use simt::SourceLine;
+
+pub use counts::LineCounts;
+use counts::{Access, Counted, Kind, Memory};
+pub(crate) use text::legend;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::flag_values::whole_number;
+use crate::report::Format;
+use crate::sources::Sources;
+
+/// Flags of every subcommand that launches kernels.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct LineFlags {
+    /// Show the kernel's source with the counters of each line (simulator, or GPU with --counters)
+    #[arg(long)]
+    lines: bool,
+    /// Of these, show only the N worst, worst first: most sectors and wavefronts, then most instructions
+    #[arg(long, value_name = "N", requires = "lines", value_parser = whole_number(1, u64::MAX))]
+    hot: Option<u64>,
+}
+
+/// The lines of a launch that did something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    rows: Vec<Line>,
+    sources: Sources,
+    /// Whether the worst line is the first.
+    sorted: bool,
+}
+
+/// One line, or what comes from no line.
+#[derive(Clone, Debug, PartialEq)]
+struct Line {
+    place: Option<SourceLine>,
+    counted: Counted,
+}
+
+impl LineFlags {
+    /// Whether the lines have a place in this format.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`] when they have none.
+    pub fn check_format(self, format: Format) -> Result<()> {
+        match format {
+            Format::Csv | Format::Markdown if self.lines => {
+                Err(Error::flag("--lines", "this format has no place for them; use --format table or json"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the launches of a device are counted, alongside on the simulator or on itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`] when they are not, and lines are wanted.
+    pub fn check_counted(self, counted: bool) -> Result<()> {
+        match counted || !self.lines {
+            true => Ok(()),
+            false => Err(Error::flag("--lines", "a GPU counts no lines; give --counters, too, or --device sim")),
+        }
+    }
+
+    /// Whether lines are to be shown.
+    pub fn wanted(self) -> bool {
+        self.lines
+    }
+
+    /// The lines of the device's last launch, if they are wanted. `ptx` names the PTX file.
+    pub fn of_last_launch(self, device: &Device, ptx: &str) -> Option<Lines> {
+        let report = device.last_report().filter(|_| self.lines)?;
+        let mut counts = LineCounts::default();
+        counts.add(&report);
+        self.of(counts, ptx)
+    }
+
+    /// The lines of these launches, if they are wanted.
+    pub fn of(self, counts: LineCounts, ptx: &str) -> Option<Lines> {
+        self.lines.then(|| Lines::of(counts, ptx, self.hot))
+    }
+}
+
+impl Lines {
+    fn of(counts: LineCounts, ptx: &str, hot: Option<u64>) -> Self {
+        let LineCounts { by_source, by_ptx, ptx: texts, elsewhere } = counts;
+        let mut sources = Sources::default();
+        for place in by_source.keys() {
+            sources.find(&place.file, ptx);
+        }
+        sources.insert(ptx, texts);
+        let by_ptx = by_ptx.into_iter().map(|(line, counted)| (SourceLine { file: ptx.into(), line }, counted));
+        let placed = by_source.into_iter().chain(by_ptx).map(|(place, counted)| Line { place: Some(place), counted });
+        let unplaced = Some(Line { place: None, counted: elsewhere }).filter(|row| row.counted.all.executed > 0);
+        let mut rows: Vec<Line> = placed.chain(unplaced).collect();
+        if let Some(most) = hot {
+            // Stable: of two that cost the same, the one that stands first.
+            rows.sort_by_key(|row| Reverse(row.counted.cost()));
+            rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        }
+        Self { rows, sources, sorted: hot.is_some() }
+    }
+}
+
+/// As a list of objects: file, line, source, instructions, active_lanes, requests, sectors_per_request, bank_conflicts, and
+/// accesses, each with memory, kind, requests and what else is known. Where the compiler gave no line, file and line are null.
+impl Serialize for Lines {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows.iter().map(|Line { place, counted }| {
+            let place = place.as_ref();
+            json!({
+                "file": place.map(|place| &*place.file),
+                "line": place.map(|place| place.line),
+                "source": place.and_then(|place| self.sources.line(&place.file, place.line)),
+                "instructions": counted.all.executed,
+                "active_lanes": counted.active_lanes(),
+                "requests": counted.requests(),
+                "sectors_per_request": counted.sectors_per_request(),
+                "bank_conflicts": counted.all.shared.bank_conflicts,
+                "accesses": counted.accesses.iter().map(|(&what, access)| described(what, access)).collect::<Value>(),
+            })
+        }))
+    }
+}
+
+/// Accesses as JSON.
+fn described((memory, kind): (Memory, Kind), access: &Access) -> Value {
+    let mut value = json!({"memory": memory, "kind": kind, "requests": access.requests});
+    if let Some(unit) = memory.unit() {
+        value[unit] = json!(access.units);
+        value[format!("{unit}_per_request")] = json!(access.units_per_request());
+    }
+    if memory == Memory::Shared {
+        value["bank_conflicts"] = json!(access.bank_conflicts);
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests;

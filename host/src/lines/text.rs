@@ -1,0 +1,149 @@
+//! The listing for people: source lines in the width that there is, none of them cut, and under each its accesses.
+
+use std::path::Path;
+
+use simt::SourceLine;
+
+use super::counts::{Access, Counted, Kind, Memory};
+use super::{Line, Lines};
+use crate::error::printable;
+use crate::terminal::folded;
+use crate::units;
+
+/// A line that did nothing is shown if it stands between two that did something and are at most this far apart.
+const NEAR: u32 = 4;
+
+const TITLES: &str = concat!(
+    "              warp active\n", //
+    "  line instructions  lanes\n",
+);
+
+/// Columns before the source.
+const GUTTER: usize = 28;
+
+/// How much further a line goes on than it begins.
+const GOES_ON: usize = 4;
+
+const LEGEND: &str = "Of a line's instructions, those that access memory stand below it: its requests. Sectors are 32 bytes. \
+                      Wavefronts are passes over the banks of shared memory; bank conflicts are those that the same accesses \
+                      would not need without conflicts.";
+
+/// For what comes from no line.
+const NO_LINE: &str = "(no line of its own: the compiler moved it or shares it between lines)";
+
+/// What the numbers are, in so many columns; for listings of one run, once.
+pub(crate) fn legend(width: usize) -> String {
+    folded(LEGEND, width, width).join("\n") + "\n"
+}
+
+impl Lines {
+    /// The listing for people, in so many columns.
+    pub fn text(&self, width: usize) -> String {
+        let mut text = TITLES.to_owned();
+        let mut before: Option<&SourceLine> = None;
+        for Line { place, counted } in &self.rows {
+            let Some(place) = place else {
+                push(&mut text, "-", &number_cells(counted), NO_LINE, width);
+                push_accesses(&mut text, counted, width);
+                continue;
+            };
+            match before.filter(|before| before.file == place.file) {
+                None => text += &format!("{}\n", printable(&place.file)),
+                Some(_) if self.sorted => {}
+                Some(before) if place.line - before.line <= NEAR => {
+                    for line in before.line + 1..place.line {
+                        let between = SourceLine { file: place.file.clone(), line };
+                        push(&mut text, &line.to_string(), &Default::default(), &self.source(&between), width);
+                    }
+                }
+                Some(_) => text += "    ...\n",
+            }
+            before = Some(place);
+            push(&mut text, &place.line.to_string(), &number_cells(counted), &self.source(place), width);
+            push_accesses(&mut text, counted, width);
+        }
+        let shown = |file: &&str| self.rows.iter().flat_map(|row| &row.place).any(|place| *place.file == **file);
+        for file in self.sources.missing().filter(shown) {
+            let advice = match Path::new(file).is_relative() {
+                true => ": run this in the folder where that path starts, or below it",
+                false => "",
+            };
+            let note = format!("{} was not found, so its text is missing{advice}.", printable(file));
+            text += &(folded(&note, width, width).join("\n") + "\n");
+        }
+        text
+    }
+
+    /// A line's text; without its indentation where it stands alone.
+    fn source(&self, place: &SourceLine) -> String {
+        let source = self.sources.line(&place.file, place.line).unwrap_or_default().replace('\t', "    ");
+        printable(if self.sorted { source.trim_start() } else { &source })
+    }
+}
+
+/// A line's instructions and lanes.
+fn number_cells(counted: &Counted) -> [String; 2] {
+    let lanes = counted.active_lanes().map_or_else(|| "-".to_owned(), |lanes| format!("{lanes:.1}"));
+    [counted.all.executed.to_string(), lanes]
+}
+
+fn push(text: &mut String, line: &str, [instructions, lanes]: &[String; 2], source: &str, width: usize) {
+    let room = width.saturating_sub(GUTTER);
+    // Deep indentation would leave little room.
+    let code = source.trim_start();
+    let indentation = (source.chars().count() - code.chars().count()).min(room / 3);
+    let rest = room.saturating_sub(indentation + GOES_ON);
+    for (index, part) in folded(code, room - indentation, rest).into_iter().enumerate() {
+        *text += match index {
+            0 => format!("{line:>6} {instructions:>12} {lanes:>6}  {:indentation$}{part}", ""),
+            _ => format!("{:1$}{part}", "", GUTTER + indentation + GOES_ON),
+        }
+        .trim_end();
+        text.push('\n');
+    }
+}
+
+/// The accesses below their line.
+fn push_accesses(text: &mut String, counted: &Counted, width: usize) {
+    for (&(memory, kind), access) in &counted.accesses {
+        let words = folded(&in_words(memory, kind, access), width.saturating_sub(GUTTER + 2), width - GUTTER - 2);
+        for (index, part) in words.into_iter().enumerate() {
+            *text += &match index {
+                0 => format!("{:>19}         = {part}\n", access.requests),
+                _ => format!("{:1$}{part}\n", "", GUTTER + 2),
+            };
+        }
+    }
+}
+
+fn in_words(memory: Memory, kind: Kind, access: &Access) -> String {
+    let place = match memory {
+        Memory::Global => "global",
+        Memory::Shared => "shared",
+        Memory::Distributed => "other blocks' shared",
+        Memory::Local => "local",
+        Memory::Constant => "constant",
+        Memory::Texture => "texture",
+        Memory::Surface => "surface",
+    };
+    let what = match (memory, kind) {
+        (_, Kind::Load) => "loads",
+        (_, Kind::Store) => "stores",
+        (_, Kind::Atomic) => "atomics",
+        (_, Kind::Reduction) => "reductions",
+        (Memory::Shared, Kind::Copy) => "stores (cp.async)",
+        (_, Kind::Copy) => "loads (cp.async)",
+    };
+    let mut words = format!("{place} {what}");
+    if let Some(unit) = memory.unit() {
+        words += &format!(": {} {unit} per request", units::three_digits(access.units_per_request()));
+    }
+    if memory == Memory::Shared {
+        words += &match access.bank_conflicts {
+            0 => ", no bank conflicts".to_owned(),
+            1 => ", 1 bank conflict".to_owned(),
+            conflicts => format!(", {conflicts} bank conflicts"),
+        };
+    }
+    words
+}

@@ -1,0 +1,52 @@
+//! How wide text for people may be, and text made to fit.
+
+use std::io::{IsTerminal, stdout};
+
+/// Columns where nothing says how many there are.
+pub(crate) const USUAL_WIDTH: usize = 100;
+
+/// No narrower: text in fewer columns is no text.
+const NARROWEST: usize = 40;
+
+/// Columns of the standard output: `COLUMNS` if it is set, else the terminal's, else 100.
+pub(crate) fn width() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let measured = || {
+        let terminal = stdout().is_terminal().then(|| terminal_size::terminal_size_of(stdout())).flatten();
+        terminal.map(|(terminal_size::Width(columns), _)| usize::from(columns))
+    };
+    told.filter(|&columns| columns > 0).or_else(measured).unwrap_or(USUAL_WIDTH).max(NARROWEST)
+}
+
+/// A text in lines of at most `first` columns, and of at most `others` from the second on. They end at spaces where they can.
+pub(crate) fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest: Vec<char> = text.trim_end().chars().collect();
+    let mut room = first.max(1);
+    while rest.len() > room {
+        // Not within the indentation.
+        let start = rest.iter().take_while(|c| c.is_whitespace()).count();
+        let space = (start + 1..=room).rev().find(|&at| rest[at] == ' ');
+        let next = rest.split_off(space.unwrap_or(room));
+        lines.push(rest.iter().collect::<String>().trim_end().to_owned());
+        rest = next.into_iter().skip_while(|&c| c == ' ').collect();
+        room = others.max(1);
+    }
+    lines.push(rest.into_iter().collect());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn lines_end_at_spaces_and_nothing_is_lost() {
+        assert_eq!(folded("let x = y + z;", 20, 20), ["let x = y + z;"]);
+        assert_eq!(folded("let x = y + z;", 8, 4), ["let x =", "y +", "z;"]);
+        assert_eq!(folded("    abcdefgh i", 8, 4), ["    abcd", "efgh", "i"]);
+        assert_eq!(folded("\u{e9}\u{e9}\u{e9}\u{e9}", 3, 3), ["\u{e9}\u{e9}\u{e9}", "\u{e9}"]);
+        assert_eq!(folded("", 3, 3), [""]);
+        assert_eq!(folded("ab", 0, 0), ["a", "b"]);
+    }
+}
