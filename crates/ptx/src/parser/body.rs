@@ -152,13 +152,20 @@ impl<'t> Parser<'t> {
 
     fn instruction(&mut self) -> Parsed<()> {
         let statement = self.cursor.statement()?;
+        self.environment.function.before.clear();
+        self.environment.function.after.clear();
         let (guard, op) = typing::instruction(&statement, &mut self.environment)?;
         let location = self.environment.function.location;
         let instruction = Instruction { guard, op, span: statement.span, location };
         if instruction.op == Op::Return {
             self.store_register_results(&instruction);
         }
-        self.environment.function.body.push(instruction);
+        let function = &mut self.environment.function;
+        let (before, after) = (std::mem::take(&mut function.before), std::mem::take(&mut function.after));
+        let beside = |op| Instruction { op, ..instruction.clone() };
+        let all: Vec<Instruction> =
+            before.into_iter().map(beside).chain([instruction.clone()]).chain(after.into_iter().map(beside)).collect();
+        function.body.extend(all);
         Ok(())
     }
 }
