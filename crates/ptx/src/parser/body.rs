@@ -161,11 +161,16 @@ impl<'t> Parser<'t> {
             self.store_register_results(&instruction);
         }
         let function = &mut self.environment.function;
-        let (before, after) = (std::mem::take(&mut function.before), std::mem::take(&mut function.after));
+        // Nearly always, there is nothing beside it.
+        if function.before.is_empty() && function.after.is_empty() {
+            function.body.push(instruction);
+            return Ok(());
+        }
         let beside = |op| Instruction { op, ..instruction.clone() };
-        let all: Vec<Instruction> =
-            before.into_iter().map(beside).chain([instruction.clone()]).chain(after.into_iter().map(beside)).collect();
-        function.body.extend(all);
+        let (before, after) = (std::mem::take(&mut function.before), std::mem::take(&mut function.after));
+        function.body.extend(before.into_iter().map(beside));
+        function.body.push(instruction.clone());
+        function.body.extend(after.into_iter().map(beside));
         Ok(())
     }
 }

@@ -223,6 +223,22 @@ pub(super) fn settle(worker: &mut Worker, warp: &mut Warp) {
     }
 }
 
+/// A lane has printed what it has at these places, of so many bytes each, where nothing has written them.
+pub(super) fn printed(worker: &mut Worker, warp: &mut Warp, lane: usize, places: &[(u64, u32)], counter: u32) {
+    let Some(checker) = &mut worker.checker else { return };
+    for &(address, width) in places {
+        match warp.unwritten.stored.get(&(lane, address)) {
+            Some(&load) => matters(checker, warp, load, 1 << lane),
+            None if !warp.local.has(lane, address, width) => {
+                let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
+                checker.tell(kind, counter, warp.index, lane as u32, Some(AccessAction::Read));
+            }
+            None => {}
+        }
+        warp.local.mark(1 << lane, address, width);
+    }
+}
+
 /// Lanes have spilled values to local memory.
 pub(super) fn spill(worker: &Worker, warp: &mut Warp, mask: u32, address: u64, bytes: u32) {
     if worker.checker.as_ref().is_some_and(|checker| checker.checks().init) {
