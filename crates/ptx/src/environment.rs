@@ -2,7 +2,7 @@
 
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, fault};
 use crate::parser::cursor::Word;
-use crate::{Arena, Function, Handle, Instruction, Location, Module, Register, Span, Type, Variable};
+use crate::{Arena, Function, Handle, Instruction, Location, Module, Op, Register, Span, Type, Variable};
 use std::collections::HashMap;
 
 /// What a name stands for.
@@ -22,6 +22,15 @@ pub(crate) enum Entity {
 }
 
 impl Entity {
+    /// The register that it is, or its parts.
+    pub fn registers(&self) -> Vec<Handle<Register>> {
+        match self {
+            Entity::Register(register) => vec![*register],
+            Entity::Vector(parts, length) => parts[..usize::from(*length)].to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
     pub fn kind(self) -> NameKind {
         match self {
             Entity::Variable(_) => NameKind::Variable,
@@ -84,8 +93,11 @@ pub(crate) struct FunctionBuilder<'t> {
     pub variables: Vec<Handle<Variable>>,
     pub body: Vec<Instruction>,
     pub location: Option<Handle<Location>>,
+    /// What the instruction being read needs done before and behind it, under its guard.
+    pub before: Vec<Op>,
+    pub after: Vec<Op>,
     /// The results that are registers, and the variables to store them in before each return.
-    pub register_results: Vec<(Handle<Register>, Handle<Variable>)>,
+    pub register_results: Vec<(Vec<Handle<Register>>, Handle<Variable>)>,
     pub pending: Vec<Pending<'t>>,
     pub branch_targets: Vec<(Vec<Word<'t>>, u32)>,
     pub call_targets: Vec<Vec<Handle<Function>>>,

@@ -40,6 +40,7 @@ mod errors;
 mod ir;
 mod lexer;
 mod parser;
+mod passing;
 mod typing;
 
 pub use arena::{Arena, Handle};

@@ -16,7 +16,8 @@ pub use fault::Fault;
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct CheckFlags {
-    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync, undefined; or all, none
+    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync, undefined; or all, none. strict, which is not in
+    /// all, adds what a GPU runs but often is a mistake: barriers that go on without exited threads, volatile accesses in place of barriers
     /// [default: all for run; none for the labs, whose own kernels have been checked]
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,

@@ -18,6 +18,10 @@ pub enum Geometry {
     LineArray,
     /// `.a2d`
     PlaneArray,
+    /// `.cube`
+    Cube,
+    /// `.acube`
+    CubeArray,
 }
 
 impl Geometry {
@@ -26,13 +30,13 @@ impl Geometry {
         match self {
             Geometry::Line | Geometry::LineArray => 1,
             Geometry::Plane | Geometry::PlaneArray => 2,
-            Geometry::Volume => 3,
+            Geometry::Volume | Geometry::Cube | Geometry::CubeArray => 3,
         }
     }
 
     /// Whether the number of a layer comes before the coordinates.
     pub fn is_layered(self) -> bool {
-        matches!(self, Geometry::LineArray | Geometry::PlaneArray)
+        matches!(self, Geometry::LineArray | Geometry::PlaneArray | Geometry::CubeArray)
     }
 
     /// The name in PTX text, without the dot.
@@ -43,6 +47,8 @@ impl Geometry {
             Geometry::Volume => "3d",
             Geometry::LineArray => "a1d",
             Geometry::PlaneArray => "a2d",
+            Geometry::Cube => "cube",
+            Geometry::CubeArray => "acube",
         }
     }
 }

@@ -152,13 +152,25 @@ impl<'t> Parser<'t> {
 
     fn instruction(&mut self) -> Parsed<()> {
         let statement = self.cursor.statement()?;
+        self.environment.function.before.clear();
+        self.environment.function.after.clear();
         let (guard, op) = typing::instruction(&statement, &mut self.environment)?;
         let location = self.environment.function.location;
         let instruction = Instruction { guard, op, span: statement.span, location };
         if instruction.op == Op::Return {
             self.store_register_results(&instruction);
         }
-        self.environment.function.body.push(instruction);
+        let function = &mut self.environment.function;
+        // Nearly always, there is nothing beside it.
+        if function.before.is_empty() && function.after.is_empty() {
+            function.body.push(instruction);
+            return Ok(());
+        }
+        let beside = |op| Instruction { op, ..instruction.clone() };
+        let (before, after) = (std::mem::take(&mut function.before), std::mem::take(&mut function.after));
+        function.body.extend(before.into_iter().map(beside));
+        function.body.push(instruction.clone());
+        function.body.extend(after.into_iter().map(beside));
         Ok(())
     }
 }

@@ -6,8 +6,7 @@ use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{DeclarationError, Parsed, fault};
 use crate::lexer::TokenKind;
 use crate::{
-    Address, AddressBase, CacheOperator, Callee, Function, Handle, Initializer, Instruction, Linkage, Op, Operand,
-    Ordering, Pointee, Register, Scope, Space, Span, Type, Variable,
+    Callee, Function, Handle, Initializer, Instruction, Linkage, Op, Pointee, Register, Space, Span, Type, Variable,
 };
 use std::collections::HashMap;
 
@@ -29,8 +28,8 @@ struct Parameter<'t> {
     register: Option<Shape>,
 }
 
-/// A parameter's variable, and its register if it is declared as one.
-type DeclaredParameter = (Handle<Variable>, Option<Handle<Register>>);
+/// A parameter's variable, and its register, or the parts of it, if it is declared as one.
+type DeclaredParameter = (Handle<Variable>, Vec<Handle<Register>>);
 
 /// The directives between a function's parameters and its body.
 #[derive(Default)]
@@ -54,8 +53,7 @@ impl<'t> Parser<'t> {
         let is_kernel = self.cursor.dot() == Some("entry");
         self.cursor.advance();
         self.attributes()?;
-        let results =
-            if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(false)? } else { Vec::new() };
+        let results = if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters()? } else { Vec::new() };
         let name = self.cursor.word("the function's name")?;
         if is_kernel && !results.is_empty() {
             return fault(name.span, DeclarationError::KernelWithResult(name.text.to_owned()));
@@ -63,15 +61,14 @@ impl<'t> Parser<'t> {
         if results.len() > 1 && results.iter().any(|result| result.register.is_none()) {
             return fault(name.span, DeclarationError::SeveralResults(name.text.to_owned()));
         }
-        let parameters =
-            if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(false)? } else { Vec::new() };
+        let parameters = if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters()? } else { Vec::new() };
         let directives = self.directives()?;
         let declared = self.function_handle(name, is_kernel, linkage)?;
 
         self.environment.start_function();
         let results = self.declare_parameters(results)?;
         let parameters = self.declare_parameters(parameters)?;
-        let handles = |list: &[(Handle<Variable>, _)]| list.iter().map(|&(variable, _)| variable).collect::<Vec<_>>();
+        let handles = |list: &[DeclaredParameter]| list.iter().map(|(variable, _)| *variable).collect::<Vec<_>>();
         let mut function = Function {
             name: name.text.to_owned(),
             is_kernel,
@@ -105,7 +102,7 @@ impl<'t> Parser<'t> {
         }
         self.load_register_parameters(&parameters);
         self.environment.function.register_results =
-            results.iter().filter_map(|&(variable, register)| Some((register?, variable))).collect();
+            results.iter().map(|(variable, parts)| (parts.clone(), *variable)).collect();
         let complete = self.body();
         self.finish_labels(&mut function);
         let builder = self.environment.end_function();
@@ -180,14 +177,14 @@ impl<'t> Parser<'t> {
     }
 
     /// A list of parameters or results in parentheses. In a prototype their names do not matter.
-    fn parameters(&mut self, prototype: bool) -> Parsed<Vec<Parameter<'t>>> {
+    fn parameters(&mut self) -> Parsed<Vec<Parameter<'t>>> {
         self.cursor.expect(TokenKind::OpenParenthesis, "`(`")?;
         let mut parameters = Vec::new();
         if self.cursor.accept(TokenKind::CloseParenthesis) {
             return Ok(parameters);
         }
         loop {
-            parameters.push(self.parameter(prototype)?);
+            parameters.push(self.parameter()?);
             if !self.cursor.accept(TokenKind::Comma) {
                 self.cursor.expect(TokenKind::CloseParenthesis, "`,` or `)`")?;
                 return Ok(parameters);
@@ -196,7 +193,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `.param .u64 .ptr .global .align 16 name`, `.param .align 8 .b8 name[16]`, `.reg .b32 name`.
-    fn parameter(&mut self, prototype: bool) -> Parsed<Parameter<'t>> {
+    fn parameter(&mut self) -> Parsed<Parameter<'t>> {
         let is_register = self.cursor.dot() == Some("reg");
         if !is_register && self.cursor.dot() != Some("param") {
             return self.cursor.unexpected("`.param` or `.reg`");
@@ -221,17 +218,17 @@ impl<'t> Parser<'t> {
         if shape.ty == Type::Pred && !is_register {
             return fault(name.span, DeclarationError::BadType { ty: shape.ty, space: "param" });
         }
-        if is_register && (shape.vector > 1 || !declarator.dimensions.is_empty()) {
-            return fault(name.span, DeclarationError::NotHere { what: "vector or array of registers" });
+        if is_register && !declarator.dimensions.is_empty() {
+            return fault(name.span, DeclarationError::NotHere { what: "array of registers" });
         }
-        if shape.ty == Type::Pred && !prototype {
-            return fault(name.span, DeclarationError::BadType { ty: shape.ty, space: "param" });
-        }
-        let align = shape.align.take().unwrap_or(shape.ty.bytes() * shape.vector);
+        // A predicate is passed as a word.
+        let ty = if shape.ty == Type::Pred { Type::B32 } else { shape.ty };
+        let size = if shape.ty == Type::Pred { Some(u64::from(ty.bytes() * shape.vector)) } else { size };
+        let align = shape.align.take().unwrap_or(ty.bytes() * shape.vector);
         let variable = Variable {
             name: name.text.to_owned(),
             space: Space::Parameter,
-            ty: shape.ty,
+            ty,
             vector: shape.vector,
             align,
             points_to,
@@ -251,12 +248,10 @@ impl<'t> Parser<'t> {
                 return fault(name.span, DeclarationError::Duplicate(name.text.to_owned()));
             }
             let handle = self.environment.module.variables.append(variable);
-            let mut stands_for = None;
+            let mut stands_for = Vec::new();
             match register {
                 Some(shape) if name.text != "_" => {
-                    if let Entity::Register(register) = self.register(name, &shape)? {
-                        stands_for = Some(register);
-                    }
+                    stands_for = self.register(name, &shape)?.registers();
                 }
                 _ => self.environment.declare(name.text, Entity::Variable(handle)),
             }
@@ -267,41 +262,19 @@ impl<'t> Parser<'t> {
 
     /// Starts the body with a load of each parameter that is a register.
     fn load_register_parameters(&mut self, parameters: &[DeclaredParameter]) {
-        for &(variable, register) in parameters {
-            let Some(register) = register else { continue };
-            let Variable { ty, span, .. } = self.environment.module.variables[variable];
-            self.environment.function.body.push(Instruction {
-                guard: None,
-                op: Op::Load {
-                    space: Space::Parameter,
-                    ordering: Ordering::Weak,
-                    scope: Scope::default(),
-                    cache: CacheOperator::Default,
-                    non_coherent: false,
-                    uniform: false,
-                    ty,
-                    dsts: vec![Some(register)],
-                    address: Address { base: AddressBase::Variable(variable), offset: 0 },
-                },
-                span,
-                location: None,
-            });
+        for (variable, registers) in parameters {
+            let span = self.environment.module.variables[*variable].span;
+            let loads = self.environment.loads_of(*variable, registers);
+            let instruction = |op| Instruction { guard: None, op, span, location: None };
+            self.environment.function.body.extend(loads.into_iter().map(instruction));
         }
     }
 
     /// The stores that a return in this function starts with: results that are registers.
     pub(super) fn store_register_results(&mut self, like: &Instruction) {
-        for (register, variable) in self.environment.function.register_results.clone() {
-            let op = Op::Store {
-                space: Space::Parameter,
-                ordering: Ordering::Weak,
-                scope: Scope::default(),
-                cache: CacheOperator::Default,
-                ty: self.environment.module.variables[variable].ty,
-                srcs: vec![Operand::Register(register)],
-                address: Address { base: AddressBase::Variable(variable), offset: 0 },
-            };
-            self.environment.function.body.push(Instruction { op, ..like.clone() });
+        for (registers, variable) in self.environment.function.register_results.clone() {
+            let stores = self.environment.stores_to(variable, &registers);
+            self.environment.function.body.extend(stores.into_iter().map(|op| Instruction { op, ..like.clone() }));
         }
     }
 
@@ -383,11 +356,9 @@ impl<'t> Parser<'t> {
     /// `.callprototype (results) _ (parameters) {.noreturn};`, from the results on.
     pub(super) fn prototype(&mut self) -> Parsed<Signature> {
         let sizes = |list: Vec<Parameter<'_>>| list.iter().map(|parameter| parameter.variable.size).collect();
-        let results =
-            if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(true)? } else { Vec::new() };
+        let results = if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters()? } else { Vec::new() };
         self.cursor.word("`_`")?;
-        let parameters =
-            if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters(true)? } else { Vec::new() };
+        let parameters = if self.cursor.kind() == TokenKind::OpenParenthesis { self.parameters()? } else { Vec::new() };
         self.directives()?;
         self.cursor.expect(TokenKind::Semicolon, "`;`")?;
         Ok(Signature { results: sizes(results), parameters: sizes(parameters) })

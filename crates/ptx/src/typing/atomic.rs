@@ -74,6 +74,10 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let swaps = op == AtomicOp::CompareAndSwap;
     operands_and_policy(c, 2 + usize::from(!is_reduction) + usize::from(swaps), has_policy)?;
     let first = usize::from(!is_reduction);
+    let space = match c.space_of_name(first, space)? {
+        Space::Shared => Space::Shared,
+        _ => space,
+    };
     let dst = if is_reduction { None } else { c.dst(0, ty)? };
     Ok(Op::Atomic {
         space,

@@ -3,6 +3,8 @@
 use super::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
+use crate::parser::Constant;
+use crate::parser::operands::Raw;
 use crate::{BooleanOp, Combine, Comparison, FloatProperty, Kind, Op, Type};
 
 const COMPARISONS: [(&str, Comparison); 18] = [
@@ -89,6 +91,11 @@ pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<Op> {
 pub(super) fn selp(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let ty = c.ty_of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])?;
     c.operands(4)?;
+    // ptxas takes an integer for the condition, too, though no register with one.
+    if let Raw::Constant(Constant::Integer(condition)) = c.raw(3).raw {
+        let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
+        return Ok(Op::Move { ty, dst, src: if condition == 0 { b } else { a } });
+    }
     Ok(Op::Select { ty, dst: c.dst(0, ty)?, a: c.src(1, ty)?, b: c.src(2, ty)?, predicate: c.predicate(3)? })
 }
 

@@ -111,7 +111,7 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let results = c.call_operands(name, "result", &call.results, &signature.results)?;
     let arguments = c.call_operands(name, "argument", &call.arguments, &signature.parameters)?;
     if by_signature {
-        let at = c.environment.function.body.len();
+        let at = c.environment.function.body.len() + c.environment.function.before.len();
         c.environment.function.indirect_calls.push((at, signature));
     }
     Ok(Op::Call { callee, results, arguments, uniform })
@@ -158,6 +158,33 @@ impl<'t> Context<'_, 't> {
         Ok(typed)
     }
 
+    /// An argument or result that is a vector register or a predicate: a variable for it, which is stored before the call, or loaded behind it.
+    fn passed_apart(
+        &mut self,
+        operand: &RawOperand<'t>,
+        what: &'static str,
+    ) -> Parsed<Option<(Handle<crate::Variable>, Option<u64>)>> {
+        let Raw::Name(name @ Name { part: None, negated: false, offset: None, .. }) = &operand.raw else {
+            return Ok(None);
+        };
+        let Ok(Some(entity)) = self.environment.find(name.text) else { return Ok(None) };
+        let registers = entity.registers();
+        let is_predicate =
+            matches!(registers[..], [register] if self.environment.function.registers[register].ty == Type::Pred);
+        if registers.len() < 2 && !is_predicate {
+            return Ok(None);
+        }
+        let variable = self.environment.variable_for(name.text, &registers, operand.span);
+        if what == "result" {
+            let loads = self.environment.loads_of(variable, &registers);
+            self.environment.function.after.extend(loads);
+        } else {
+            let stores = self.environment.stores_to(variable, &registers);
+            self.environment.function.before.extend(stores);
+        }
+        Ok(Some((variable, self.environment.module.variables[variable].size)))
+    }
+
     /// One argument or result and its size, where that is known.
     fn call_operand(
         &mut self,
@@ -174,6 +201,9 @@ impl<'t> Context<'_, 't> {
                 return fault(operand.span, OperandError::Space { name, found, expected });
             }
             return Ok((CallOperand::Variable(variable), found.size));
+        }
+        if let Some((variable, size)) = self.passed_apart(operand, what)? {
+            return Ok((CallOperand::Variable(variable), size));
         }
         let ty = match (self.register_type(operand)?, size) {
             (Some(ty), _) => ty,

@@ -120,6 +120,7 @@ pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let non_coherent = space == Space::Global && c.accept("nc");
     let (lanes, ty) = vector(c, space)?;
     operands_and_policy(c, 2, has_policy)?;
+    let space = c.space_of_name(1, space)?;
     let parts = c.parts(0, lanes)?;
     let dsts = parts.iter().map(|part| c.destination(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;
     let address = c.address(1, space)?;
@@ -144,6 +145,7 @@ pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let cache = if ordering == Ordering::Weak { c.choose(&operators) } else { None };
     let (lanes, ty) = vector(c, space)?;
     operands_and_policy(c, 2, has_policy)?;
+    let space = c.space_of_name(0, space)?;
     let address = c.address(0, space)?;
     let parts = c.parts(1, lanes)?;
     let srcs = parts.iter().map(|part| c.source(part, ty, Width::AtLeast)).collect::<Parsed<_>>()?;

@@ -14,7 +14,7 @@ pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
     let ty = c.ty_of(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64])?;
     c.operands(2)?;
-    let (to, from) = (c.raw(0), c.raw(1));
+    let (to, from) = (&c.spelled_out(0)?, &c.spelled_out(1)?);
     if ty.kind() != Kind::Bits && [to, from].iter().any(|operand| matches!(operand.raw, Raw::Vector(_))) {
         return c.wrong_type(ty);
     }

@@ -290,6 +290,22 @@ impl<'s, 't> Context<'s, 't> {
         Ok(Address { base: self.address_base(name, space)?, offset })
     }
 
+    /// The state space of operand `index`, an address: where the instruction names none, that of a `.shared` or `.local` variable which stands
+    /// there by its name.
+    pub fn space_of_name(&mut self, index: usize, space: Space) -> Parsed<Space> {
+        let (Raw::Memory(Some(name), _) | Raw::Indexed(name, _)) = &self.raw(index).raw else { return Ok(space) };
+        if space != Space::Generic {
+            return Ok(space);
+        }
+        Ok(match self.resolve(name)? {
+            Resolved::Symbol(Symbol::Variable(variable)) => match self.environment.module.variables[variable].space {
+                named @ (Space::Shared | Space::Local) => named,
+                _ => space,
+            },
+            _ => space,
+        })
+    }
+
     /// What an address in `space` starts from.
     pub fn address_base(&mut self, name: &Name<'t>, space: Space) -> Parsed<AddressBase> {
         Ok(match self.resolve(name)? {
@@ -355,6 +371,18 @@ impl<'s, 't> Context<'s, 't> {
             return fault(operand.span, OperandError::VectorLength { expected: lanes, found: vector.len() });
         }
         Ok(vector)
+    }
+
+    /// Operand `index`; if it is the name of a vector register, as a vector of its parts.
+    pub fn spelled_out(&mut self, index: usize) -> Parsed<RawOperand<'t>> {
+        let operand = self.raw(index);
+        if let Raw::Name(name @ Name { part: None, negated: false, offset: None, .. }) = &operand.raw
+            && let Ok(Some(Entity::Vector(_, length))) = self.environment.find(name.text)
+        {
+            let raw = Raw::Vector(self.parts(index, length.into())?);
+            return Ok(RawOperand { raw, span: operand.span });
+        }
+        Ok(operand.clone())
     }
 
     /// How many parts a name stands for, if it is that of a vector register or of a special register with parts.

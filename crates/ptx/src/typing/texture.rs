@@ -15,6 +15,9 @@ const GEOMETRIES: [(&str, Geometry); 5] = [
     ("a2d", Geometry::PlaneArray),
 ];
 
+/// Those of `tex` alone.
+const CUBES: [(&str, Geometry); 2] = [("cube", Geometry::Cube), ("acube", Geometry::CubeArray)];
+
 /// Which level an instruction names.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
@@ -27,10 +30,14 @@ enum Form {
 pub(super) fn fetch(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let forms = [("base", Form::Base), ("level", Form::Level), ("grad", Form::Gradient)];
     let form = c.choose(&forms).unwrap_or(Form::Base);
-    let geometry = geometry(c)?;
+    let geometry = match c.choose(&CUBES) {
+        Some(cube) => cube,
+        None => geometry(c)?,
+    };
     let pairs = c.require(&[("v4", false), ("v2", true)], "`.v4`, or `.v2` for `.f16x2`")?;
     let ty = c.ty_of(if pairs { &[F16x2] } else { &[U32, S32, F32, F16] })?;
-    let coordinates = c.ty_of(if form == Form::Gradient { &[F32] } else { &[S32, F32] })?;
+    let is_cube = matches!(geometry, Geometry::Cube | Geometry::CubeArray);
+    let coordinates = c.ty_of(if form == Form::Gradient || is_cube { &[F32] } else { &[S32, F32] })?;
     let levels = match form {
         Form::Base => 0,
         Form::Level => 1,

@@ -10,7 +10,7 @@ use super::{FindingKind, Findings, Party, RaceScope};
 use crate::memory::Lanes;
 use crate::trap::AccessAction;
 
-/// Tells of a race, unless both write the same value.
+/// Tells of a race, unless a write leaves what is there.
 #[cold]
 pub(super) fn report_race(
     findings: &mut Findings,
@@ -28,9 +28,11 @@ pub(super) fn report_race(
     let of_block = races.threads_of_block;
     let same_block = start == races.clocks.start && before.thread() / of_block == warp * 32 / of_block;
     let (address, width) = (there.address(lanes, lane), touch.coming.width);
-    if was_write && touch.coming.action == AccessAction::Write && (!before.is_strong() || before.is_volatile()) {
+    let is_plain = !was_write || !before.is_strong() || before.is_volatile();
+    if touch.coming.action == AccessAction::Write && is_plain {
         let new = (touch.new)(lane);
-        let same_instruction = same_block
+        let same_instruction = was_write
+            && same_block
             && before.place() == touch.coming.place
             && before.thread() / 32 == warp
             && before.time() == races.clocks.interval(warp);

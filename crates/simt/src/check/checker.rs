@@ -68,7 +68,11 @@ impl<'l> Checker<'l> {
             shared_bytes: shared_bytes.into(),
             shared_written: (0..blocks).map(|_| Written::new(shared_bytes.into())).collect(),
             mbarriers: HashSet::new(),
-            races: checks.race.then(|| Races::new((blocks, threads), narrowest(code), proxies.are_one())),
+            races: checks.race.then(|| {
+                let mut races = Races::new((blocks, threads), narrowest(code), proxies.are_one());
+                races.strict = checks.strict;
+                races
+            }),
             read_only: if checks.race { ReadOnly::new(code) } else { ReadOnly::default() },
             proxies,
             copies: Copies::default(),

@@ -21,6 +21,8 @@ pub(crate) struct Copy {
     pub warp: u32,
     /// The lanes that have not waited for it.
     pub mask: u32,
+    /// Of these, the ones for whose copies others may wait already.
+    pub settled: u32,
     /// Where each lane writes to in shared memory.
     pub to: WideRow,
     /// Bytes that each lane writes: 4, 8 or 16, aligned.
@@ -87,11 +89,13 @@ impl Copies {
         number
     }
 
-    /// From now on it is for others to wait for a copy of some lanes: what it does is what they did now.
-    pub fn settle(&self, number: u32, mask: u32, races: &mut Races, memory: &Memory) {
-        let Some(copy) = self.pending.get(&number) else { return };
-        let &Copy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
-        let mask = mask & copy.mask;
+    /// From now on it is for others to wait for a copy of some lanes: what it does is what they did now. A later mbarrier that the copy arrives at,
+    /// too, changes nothing for those who have waited at the first.
+    pub fn settle(&mut self, number: u32, mask: u32, races: &mut Races, memory: &Memory) {
+        let Some(copy) = self.pending.get_mut(&number) else { return };
+        let mask = mask & copy.mask & !copy.settled;
+        copy.settled |= mask;
+        let &mut Copy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
         let warp = races.in_cluster(warp);
         let first_shared = races.first_shared;
         let mut access = |allocation: Option<usize>, action, mask, offsets: &WideRow, width| {
@@ -224,7 +228,17 @@ mod tests {
         read[3] = 5;
         let mut words = [[0; 32]; 4];
         (words[0][0], words[1][0]) = (0x0403_0201, 0x0807_0605);
-        Copy { place: 7, warp: 0, mask: 0b1001, to: each(8, 0), bytes: 8, words, from: each(8, 0x1000), read }
+        Copy {
+            place: 7,
+            warp: 0,
+            mask: 0b1001,
+            settled: 0,
+            to: each(8, 0),
+            bytes: 8,
+            words,
+            from: each(8, 0x1000),
+            read,
+        }
     }
 
     #[test]

@@ -222,6 +222,15 @@ pub enum FindingKind {
         /// The register.
         register: String,
     },
+    /// A barrier that threads exit without: it goes on without them.
+    BarrierLeft {
+        /// The barrier.
+        barrier: u32,
+        /// The first of those threads: x, y, z.
+        thread: [u32; 3],
+        /// Whether the barrier is for whole warps, and others of the thread's warp have come.
+        in_warp: bool,
+    },
     /// A `.sync` instruction whose mask names lanes that have exited.
     ExitedLanes {
         /// The lanes that the mask names.
@@ -314,7 +323,8 @@ impl FindingKind {
             | Self::MissingTensorMapFence { .. }
             | Self::PendingRegister { .. }
             | Self::MissingProductFence { .. } => Checks::NAMES[2],
-            Self::ExitedLanes { .. }
+            Self::BarrierLeft { .. }
+            | Self::ExitedLanes { .. }
             | Self::AbsentLanes { .. }
             | Self::NotMember { .. }
             | Self::DifferentMasks { .. }
@@ -349,6 +359,7 @@ impl FindingKind {
             Self::MissingTensorMapFence { .. } => "missing_tensor_map_fence",
             Self::PendingRegister { .. } => "pending_register",
             Self::MissingProductFence { .. } => "missing_product_fence",
+            Self::BarrierLeft { .. } => "barrier_left",
             Self::ExitedLanes { .. } => "exited_lanes",
             Self::AbsentLanes { .. } => "absent_lanes",
             Self::NotMember { .. } => "not_member",

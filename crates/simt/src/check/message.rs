@@ -119,6 +119,16 @@ impl fmt::Display for FindingKind {
             Self::MissingProductFence { register } => {
                 write!(formatter, "a product of register {register}, which was written with no wgmma.fence in between")
             }
+            Self::BarrierLeft { barrier, thread, in_warp } => {
+                let thread = Triple(*thread);
+                match in_warp {
+                    true => write!(
+                        formatter,
+                        "barrier {barrier} is not executed by the whole warp: thread {thread} exits instead"
+                    ),
+                    false => write!(formatter, "barrier {barrier} goes on without thread {thread}, which has exited"),
+                }
+            }
             Self::ExitedLanes { members, exited } => {
                 write!(formatter, "the mask {members:#010x} names lanes that have exited: {exited:#010x}")
             }

@@ -65,17 +65,22 @@ pub struct Checks {
     pub init: bool,
     /// Accesses of several threads, at least one of them a write, that nothing orders.
     pub race: bool,
-    /// `.sync` instructions whose lanes are not there. Barriers that not all threads reach are traps with or without it.
+    /// `.sync` instructions whose lanes are not there, and barriers that part of a warp exits without. Barriers that threads are on no way to
+    /// are traps with or without it.
     pub sync: bool,
     /// Operands for which the PTX manual leaves open what an instruction does.
     pub undefined: bool,
+    /// What is no fault by the manual, and often a mistake all the same: barriers that go on without threads which have exited, and volatile
+    /// accesses in place of a barrier between the lanes of a warp, or several of the same write. `all` does not include it.
+    pub strict: bool,
 }
 
 impl Checks {
     /// No check.
-    pub const NONE: Self = Self { memory: false, init: false, race: false, sync: false, undefined: false };
-    /// All of them.
-    pub const ALL: Self = Self { memory: true, init: true, race: true, sync: true, undefined: true };
+    pub const NONE: Self =
+        Self { memory: false, init: false, race: false, sync: false, undefined: false, strict: false };
+    /// All that find mistakes: `strict` is asked for by its name.
+    pub const ALL: Self = Self { memory: true, init: true, race: true, sync: true, undefined: true, strict: false };
 
     /// Their names.
     pub(crate) const NAMES: [&'static str; 5] = ["memory", "init", "race", "sync", "undefined"];
@@ -86,15 +91,13 @@ impl Checks {
     }
 }
 
-/// `all`, `none`, or names with commas between them.
+/// `none`, or names with commas between them, of which one may be `all`.
 impl FromStr for Checks {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "all" => return Ok(Self::ALL),
-            "none" => return Ok(Self::NONE),
-            _ => {}
+        if text == "none" {
+            return Ok(Self::NONE);
         }
         let mut checks = Self::NONE;
         for name in text.split(',') {
@@ -104,9 +107,11 @@ impl FromStr for Checks {
                 "race" => checks.race = true,
                 "sync" => checks.sync = true,
                 "undefined" => checks.undefined = true,
+                "strict" => checks.strict = true,
+                "all" => checks = Self { strict: checks.strict, ..Self::ALL },
                 _ => {
                     let names = Self::NAMES.join(", ");
-                    return Err(format!("there is no check '{name}'; give {names}, all or none"));
+                    return Err(format!("there is no check '{name}'; give {names}, strict, all or none"));
                 }
             }
         }
@@ -117,14 +122,17 @@ impl FromStr for Checks {
 /// As it is read.
 impl fmt::Display for Checks {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { memory, init, race, sync, undefined } = *self;
+        let Self { memory, init, race, sync, undefined, strict } = *self;
         let named = Self::NAMES.into_iter().zip([memory, init, race, sync, undefined]);
-        let names: Vec<_> = named.filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
-        match names.len() {
-            0 => formatter.write_str("none"),
-            count if count == Self::NAMES.len() => formatter.write_str("all"),
-            _ => formatter.write_str(&names.join(",")),
+        let mut names: Vec<_> = named.filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
+        if names.len() == Self::NAMES.len() {
+            names = vec!["all"];
         }
+        names.extend(strict.then_some("strict"));
+        if names.is_empty() {
+            names.push("none");
+        }
+        formatter.write_str(&names.join(","))
     }
 }
 
@@ -138,9 +146,10 @@ mod tests {
         assert_eq!("none".parse(), Ok(Checks::NONE));
         assert_eq!("init,race".parse(), Ok(Checks { init: true, race: true, ..Checks::NONE }));
         assert_eq!(Checks::NAMES.join(",").parse(), Ok(Checks::ALL));
-        for text in ["all", "none", "init,race", "memory"] {
+        for text in ["all", "none", "init,race", "memory", "strict", "all,strict", "sync,strict"] {
             assert_eq!(text.parse::<Checks>().unwrap().to_string(), text);
         }
+        assert!(!Checks::ALL.strict);
         for text in ["", "race,", "races", "none,race"] {
             assert!(text.parse::<Checks>().unwrap_err().starts_with("there is no check"), "{text}");
         }

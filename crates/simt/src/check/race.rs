@@ -5,8 +5,9 @@
 //! still in the shadow: it is ordered only if it was released and acquired.
 //!
 //! Atomic operations do not race with each other, nor do volatile, relaxed, acquire and release accesses; they race with plain ones.
-//! What is strong for a block alone races with other blocks. Two volatile writes race, and so do volatile accesses of lanes of one warp,
-//! which have no order without a warp barrier. Writes of the value that is there already are no race.
+//! What is strong for a block alone races with other blocks. This is the manual's data race: strong operations whose scopes include each other
+//! are morally strong. On request (`strict`), two volatile writes are reported as well, and volatile accesses of lanes of one warp, which order
+//! nothing without a warp barrier. Writes of the value that is there already are no race.
 
 use super::clocks::{Clocks, Meeting};
 use super::interval::Interval;
@@ -67,6 +68,8 @@ pub(crate) struct Races {
     pub(super) map_acquisitions: MapAcquisitions,
     interval: Interval,
     keeps_intervals: bool,
+    /// Whether strong accesses are told of that are no data race, but order less than they seem to.
+    pub(super) strict: bool,
     pub(super) shared: Shadow,
     /// One for each allocation.
     pub(super) global: Vec<Shadow>,
@@ -102,6 +105,7 @@ impl Races {
             map_acquisitions: MapAcquisitions::default(),
             interval: Interval::default(),
             keeps_intervals,
+            strict: false,
             shared: Shadow::default(),
             global: Vec::new(),
             cell_shift: narrowest.clamp(1, 4).trailing_zeros(),
@@ -476,10 +480,11 @@ impl Races {
         let same_block = same_cluster && before.thread() / of_block == now.thread() / of_block;
         let same_warp = same_block && before.thread() / 32 == now.thread() / 32;
         let volatile = [before.is_volatile(), now.is_volatile()];
+        // PTX ISA, "Memory Consistency Model": strong operations of scopes that include each other are morally strong, and those do not race.
+        let doubtful = same_warp && volatile.contains(&true) || both_write && volatile == [true, true];
         let excused = before.is_strong()
             && now.is_strong()
-            && !(same_warp && volatile.contains(&true))
-            && !(both_write && volatile == [true, true])
+            && !(self.strict && doubtful)
             && match before.audience().min(now.audience()) {
                 Audience::Block => same_block,
                 Audience::Cluster => same_cluster,

@@ -142,7 +142,7 @@ fn begin<'l>(
     modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
-        check::Copy { place: counter, warp: warp.index, mask, to, bytes, words, from, read }
+        check::Copy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
     });
     let copies = &mut worker.block.copies[warp.index as usize];
     copies.begin(&to_access, &words, number);

@@ -20,6 +20,8 @@ struct State {
     arrived: u32,
     /// Threads that it waits for.
     expected: u32,
+    /// Whether these are all threads of the block, so that threads which exit are not waited for.
+    for_all: bool,
     /// For reductions: threads whose predicate was true, and threads that gave one.
     yes: u32,
     votes: u32,
@@ -34,11 +36,26 @@ pub(super) struct Outcome {
     pub votes: u32,
 }
 
+impl State {
+    /// It is complete: the next time begins.
+    fn end(&mut self) {
+        *self = Self { outcome: Outcome { yes: self.yes, votes: self.votes }, ..Self::default() };
+    }
+}
+
+/// How many threads lanes count as: those that a partial warp lacks come, and go, with its first thread.
+fn counted(mask: u32, exists: u32) -> u32 {
+    let missing = if mask & 1 == 1 { exists.count_zeros() } else { 0 };
+    mask.count_ones() + missing
+}
+
 /// The barriers of a block.
 #[derive(Default)]
 pub(super) struct Barriers {
     states: [State; BARRIER_NUMBERS as usize],
     threads: u32,
+    /// Threads that have exited, counted as arrivals are.
+    exited: u32,
     complete: u32,
 }
 
@@ -67,6 +84,7 @@ impl Barriers {
     pub fn arrive(&mut self, arrival: &Arrival) -> Result<(), ()> {
         let full = self.threads.next_multiple_of(32);
         let expected = arrival.threads.unwrap_or(full);
+        let for_all = arrival.threads.is_none();
         let state = self.states.get_mut(arrival.barrier as usize).ok_or(())?;
         if expected == 0 || !expected.is_multiple_of(32) || expected > full {
             return Err(());
@@ -75,18 +93,34 @@ impl Barriers {
             return Err(());
         }
         state.expected = expected;
-        // The lanes that a partial warp lacks come with its first thread.
-        let missing = if arrival.mask & 1 == 1 { arrival.exists.count_zeros() } else { 0 };
-        state.arrived += arrival.mask.count_ones() + missing;
+        state.for_all = for_all;
+        state.arrived += counted(arrival.mask, arrival.exists);
         if let Some(predicate) = arrival.predicate {
             state.yes += (predicate & arrival.mask).count_ones();
             state.votes += arrival.mask.count_ones();
         }
-        if state.arrived >= expected {
+        let exited = if for_all { self.exited } else { 0 };
+        if state.arrived + exited >= expected {
             self.complete |= 1 << arrival.barrier;
-            *state = State { outcome: Outcome { yes: state.yes, votes: state.votes }, ..State::default() };
+            state.end();
         }
         Ok(())
+    }
+
+    /// Lanes of a warp exit. Barriers for all threads do not wait for them (PTX ISA, `exit`).
+    pub fn exit(&mut self, mask: u32, exists: u32) {
+        self.exited += counted(mask, exists);
+        for (barrier, state) in self.states.iter_mut().enumerate() {
+            if state.for_all && state.arrived > 0 && state.arrived + self.exited >= state.expected {
+                self.complete |= 1 << barrier;
+                state.end();
+            }
+        }
+    }
+
+    /// Whether any threads have exited.
+    pub fn has_exits(&self) -> bool {
+        self.exited > 0
     }
 
     /// The warps of the block that come to a barrier, if it is not for all.

@@ -3,7 +3,7 @@
 use ptx::Special;
 
 use super::asynchronous::{self, PATIENCE};
-use super::barrier::{Barriers, CLUSTER};
+use super::barrier::{Barriers, CLUSTER, COUNT};
 use super::cluster;
 use super::copies::Copies;
 use super::launched::{Launched, Stop};
@@ -13,12 +13,13 @@ use super::patience;
 use super::transit::{self, Arrivals, Departures};
 use super::warp::{Split, Wait, Warp};
 use super::written;
+use crate::FindingKind;
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::output::BlockOutput;
-use crate::program::Code;
+use crate::program::{Action, Code};
 use crate::trap::{Absence, TrapKind};
 
 /// Instructions that a warp executes before it is another's turn.
@@ -280,6 +281,7 @@ impl<'l> Worker<'l> {
         progress |= self.cluster_arrivals && cluster::complete(self, warps);
         progress |= !progress && self.cluster_arrivals && cluster::go_on_apart(warps);
         progress |= !progress && !done && self.go_on_past_lanes(warps);
+        progress |= !progress && !done && self.end_past_barriers(warps);
         if !progress && !done {
             self.wake_or_stop(warps)?;
         }
@@ -371,6 +373,9 @@ impl<'l> Worker<'l> {
 
     /// Lets the splits go on that waited at a barrier which is complete.
     fn release(&mut self, warps: &mut [Warp<'l>], barrier: u32) {
+        if self.block.barriers.has_exits() {
+            self.tell_of_exits(warps, barrier);
+        }
         let outcome = self.block.barriers.outcome(barrier);
         for warp in warps {
             let mut index = 0;
@@ -385,6 +390,28 @@ impl<'l> Worker<'l> {
                 split.pc += 1;
                 warp.resume(split);
             }
+        }
+    }
+
+    /// Tells of a barrier for all threads of the block that has become complete without some, if that is asked for.
+    #[cold]
+    fn tell_of_exits(&mut self, warps: &[Warp<'l>], barrier: u32) {
+        let code = self.launched.code;
+        let Some(checker) = self.checker.as_mut().filter(|checker| checker.checks().strict) else { return };
+        let waits = |warp: &Warp| {
+            let mut waiting = warp.waiting.iter();
+            waiting
+                .find(|(_, wait)| matches!(wait, Wait::Barrier(number) if *number == barrier))
+                .map(|&(split, _)| split)
+        };
+        let Some((warp, split)) = warps.iter().find_map(|warp| Some((warp, waits(warp)?))) else { return };
+        let Some(instruction) = code.instructions.get(split.pc as usize) else { return };
+        let exited = warps.iter().find_map(|warp| Some(warp.thread(lanes(warp.exists & !warp.alive).next()? as u32)));
+        if let (Action::Barrier(waited), Some(thread)) = (&instruction.action, exited)
+            && waited.threads.is_none()
+        {
+            let kind = FindingKind::BarrierLeft { barrier, thread, in_warp: false };
+            checker.tell(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
         }
     }
 
@@ -426,10 +453,22 @@ impl<'l> Worker<'l> {
                 });
                 if let Some((split, members, missing)) = held_up {
                     super::observe::lanes_absent(self, warp, &split, members, missing);
-                    any |= warp.go_on_apart();
+                    any |= warp.go_on_apart(|_| true);
                 }
             }
             self.switch(rank);
+        }
+        any
+    }
+
+    /// No split can go on: lanes that have nothing before them but their end, and wait for lanes of their warp that wait at a barrier, exit.
+    /// Returns whether there were any.
+    fn end_past_barriers(&mut self, warps: &mut [Warp<'l>]) -> bool {
+        let code = self.launched.code;
+        let at_barrier = |(_, wait): &(Split, Wait)| matches!(wait, Wait::Barrier(number) if *number < COUNT);
+        let mut any = false;
+        for warp in warps.iter_mut().filter(|warp| warp.waiting.iter().any(at_barrier)) {
+            any |= warp.go_on_apart(|pc| code.ends_at(pc));
         }
         any
     }

@@ -96,7 +96,7 @@ fn pass(warp: &mut Warp) -> bool {
 pub(super) fn go_on_apart(warps: &mut [Warp]) -> bool {
     let mut any = false;
     for warp in warps.iter_mut().filter(|warp| warp.alive & !warp.arrived != 0) {
-        any |= warp.go_on_apart();
+        any |= warp.go_on_apart(|_| true);
     }
     any
 }

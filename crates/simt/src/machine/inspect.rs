@@ -7,17 +7,18 @@ use ptx::Space;
 
 use super::block::Worker;
 use super::local::lanes;
-use super::warp::{Split, TrackedRegister, Warp};
+use super::warp::{Origin, Split, TrackedRegister, Warp};
+use super::written::{self, LoadedBy, Storing};
 use super::{access, held, space_of};
 use crate::FindingKind;
-use crate::program::{self, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
+use crate::program::{self, Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 
 /// Looks at a step that the lanes of `mask` are about to execute, of those of the split.
 #[cold]
 #[inline(never)]
 pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspection: &Inspection, mask: u32) {
     let Some(checks) = worker.checker.as_ref().map(|checker| checker.checks()) else { return };
-    if let Some(flow) = &inspection.registers {
+    if let Some(flow) = inspection.registers.as_ref().filter(|flow| warp.unwritten.any() || !flow.of_loaded) {
         registers(worker, warp, split, flow, mask);
     }
     if let Some(held) = inspection.held.as_ref().filter(|_| checks.race && mask != 0) {
@@ -47,9 +48,13 @@ fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &Registe
     for &(register, to) in &flow.uses {
         unwritten(worker, warp, split, register, mask, to);
     }
+    let mut kept = 0;
+    if let Some((step, elements)) = &flow.kept {
+        kept = keep(worker, warp, split, (*step, elements), mask);
+    }
     if let Some(&register) = flow.stored.first() {
         let written = flow.stored.iter().fold(0, |written, &register| written | warp.tracked[at(register)].written);
-        unwritten(worker, warp, split, register, mask & !written, RegisterUse::Stored);
+        unwritten(worker, warp, split, register, mask & !written & !kept, RegisterUse::Stored);
     }
     for made in &flow.moves {
         let (written, origin) = merge(warp, first, &made.merge, mask);
@@ -68,6 +73,54 @@ fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &Registe
     }
 }
 
+/// Lanes are about to store values in local memory that they have loaded, and that nothing wrote: no use of these. Returns the lanes.
+#[cold]
+fn keep(worker: &Worker, warp: &mut Warp, split: &Split, (step, elements): (u32, &[Option<u32>]), mask: u32) -> u32 {
+    let code = worker.launched.code;
+    let (Some(instruction), Some(&place)) = (code.instructions.get(step as usize), code.origins.get(step as usize))
+    else {
+        return 0;
+    };
+    let Action::Store(store) = &instruction.action else { return 0 };
+    let is_local: u32 = match store.reach.space {
+        Space::Local => mask,
+        _ => {
+            let addresses = access::addresses(warp, &store.reach, split);
+            lanes(mask).filter(|&lane| space_of(addresses[lane]) == Space::Local).fold(0, |mask, lane| mask | 1 << lane)
+        }
+    };
+    let first = warp.frame(split).tracked;
+    let unwritten = |element: &Option<u32>| match element.map(|register| warp.tracked[first + register as usize]) {
+        Some(TrackedRegister { written, origin: Origin::Load(load) }) => (is_local & !written, load),
+        _ => (0, 0),
+    };
+    let elements: Vec<(u32, u32)> = elements.iter().map(unwritten).collect();
+    let kept = elements.iter().fold(0, |kept, (unwritten, _)| kept | unwritten);
+    warp.unwritten.storing = (kept != 0).then_some(Storing { place, elements });
+    kept
+}
+
+/// A load has loaded what nothing wrote: neither has anything written the registers that it goes to. `load`: its place, and its bytes.
+#[cold]
+#[inline(never)]
+pub(super) fn loaded(code: &Code, warp: &mut Warp, split: &Split, load: (u32, u32)) {
+    let all = warp.unwritten.take_loaded();
+    let Some(registers) = code.inspections.of(split.pc).and_then(|inspection| inspection.loaded.as_ref()) else {
+        return;
+    };
+    let first = warp.frame(split).tracked;
+    for by in &all {
+        let LoadedBy { lane, elements, .. } = *by;
+        for element in lanes(elements) {
+            let Some(Some(register)) = registers.get(element) else { continue };
+            let blamed = warp.unwritten.blamed(load, by, element as u32);
+            let register = &mut warp.tracked[first + *register as usize];
+            register.written &= !(1 << lane);
+            register.origin = Origin::Load(blamed);
+        }
+    }
+}
+
 /// Lanes of a split have called a function, and are about to begin it: `caller` is at the step behind the call. What they pass is written there
 /// where it is here.
 #[cold]
@@ -80,9 +133,11 @@ pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &S
         for (word, number) in words.iter().enumerate() {
             let Some(number) = number else { continue };
             let passed = flow.and_then(|flow| *flow.arguments.get(argument)?.get(word)?);
-            let written = passed.map_or(u32::MAX, |passed| warp.tracked[from + passed as usize].written);
+            let passed = passed.map(|passed| warp.tracked[from + passed as usize]);
+            let written = passed.map_or(u32::MAX, |passed| passed.written);
             let register = &mut warp.tracked[to + *number as usize];
             register.written = register.written & !inside.mask | written & inside.mask;
+            register.take_load(passed, inside.mask);
         }
     }
 }
@@ -106,11 +161,13 @@ pub(super) fn hand_back(code: &Code, warp: &mut Warp, split: &Split) {
                 continue;
             }
             let returned = returned.copied().flatten();
-            let written = returned.map_or(u32::MAX, |returned| warp.tracked[from + returned as usize].written);
+            let returned = returned.map(|returned| warp.tracked[from + returned as usize]);
+            let written = returned.map_or(u32::MAX, |returned| returned.written);
             let register = &mut warp.tracked[to + number as usize];
             // A register may take several words: some may be padding.
             let kept = if last == Some(number) { u32::MAX } else { !split.mask };
             register.written = register.written & kept | written & split.mask;
+            register.take_load(returned, split.mask);
             last = Some(number);
         }
     }
@@ -142,14 +199,14 @@ pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[O
 }
 
 /// The lanes in which a value that is made of others is written, and the register that is to blame for the rest of `mask`.
-fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, u32) {
-    const WRITTEN: TrackedRegister = TrackedRegister { written: u32::MAX, origin: 0 };
+fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, Origin) {
+    const WRITTEN: TrackedRegister = TrackedRegister { written: u32::MAX, origin: Origin::Register(0) };
     let of = |register: &u32| warp.tracked[first + *register as usize];
     let maybe = |register: &Option<u32>| register.as_ref().map_or(WRITTEN, of);
     let holds = |operand: u32| warp.registers.predicate(operand);
     let blame = |written: u32, parts: &[TrackedRegister]| {
         let culprit = parts.iter().find(|part| mask & !(part.written | written) != 0);
-        (written, culprit.map_or(0, |part| part.origin))
+        (written, culprit.map_or(WRITTEN.origin, |part| part.origin))
     };
     match merge {
         Merge::All(parts) => {
@@ -185,6 +242,16 @@ fn unwritten(worker: &mut Worker, warp: &mut Warp, split: &Split, register: u32,
     if guilty == 0 {
         return;
     }
+    let origin = match origin {
+        Origin::Register(origin) => origin,
+        Origin::Load(load) => {
+            if let Some(checker) = &mut worker.checker {
+                written::matters(checker, warp, load, guilty);
+            }
+            warp.tracked[first + register as usize].written |= guilty;
+            return;
+        }
+    };
     let Some(names) = worker.launched.code.functions.get(function).map(|function| &function.tracked) else { return };
     let name = |register: u32| names.get(register as usize).and_then(Option::as_deref);
     let checks = worker.checker.as_ref().map(|checker| checker.checks()).unwrap_or_default();

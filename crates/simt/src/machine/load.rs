@@ -8,6 +8,7 @@ use super::access::{
     count_shared, meet_shape, of_other,
 };
 use super::block::Worker;
+use super::inspect;
 use super::local::lanes;
 use super::observe;
 use super::warp::{Split, Warp};
@@ -50,6 +51,9 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
             let memory = worker.launched.memory;
             if !observe::together(&mut worker.checker, &worker.block, memory, warp, &coming, &mut found) {
                 let possible = observe::apart(worker, warp, &load.reach, split, mask, &coming);
+                if warp.unwritten.has_loaded() {
+                    inspect::loaded(worker.launched.code, warp, split, (counter, width));
+                }
                 if possible != mask {
                     give_zeros(warp, load, mask & !possible);
                 }

@@ -12,7 +12,7 @@ use super::warp::{Split, Wait, Warp};
 use super::{access, across, inspect, written};
 use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
-use crate::lanes::{ALWAYS, Registers, Row, WideRow};
+use crate::lanes::{Registers, Row, WideRow};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Copied, Fence, Order, Reach};
 use crate::trap::AccessAction;
@@ -397,6 +397,14 @@ pub(super) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, 
     }
 }
 
+/// Lanes of a split have come to a barrier for their whole warp, and others of the warp exit instead.
+pub(super) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (barrier, left): (u32, u32)) {
+    let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
+    let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
+    let (thread, lane) = (warp.thread(left.trailing_zeros()), split.mask.trailing_zeros() & 31);
+    checker.tell(FindingKind::BarrierLeft { barrier, thread, in_warp: true }, place, warp.index, lane, None);
+}
+
 /// A warp has come to where its warpgroup waits for products.
 pub(super) fn arrive_with_products(worker: &mut Worker, warp: &Warp, barrier: u32) {
     if let Some(races) = races(worker) {
@@ -460,15 +468,11 @@ pub(super) fn lanes_named(worker: &mut Worker, warp: &Warp, split: &Split, membe
 
 /// Lanes wait at such an instruction for others, which are on another path, and wait there for them.
 pub(super) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: &Split, members: u32, absent: u32) {
-    let instructions = &worker.launched.code.instructions;
+    let code = worker.launched.code;
     let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
-    let Some(instruction) = instructions.get(split.pc as usize) else { return };
+    let Some(instruction) = code.instructions.get(split.pc as usize) else { return };
     // Those that have nothing before them but their end have exited, but for the machine's way to it.
-    let ends = |pc: u32| {
-        let next = instructions.get(pc as usize).map(|next| (&next.action, next.guard));
-        matches!(next, None | Some((Action::Return { .. } | Action::Exit, ALWAYS)))
-    };
-    let kind = if absent & !warp.waits_at_joins(ends) != 0 {
+    let kind = if absent & !warp.waits_at_joins(|pc| code.ends_at(pc)) != 0 {
         FindingKind::AbsentLanes { members, absent }
     } else if matches!(instruction.action, Action::WarpBarrier { .. }) {
         return;

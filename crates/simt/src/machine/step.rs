@@ -28,6 +28,8 @@ enum Next {
     Gone,
     /// The block has to look after its barriers first.
     Pause,
+    /// It has not been executed: other splits of the warp go first.
+    Later,
 }
 
 /// Runs a warp until none of its splits can go on, for at most `quantum` instructions.
@@ -68,7 +70,7 @@ fn run_steps<'l, const INSPECTED: bool>(
                     }
                     None => {
                         let all = split.mask;
-                        exit(warp, &mut split, all);
+                        exit(worker, warp, &mut split, all);
                         break;
                     }
                 }
@@ -80,7 +82,10 @@ fn run_steps<'l, const INSPECTED: bool>(
             }
             warp.executed += 1;
             let mask = split.mask & warp.registers.predicate(instruction.guard);
-            if INSPECTED && let Some(inspection) = launched.code.inspections.of(split.pc) {
+            if INSPECTED
+                && let Some(inspection) = launched.code.inspections.of(split.pc)
+                && (warp.unwritten.any() || !inspection.is_of_loaded())
+            {
                 inspect::before(worker, warp, &split, inspection, mask);
             }
             let counter = &mut worker.counters[instruction.counter as usize];
@@ -98,6 +103,13 @@ fn run_steps<'l, const INSPECTED: bool>(
                 Next::On => {}
                 Next::Gone => break,
                 Next::Pause => return Ok(()),
+                Next::Later => {
+                    let counter = &mut worker.counters[instruction.counter as usize];
+                    (counter.executed, warp.executed) = (counter.executed - 1, warp.executed - 1);
+                    counter.active_lanes -= u64::from(mask.count_ones());
+                    warp.ready.insert(0, split);
+                    break;
+                }
             }
         }
     }
@@ -228,7 +240,7 @@ fn control<'l>(
         }
         Action::Call(call) => return call_function(worker, warp, split, call, mask),
         Action::Exit => {
-            exit(warp, split, mask);
+            exit(worker, warp, split, mask);
             if split.mask == 0 {
                 return Ok(Next::Gone);
             }
@@ -276,9 +288,10 @@ fn set_stack_values(warp: &mut Warp, row: u32, wide: bool, mask: u32, values: &W
 }
 
 /// Ends some lanes of a split.
-fn exit(warp: &mut Warp, split: &mut Split, mask: u32) {
+fn exit(worker: &mut Worker, warp: &mut Warp, split: &mut Split, mask: u32) {
     warp.alive &= !mask;
     split.mask &= !mask;
+    worker.block.barriers.exit(mask, warp.exists);
     if split.mask == 0 {
         warp.end(*split);
     }
@@ -407,6 +420,9 @@ fn wait_at_barrier(
     }
     let missing = warp.alive & !mask;
     if barrier.aligned && missing != 0 && !warp.apart {
+        if let Some(next) = before_others_end(worker, warp, split, (number, missing)) {
+            return Ok(next);
+        }
         let lane = missing.trailing_zeros();
         let (missing, absence) = (warp.thread(lane), absence(warp, lane));
         return Err(fault(TrapKind::BarrierDivergence { barrier: number, missing, absence }));
@@ -432,6 +448,30 @@ fn wait_at_barrier(
         warp.ready.push(*split);
     }
     Ok(if worker.block.barriers.has_complete() { Next::Pause } else { Next::Gone })
+}
+
+/// A split has come to a barrier for its whole warp, and lanes are missing. Those that have nothing before them but their end exit first: the
+/// barrier does not wait for threads that have exited. So do those that have not come to any place where they wait.
+fn before_others_end(
+    worker: &mut Worker,
+    warp: &mut Warp,
+    split: &Split,
+    (barrier, missing): (u32, u32),
+) -> Option<Next> {
+    let code = worker.launched.code;
+    let ends = |pc: u32| code.ends_at(pc);
+    let ending = missing & warp.waits_at_joins(ends);
+    if ending != 0 {
+        observe::left_in_warp(worker, warp, split, (barrier, ending));
+        warp.go_on_apart(ends);
+        return Some(Next::Later);
+    }
+    let waits_at_barrier = |other: &Split| {
+        let instruction = code.instructions.get(other.pc as usize);
+        matches!(instruction.map(|instruction| &instruction.action), Some(Action::Barrier(_)))
+    };
+    let goes_on = |other: &Split| other.mask & missing != 0 && !waits_at_barrier(other);
+    warp.ready.iter().any(goes_on).then_some(Next::Later)
 }
 
 /// Gives a split that has waited at a barrier what the barrier computed.

@@ -1,5 +1,7 @@
 //! Calls of the functions that the device's runtime provides.
 
+use std::cell::RefCell;
+
 use ptx::Space;
 
 use super::access::Refused;
@@ -7,6 +9,7 @@ use super::block::Worker;
 use super::heap;
 use super::local::lanes;
 use super::warp::Warp;
+use super::written;
 use crate::memory::Access;
 use crate::output::format::{self, STRING_LIMIT, Source};
 use crate::program::{Rows, SystemCall, SystemFunction};
@@ -26,7 +29,7 @@ pub(super) fn call(
     for lane in lanes(mask) {
         let argument = |index: usize| call.arguments.get(index).map_or(0, |&rows| value(warp, rows, lane));
         let result = match call.function {
-            SystemFunction::Print => print(worker, warp, lane, argument(0), argument(1))?,
+            SystemFunction::Print => print(worker, warp, (lane, counter), argument(0), argument(1))?,
             SystemFunction::Allocate => heap::allocate(worker, warp, lane as u32, argument(0), counter),
             SystemFunction::Free => {
                 heap::free(worker, warp, lane as u32, argument(0), counter)?;
@@ -38,7 +41,7 @@ pub(super) fn call(
                 let text = |address| -> Attempt<String> {
                     let bytes = match address {
                         0 => Vec::new(),
-                        address => Lane { worker, warp, lane }.string(address, STRING_LIMIT)?,
+                        address => Lane::new(worker, warp, lane).string(address, STRING_LIMIT)?,
                     };
                     Ok(String::from_utf8_lossy(&bytes).into_owned())
                 };
@@ -66,15 +69,23 @@ fn set_value(warp: &mut Warp<'_>, rows: Rows, lane: usize, value: u64) {
 }
 
 /// `vprintf`. What it returns is the number of arguments, or -1 without a format.
-fn print(worker: &mut Worker<'_>, warp: &Warp<'_>, lane: usize, form: u64, arguments: u64) -> Attempt<u64> {
+fn print(
+    worker: &mut Worker<'_>,
+    warp: &mut Warp<'_>,
+    (lane, counter): (usize, u32),
+    form: u64,
+    arguments: u64,
+) -> Attempt<u64> {
     if form == 0 {
         return Ok(u64::from(u32::MAX));
     }
-    let form = Lane { worker, warp, lane }.string(form, STRING_LIMIT)?;
+    let form = Lane::new(worker, warp, lane).string(form, STRING_LIMIT)?;
     let mut text = Vec::new();
-    let mut source = Arguments { lane: Lane { worker, warp, lane }, next: arguments };
+    let mut source = Arguments { lane: Lane::new(worker, warp, lane), next: arguments };
     let taken = format::format(&form, &mut source, &mut text)?;
+    let unwritten = source.lane.unwritten.take();
     worker.print(&text);
+    written::printed(worker, warp, lane, &unwritten, counter);
     Ok(taken.into())
 }
 
@@ -83,9 +94,15 @@ struct Lane<'a, 'w, 'l> {
     worker: &'a Worker<'w>,
     warp: &'a Warp<'l>,
     lane: usize,
+    /// What it has read of its local memory that nothing wrote, if anybody asks: address, and bytes.
+    unwritten: RefCell<Vec<(u64, u32)>>,
 }
 
-impl Lane<'_, '_, '_> {
+impl<'a, 'w, 'l> Lane<'a, 'w, 'l> {
+    fn new(worker: &'a Worker<'w>, warp: &'a Warp<'l>, lane: usize) -> Self {
+        Self { worker, warp, lane, unwritten: RefCell::default() }
+    }
+
     /// A value of 1, 4 or 8 bytes.
     fn read(&self, address: u64, width: u32) -> Attempt<u64> {
         let (space, in_space) = super::access::resolve(Space::Generic, address, self.worker.block.rank);
@@ -97,7 +114,13 @@ impl Lane<'_, '_, '_> {
             Space::ClusterShared => {
                 super::access::of_other(self.worker, &access, AccessAction::Read)?.load_each(&access, &mut rows)
             }
-            Space::Local => self.warp.local.load(&access, &mut rows),
+            Space::Local => {
+                let asks = self.worker.checker.as_ref().is_some_and(|checker| checker.checks().init);
+                if asks && !self.warp.local.has(self.lane, in_space, width) {
+                    self.unwritten.borrow_mut().push((in_space, width));
+                }
+                self.warp.local.load(&access, &mut rows)
+            }
             Space::Parameter => super::load::load_parameter(&self.worker.launched.parameters, &access, &mut rows),
             _ => self.worker.launched.memory.load_each(&access, &mut rows),
         }

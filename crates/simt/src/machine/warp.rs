@@ -13,7 +13,7 @@ use crate::trap::TrapKind;
 use super::held::HeldByProducts;
 use super::local::{LocalMemory, lanes};
 use super::patience::{LATER_PATIENCE, PATIENCE};
-use super::written::Incomplete;
+use super::written::{Incomplete, UnwrittenLoads};
 
 /// The most frames of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
@@ -68,8 +68,28 @@ pub(super) struct Frame {
 pub(super) struct TrackedRegister {
     /// The lanes in which it holds what was written.
     pub written: u32,
-    /// The register that nothing wrote, of those of its frame: this one, or one that this is made of.
-    pub origin: u32,
+    /// What nothing wrote: this register, or one that this is made of, or what a load has loaded.
+    pub origin: Origin,
+}
+
+impl TrackedRegister {
+    /// It has got the value of another one, of another frame, in some lanes: if what is not written of it was loaded, that load is to blame.
+    pub fn take_load(&mut self, value: Option<Self>, mask: u32) {
+        if let Some(Self { written, origin: origin @ Origin::Load(_) }) = value
+            && mask & !written != 0
+        {
+            self.origin = origin;
+        }
+    }
+}
+
+/// What nothing wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A register of the frame.
+    Register(u32),
+    /// What a load has loaded: an index in [`UnwrittenLoads`].
+    Load(u32),
 }
 
 /// What a split waits for.
@@ -91,6 +111,8 @@ pub(super) struct Warp<'c> {
     pub tracked: Vec<TrackedRegister>,
     /// Values of local memory on their way to a store, of which not all bytes were written.
     pub incomplete: Vec<Incomplete>,
+    /// Loads of local memory that nothing had written.
+    pub unwritten: UnwrittenLoads,
     /// Those that products of the warpgroup hold.
     pub held: HeldByProducts,
     pub index: u32,
@@ -145,6 +167,7 @@ impl<'c> Warp<'c> {
             local: LocalMemory::default(),
             tracked: Vec::new(),
             incomplete: Vec::new(),
+            unwritten: UnwrittenLoads::default(),
             held: HeldByProducts::default(),
             index,
             exists: u32::MAX >> (32 - lanes),
@@ -180,6 +203,7 @@ impl<'c> Warp<'c> {
         self.tracked.clear();
         self.track(kernel);
         self.incomplete.clear();
+        self.unwritten.clear();
         self.held.reset(kernel.held.len());
         self.alive = self.exists;
         (self.arrived, self.passed) = (0, 0);
@@ -201,10 +225,9 @@ impl<'c> Warp<'c> {
         self.apart = false;
     }
 
-    /// Nothing has written the tracked registers of a function that begins.
+    /// The tracked registers of a function that begins.
     fn track(&mut self, code: &FunctionCode) {
-        let registers = 0..code.tracked.len() as u32;
-        self.tracked.extend(registers.map(|origin| TrackedRegister { written: 0, origin }));
+        self.tracked.extend(new_registers(code));
     }
 
     /// The thread of a lane.
@@ -278,12 +301,13 @@ impl<'c> Warp<'c> {
         joins.fold(0, |mask, join| mask | join.next.mask)
     }
 
-    /// Lanes of the kernel itself that wait at a join go on, as a split of their own. Returns whether there were any.
-    pub fn go_on_apart(&mut self) -> bool {
+    /// Lanes of the kernel itself that wait at such joins, by the program counter behind it, go on, as splits of their own. Returns whether there
+    /// were any.
+    pub fn go_on_apart(&mut self, at: impl Fn(u32) -> bool) -> bool {
         let mut any = false;
         for index in 0..self.joins.len() {
             let next = self.joins[index].next;
-            if next.mask != 0 && next.frame == 0 {
+            if next.mask != 0 && next.frame == 0 && at(next.pc) {
                 self.go_on_without_others(index as u32);
                 any = true;
             }
@@ -398,8 +422,8 @@ impl<'c> Warp<'c> {
             self.ended -= 1;
             let again = &mut self.frames[frame as usize];
             (again.caller, again.live) = (Some(split), true);
-            let tracked = self.tracked[again.tracked..].iter_mut().take(code.tracked.len());
-            tracked.zip(0..).for_each(|(register, origin)| *register = TrackedRegister { written: 0, origin });
+            let tracked = self.tracked[again.tracked..].iter_mut();
+            tracked.zip(new_registers(code)).for_each(|(register, new)| *register = new);
             return Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame });
         }
         if self.frames.len() as u32 >= CALL_DEPTH_LIMIT {
@@ -506,4 +530,13 @@ impl<'c> Warp<'c> {
     pub fn waits_for(&self, lane: u32) -> Option<Wait> {
         self.waiting.iter().find(|(split, _)| split.mask >> lane & 1 == 1).map(|&(_, wait)| wait)
     }
+}
+
+/// Nothing has written the tracked registers of a function that begins; those that matter only for what is loaded are written before they are
+/// read.
+fn new_registers(code: &FunctionCode) -> impl Iterator<Item = TrackedRegister> {
+    (0..).zip(&code.tracked_of_loaded).map(|(register, &of_loaded)| {
+        let written = if of_loaded { u32::MAX } else { 0 };
+        TrackedRegister { written, origin: Origin::Register(register) }
+    })
 }

@@ -1,7 +1,13 @@
 //! What threads have written of their local memory, for the sanitizer: reads of the rest are told.
 //!
-//! A value that goes as it is from one place of local memory to another takes with it what of it was written: what counts is
+//! A value that goes as it is from one place of local memory to another takes with it what of it was written, byte by byte: what counts is
 //! where it is used. If it goes elsewhere, the read is told.
+//!
+//! Any other load of what nothing wrote is no fault yet, either: the registers that it goes to count as unwritten from then on, and what is
+//! made of them (see `inspect`). Where such a value decides something, or leaves the thread, it is the load that is told. If it goes to local
+//! memory, that counts as unwritten again, with the same load to blame.
+
+use std::collections::HashMap;
 
 use ptx::Space;
 
@@ -23,6 +29,107 @@ pub(super) struct Incomplete {
     width: u32,
     /// The bytes that were written, a bit each.
     bytes: u16,
+}
+
+/// Loads of what nothing had written, of a warp.
+#[derive(Default)]
+pub(super) struct UnwrittenLoads {
+    /// By their instructions: one for each.
+    list: Vec<UnwrittenLoad>,
+    /// What the load that is being executed has loaded: not yet in `list`.
+    coming: Vec<LoadedBy>,
+    /// What the store that is about to be executed leaves in local memory.
+    pub storing: Option<Storing>,
+    /// Where such values are in local memory: the lane and the address, and the load that is to blame.
+    stored: HashMap<(usize, u64), u32>,
+}
+
+/// A load of what nothing had written.
+struct UnwrittenLoad {
+    place: u32,
+    width: u32,
+    /// The address that each lane has loaded from last.
+    addresses: Box<WideRow>,
+    /// The lanes that have, and those of which that was told.
+    lanes: u32,
+    told: u32,
+}
+
+/// What a lane has loaded, and the elements that nothing wrote.
+pub(super) struct LoadedBy {
+    pub lane: usize,
+    pub address: u64,
+    pub element: u32,
+    pub elements: u32,
+}
+
+/// What a store to local memory is about to store that nothing wrote.
+pub(super) struct Storing {
+    pub place: u32,
+    /// For each element, the lanes, and the load to blame.
+    pub elements: Vec<(u32, u32)>,
+}
+
+impl UnwrittenLoads {
+    /// The warp begins a block.
+    pub fn clear(&mut self) {
+        if self.any() {
+            *self = Self::default();
+        }
+    }
+
+    /// Whether there are any.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        !self.list.is_empty()
+    }
+
+    /// Whether the load that is being executed is one.
+    pub fn has_loaded(&self) -> bool {
+        !self.coming.is_empty()
+    }
+
+    /// What it has loaded, by lane.
+    pub fn take_loaded(&mut self) -> Vec<LoadedBy> {
+        std::mem::take(&mut self.coming)
+    }
+
+    /// The load that is to blame for what a lane has loaded, from here on: this one, or the one that the value was loaded by before it was
+    /// stored there.
+    pub fn blamed(&mut self, (place, width): (u32, u32), by: &LoadedBy, element: u32) -> u32 {
+        if let Some(&load) = self.stored.get(&(by.lane, by.address + u64::from(element * by.element))) {
+            return load;
+        }
+        let index = self.list.iter().position(|load| load.place == place).unwrap_or_else(|| {
+            self.list.push(UnwrittenLoad { place, width, addresses: Box::new([0; 32]), lanes: 0, told: 0 });
+            self.list.len() - 1
+        });
+        let load = &mut self.list[index];
+        if load.addresses[by.lane] != by.address {
+            load.told &= !(1 << by.lane);
+        }
+        load.lanes |= 1 << by.lane;
+        load.addresses[by.lane] = by.address;
+        index as u32
+    }
+}
+
+/// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Tells of each lane's load once.
+pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u32) {
+    let list = &mut warp.unwritten.list;
+    for lane in lanes(mask) {
+        let has = |load: &UnwrittenLoad| load.lanes >> lane & 1 == 1;
+        let others = || list.iter().position(|load| has(load) && load.told >> lane & 1 == 0);
+        let index = list.get(load as usize).filter(|load| has(load)).map(|_| load as usize).or_else(others);
+        let Some(load) = index.and_then(|index| list.get_mut(index)) else { continue };
+        if load.told >> lane & 1 == 0 {
+            load.told |= 1 << lane;
+            let (address, width) = (load.addresses[lane], load.width);
+            let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
+            checker.tell(kind, load.place, warp.index, lane as u32, Some(AccessAction::Read));
+            warp.local.mark(1 << lane, address, width);
+        }
+    }
 }
 
 /// An access of some lanes.
@@ -54,9 +161,14 @@ fn read(checker: &mut Checker, warp: &mut Warp, coming: &Coming, lane: usize, ad
     if copied.stored_at().is_some() {
         return warp.incomplete.push(value);
     }
-    let is_tolerable = || (0..width / element).all(|index| copied.has(index) || has(index * element, element));
-    if bytes != 0 && is_tolerable() {
+    // Parts of what is only moved may be padding.
+    let matters = |index: u32| !has(index * element, element) && !(bytes != 0 && copied.has(index));
+    let elements =
+        (0..width / element).filter(|&index| matters(index)).fold(0, |elements, index| elements | 1 << index);
+    if elements == 0 {
         warp.local.mark(1 << lane, address, width);
+    } else if copied.is_followed() {
+        warp.unwritten.coming.push(LoadedBy { lane, address, element, elements });
     } else {
         tell(checker, warp, &value);
     }
@@ -66,6 +178,9 @@ fn write(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
     for lane in lanes(mask) {
         warp.local.mark(1 << lane, addresses[lane], coming.width);
     }
+    if let Some(storing) = warp.unwritten.storing.take_if(|storing| storing.place == coming.place) {
+        store_unwritten(warp, coming, mask, addresses, &storing);
+    }
     if warp.incomplete.is_empty() {
         return;
     }
@@ -74,6 +189,18 @@ fn write(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
     for Incomplete { lane, bytes, .. } in stored {
         let missing = (0..coming.width).filter(|byte| bytes >> byte & 1 == 0);
         missing.for_each(|byte| warp.local.forget(lane, addresses[lane] + u64::from(byte)));
+    }
+}
+
+/// Lanes store values that nothing wrote.
+#[cold]
+fn store_unwritten(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow, storing: &Storing) {
+    for (index, &(unwritten, load)) in (0..).zip(&storing.elements) {
+        for lane in lanes(mask & unwritten) {
+            let address = addresses[lane] + index * u64::from(coming.element);
+            warp.unwritten.stored.insert((lane, address), load);
+            (0..u64::from(coming.element)).for_each(|byte| warp.local.forget(lane, address + byte));
+        }
     }
 }
 
@@ -93,6 +220,22 @@ pub(super) fn settle(worker: &mut Worker, warp: &mut Warp) {
     let Some(checker) = &mut worker.checker else { return };
     for value in std::mem::take(&mut warp.incomplete) {
         tell(checker, warp, &value);
+    }
+}
+
+/// A lane has printed what it has at these places, of so many bytes each, where nothing has written them.
+pub(super) fn printed(worker: &mut Worker, warp: &mut Warp, lane: usize, places: &[(u64, u32)], counter: u32) {
+    let Some(checker) = &mut worker.checker else { return };
+    for &(address, width) in places {
+        match warp.unwritten.stored.get(&(lane, address)) {
+            Some(&load) => matters(checker, warp, load, 1 << lane),
+            None if !warp.local.has(lane, address, width) => {
+                let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
+                checker.tell(kind, counter, warp.index, lane as u32, Some(AccessAction::Read));
+            }
+            None => {}
+        }
+        warp.local.mark(1 << lane, address, width);
     }
 }
 

@@ -110,7 +110,8 @@ pub(crate) struct Copied(u32);
 
 impl Copied {
     const IN_PLACE: u32 = 1 << 7;
-    const PLACE: u32 = 8;
+    const FOLLOWED: u32 = 1 << 8;
+    const PLACE: u32 = 9;
 
     /// An element is read only to be stored elsewhere, or not used at all.
     pub fn add(&mut self, element: usize) {
@@ -125,6 +126,16 @@ impl Copied {
     /// Whether the value goes back to where it came from, with some of its bits replaced, and nowhere else.
     pub fn is_in_place(self) -> bool {
         self.0 & Self::IN_PLACE != 0
+    }
+
+    /// Whether the registers that it goes to are followed, so that it is no fault yet if nothing wrote it.
+    pub fn is_followed(self) -> bool {
+        self.0 & Self::FOLLOWED != 0
+    }
+
+    /// They are.
+    pub fn follow(&mut self) {
+        self.0 |= Self::FOLLOWED;
     }
 
     /// The instruction that stores it as it is, where nothing else uses it: an index in [`Code::places`].

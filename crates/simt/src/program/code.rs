@@ -15,7 +15,7 @@ use super::inspection::Inspections;
 use super::matrix::Matrix;
 use super::texture::{Fetch, Query, SurfaceAccess};
 use crate::InstructionInfo;
-use crate::lanes::{Handler, Operands};
+use crate::lanes::{ALWAYS, Handler, Operands};
 
 /// Program counter: the end of the function.
 pub(crate) const RETURN: u32 = u32::MAX;
@@ -47,6 +47,14 @@ pub(crate) struct Code {
     pub ordered: bool,
 }
 
+impl Code {
+    /// Whether lanes that go on there have nothing before them but their end.
+    pub fn ends_at(&self, pc: u32) -> bool {
+        let next = self.instructions.get(pc as usize).map(|next| (&next.action, next.guard));
+        matches!(next, None | Some((Action::Return { .. } | Action::Exit, ALWAYS)))
+    }
+}
+
 /// A function in [`Code`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionCode {
@@ -64,6 +72,8 @@ pub(crate) struct FunctionCode {
     /// The names of the registers that may be read before anything wrote them, and of those whose values may be made of such
     /// ones; `None` is the carry flag. Words of `.param` variables are among them.
     pub tracked: Vec<Option<Arc<str>>>,
+    /// For each of these, whether only what is loaded from memory may make it one.
+    pub tracked_of_loaded: Vec<bool>,
     /// For each word of each parameter and of each result, its index there; empty if none is tracked.
     pub tracked_parameters: Vec<Vec<Option<u32>>>,
     pub tracked_results: Vec<Vec<Option<u32>>>,

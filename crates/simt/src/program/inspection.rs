@@ -43,12 +43,23 @@ impl Inspections {
 pub(crate) struct Inspection {
     /// Registers that nothing may have written.
     pub registers: Option<Box<RegisterFlow>>,
+    /// Of a load, the register that each element goes to, where it matters whether anything wrote what is loaded.
+    pub loaded: Option<Box<[Option<Tracked>]>>,
     /// What a call passes and gets, of what nothing may have written.
     pub call: Option<Box<CallFlow>>,
     /// Registers that a product of a warpgroup may hold.
     pub held: Option<Box<Held>>,
     /// An operand for which the result may be open.
     pub rule: Option<Rule>,
+}
+
+impl Inspection {
+    /// Whether there is nothing to do as long as a warp has loaded nothing that is not written.
+    #[inline(always)]
+    pub fn is_of_loaded(&self) -> bool {
+        let Self { registers, loaded: _, call: _, held, rule } = self;
+        held.is_none() && rule.is_none() && registers.as_ref().is_none_or(|flow| flow.of_loaded)
+    }
 }
 
 /// A tracked register of a function, or a tracked word of a `.param` variable: its index in
@@ -64,6 +75,8 @@ pub(crate) struct RegisterFlow {
     pub uses: Vec<(Tracked, RegisterUse)>,
     /// The elements of a store, which matters if nothing wrote any of them.
     pub stored: Vec<Tracked>,
+    /// Of a store that may go to local memory, its step, and each of its elements: what nothing wrote counts as unwritten there.
+    pub kept: Option<(u32, Vec<Option<Tracked>>)>,
     /// Registers whose values are made of others'.
     pub moves: Vec<Move>,
     /// Registers that are written.
@@ -72,6 +85,17 @@ pub(crate) struct RegisterFlow {
     pub exchanges: Option<(Tracked, Tracked)>,
     /// A register that loses its value: the carry flag, at a call.
     pub forgets: Option<Tracked>,
+    /// Whether all of these registers are written, but for what is loaded from memory.
+    pub of_loaded: bool,
+}
+
+impl RegisterFlow {
+    /// Whether there is nothing to look at.
+    pub fn is_empty(&self) -> bool {
+        let Self { guard, uses, stored, kept, moves, writes, exchanges, forgets, of_loaded: _ } = self;
+        let lists = [uses.is_empty(), stored.is_empty(), moves.is_empty(), writes.is_empty()];
+        lists == [true; 4] && kept.is_none() && guard.is_none() && exchanges.is_none() && forgets.is_none()
+    }
 }
 
 /// What a call does with tracked values: for each word of each argument, and of each result, the caller's.

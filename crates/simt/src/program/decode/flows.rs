@@ -112,9 +112,32 @@ pub(super) struct Flows<'m> {
     /// The row of each register.
     pub rows: Vec<u32>,
     pub words: Words,
+    /// Whether what is loaded from local memory is followed: the kernel has some.
+    pub follows_local: bool,
 }
 
 impl Flows<'_> {
+    /// Whether an instruction's access may be to local memory that is followed.
+    pub fn may_be_local(&self, space: Space) -> bool {
+        self.follows_local && matches!(space, Space::Local | Space::Generic)
+    }
+
+    /// The registers that get what a load has loaded, of which nobody knows beforehand whether anything wrote it.
+    pub fn loaded(&self, position: usize) -> &[ptx::Destination] {
+        match &self.body[position].op {
+            Op::Load { space, dsts, .. } if self.may_be_local(*space) => dsts,
+            _ => &[],
+        }
+    }
+
+    /// What a store may leave in local memory.
+    pub fn kept(&self, position: usize) -> Vec<Option<usize>> {
+        match &self.body[position].op {
+            Op::Store { space, srcs, .. } if self.may_be_local(*space) => srcs.iter().map(register).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The number of the carry flag.
     pub fn carry(&self) -> usize {
         self.function.registers.len()

@@ -1,6 +1,6 @@
 //! Texture and surface instructions.
 
-use ptx::{Destination, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
+use ptx::{Destination, Geometry, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
 
 use super::super::code::{Action, Constant};
 use super::super::texture::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
@@ -55,6 +55,9 @@ impl FunctionDecoder<'_, '_> {
     }
 
     fn fetch(&mut self, fetch: &TextureFetch) -> Decoded<Fetch> {
+        if let geometry @ (Geometry::Cube | Geometry::CubeArray) = fetch.place.geometry {
+            return Err(LoadErrorReason::Unsupported { what: format!("tex.{}", geometry.name()) });
+        }
         let words = |decoder: &mut Self, list: &[Operand], ty| {
             list.iter().map(|&operand| decoder.word(operand, ty)).collect::<Decoded<Vec<u32>>>()
         };

@@ -48,7 +48,7 @@ impl<'m> Searched<'m> {
         };
         let (passed, returned) = (of(&function.parameters), of(&function.results));
         let (uses, rows) = (std::mem::take(&mut decoder.uses), decoder.rows.clone());
-        let flows = Flows { module, function, body, uses, rows, words };
+        let flows = Flows { module, function, body, uses, rows, words, follows_local: false };
         let exposed = flows.exposed(ways);
         // A shuffle may read what another lane has not written; the frames of callees are not looked at here.
         let is_of_others = |instruction: &Instruction| matches!(instruction.op, Op::Shuffle { .. } | Op::Call { .. });
@@ -74,23 +74,58 @@ impl<'m> Searched<'m> {
                 }
             }
         }
+        for position in 0..flows.body.len() {
+            flows.loaded(position).iter().flatten().for_each(|register| reached[register.index()] = true);
+        }
         flows.spread(&mut reached);
         reached
     }
 }
 
+/// Whether threads of the kernel have local memory.
+fn has_local(builder: &Builder<'_>, all: &[Searched<'_>]) -> bool {
+    let allocates = |instruction: &Instruction| matches!(instruction.op, Op::StackAllocate { .. });
+    builder.functions.iter().any(|function| function.local > 0)
+        || all.iter().any(|searched| searched.flows.body.iter().any(allocates))
+}
+
 /// Tells the sanitizer what to look at in the functions of a kernel.
 pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
-    let by_handle = std::mem::take(&mut builder.by_handle);
-    let index = |handle: Handle<ptx::Function>| by_handle.get(&handle.index()).map(|&index| index as usize);
+    let always = reach(builder, &mut all);
+    let follows_local = has_local(builder, &all);
+    let reached = if follows_local {
+        all.iter_mut().for_each(|searched| searched.flows.follows_local = true);
+        reach(builder, &mut all)
+    } else {
+        always.clone()
+    };
+    for (function, (searched, reached)) in all.iter().zip(&reached).enumerate() {
+        if reached.contains(&true) || follows_local {
+            let found = Found { exposed: &searched.exposed, always: &always[function], reached };
+            searched.flows.inspect(builder, function, &searched.starts, &found);
+        }
+    }
+}
+
+/// What is known of the values of a function.
+struct Found<'f> {
+    exposed: &'f [bool],
+    /// Those that may be made of registers which nothing wrote.
+    always: &'f [bool],
+    /// Those that may be made of these, or of memory which nothing wrote.
+    reached: &'f [bool],
+}
+
+/// For each function, the values that nothing may have written, or that may be made of such.
+fn reach(builder: &Builder<'_>, all: &mut [Searched<'_>]) -> Vec<Vec<bool>> {
+    let index = |handle: Handle<ptx::Function>| builder.by_handle.get(&handle.index()).map(|&index| index as usize);
     // What is passed and returned is found round by round, until there is no more of it.
-    let mut reached: Vec<Vec<bool>>;
     loop {
         let returns = |handle, result: usize, word: usize| {
             let returned = index(handle).map(|index| &all[index].returned);
             returned.is_some_and(|returned| returned.get(result).and_then(|words| words.get(word)) == Some(&true))
         };
-        reached = all.iter().map(|searched| searched.reached(returns)).collect();
+        let reached: Vec<Vec<bool>> = all.iter().map(|searched| searched.reached(returns)).collect();
         let mut is_news = false;
         for caller in 0..all.len() {
             if !reached[caller].contains(&true) {
@@ -116,15 +151,9 @@ pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
             }
         }
         if !is_news {
-            break;
+            return reached;
         }
     }
-    for (function, (searched, reached)) in all.iter().zip(&reached).enumerate() {
-        if reached.contains(&true) {
-            searched.flows.inspect(builder, function, (&searched.starts, &searched.exposed), reached);
-        }
-    }
-    builder.by_handle = by_handle;
 }
 
 impl Flows<'_> {
@@ -220,7 +249,7 @@ impl Flows<'_> {
 
     /// For each value that nothing may have written and that may matter somewhere, a number. What goes to other functions and to callers
     /// may matter there.
-    fn numbers(&self, exposed: &[bool], reached: &[bool]) -> Vec<Option<Tracked>> {
+    fn numbers(&self, &Found { exposed, reached, .. }: &Found) -> Vec<Option<Tracked>> {
         let carry = self.carry();
         let mut makers = vec![Vec::new(); self.count()];
         let mut matters = vec![false; self.count()];
@@ -234,7 +263,8 @@ impl Flows<'_> {
             }
             let guard = instruction.guard.map(|guard| guard.register.index());
             let stored = stored.iter().copied().filter(|_| stored.iter().all(|&element| reached[element]));
-            for value in guard.into_iter().chain(uses.iter().map(|&(value, _)| value)).chain(stored) {
+            let kept = self.kept(position).into_iter().flatten();
+            for value in guard.into_iter().chain(uses.iter().map(|&(value, _)| value)).chain(stored).chain(kept) {
                 matters[value] = true;
             }
             if let Some(Passed { arguments, .. }) = self.passed(&instruction.op) {
@@ -262,27 +292,25 @@ impl Flows<'_> {
     }
 
     /// Tells the sanitizer what to look at in a function: its index, and the steps of its instructions.
-    fn inspect(
-        &self,
-        builder: &mut Builder<'_>,
-        function: usize,
-        (starts, exposed): (&[u32], &[bool]),
-        reached: &[bool],
-    ) {
-        let numbers = self.numbers(exposed, reached);
+    fn inspect(&self, builder: &mut Builder<'_>, function: usize, starts: &[u32], found: &Found) {
+        let numbers = self.numbers(found);
+        self.follow_loads(builder, starts, &numbers);
         if numbers.iter().all(Option::is_none) {
             return;
         }
         for (position, steps) in starts.windows(2).enumerate() {
             let &[start, end] = steps else { continue };
-            let flow = self.of(position, &numbers);
+            let mut flow = self.of(position, &numbers, found.always);
+            let kept: Vec<Option<Tracked>> =
+                self.kept(position).into_iter().map(|value| value.and_then(|value| numbers[value])).collect();
+            let mut steps = start..end;
+            let store = steps.find(|&step| matches!(action(builder, step), Some(Action::Store(_))));
+            flow.kept = store.filter(|_| kept.iter().any(Option::is_some)).map(|store| (store, kept));
             // An instruction of which nothing is left is no step.
-            if start < end && flow != RegisterFlow::default() {
+            if start < end && !flow.is_empty() {
                 builder.inspections.entry(start).registers = Some(Box::new(flow));
             }
-            let call = (start..end).find(|&step| {
-                matches!(builder.instructions.get(step as usize).map(|step| &step.action), Some(Action::Call(_)))
-            });
+            let call = (start..end).find(|&step| matches!(action(builder, step), Some(Action::Call(_))));
             if let (Some(step), Some(passed)) = (call, self.passed(&self.body[position].op)) {
                 let numbered = |lists: Vec<Vec<Option<usize>>>| -> Vec<Vec<Option<Tracked>>> {
                     let list = |words: Vec<Option<usize>>| words.into_iter().map(|word| numbers[word?]).collect();
@@ -298,6 +326,8 @@ impl Flows<'_> {
         let names = registers().map(|(_, register)| Some(Arc::from(register.name.as_str()))).chain([None]);
         let names = names.chain(self.words.names.iter().cloned().map(Some));
         frame.tracked = names.zip(&numbers).filter(|(_, number)| number.is_some()).map(|(name, _)| name).collect();
+        let tracked = numbers.iter().zip(found.always).filter(|(number, _)| number.is_some());
+        frame.tracked_of_loaded = tracked.map(|(_, always)| !always).collect();
         let words = |variables: &[Handle<ptx::Variable>]| -> Vec<Vec<Option<Tracked>>> {
             variables.iter().map(|&variable| self.words.of(variable).map(|word| numbers[word]).collect()).collect()
         };
@@ -310,8 +340,29 @@ impl Flows<'_> {
         frame.never_written = never.map(|(_, register)| register.name.clone()).collect();
     }
 
+    /// Says of loads from local memory where what they load goes.
+    fn follow_loads(&self, builder: &mut Builder<'_>, starts: &[u32], numbers: &[Option<Tracked>]) {
+        for (position, steps) in starts.windows(2).enumerate() {
+            let (loaded, &[start, end]) = (self.loaded(position), steps) else { continue };
+            if loaded.is_empty() {
+                continue;
+            }
+            let mut steps = start..end;
+            let Some(step) = steps.find(|&step| matches!(action(builder, step), Some(Action::Load(_)))) else {
+                continue;
+            };
+            if let Some(Action::Load(load)) = builder.instructions.get_mut(step as usize).map(|step| &mut step.action) {
+                load.copied.follow();
+            }
+            let loaded: Vec<Option<Tracked>> = loaded.iter().map(|dst| numbers[dst.as_ref()?.index()]).collect();
+            if loaded.iter().any(Option::is_some) {
+                builder.inspections.entry(step).loaded = Some(loaded.into());
+            }
+        }
+    }
+
     /// What the sanitizer has to know of an instruction.
-    fn of(&self, position: usize, numbers: &[Option<Tracked>]) -> RegisterFlow {
+    fn of(&self, position: usize, numbers: &[Option<Tracked>], always: &[bool]) -> RegisterFlow {
         let Instruction { guard, op, .. } = &self.body[position];
         let Flow { uses, stored, makes } = self.flow(position);
         let number = |value: usize| numbers[value];
@@ -324,11 +375,16 @@ impl Flows<'_> {
         let all = |values: &[usize]| values.iter().map(|&value| number(value)).collect::<Option<Vec<_>>>();
         let mut flow = RegisterFlow {
             guard: guard.and_then(|guard| number(guard.register.index())),
-            uses: uses.into_iter().filter_map(|(value, to)| Some((number(value)?, to))).collect(),
+            uses: uses.iter().filter_map(|&(value, to)| Some((number(value)?, to))).collect(),
             // One that is always written is enough.
             stored: all(&stored).unwrap_or_default(),
             ..RegisterFlow::default()
         };
+        let guard = guard.map(|guard| guard.register.index());
+        let made = makes.iter().flat_map(|(to, made)| made.sources().into_iter().chain([*to]));
+        let carry = matches!(op, Op::Carry { .. } | Op::Call { .. }).then_some(self.carry());
+        let used = uses.iter().map(|&(value, _)| value).chain(stored).chain(guard).chain(carry);
+        flow.of_loaded = used.chain(made).all(|value| number(value).is_none() || !always[value]);
         for (to, made) in makes {
             let Some(to) = number(to) else { continue };
             let merge = match made {
@@ -374,4 +430,9 @@ impl Flows<'_> {
         }
         flow
     }
+}
+
+/// What a step does.
+fn action<'b>(builder: &'b Builder<'_>, step: u32) -> Option<&'b Action> {
+    builder.instructions.get(step as usize).map(|step| &step.action)
 }
