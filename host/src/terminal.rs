@@ -18,7 +18,8 @@ pub(crate) fn width() -> usize {
     told.filter(|&columns| columns > 0).or_else(measured).unwrap_or(USUAL_WIDTH).max(NARROWEST)
 }
 
-/// A text in lines of at most `first` columns, and of at most `others` from the second on. They end at spaces where they can.
+/// A text in lines of at most `first` columns, and of at most `others` from the second on. They end at spaces where they can, else behind a bracket
+/// or a comma.
 pub(crate) fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest: Vec<char> = text.trim_end().chars().collect();
@@ -27,7 +28,10 @@ pub(crate) fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
         // Not within the indentation.
         let start = rest.iter().take_while(|c| c.is_whitespace()).count();
         let space = (start + 1..=room).rev().find(|&at| rest[at] == ' ');
-        let next = rest.split_off(space.unwrap_or(room));
+        // Code has long words; rather than a line that is nearly empty, one that ends within such a word.
+        let within = || (start + 1..=room).rev().find(|&at| matches!(rest[at - 1], '(' | ')' | ',' | ']'));
+        let end = space.filter(|&at| 2 * at >= room).or_else(within).or(space);
+        let next = rest.split_off(end.unwrap_or(room));
         lines.push(rest.iter().collect::<String>().trim_end().to_owned());
         rest = next.into_iter().skip_while(|&c| c == ' ').collect();
         room = others.max(1);
@@ -46,6 +50,10 @@ mod tests {
         assert_eq!(folded("let x = y + z;", 8, 4), ["let x =", "y +", "z;"]);
         assert_eq!(folded("    abcdefgh i", 8, 4), ["    abcd", "efgh", "i"]);
         assert_eq!(folded("\u{e9}\u{e9}\u{e9}\u{e9}", 3, 3), ["\u{e9}\u{e9}\u{e9}", "\u{e9}"]);
+        assert_eq!(
+            folded("|y| *input.get_unchecked(at(tile.row", 30, 30),
+            ["|y| *input.get_unchecked(at(", "tile.row"]
+        );
         assert_eq!(folded("", 3, 3), [""]);
         assert_eq!(folded("ab", 0, 0), ["a", "b"]);
     }

@@ -305,7 +305,7 @@ fn lines_show_where_the_sectors_go() {
 
 #[test]
 fn loads_and_stores_of_a_line_are_counted_apart() {
-    let text = output("offset --offset 1 --size 4096 --device sim --lines");
+    let text = output("offset --offset 1 --device sim --lines");
     let read = text.split_once("\nread+1, line by line:\n").expect("the lines").1;
     let line = read.split_once("*c.add(i) = ").expect("the line that does it").1;
     let accesses: Vec<&str> = line.lines().skip(1).take(2).map(str::trim).collect();
