@@ -162,7 +162,7 @@ fn read(checker: &mut Checker, warp: &mut Warp, coming: &Coming, lane: usize, ad
         return warp.incomplete.push(value);
     }
     // Parts of what is only moved may be padding.
-    let matters = |index: u32| !has(index * element, element) && !(bytes != 0 && copied.has(index));
+    let matters = |index: u32| !(has(index * element, element) || bytes != 0 && copied.has(index));
     let elements =
         (0..width / element).filter(|&index| matters(index)).fold(0, |elements, index| elements | 1 << index);
     if elements == 0 {
