@@ -1,5 +1,6 @@
 use simt::Report;
 
+use super::text::TITLES;
 use super::*;
 
 /// A kernel whose second store is a column of a matrix, in lines 3 and 9 of a file, if it says so. Its last store has no line but
@@ -69,8 +70,6 @@ fn several_launches_are_added_up() {
 fn lines_stand_in_the_order_of_the_source_and_loads_and_stores_apart() {
     let text = lines(true, None).text(100);
     let expected = "\
-              warp active
-  line instructions  lanes
 no/such/kernel.rs
      2            8   32.0
      3            2   32.0
@@ -86,7 +85,7 @@ no/such/kernel.rs
 no/such/kernel.rs was not found, so its text is missing: run this in the folder where that path
 starts, or below it.
 ";
-    assert_eq!(text, expected);
+    assert_eq!(text, format!("{TITLES}{expected}"));
 }
 
 #[test]
@@ -128,13 +127,11 @@ fn the_rows_add_up_to_the_launch() {
 fn without_locations_the_ptx_is_listed() {
     let text = lines(false, Some(1)).text(100);
     let expected = "\
-              warp active
-  line instructions  lanes
 k.ptx
     17            2   32.0  st.global.u32 [%rd4], %r1;
                   2         = global stores: 32.0 sectors per request
 ";
-    assert_eq!(text, expected);
+    assert_eq!(text, format!("{TITLES}{expected}"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::units;
 /// A line that did nothing is shown if it stands between two that did something and are at most this far apart.
 const NEAR: u32 = 4;
 
-const TITLES: &str = concat!(
+pub(super) const TITLES: &str = concat!(
     "              warp active\n", //
     "  line instructions  lanes\n",
 );
