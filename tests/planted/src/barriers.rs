@@ -120,11 +120,11 @@ pub unsafe fn sync_in_both_branches(output: *mut u32) {
     let t = in_block();
     if t < 16 {
         *output.add(t) = 1;
-        thread::sync_threads(); //~ sync: barrier
+        thread::sync_threads();
         *output.add(t) += 2;
     } else {
         *output.add(t) = 3;
-        thread::sync_threads();
+        thread::sync_threads(); //~ sync: barrier
         *output.add(t) += 5;
     }
 }
