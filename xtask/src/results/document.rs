@@ -123,7 +123,7 @@ fn twins(text: &mut String, results: &Results, nvcc: &str) {
     );
     match above.as_slice() {
         [] => {
-            let _ = write!(text, " No kernel takes more than {BOUND} times nvcc's time.\n");
+            let _ = writeln!(text, " No kernel takes more than {BOUND} times nvcc's time.");
         }
         above => {
             let _ = write!(text, "\n\n{}\n", wrapped(&format!("Above {BOUND}: {}.", above.join(", "))));
