@@ -10,12 +10,12 @@ const NARROWEST: usize = 40;
 
 /// Columns of the standard output: `COLUMNS` if it is set, else the terminal's, else 100.
 pub(crate) fn width() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     let measured = || {
         let terminal = stdout().is_terminal().then(|| terminal_size::terminal_size_of(stdout())).flatten();
         terminal.map(|(terminal_size::Width(columns), _)| usize::from(columns))
     };
-    told.filter(|&columns| columns > 0).or_else(measured).unwrap_or(USUAL_WIDTH).max(NARROWEST)
+    asked.filter(|&columns| columns > 0).or_else(measured).unwrap_or(USUAL_WIDTH).max(NARROWEST)
 }
 
 /// A text in lines of at most `first` columns, and of at most `others` from the second on. They end at spaces where they can, else behind a bracket

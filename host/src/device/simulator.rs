@@ -43,7 +43,7 @@ fn refused(name: &str, error: &simt::LoadError) -> Error {
 }
 
 /// The trap with the names of kernel and function as programmers know them.
-fn told(trap: &Trap) -> Trap {
+fn with_shown_names(trap: &Trap) -> Trap {
     let shown = |symbol: &str| names::shown(symbol).into_owned();
     Trap { kernel: shown(&trap.kernel), function: shown(&trap.function), ..trap.clone() }
 }
@@ -297,7 +297,7 @@ impl Backend for Simulator {
         }
         let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => {
-                let mut fault = one_line(&told(&trap).to_string());
+                let mut fault = one_line(&with_shown_names(&trap).to_string());
                 fault += waiting_advice(&trap.kind, config);
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
                     // The model alone might have come to an end.

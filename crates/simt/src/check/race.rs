@@ -68,7 +68,7 @@ pub(crate) struct Races {
     pub(super) map_acquisitions: MapAcquisitions,
     interval: Interval,
     keeps_intervals: bool,
-    /// Whether strong accesses are told of that are no data race, but order less than they seem to.
+    /// Whether strong accesses are reported that do not race, but order less than they seem to.
     pub(super) strict: bool,
     pub(super) shared: Shadow,
     /// One for each allocation.

@@ -42,7 +42,7 @@ pub(crate) struct Launched<'l> {
     pub step_limit: u64,
     /// Whether all blocks are there at once.
     pub cooperative: bool,
-    /// Where the grid's workspace is; 0: there is none.
+    /// The address of the grid's workspace, or 0 if there is none.
     workspace: u64,
     pub multiprocessors: u32,
     kernel: &'l str,

@@ -89,14 +89,14 @@ impl<'l> Together<'l> {
     fn run(&mut self) -> Result<(), Stop> {
         let clusters = self.launched.clusters();
         let at_once = if self.launched.cooperative { clusters } else { 1 };
-        let told_each = (clusters / 64).clamp(1, 64);
+        let per_report = (clusters / 64).clamp(1, 64);
         while self.ended < clusters {
             if self.running() == 0 {
                 self.take_up(at_once);
             }
-            let ended_before = self.ended / told_each;
+            let ended_before = self.ended / per_report;
             let changed = self.round()?;
-            if self.ended / told_each > ended_before || self.ended == clusters {
+            if self.ended / per_report > ended_before || self.ended == clusters {
                 self.launched.tell_progress(self.ended * u64::from(self.launched.blocks_per_cluster));
             }
             if changed {

@@ -1,10 +1,10 @@
-//! What threads have written of their local memory, for the sanitizer: reads of the rest are told.
+//! What threads have written of their local memory, for the sanitizer: reads of the rest are reported.
 //!
 //! A value that goes as it is from one place of local memory to another takes with it what of it was written, byte by byte: what counts is
-//! where it is used. If it goes elsewhere, the read is told.
+//! where it is used. If it goes elsewhere, the read is reported.
 //!
 //! Any other load of what nothing wrote is no fault yet, either: the registers that it goes to count as unwritten from then on, and what is
-//! made of them (see `inspect`). Where such a value decides something, or leaves the thread, it is the load that is told. If it goes to local
+//! made of them (see `inspect`). Where such a value decides something, or leaves the thread, the load is reported. If it goes to local
 //! memory, that counts as unwritten again, with the same load to blame.
 
 use std::collections::HashMap;
@@ -50,9 +50,9 @@ struct UnwrittenLoad {
     width: u32,
     /// The address that each lane has loaded from last.
     addresses: Box<WideRow>,
-    /// The lanes that have, and those of which that was told.
+    /// The lanes that have, and those of them that were reported.
     lanes: u32,
-    told: u32,
+    reported: u32,
 }
 
 /// What a lane has loaded, and the elements that nothing wrote.
@@ -101,12 +101,12 @@ impl UnwrittenLoads {
             return load;
         }
         let index = self.list.iter().position(|load| load.place == place).unwrap_or_else(|| {
-            self.list.push(UnwrittenLoad { place, width, addresses: Box::new([0; 32]), lanes: 0, told: 0 });
+            self.list.push(UnwrittenLoad { place, width, addresses: Box::new([0; 32]), lanes: 0, reported: 0 });
             self.list.len() - 1
         });
         let load = &mut self.list[index];
         if load.addresses[by.lane] != by.address {
-            load.told &= !(1 << by.lane);
+            load.reported &= !(1 << by.lane);
         }
         load.lanes |= 1 << by.lane;
         load.addresses[by.lane] = by.address;
@@ -119,11 +119,11 @@ pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u
     let list = &mut warp.unwritten.list;
     for lane in lanes(mask) {
         let has = |load: &UnwrittenLoad| load.lanes >> lane & 1 == 1;
-        let others = || list.iter().position(|load| has(load) && load.told >> lane & 1 == 0);
+        let others = || list.iter().position(|load| has(load) && load.reported >> lane & 1 == 0);
         let index = list.get(load as usize).filter(|load| has(load)).map(|_| load as usize).or_else(others);
         let Some(load) = index.and_then(|index| list.get_mut(index)) else { continue };
-        if load.told >> lane & 1 == 0 {
-            load.told |= 1 << lane;
+        if load.reported >> lane & 1 == 0 {
+            load.reported |= 1 << lane;
             let (address, width) = (load.addresses[lane], load.width);
             let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
             checker.tell(kind, load.place, warp.index, lane as u32, Some(AccessAction::Read));
