@@ -232,8 +232,10 @@ impl CudaBuilder {
         let printed = target_dir.join(name("llc.ptx"));
 
         let read = |path: &Path| fs::read_to_string(path).map_err(CudaBuilderError::io("read", path));
-        let rewritten = ir::rewrite(&read(&from_rustc)?)?;
+        let needed = ir::reachable(&read(&from_rustc)?);
+        fs::write(&from_rustc, &needed).map_err(CudaBuilderError::io("write", &from_rustc))?;
         self.keep(&from_rustc, &name("1-rustc.ll"))?;
+        let rewritten = ir::rewrite(&needed)?;
         if rewritten.kernels.is_empty() {
             return Err(CudaBuilderError::NoKernels { package: workspace.package.clone() });
         }

@@ -14,7 +14,8 @@
 //!
 //! 1. [`toolchain`] finds the compiler;
 //! 2. `rustc` runs it through cargo, with `core` built from source, and gets one module of textual LLVM IR;
-//! 3. `ir` moves variables to the address spaces that Rust has no words for, and puts launch bounds on kernels;
+//! 3. `ir` drops what no kernel needs, moves variables to the address spaces that Rust has no words for, and puts launch
+//!    bounds on kernels;
 //! 4. `llvm` runs `opt` and `llc`;
 //! 5. `ptx` tidies the PTX (each instruction is blamed on a line of the kernel crate) and checks it (a shared variable
 //!    is reached by nothing but `.shared` accesses);

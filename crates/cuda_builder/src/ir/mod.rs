@@ -8,8 +8,10 @@ mod definition;
 mod files;
 mod lexer;
 mod names;
+mod reachable;
 mod rewrite;
 
 pub(crate) use names::demangle;
+pub(crate) use reachable::reachable;
 pub use rewrite::{RewriteError, Space};
 pub(crate) use rewrite::{Variable, rewrite};
