@@ -1,0 +1,174 @@
+//! `cargo learn check`: proves of each exercise that it can be solved, and not by accident.
+//!
+//! The starter fails, for the reason that `starter_fails` names; it misses each goal but those that it may meet (`also = true`). The
+//! solution passes, with several seeds. Each wrong solution fails, and the report has the words of its first line. Texts fit in 100
+//! columns.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::Args;
+
+use crate::compile::Compiler;
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::exercise::{Exercise, Task};
+use crate::judge::{Judging, judge};
+use crate::report::{Report, WIDTH, several};
+use crate::verdict::Verdict;
+
+/// Seeds with which a solution must pass.
+const SEEDS: [u64; 3] = [1, 20, 300];
+
+/// Options of `check`.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// The exercises to check [default: all]
+    names: Vec<String>,
+    /// Exercises that are checked at the same time [default: as many as there are cores]
+    #[arg(long, value_name = "NUMBER")]
+    jobs: Option<usize>,
+}
+
+/// Runs the check: whether all is well.
+pub fn check(course: &Course, options: &Options) -> Result<bool> {
+    let names: Vec<&str> = match options.names.is_empty() {
+        true => course.names().collect(),
+        false => options.names.iter().map(String::as_str).collect(),
+    };
+    let jobs = options
+        .jobs
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+        .clamp(1, names.len().max(1));
+    let (next, bad) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let failure: Mutex<Option<Error>> = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for job in 0..jobs {
+            let (names, next, bad, failure) = (&names, &next, &bad, &failure);
+            scope.spawn(move || {
+                let work = || -> Result<()> {
+                    let compiler = Compiler::new(&course.root, job, false)?;
+                    while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let problems = match course.exercise(name) {
+                            Ok(exercise) => problems(&exercise, &compiler)?,
+                            Err(error) => vec![error.to_string()],
+                        };
+                        report(name, &problems);
+                        bad.fetch_add(usize::from(!problems.is_empty()), Ordering::Relaxed);
+                    }
+                    Ok(())
+                };
+                if let Err(error) = work() {
+                    // The other jobs end, too.
+                    next.store(names.len(), Ordering::Relaxed);
+                    *failure.lock().expect("no job panics with the lock held") = Some(error);
+                }
+            });
+        }
+    });
+    if let Some(error) = failure.into_inner().expect("no job panics with the lock held") {
+        return Err(error);
+    }
+    let bad = bad.into_inner();
+    match bad {
+        0 => anstream::println!(
+            "\n{} checked: all can be solved, and none by accident.",
+            several(names.len(), "exercise")
+        ),
+        _ => anstream::println!("\n{bad} of {} must be corrected.", several(names.len(), "exercise")),
+    }
+    Ok(bad == 0)
+}
+
+fn report(name: &str, problems: &[String]) {
+    match problems {
+        [] => anstream::println!("   ok  {name}"),
+        _ => anstream::println!(
+            "wrong  {name}\n{}",
+            problems.iter().map(|problem| format!("       {problem}\n")).collect::<String>().trim_end()
+        ),
+    }
+}
+
+/// What is wrong with an exercise. An error is one that no exercise is to blame for.
+fn problems(exercise: &Exercise, compiler: &Compiler) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    match examine(exercise, compiler, &mut problems) {
+        Ok(()) => {}
+        Err(error @ (Error::Exercise { .. } | Error::File { .. })) => problems.push(error.to_string()),
+        Err(other) => return Err(other),
+    }
+    Ok(problems)
+}
+
+fn examine(exercise: &Exercise, compiler: &Compiler, problems: &mut Vec<String>) -> Result<()> {
+    let hints = exercise.hints()?;
+    if !(2..=5).contains(&hints.len()) {
+        problems.push(format!("hints.md has {}, and should have 2 to 5", several(hints.len(), "hint")));
+    }
+    for seed in SEEDS {
+        let file = exercise.solution_file();
+        let (verdict, text) = judged(exercise, &file, compiler, seed)?;
+        if !verdict.passed() {
+            problems.push(format!("the solution fails (seed {seed}):\n{text}"));
+            break;
+        }
+    }
+    let starter = exercise.starter_file();
+    let (verdict, text) = judged(exercise, &starter, compiler, SEEDS[0])?;
+    must_fail("the starter", &verdict, &text, &exercise.goals.starter_fails, problems);
+    let met = verdict.goals.iter().filter(|result| result.met && !result.also);
+    if exercise.goals.task == Task::Fast {
+        problems.extend(met.map(|result| {
+            format!("the starter meets the goal `{}` already: say also = true, or drop it", result.goal)
+        }));
+    }
+    let wrong = exercise.wrong_files()?;
+    if wrong.len() < 2 {
+        problems.push(format!("wrong/ has {}, and should have two or more", several(wrong.len(), "file")));
+    }
+    for file in &wrong {
+        let name = format!("wrong/{}", file.file_name().unwrap_or_default().to_string_lossy());
+        let Some(words) = expected(file)? else {
+            problems.push(format!("{name} does not begin with `// fails: WORDS`"));
+            continue;
+        };
+        let (verdict, text) = judged(exercise, file, compiler, SEEDS[0])?;
+        must_fail(&name, &verdict, &text, &words, problems);
+    }
+    for file in ["starter.rs", "starter.toml", "solution.rs", "solution.toml", "hints.md", "kernel.rs"] {
+        let text = fs::read_to_string(exercise.folder.join(file)).unwrap_or_default();
+        // The student's own file is the student's.
+        let own = file == "kernel.rs" && !exercise.explains();
+        if let Some(line) = text.lines().position(|line| line.chars().count() > WIDTH).filter(|_| !own) {
+            problems.push(format!("{file}:{}: more than {WIDTH} columns", line + 1));
+        }
+    }
+    Ok(())
+}
+
+/// The verdict on a file, and its report without colours.
+fn judged(exercise: &Exercise, file: &Path, compiler: &Compiler, seed: u64) -> Result<(Verdict, String)> {
+    let verdict = judge(exercise, file, compiler, Judging::seeded(seed))?;
+    let text = Report { file, explain: true }.text(&verdict);
+    Ok((verdict, anstream::adapter::strip_str(&text).to_string()))
+}
+
+fn must_fail(what: &str, verdict: &Verdict, report: &str, words: &str, problems: &mut Vec<String>) {
+    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if verdict.passed() {
+        problems.push(format!("{what} passes"));
+    } else if !joined(report).contains(&joined(words)) {
+        problems.push(format!("{what} fails without the words \"{words}\":\n{report}"));
+    }
+}
+
+/// What the first line of a wrong solution says that the report must have.
+fn expected(file: &Path) -> Result<Option<String>> {
+    let text = fs::read_to_string(file).map_err(Error::reading(file))?;
+    let line = text.lines().next().unwrap_or_default();
+    let words = line.trim_start_matches(['/', '#', ' ']).strip_prefix("fails:");
+    Ok(words.map(|words| words.trim().to_owned()).filter(|words| !words.is_empty()))
+}

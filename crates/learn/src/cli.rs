@@ -1,0 +1,125 @@
+//! `cargo learn`: the command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::{check, grade, new, student, watch};
+
+/// Exercises on GPU memory: kernels in Rust, graded by their results and by what they do to memory.
+///
+/// Without a command: how far you are, and what comes next.
+#[derive(Debug, Parser)]
+#[command(name = "cargo learn", bin_name = "cargo learn", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// The folder of the course [default: exercises, in the clone around the current folder]
+    #[arg(long, global = true, value_name = "DIR")]
+    course: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compile, run and judge your kernel; without a name, that of the next exercise
+    Run(RunArguments),
+    /// Do so each time you save the file
+    Watch(RunArguments),
+    /// Show a hint; each time you ask, one more
+    Hint(Named),
+    /// Show all exercises and which of them you have solved
+    List,
+    /// Put the starter back in place of your file
+    Reset(Named),
+    /// Show the solution of an exercise that you have solved
+    Solution(Named),
+    /// For authors: prove that each exercise can be solved, and not by accident
+    Check(check::Options),
+    /// For teachers: mark a folder of submissions
+    Grade(grade::Options),
+    /// For the marking itself: judge one file, and print the verdict as JSON
+    #[command(hide = true)]
+    GradeOne(grade::OneOptions),
+    /// For authors: make the skeleton of an exercise
+    New(Named),
+}
+
+/// An exercise by its name.
+#[derive(Args, Debug)]
+pub struct Named {
+    /// The exercise [default: the next]
+    pub name: Option<String>,
+}
+
+/// What `run` and `watch` take.
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// The exercise [default: the next]
+    pub name: Option<String>,
+    /// Where the kernels run: sim, or gpu to run and time them on a GPU as well
+    #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
+    pub device: Where,
+    /// Draw sizes and values from this number, to repeat a run [default: another each time]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+}
+
+/// Where kernels run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// On the simulator.
+    Simulator,
+    /// There, and on this GPU.
+    Gpu(u32),
+}
+
+fn device(text: &str) -> std::result::Result<Where, String> {
+    match (text, text.strip_prefix("gpu:").map(str::parse)) {
+        ("sim", _) => Ok(Where::Simulator),
+        ("gpu", _) => Ok(Where::Gpu(0)),
+        (_, Some(Ok(number))) => Ok(Where::Gpu(number)),
+        _ => Err("give sim, gpu or gpu:N".to_owned()),
+    }
+}
+
+/// Runs the program. Exit code 0: solved, or done; 1: not solved; 2: it could not be done.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // If the message cannot be shown, nobody is there to read it.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    match run(arguments) {
+        Ok(good) => ExitCode::from(u8::from(!good)),
+        Err(error) => {
+            anstream::eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether it went well.
+fn run(arguments: Arguments) -> Result<bool> {
+    let here = std::env::current_dir().map_err(Error::reading("."))?;
+    let course = Course::find(&here, arguments.course.as_deref())?;
+    match arguments.command {
+        None => student::status(&course),
+        Some(Command::Run(run)) => student::run(&course, &run),
+        Some(Command::Watch(run)) => watch::watch(&course, &run),
+        Some(Command::Hint(Named { name })) => student::hint(&course, name.as_deref()),
+        Some(Command::List) => student::list(&course),
+        Some(Command::Reset(Named { name })) => student::reset(&course, name.as_deref()),
+        Some(Command::Solution(Named { name })) => student::solution(&course, name.as_deref()),
+        Some(Command::Check(options)) => check::check(&course, &options),
+        Some(Command::Grade(options)) => grade::grade(&course, &options),
+        Some(Command::GradeOne(options)) => grade::one(&course, &options),
+        Some(Command::New(Named { name })) => new::new(&course, name.as_deref()),
+    }
+}

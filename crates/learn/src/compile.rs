@@ -1,0 +1,147 @@
+//! Compiles one file of kernels to PTX, as a module of a small crate that is made for it.
+//!
+//! The crate lies in `target/learn/N`, one for each job at a time. `core` and `cuda_std` are compiled there once; after that a file takes
+//! about a second. What was compiled is kept under the digest of its text and of the device library's, so a solution is compiled once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cuda_builder::{CudaBuilder, CudaBuilderError, digest_of_crate};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::{Error, Result};
+
+/// The file's name in the crate, which rustc's messages and the PTX's lines have.
+pub const SOURCE: &str = "src/kernel.rs";
+
+/// The environment variable that sets the jobs of one process apart from those of another.
+const JOB_VARIABLE: &str = "LEARN_JOB";
+
+/// Numbers of jobs that a process may use.
+const JOBS_APART: usize = 1000;
+
+/// What stands around the student's file.
+const LIBRARY: &str = "\
+//! Made by `cargo learn`.
+#![no_std]
+#![feature(abi_ptx)]
+#![allow(warnings)]
+mod kernel;
+";
+
+/// Compiles kernels in a folder of its own.
+pub struct Compiler {
+    root: PathBuf,
+    folder: PathBuf,
+    cache: PathBuf,
+    /// What besides the text decides the PTX.
+    library: String,
+    colour: bool,
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub enum Compiled {
+    /// PTX, in this file.
+    Ptx(PathBuf),
+    /// It does not compile: what rustc says, with the file called `src/kernel.rs`.
+    Rejected(String),
+}
+
+impl Compiler {
+    /// A compiler in the clone at `root`; `job` numbers those that work at the same time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Compiler`] when there is no device compiler, [`Error::File`].
+    pub fn new(root: &Path, job: usize, colour: bool) -> Result<Self> {
+        let device_compiler = cuda_builder::toolchain::DeviceCompiler::find()?;
+        let learn = root.join("target/learn");
+        // Several people (or tests) may work in one clone at the same time.
+        let base = std::env::var(JOB_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
+        let folder = learn.join((base * JOBS_APART + job).to_string());
+        let cuda_std = root.join("crates/cuda_std");
+        let library = format!("{}\n{device_compiler}\n{LIBRARY}", digest_of_crate(&cuda_std)?.header());
+        let compiler = Self { root: root.to_owned(), folder, cache: learn.join("ptx"), library, colour };
+        compiler.prepare(&cuda_std)?;
+        Ok(compiler)
+    }
+
+    /// Makes the crate around the student's file.
+    fn prepare(&self, cuda_std: &Path) -> Result<()> {
+        fs::create_dir_all(self.folder.join("src")).map_err(Error::writing(&self.folder))?;
+        fs::create_dir_all(&self.cache).map_err(Error::writing(&self.cache))?;
+        let manifest = format!(
+            "[package]\nname = \"exercise\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dependencies]\ncuda_std = {{ path = {cuda_std:?} }}\n"
+        );
+        write_if_new(&self.folder.join("Cargo.toml"), &manifest)?;
+        write_if_new(&self.folder.join("src/lib.rs"), LIBRARY)?;
+        // The versions that are here already, so that nothing is fetched.
+        let lock = self.root.join("Cargo.lock");
+        if !self.folder.join("Cargo.lock").is_file() {
+            fs::copy(&lock, self.folder.join("Cargo.lock")).map_err(Error::reading(&lock))?;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing was compiled in its folder yet.
+    pub fn is_new(&self) -> bool {
+        !self.folder.join("target").exists()
+    }
+
+    /// Compiles a text, whether it is kept already or not, and with it the device library.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiler::compile`].
+    pub fn warm(&self, text: &str) -> Result<()> {
+        if !self.is_new() {
+            return Ok(());
+        }
+        self.compile(&format!("{text}\n// {}", self.folder.display())).map(|_| ())
+    }
+
+    /// Compiles the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Compiler`] for what is not the text's fault.
+    pub fn compile(&self, text: &str) -> Result<Compiled> {
+        let digest = Sha256::new().chain_update(&self.library).chain_update([0]).chain_update(text).finalize();
+        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let ptx = self.cache.join(format!("{name}.ptx"));
+        if ptx.is_file() {
+            return Ok(Compiled::Ptx(ptx));
+        }
+        let source = self.folder.join(SOURCE);
+        fs::write(&source, text).map_err(Error::writing(&source))?;
+        let mut builder = CudaBuilder::new(&self.folder).target_dir(self.folder.join("target")).copy_to(&ptx);
+        if self.colour {
+            builder = builder.build_args(&["--color=always"]);
+        }
+        match builder.build() {
+            Ok(path) => Ok(Compiled::Ptx(path)),
+            Err(CudaBuilderError::BuildFailed { messages, .. }) => Ok(Compiled::Rejected(rejected(&messages))),
+            Err(
+                error
+                @ (CudaBuilderError::NoKernels { .. } | CudaBuilderError::Rewrite(_) | CudaBuilderError::Check(_)),
+            ) => Ok(Compiled::Rejected(format!("error: {}", error.to_string().replace("`exercise`", "this file")))),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// rustc's messages without what it says of the crate around the file.
+fn rejected(messages: &str) -> String {
+    let own = |line: &&str| !line.contains("could not compile") && !line.contains("aborting due to");
+    messages.lines().filter(own).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+/// Leaves a file's time alone where nothing changes, so that cargo compiles nothing anew.
+fn write_if_new(path: &Path, text: &str) -> Result<()> {
+    match fs::read_to_string(path) {
+        Ok(there) if there == text => Ok(()),
+        _ => fs::write(path, text).map_err(Error::writing(path)),
+    }
+}

@@ -1,0 +1,110 @@
+//! The course: its chapters and exercises, in their order.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+use crate::exercise::Exercise;
+
+/// The course in a folder `exercises`.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The root of the clone.
+    pub root: PathBuf,
+    /// The folder of the exercises.
+    pub folder: PathBuf,
+    /// Its chapters.
+    pub chapters: Vec<Chapter>,
+}
+
+/// A chapter: a title and the names of its exercises.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chapter {
+    /// Its title.
+    pub title: String,
+    /// Its exercises.
+    pub exercises: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    chapter: Vec<Chapter>,
+}
+
+impl Course {
+    /// The course of the clone that `start` is in, or that of `folder`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoCourse`], and [`Error::Exercise`] when its list of contents is wrong.
+    pub fn find(start: &Path, folder: Option<&Path>) -> Result<Self> {
+        let root = start.ancestors().find(|folder| folder.join("crates/cuda_std/Cargo.toml").is_file());
+        let root = root.ok_or_else(|| Error::NoCourse(start.to_owned()))?.to_owned();
+        let folder = folder.map_or_else(|| root.join("exercises"), Path::to_owned);
+        let file = folder.join("course.toml");
+        if !file.is_file() {
+            return Err(Error::NoCourse(folder));
+        }
+        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+        let Contents { chapter } = toml::from_str(&text).map_err(|error| Error::exercise(&file, error))?;
+        let course = Self { root, folder, chapters: chapter };
+        let names: Vec<&str> = course.names().collect();
+        if let Some(name) = names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name)) {
+            return Err(Error::exercise(&file, format!("exercise '{name}' is listed twice")));
+        }
+        Ok(course)
+    }
+
+    /// The names of the exercises, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.chapters.iter().flat_map(|chapter| chapter.exercises.iter().map(String::as_str))
+    }
+
+    /// The exercise of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchExercise`], and those of [`Exercise::read`].
+    pub fn exercise(&self, name: &str) -> Result<Exercise> {
+        // A student may give the folder's path, as the shell completes it.
+        let name = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+        if !self.names().any(|known| known == name) {
+            let closest = self.names().map(|known| (distance(known, name), known)).min();
+            let closest = closest.filter(|(distance, _)| *distance <= 3).map(|(_, known)| known.to_owned());
+            return Err(Error::NoSuchExercise { name: name.to_owned(), closest });
+        }
+        Exercise::read(&self.folder.join(name))
+    }
+}
+
+/// How many letters differ (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &b) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_counted() {
+        assert_eq!(distance("guard", "guard"), 0);
+        assert_eq!(distance("guard", "gaurd"), 2);
+        assert_eq!(distance("", "abc"), 3);
+    }
+}

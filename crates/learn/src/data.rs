@@ -1,0 +1,200 @@
+//! Sizes and values: drawn from a seed, so that a run can be repeated.
+
+use host::random::Random;
+use indexmap::IndexMap;
+
+use crate::exercise::{Data, Element, Goals, Size, Values};
+use crate::expression::Expression;
+
+/// The sizes of a trial, by name.
+pub type Sizes = IndexMap<String, u64>;
+
+/// The most elements of one buffer.
+const MOST_ELEMENTS: u64 = 1 << 24;
+
+/// Sizes that are drawn for a run, besides those that are always tried.
+const DRAWN: usize = 3;
+
+/// The sizes that a run tries: the fixed ones, then some that nobody could have expected.
+pub fn trials(goals: &Goals, random: &mut Random) -> Vec<Sizes> {
+    let fixed = goals.sizes.values().map(|size| size.always.len()).max().unwrap_or(0);
+    let mut all: Vec<Sizes> = (0..fixed)
+        .map(|index| {
+            let of = |size: &Size| match size.always.get(index).or(size.always.last()) {
+                Some(&fixed) => fixed,
+                None => size.from.next_multiple_of(size.multiple_of),
+            };
+            goals.sizes.iter().map(|(name, size)| (name.clone(), of(size))).collect()
+        })
+        .collect();
+    if goals.sizes.values().any(|size| size.from < size.to) || fixed == 0 {
+        all.extend(
+            (0..DRAWN)
+                .map(|_| goals.sizes.iter().map(|(name, size)| (name.clone(), draw(size, random))).collect::<Sizes>()),
+        );
+    }
+    all
+}
+
+/// The sizes at which goals are counted.
+pub fn measured(goals: &Goals, random: &mut Random) -> Sizes {
+    let of = |(name, size): (&String, &Size)| (name.clone(), draw(goals.measured.get(name).unwrap_or(size), random));
+    goals.sizes.iter().map(of).collect()
+}
+
+fn draw(size: &Size, random: &mut Random) -> u64 {
+    let first = size.from.div_ceil(size.multiple_of);
+    let last = size.to / size.multiple_of;
+    (first + random.next_u64() % (last - first + 1)) * size.multiple_of
+}
+
+/// A size's value by its name, for expressions.
+pub fn lookup(sizes: &Sizes) -> impl Fn(&str) -> Option<f64> {
+    |name| sizes.get(name).map(|&size| size as f64)
+}
+
+/// The rows and columns of data; one row for a buffer with a length.
+///
+/// # Errors
+///
+/// A sentence that names the expression.
+pub fn shape(data: &Data, sizes: &Sizes) -> Result<[usize; 2], String> {
+    let of = |expression: &Option<Expression>| match expression {
+        Some(expression) => expression.whole(&lookup(sizes), MOST_ELEMENTS),
+        None => Ok(1),
+    };
+    let columns = if data.length.is_some() { &data.length } else { &data.columns };
+    let (rows, columns) = (of(&data.rows)?, of(columns)?);
+    if rows.saturating_mul(columns) > MOST_ELEMENTS || rows * columns == 0 {
+        return Err(format!("{rows} x {columns} elements: there must be from 1 to {MOST_ELEMENTS}"));
+    }
+    Ok([rows as usize, columns as usize])
+}
+
+/// The bytes that a buffer of `count` elements starts with.
+///
+/// # Errors
+///
+/// A sentence that names the expression.
+pub fn values(data: &Data, count: usize, sizes: &Sizes, random: &mut Random) -> Result<Vec<u8>, String> {
+    let element = data.element;
+    let mut bytes = Vec::with_capacity(count * element.bytes());
+    match data.values.as_ref().unwrap_or(&Values::Random) {
+        Values::Random => (0..count).for_each(|_| push_random(element, random, &mut bytes)),
+        Values::Between(from, to) => {
+            let span = to.abs_diff(*from).wrapping_add(1).max(1);
+            (0..count).for_each(|_| push(element, (*from + (random.next_u64() % span) as i64) as f64, &mut bytes));
+        }
+        Values::Permutation => {
+            let mut numbers: Vec<usize> = (0..count).collect();
+            for last in (1..count).rev() {
+                numbers.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
+            }
+            numbers.into_iter().for_each(|number| push(element, number as f64, &mut bytes));
+        }
+        Values::Formula(formula) => {
+            let size_of = lookup(sizes);
+            for i in 0..count {
+                let value = formula.evaluate(&|name| if name == "i" { Some(i as f64) } else { size_of(name) })?;
+                push(element, value, &mut bytes);
+            }
+        }
+    }
+    Ok(bytes)
+}
+
+fn push_random(element: Element, random: &mut Random, bytes: &mut Vec<u8>) {
+    match element {
+        Element::F32 => bytes.extend(random.next_f32().to_le_bytes()),
+        Element::F64 => bytes.extend(f64::from(random.next_f32()).to_le_bytes()),
+        _ => bytes.extend(&random.next_u64().to_le_bytes()[..element.bytes()]),
+    }
+}
+
+fn push(element: Element, value: f64, bytes: &mut Vec<u8>) {
+    match element {
+        Element::F32 => bytes.extend((value as f32).to_le_bytes()),
+        Element::F64 => bytes.extend(value.to_le_bytes()),
+        Element::I32 => bytes.extend((value as i32).to_le_bytes()),
+        Element::U32 => bytes.extend((value as u32).to_le_bytes()),
+        Element::I64 => bytes.extend((value as i64).to_le_bytes()),
+        Element::U64 => bytes.extend((value as u64).to_le_bytes()),
+        Element::U8 => bytes.push(value as u8),
+    }
+}
+
+/// One element as a number, for a comparison within a tolerance.
+pub fn number(element: Element, bytes: &[u8]) -> f64 {
+    fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+        let mut array = [0; N];
+        array.copy_from_slice(&bytes[..N]);
+        array
+    }
+    match element {
+        Element::F32 => f32::from_le_bytes(array(bytes)).into(),
+        Element::F64 => f64::from_le_bytes(array(bytes)),
+        Element::I32 => i32::from_le_bytes(array(bytes)).into(),
+        Element::U32 => u32::from_le_bytes(array(bytes)).into(),
+        Element::I64 => i64::from_le_bytes(array(bytes)) as f64,
+        Element::U64 => u64::from_le_bytes(array(bytes)) as f64,
+        Element::U8 => bytes[0].into(),
+    }
+}
+
+/// One element as people read it.
+pub fn text(element: Element, bytes: &[u8]) -> String {
+    match element {
+        Element::F32 => format!("{}", number(element, bytes) as f32),
+        Element::I64 => format!("{}", bytemuck::pod_read_unaligned::<i64>(bytes)),
+        Element::U64 => format!("{}", bytemuck::pod_read_unaligned::<u64>(bytes)),
+        _ => format!("{}", number(element, bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(from: u64, to: u64, multiple_of: u64) -> Size {
+        Size { always: Vec::new(), from, to, multiple_of }
+    }
+
+    #[test]
+    fn sizes_are_within_their_bounds_and_multiples() {
+        let mut random = Random::new(1);
+        for _ in 0..1000 {
+            let drawn = draw(&size(5, 33, 8), &mut random);
+            assert!((8..=32).contains(&drawn) && drawn % 8 == 0, "{drawn}");
+        }
+        assert_eq!(draw(&size(7, 7, 1), &mut random), 7);
+    }
+
+    #[test]
+    fn a_permutation_has_each_number_once() {
+        let data: Data = toml::from_str("type = \"u32\"\nlength = 100\nvalues = \"permutation\"").unwrap();
+        let bytes = values(&data, 100, &Sizes::new(), &mut Random::new(2)).unwrap();
+        let mut numbers: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes);
+        assert!(!numbers.is_sorted());
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(0..100));
+    }
+
+    #[test]
+    fn formulas_and_ranges_fill_elements_of_their_type() {
+        let sizes: Sizes = [("n".to_owned(), 3)].into_iter().collect();
+        let data: Data = toml::from_str("type = \"i32\"\nlength = 4\nvalues = \"n - i\"").unwrap();
+        let bytes = values(&data, 4, &sizes, &mut Random::new(2)).unwrap();
+        assert_eq!(bytemuck::pod_collect_to_vec::<u8, i32>(&bytes), [3, 2, 1, 0]);
+        let data: Data = toml::from_str("type = \"u8\"\nlength = 4\nvalues = { from = 7, to = 8 }").unwrap();
+        let bytes = values(&data, 64, &sizes, &mut Random::new(2)).unwrap();
+        assert!(bytes.contains(&7) && bytes.contains(&8) && bytes.iter().all(|byte| (7..=8).contains(byte)));
+    }
+
+    #[test]
+    fn shapes_have_limits() {
+        let data: Data = toml::from_str("type = \"f32\"\nrows = \"n\"\ncolumns = \"n\"").unwrap();
+        let of = |n| shape(&data, &[("n".to_owned(), n)].into_iter().collect());
+        assert_eq!(of(5), Ok([5, 5]));
+        assert!(of(1 << 20).is_err() && of(0).is_err());
+    }
+}

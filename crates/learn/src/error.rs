@@ -1,0 +1,70 @@
+//! What keeps `cargo learn` from its work. What is wrong with a student's kernel is no error: it is a [`crate::verdict::Verdict`].
+
+use std::path::{Path, PathBuf};
+
+use cuda_builder::CudaBuilderError;
+
+/// Why there is no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or folder cannot be read or written.
+    #[error("{}: cannot be {action}: {source}", path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was to be done: `read`, `written`.
+        action: &'static str,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The exercise itself is wrong.
+    #[error("{}: {problem}", file.display())]
+    Exercise {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// There is no such exercise.
+    #[error("there is no exercise '{name}'{}; `cargo learn list` shows them all", closest.as_ref().map(|name| format!("; did you mean '{name}'?")).unwrap_or_default())]
+    NoSuchExercise {
+        /// What was asked for.
+        name: String,
+        /// A name like it.
+        closest: Option<String>,
+    },
+    /// Not within the repository.
+    #[error("{}: there is no exercises/course.toml here or above: run this in a clone of Coalesce, or name the folder with --course", .0.display())]
+    NoCourse(PathBuf),
+    /// The device compiler is missing, or fails for reasons that are not the student's.
+    #[error(transparent)]
+    Compiler(#[from] CudaBuilderError),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Device(#[from] host::Error),
+    /// The student asks for something that cannot be done.
+    #[error("{0}")]
+    Usage(String),
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// For `map_err`: a file that cannot be read.
+    pub fn reading(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| Self::File { path, action: "read", source }
+    }
+
+    /// For `map_err`: a file that cannot be written.
+    pub fn writing(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| Self::File { path, action: "written", source }
+    }
+
+    /// Something that is wrong with a file of an exercise.
+    pub fn exercise(file: &Path, problem: impl ToString) -> Self {
+        Self::Exercise { file: file.to_owned(), problem: problem.to_string().trim_end().to_owned() }
+    }
+}

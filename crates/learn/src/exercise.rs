@@ -1,0 +1,456 @@
+//! An exercise: a folder with a text of goals, the student's file, and what the course keeps beside it.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `goals.toml` | [`Goals`]: sizes, data, launches, what counts as solved |
+//! | `starter.rs` | what the student starts from |
+//! | `kernel.rs` | the student's own file: made from the starter, not in git |
+//! | `solution.rs` | passes everything |
+//! | `reference.rs` | computes the right results in plain sequential Rust, in one thread |
+//! | `hints.md` | hints, from a nudge to nearly the answer, between lines of `---` |
+//! | `wrong/*.rs` | plausible wrong solutions, each with what must be reported |
+//!
+//! In an exercise to *explain*, the kernels are given (`kernel.rs` is in git), and the student's file is `predict.toml`, made from
+//! `starter.toml`; `solution.toml` and `wrong/*.toml` stand beside it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer};
+
+use crate::error::{Error, Result};
+use crate::expression::Expression;
+use crate::goal::{Counted, Goal};
+
+/// An exercise and where it is.
+#[derive(Clone, Debug)]
+pub struct Exercise {
+    /// The name of its folder.
+    pub name: String,
+    /// The folder.
+    pub folder: PathBuf,
+    /// What `goals.toml` says.
+    pub goals: Goals,
+}
+
+/// `goals.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goals {
+    /// The exercise in a few words.
+    pub title: String,
+    /// What is asked of the student.
+    pub task: Task,
+    /// How long it takes, about.
+    pub minutes: u32,
+    /// What the report on the starter must say. Not shown to students. (A starter without predictions needs no words.)
+    #[serde(default)]
+    pub starter_fails: String,
+    /// Sizes: their names stand in all expressions.
+    #[serde(default)]
+    pub sizes: IndexMap<String, Size>,
+    /// The sizes at which goals are counted; those left out are drawn from `sizes`.
+    #[serde(default)]
+    pub measured: IndexMap<String, Size>,
+    /// Buffers and textures, in the order in which they are allocated.
+    #[serde(default)]
+    pub data: IndexMap<String, Data>,
+    /// The launches, in their order.
+    pub launch: Vec<Launch>,
+    /// How the right results are computed.
+    pub answer: Option<Answer>,
+    /// What is counted.
+    #[serde(default)]
+    pub goal: Vec<GoalPlan>,
+    /// What the student predicts.
+    #[serde(default)]
+    pub question: Vec<Question>,
+}
+
+/// What is asked of the student.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// The kernel is wrong.
+    Right,
+    /// The kernel is right, and wasteful.
+    Fast,
+    /// The kernel is given; what it does is to be predicted.
+    Explain,
+}
+
+/// From which numbers a size is drawn.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    /// Sizes that every run tries.
+    #[serde(default)]
+    pub always: Vec<u64>,
+    /// The least.
+    pub from: u64,
+    /// The greatest.
+    pub to: u64,
+    /// What it is a multiple of.
+    #[serde(default = "one")]
+    pub multiple_of: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// A buffer, or a texture.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// What its elements are.
+    #[serde(rename = "type")]
+    pub element: Element,
+    /// Elements, of a buffer without rows.
+    pub length: Option<Expression>,
+    /// Rows, of a matrix.
+    pub rows: Option<Expression>,
+    /// Columns, of a matrix.
+    pub columns: Option<Expression>,
+    /// Whether rows start where the device prefers them to.
+    #[serde(default)]
+    pub pitched: bool,
+    /// What is in it before the launches.
+    pub values: Option<Values>,
+    /// Whether the kernels write it. What they do not, must stay as it is.
+    #[serde(default)]
+    pub output: bool,
+    /// How it is read, if it is a texture.
+    pub texture: Option<Texture>,
+}
+
+/// The type of elements.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Element {
+    F32,
+    F64,
+    I32,
+    U32,
+    I64,
+    U64,
+    U8,
+}
+
+impl Element {
+    /// Its size in bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::F64 | Self::I64 | Self::U64 => 8,
+        }
+    }
+}
+
+/// What is in a buffer before the launches.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Floats of at least -1 and below 1, integers of any bits.
+    Random,
+    /// Whole numbers between two, both included.
+    Between(i64, i64),
+    /// Each of the first numbers once, shuffled.
+    Permutation,
+    /// An expression of the index `i`.
+    Formula(Expression),
+}
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(
+            untagged,
+            expecting = "values are \"random\", \"zeros\", \"permutation\", { from, to } or an expression of i"
+        )]
+        enum Written {
+            Text(String),
+            Between { from: i64, to: i64 },
+        }
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Between { from, to } if from <= to => Self::Between(from, to),
+            Written::Between { .. } => return Err(serde::de::Error::custom("'from' is above 'to'")),
+            Written::Text(text) => match text.as_str() {
+                "random" => Self::Random,
+                "zeros" => Self::Between(0, 0),
+                "permutation" => Self::Permutation,
+                formula => Self::Formula(formula.parse().map_err(serde::de::Error::custom)?),
+            },
+        })
+    }
+}
+
+/// How a texture is read.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Texture {
+    /// Between texels.
+    pub filter: Filter,
+    /// Beyond the edges.
+    pub address: Address,
+}
+
+/// What a texture does between texels.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Filter {
+    Nearest,
+    Linear,
+}
+
+/// What a texture does beyond its edges.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Address {
+    Clamp,
+    Wrap,
+    Mirror,
+    Border,
+}
+
+/// One number or up to three: of a grid or a block.
+#[derive(Clone, Debug)]
+pub struct Extents(pub Vec<Expression>);
+
+impl<'de> Deserialize<'de> for Extents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a number, an expression, or a list of up to three")]
+        enum Written {
+            One(Expression),
+            Several(Vec<Expression>),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::One(one) => Ok(Self(vec![one])),
+            Written::Several(several) if (1..=3).contains(&several.len()) => Ok(Self(several)),
+            Written::Several(_) => Err(serde::de::Error::custom("a grid and a block have one to three extents")),
+        }
+    }
+}
+
+/// A launch of one of the student's kernels.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks.
+    pub grid: Extents,
+    /// Threads of a block; `launch_bounds`: what the kernel itself says.
+    pub block: Extents,
+    /// Bytes of dynamic shared memory.
+    pub shared: Option<Expression>,
+    /// The kernel's parameters.
+    pub arguments: Vec<Argument>,
+    /// Whether the student may do without this kernel.
+    #[serde(default)]
+    pub optional: bool,
+}
+
+/// The launch of the reference, with one thread.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The kernel's parameters.
+    pub arguments: Vec<Argument>,
+    /// How far from the reference a float may be: this part of one more than its size.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// `NAME`, of a buffer: its address; of a texture: its handle. `NAME.values`: the address of a texture's values. Or a size.
+    Value(Expression),
+    /// `&NAME`: address and length.
+    Slice(String),
+    /// `f32: 2.5`.
+    F32(Expression),
+    /// `f64: 2.5`.
+    F64(Expression),
+}
+
+impl<'de> Deserialize<'de> for Argument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "an argument is the name of data, &NAME, a number or an expression")]
+        enum Written {
+            Text(String),
+            Number(Expression),
+        }
+        let text = match Written::deserialize(deserializer)? {
+            Written::Text(text) => text,
+            Written::Number(number) => return Ok(Self::Value(number)),
+        };
+        let expression = |text: &str| text.parse::<Expression>().map_err(serde::de::Error::custom);
+        if let Some(name) = text.strip_prefix('&') {
+            return Ok(Self::Slice(name.trim().to_owned()));
+        }
+        Ok(match text.split_once(':') {
+            Some(("f32", value)) => Self::F32(expression(value)?),
+            Some(("f64", value)) => Self::F64(expression(value)?),
+            Some(("u32" | "u64" | "usize", value)) => Self::Value(expression(value)?),
+            _ => Self::Value(expression(&text)?),
+        })
+    }
+}
+
+/// Something that must be counted.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoalPlan {
+    /// What must hold.
+    pub that: Goal,
+    /// What it means when it does not.
+    pub why: String,
+    /// Whether the starter meets it already, and it must stay so.
+    #[serde(default)]
+    pub also: bool,
+}
+
+/// Something to predict.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Its name in `predict.toml`.
+    pub name: String,
+    /// The question.
+    pub ask: String,
+    /// What is counted.
+    pub count: Counted,
+    /// The GPU that it is asked of.
+    pub on: Option<String>,
+    /// The reason, for those who have answered.
+    pub why: String,
+}
+
+impl Exercise {
+    /// Reads the exercise in a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exercise`] with file and reason.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = folder.join("goals.toml");
+        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+        let goals: Goals = toml::from_str(&text).map_err(|error| Error::exercise(&file, error))?;
+        let exercise = Self { name, folder: folder.to_owned(), goals };
+        exercise.check().map_err(|problem| Error::exercise(&file, problem))?;
+        Ok(exercise)
+    }
+
+    /// What is wrong with the plan as a whole.
+    fn check(&self) -> std::result::Result<(), String> {
+        let Goals { sizes, measured, data, launch, answer, goal, question, task, .. } = &self.goals;
+        for (name, size) in sizes.iter().chain(measured) {
+            if size.multiple_of == 0 || size.from == 0 || size.to < size.from.next_multiple_of(size.multiple_of) {
+                return Err(format!("size '{name}': nothing from {} to {} can be drawn", size.from, size.to));
+            }
+        }
+        if let Some(name) = measured.keys().find(|name| !sizes.contains_key(*name)) {
+            return Err(format!("[measured] has a size '{name}', and [sizes] has none"));
+        }
+        for (name, Data { length, rows, columns, pitched, texture, element, .. }) in data {
+            let matrix = rows.is_some() && columns.is_some();
+            if length.is_some() == (rows.is_some() || columns.is_some()) || length.is_none() && !matrix {
+                return Err(format!("data '{name}': give a length, or rows and columns"));
+            }
+            if (*pitched || texture.is_some()) && !matrix {
+                return Err(format!("data '{name}': only data with rows and columns can be pitched or a texture"));
+            }
+            if texture.is_some() && *element != Element::F32 {
+                return Err(format!("data '{name}': textures have the type f32"));
+            }
+        }
+        if launch.is_empty() {
+            return Err("there is no [[launch]]".to_owned());
+        }
+        let explains = *task == Task::Explain;
+        match (explains, question.is_empty(), answer.is_none()) {
+            (true, true, _) => Err("an exercise to explain needs a [[question]]".to_owned()),
+            (true, ..) if !goal.is_empty() => Err("an exercise to explain has questions, not goals".to_owned()),
+            (false, false, _) => Err("questions belong to exercises whose task is \"explain\"".to_owned()),
+            (false, _, true) => Err("there is no [answer]".to_owned()),
+            (false, ..) if self.goals.starter_fails.is_empty() => Err("starter_fails is missing".to_owned()),
+            (false, ..) if *task == Task::Fast && goal.is_empty() => {
+                Err("an exercise to make fast needs a [[goal]]".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it is to be explained.
+    pub fn explains(&self) -> bool {
+        self.goals.task == Task::Explain
+    }
+
+    /// The name of the file that the student edits.
+    pub fn file_name(&self) -> &'static str {
+        if self.explains() { "predict.toml" } else { "kernel.rs" }
+    }
+
+    /// The file that the student edits.
+    pub fn student_file(&self) -> PathBuf {
+        self.folder.join(self.file_name())
+    }
+
+    /// What it is made from.
+    pub fn starter_file(&self) -> PathBuf {
+        self.folder.join(if self.explains() { "starter.toml" } else { "starter.rs" })
+    }
+
+    /// The solution.
+    pub fn solution_file(&self) -> PathBuf {
+        self.folder.join(if self.explains() { "solution.toml" } else { "solution.rs" })
+    }
+
+    /// The kernels that are run where the student's file has none.
+    pub fn given_file(&self) -> PathBuf {
+        self.folder.join("kernel.rs")
+    }
+
+    /// The reference.
+    pub fn reference_file(&self) -> PathBuf {
+        self.folder.join("reference.rs")
+    }
+
+    /// The wrong solutions, in the order of their names.
+    pub fn wrong_files(&self) -> Result<Vec<PathBuf>> {
+        let folder = self.folder.join("wrong");
+        let entries = fs::read_dir(&folder).map_err(Error::reading(&folder))?;
+        let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        files.sort();
+        Ok(files)
+    }
+
+    /// The hints, in their order.
+    pub fn hints(&self) -> Result<Vec<String>> {
+        let file = self.folder.join("hints.md");
+        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+        let mut hints = vec![String::new()];
+        for line in text.lines() {
+            match line.trim() == "---" {
+                true => hints.push(String::new()),
+                false => {
+                    let last = hints.last_mut().expect("there is a first hint");
+                    last.push_str(line);
+                    last.push('\n');
+                }
+            }
+        }
+        Ok(hints.into_iter().map(|hint| hint.trim().to_owned()).filter(|hint| !hint.is_empty()).collect())
+    }
+}

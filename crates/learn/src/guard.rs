@@ -1,0 +1,159 @@
+//! What may not stand in a student's file: whatever reads files or variables of the machine when it is compiled, and whatever reaches past
+//! the device library.
+//!
+//! rustc compiles a student's file as a module of a crate without build script and without macros of its own that run code. What is left
+//! that could reach the machine has a name that stands in the text, however it is brought in: a macro by example cannot put names
+//! together. So the names are refused, wherever they stand but in comments and strings.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// Names that are refused, and why.
+const REFUSED: &[(&[&str], &str)] = &[
+    (&["include", "include_str", "include_bytes"], "a kernel may not read files"),
+    (&["env", "option_env"], "a kernel may not read the environment"),
+    (&["asm", "global_asm", "naked_asm"], "inline assembly is not needed here: use what cuda_std has"),
+    (
+        &["link", "link_name", "link_section", "link_args", "export_name", "no_mangle"],
+        "a kernel needs no names for a linker",
+    ),
+    (&["feature", "allow_internal_unstable", "rustc_const_unstable"], "unstable features are not needed here"),
+    (&["proc_macro", "concat_idents"], "a kernel brings no macros that run code"),
+];
+
+/// The deepest nesting of brackets: rustc has a limit of its own, and this keeps the walk below it.
+const DEEPEST: usize = 200;
+
+/// Bytes of a file that are read.
+pub const LONGEST: usize = 1 << 18;
+
+/// Whether a text may be compiled. One that is not Rust may: rustc says what is wrong with it.
+///
+/// # Errors
+///
+/// The line, what stands there and why it may not, in a sentence.
+pub fn check(text: &str) -> Result<(), String> {
+    if text.len() > LONGEST {
+        return Err(format!("the file has {} bytes, and {LONGEST} are read at most", text.len()));
+    }
+    if deepest(text) > DEEPEST {
+        return Err(format!("brackets are nested more than {DEEPEST} deep"));
+    }
+    match text.parse::<TokenStream>() {
+        Ok(tokens) => walk(tokens),
+        // It cannot be cut into tokens, and so rustc cannot compile it.
+        Err(_) => Ok(()),
+    }
+}
+
+/// How deep brackets are nested, counted without regard to strings: at least as deep as they are.
+fn deepest(text: &str) -> usize {
+    let (mut depth, mut most) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(depth);
+    }
+    most
+}
+
+fn walk(tokens: TokenStream) -> Result<(), String> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => walk(group.stream())?,
+            TokenTree::Ident(ident) => {
+                let line = ident.span().start().line;
+                let name = ident.to_string();
+                let name = name.strip_prefix("r#").unwrap_or(&name);
+                let refused = REFUSED.iter().find(|(names, _)| names.contains(&name));
+                if let Some((_, why)) = refused {
+                    return Err(format!("line {line}: `{name}`: {why}"));
+                }
+                let next = |ahead: usize| tokens.get(index + ahead);
+                if name == "mod" && matches!(next(2), Some(TokenTree::Punct(punct)) if punct.as_char() == ';') {
+                    return Err(format!(
+                        "line {line}: `mod {};`: a kernel is one file",
+                        next(1).map(ToString::to_string).unwrap_or_default()
+                    ));
+                }
+                if name == "extern" && matches!(next(1), Some(TokenTree::Ident(krate)) if krate == "crate") {
+                    return Err(format!(
+                        "line {line}: `extern crate`: a kernel has cuda_std and core, and needs no more"
+                    ));
+                }
+                let is_path =
+                    name == "path" && matches!(next(1), Some(TokenTree::Punct(punct)) if punct.as_char() == '=');
+                if is_path {
+                    return Err(format!("line {line}: `path`: a kernel is one file"));
+                }
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+        // `macro_rules!` may build `mod $x;` or `#[path]` only of what stands in its text, which the walk sees as well; but a repetition
+        // may come between a keyword and what follows it.
+        if let TokenTree::Group(group) = token
+            && group.delimiter() == Delimiter::Bracket
+            && index > 0
+            && matches!(&tokens[index - 1], TokenTree::Punct(punct) if punct.as_char() == '#')
+            && group
+                .stream()
+                .into_iter()
+                .any(|inner| matches!(&inner, TokenTree::Ident(ident) if ident == "path" || ident == "r#path"))
+        {
+            return Err(format!("line {}: `path`: a kernel is one file", group.span_open().start().line));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reaches_the_machine_is_refused_with_its_line() {
+        for (text, expected) in [
+            (
+                "use cuda_std::prelude::*;\nconst X: &str = include_str!(\"/etc/passwd\");",
+                "line 2: `include_str`: a kernel may not read files",
+            ),
+            ("use core::include_bytes as x;", "line 1: `include_bytes`: a kernel may not read files"),
+            ("const X: &str = r#env!(\"HOME\");", "line 1: `env`: a kernel may not read the environment"),
+            ("const X: Option<&str> = ::core::option_env!(\"HOME\");", "line 1: `option_env`: "),
+            ("global_asm!(\".visible .func f {}\");", "line 1: `global_asm`: inline assembly is not needed"),
+            ("fn f() { unsafe { core::arch::asm!(\"exit;\") } }", "line 1: `asm`: inline assembly"),
+            ("mod other;", "line 1: `mod other;`: a kernel is one file"),
+            ("\n\n#[path = \"/etc/passwd\"]\nmod x {}", "line 3: `path`: a kernel is one file"),
+            ("#[cfg_attr(all(), path = \"/etc/passwd\")] mod x {}", "line 1: `path`: a kernel is one file"),
+            ("extern crate alloc;", "line 1: `extern crate`: "),
+            ("#![feature(abi_ptx)]", "line 1: `feature`: "),
+            ("#[unsafe(no_mangle)] fn x() {}", "line 1: `no_mangle`: "),
+            ("#[unsafe(link_section = \".shared\")] static X: u8 = 0;", "line 1: `link_section`: "),
+            (
+                "macro_rules! m { ($x:ident) => { $x!(\"/etc/passwd\") } }\nconst A: &str = m!(include_str);",
+                "line 2: `include_str`: ",
+            ),
+        ] {
+            let refused = check(text).unwrap_err();
+            assert!(refused.starts_with(expected), "{text}\n{refused}");
+        }
+    }
+
+    #[test]
+    fn words_in_comments_and_strings_are_no_harm() {
+        let text = "//! Do not include the tail; the path is long, and asm! is not.\nconst ENV: &str = \"env!\"; mod inner { } // mod x;";
+        check(text).unwrap();
+    }
+
+    #[test]
+    fn any_text_gets_an_answer() {
+        for text in ["", "\"", "'", "((((", "))))", "é\u{0}", "r#\"", "/*", "#[", "mod", "extern", "path ="] {
+            let _ = check(text);
+        }
+        assert!(check(&"(".repeat(100_000)).is_err());
+        assert!(check(&" ".repeat(LONGEST + 1)).is_err());
+    }
+}

@@ -1,0 +1,396 @@
+//! Judges a student's file: compile, run at several sizes under all checks, compare with the reference, count what the goals are about.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use host::device::DeviceChoice;
+use host::random::Random;
+use simt::{Checks, Model};
+
+use crate::compile::{Compiled, Compiler, SOURCE};
+use crate::data::{self, Sizes};
+use crate::error::{Error, Result};
+use crate::exercise::{Element, Exercise, GoalPlan};
+use crate::goal::{Counted, SOLUTION, model_named};
+use crate::guard;
+use crate::metric::Launched;
+use crate::trial::{Kernels, Module, Outcome, Values, draw_values};
+use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Place, Problem, Verdict, Wrong};
+
+/// Warp instructions that a launch may take: a kernel of an exercise takes less than a hundredth.
+pub const STEPS: u64 = 200_000_000;
+
+/// How a file is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Judging {
+    /// What sizes and values are drawn from.
+    pub seed: u64,
+    /// Whether the kernels run on a GPU as well.
+    pub gpu: Option<u32>,
+    /// Warp instructions that a launch may take.
+    pub steps: u64,
+}
+
+impl Judging {
+    /// On the simulator, with this seed.
+    pub fn seeded(seed: u64) -> Self {
+        Self { seed, gpu: None, steps: STEPS }
+    }
+}
+
+/// Judges `file`, which stands in for the student's file of the exercise.
+///
+/// # Errors
+///
+/// What is not the student's fault: the exercise, the compiler, the device.
+pub fn judge(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Judging) -> Result<Verdict> {
+    let text = fs::read_to_string(file).map_err(Error::reading(file))?;
+    let mut verdict = Verdict {
+        failure: None,
+        right_at: Vec::new(),
+        goals: Vec::new(),
+        answers: Vec::new(),
+        seed: judging.seed,
+        times: None,
+    };
+    let judge = Judge { exercise, compiler, judging };
+    verdict.failure = match exercise.explains() {
+        true => judge.predictions(&text, &mut verdict)?,
+        false => judge.kernels(&text, &mut verdict)?,
+    };
+    Ok(verdict)
+}
+
+struct Judge<'a> {
+    exercise: &'a Exercise,
+    compiler: &'a Compiler,
+    judging: Judging,
+}
+
+/// A student's or the solution's PTX, and what it did as each model.
+struct Measured<'a> {
+    ptx: PathBuf,
+    sizes: &'a Sizes,
+    values: &'a Values,
+    by_model: HashMap<&'static str, Vec<Launched>>,
+}
+
+impl Judge<'_> {
+    fn kernels(&self, text: &str, verdict: &mut Verdict) -> Result<Option<Failure>> {
+        if let Err(refused) = guard::check(text) {
+            return Ok(Some(Failure::Refused(refused)));
+        }
+        let ptx = match self.compiler.compile(text)? {
+            Compiled::Ptx(ptx) => ptx,
+            Compiled::Rejected(messages) => return Ok(Some(Failure::DoesNotCompile(messages))),
+        };
+        let reference = self.own(&self.exercise.reference_file())?;
+        let mut random = Random::new(self.judging.seed);
+        let module = self.simulated(&ptx, None)?;
+        let right = self.simulated(&reference, None)?;
+        for sizes in data::trials(&self.exercise.goals, &mut random) {
+            if let Some(failure) = self.trial(&module, &right, sizes.clone(), &mut random)? {
+                return Ok(Some(failure));
+            }
+            verdict.right_at.push(sizes);
+        }
+        let sizes = data::measured(&self.exercise.goals, &mut random);
+        if let Some(failure) = self.trial(&module, &right, sizes.clone(), &mut random.clone())? {
+            return Ok(Some(failure));
+        }
+        let values = draw_values(self.exercise, &sizes, &mut random).map_err(|problem| self.wrong_exercise(problem))?;
+        verdict.right_at.push(sizes.clone());
+        if let Some(failure) = self.goals(ptx.clone(), &sizes, &values, verdict)? {
+            return Ok(Some(failure));
+        }
+        if let Some(gpu) = self.judging.gpu {
+            if let Some(failure) = self.on_gpu(gpu, &ptx, &reference, &sizes, &values, verdict)? {
+                return Ok(Some(failure));
+            }
+        }
+        let missed = verdict.goals.iter().any(|goal| !goal.met);
+        Ok(missed.then_some(Failure::Goals))
+    }
+
+    /// Runs student and reference on the same values, and compares.
+    fn trial(
+        &self,
+        student: &Module,
+        reference: &Module,
+        sizes: Sizes,
+        random: &mut Random,
+    ) -> Result<Option<Failure>> {
+        let values = draw_values(self.exercise, &sizes, random).map_err(|problem| self.wrong_exercise(problem))?;
+        let outcome = match student.run(self.exercise, &sizes, &values, Kernels::Student, Checks::ALL) {
+            Ok(outcome) => outcome,
+            Err(problem) => return self.failed(problem, sizes).map(Some),
+        };
+        if !outcome.faults.is_empty() {
+            return Ok(Some(Failure::Faults(sizes, once(outcome.faults))));
+        }
+        Ok(self.compare(&outcome, &self.right(reference, &sizes, &values)?, &values, sizes))
+    }
+
+    /// What the reference makes of these values.
+    fn right(&self, reference: &Module, sizes: &Sizes, values: &Values) -> Result<Outcome> {
+        let file = self.exercise.reference_file();
+        let answer = self.exercise.goals.answer.as_ref().expect("checked when it was read");
+        let wrong = |problem: &str| Error::exercise(&file, problem);
+        let outcome = reference.run(self.exercise, sizes, values, Kernels::Reference(answer), Checks::ALL);
+        let outcome = outcome.map_err(|problem| match problem {
+            Problem::Device(error) => error.into(),
+            Problem::Signature(text) | Problem::Exercise(text) => wrong(&text),
+            Problem::Fault(fault) => wrong(&format!("at {}: {}", shown(sizes), fault.message)),
+        })?;
+        match outcome.faults.first() {
+            Some(fault) => Err(wrong(&format!("at {}: {}", shown(sizes), fault.message))),
+            None => Ok(outcome),
+        }
+    }
+
+    /// A failure of the student, or an error of the exercise.
+    fn failed(&self, problem: Problem, sizes: Sizes) -> Result<Failure> {
+        match problem {
+            Problem::Signature(text) => Ok(Failure::Signature(text)),
+            Problem::Fault(fault) => Ok(Failure::Faults(sizes, vec![*fault])),
+            Problem::Exercise(text) => Err(self.wrong_exercise(text)),
+            Problem::Device(host::Error::Ptx { problem, .. }) => {
+                Ok(Failure::DoesNotCompile(format!("error: {problem}")))
+            }
+            Problem::Device(error) => Err(error.into()),
+        }
+    }
+
+    fn wrong_exercise(&self, problem: String) -> Error {
+        Error::exercise(&self.exercise.folder.join("goals.toml"), problem)
+    }
+
+    fn compare(&self, student: &Outcome, right: &Outcome, values: &Values, sizes: Sizes) -> Option<Failure> {
+        let tolerance = self.exercise.goals.answer.as_ref().map_or(0.0, |answer| answer.tolerance);
+        for (name, plan) in &self.exercise.goals.data {
+            let (is, expected) =
+                (&student.buffers[name], if plan.output { &right.buffers[name] } else { &values[name] });
+            let size = plan.element.bytes();
+            let columns = data::shape(plan, &sizes).map_or(1, |[_, columns]| columns);
+            let place = |index: usize| Place {
+                buffer: name.clone(),
+                row: plan.rows.as_ref().map(|_| index / columns),
+                column: index % columns,
+            };
+            let pairs = || is.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate();
+            if !plan.output {
+                if let Some((index, _)) = pairs().find(|(_, (is, was))| is != was) {
+                    return Some(Failure::InputChanged(sizes, place(index)));
+                }
+                continue;
+            }
+            let wrong = |&(_, (is, expected)): &(usize, (&[u8], &[u8]))| !close(plan.element, is, expected, tolerance);
+            let Some((index, (element, expected))) = pairs().find(wrong) else { continue };
+            let poisoned = element.iter().all(|&byte| byte == host::device::POISON);
+            return Some(Failure::Wrong(
+                sizes,
+                Wrong {
+                    first: place(index),
+                    is: (!poisoned).then(|| data::text(plan.element, element)),
+                    should_be: data::text(plan.element, expected),
+                    count: pairs().filter(wrong).count(),
+                    of: is.len() / size,
+                },
+            ));
+        }
+        None
+    }
+
+    fn goals(&self, ptx: PathBuf, sizes: &Sizes, values: &Values, verdict: &mut Verdict) -> Result<Option<Failure>> {
+        let plans = &self.exercise.goals.goal;
+        let mut student = Measured { ptx, sizes, values, by_model: HashMap::new() };
+        let mut solution = None;
+        for GoalPlan { that, why, also } in plans {
+            let compared = that.bound.uses(SOLUTION);
+            if compared && solution.is_none() {
+                let ptx = self.own(&self.exercise.solution_file())?;
+                solution = Some(Measured { ptx, sizes, values, by_model: HashMap::new() });
+            }
+            let launches = match self.launches(&mut student, that.model)? {
+                Ok(launches) => launches,
+                Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
+            };
+            let relevant = of_kernel(&that.counted, launches);
+            let value = that.counted.metric.value(&relevant);
+            let blamed = that.counted.metric.blame(&relevant, SOURCE, that.operator.wants_more());
+            let of_solution = match solution.as_mut().filter(|_| compared) {
+                Some(solution) => match self.launches(solution, that.model)? {
+                    Ok(launches) => that.counted.metric.value(&of_kernel(&that.counted, launches)),
+                    Err(problem) => return Err(self.wrong_exercise(format!("the solution: {problem:?}"))),
+                },
+                None => None,
+            };
+            let sizes = data::lookup(sizes);
+            let bound = that.bound.evaluate(&|name| if name == SOLUTION { of_solution } else { sizes(name) });
+            let bound = bound.map_err(|problem| self.wrong_exercise(problem))?;
+            // What was not done at all costs nothing.
+            let met = match value {
+                Some(value) => that.operator.holds(value, bound),
+                None => !that.operator.wants_more(),
+            };
+            let blamed = blamed.filter(|_| !met);
+            verdict.goals.push(GoalResult {
+                goal: that.clone(),
+                value,
+                bound,
+                met,
+                blamed,
+                why: why.clone(),
+                also: *also,
+            });
+        }
+        Ok(None)
+    }
+
+    /// What the kernels did as this model; they run once for each.
+    fn launches<'m>(
+        &self,
+        measured: &'m mut Measured<'_>,
+        model: Option<&'static Model>,
+    ) -> Result<std::result::Result<&'m [Launched], Problem>> {
+        let name = model.map_or("", |model| model.name);
+        if !measured.by_model.contains_key(name) {
+            let module = self.simulated(&measured.ptx, model)?;
+            match module.run(self.exercise, measured.sizes, measured.values, Kernels::Student, Checks::NONE) {
+                Ok(outcome) => measured.by_model.insert(name, outcome.launches),
+                Err(problem) => return Ok(Err(problem)),
+            };
+        }
+        Ok(Ok(&measured.by_model[name]))
+    }
+
+    /// Runs on a GPU: the results again, and the time beside the solution's.
+    fn on_gpu(
+        &self,
+        gpu: u32,
+        ptx: &Path,
+        reference: &Path,
+        sizes: &Sizes,
+        values: &Values,
+        verdict: &mut Verdict,
+    ) -> Result<Option<Failure>> {
+        let open = |ptx: &Path| Module::open(ptx, DeviceChoice::Gpu(gpu), None);
+        let student = open(ptx)?;
+        let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE) {
+            Ok(outcome) => outcome,
+            Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
+        };
+        let right = self.right(&self.simulated(reference, None)?, sizes, values)?;
+        if let Some(failure) = self.compare(&outcome, &right, values, sizes.clone()) {
+            return Ok(Some(failure));
+        }
+        let solution = open(&self.own(&self.exercise.solution_file())?)?;
+        let time = |module: &Module| match module.time(self.exercise, sizes, values) {
+            Ok(time) => Ok(time),
+            Err(problem) => Err(self.wrong_exercise(format!("on the GPU: {problem:?}"))),
+        };
+        if let (Some(student), Some(solution)) = (time(&student)?, time(&solution)?) {
+            verdict.times = Some([student, solution]);
+        }
+        Ok(None)
+    }
+
+    fn predictions(&self, text: &str, verdict: &mut Verdict) -> Result<Option<Failure>> {
+        let predicted = match read_predictions(text, self.exercise) {
+            Ok(predicted) => predicted,
+            Err(problem) => return Ok(Some(Failure::Unreadable(problem))),
+        };
+        let ptx = self.own(&self.exercise.given_file())?;
+        let mut random = Random::new(self.judging.seed);
+        let sizes = data::measured(&self.exercise.goals, &mut random);
+        let values = draw_values(self.exercise, &sizes, &mut random).map_err(|problem| self.wrong_exercise(problem))?;
+        let mut measured = Measured { ptx, sizes: &sizes, values: &values, by_model: HashMap::new() };
+        for question in &self.exercise.goals.question {
+            let model = question.on.as_deref().map(model_named).transpose();
+            let model = model.map_err(|problem| self.wrong_exercise(problem))?;
+            let launches = self.launches(&mut measured, model)?;
+            let launches = launches.map_err(|problem| self.wrong_exercise(format!("kernel.rs: {problem:?}")))?;
+            let counted = question.count.metric.value(&of_kernel(&question.count, launches));
+            let nothing = || self.wrong_exercise(format!("question '{}': there is nothing to count", question.name));
+            verdict.answers.push(AnswerResult {
+                name: question.name.clone(),
+                ask: question.ask.clone(),
+                predicted: predicted[&question.name],
+                counted: counted.ok_or_else(nothing)?,
+                why: question.why.clone(),
+            });
+        }
+        Ok(verdict.answers.iter().any(|answer| !answer.right()).then_some(Failure::Answers))
+    }
+
+    fn simulated(&self, ptx: &Path, model: Option<&'static Model>) -> Result<Module> {
+        Ok(Module::simulated(ptx, model, Some(self.judging.steps))?)
+    }
+
+    /// PTX of one of the exercise's own files.
+    fn own(&self, file: &Path) -> Result<PathBuf> {
+        let text = fs::read_to_string(file).map_err(Error::reading(file))?;
+        match self.compiler.compile(&text)? {
+            Compiled::Ptx(ptx) => Ok(ptx),
+            Compiled::Rejected(messages) => Err(Error::exercise(file, format!("it does not compile\n{messages}"))),
+        }
+    }
+}
+
+/// The predictions in a text: a number for each question, or none yet.
+fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<HashMap<String, Option<f64>>, String> {
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())?;
+    let names: Vec<&str> = exercise.goals.question.iter().map(|question| question.name.as_str()).collect();
+    if let Some(name) = table.keys().find(|name| !names.contains(&name.as_str())) {
+        return Err(format!("there is no question '{name}'; the questions are {}", names.join(", ")));
+    }
+    let answer = |name: &str| match table.get(name) {
+        Some(toml::Value::Integer(number)) => Ok(Some(*number as f64)),
+        Some(toml::Value::Float(number)) => Ok(Some(*number)),
+        Some(toml::Value::String(text)) if text == "?" => Ok(None),
+        Some(other) => Err(format!("{name} = {other}: write a number in place of \"?\"")),
+        None => Err(format!("the line `{name} = ...` is missing")),
+    };
+    names.into_iter().map(|name| Ok((name.to_owned(), answer(name)?))).collect()
+}
+
+/// The launches that are counted.
+fn of_kernel<'a>(counted: &Counted, launches: &'a [Launched]) -> Vec<&'a Launched> {
+    let is_meant = |launched: &&Launched| counted.kernel.as_ref().is_none_or(|kernel| *kernel == launched.kernel);
+    launches.iter().filter(is_meant).collect()
+}
+
+/// Whether two elements are the same, or near enough.
+fn close(element: Element, is: &[u8], expected: &[u8], tolerance: f64) -> bool {
+    if is == expected {
+        return true;
+    }
+    if !matches!(element, Element::F32 | Element::F64) {
+        return false;
+    }
+    let (is, expected) = (data::number(element, is), data::number(element, expected));
+    // Zeros of either sign are the same number; two results that are not numbers are the same, too.
+    is == expected || is.is_nan() && expected.is_nan() || (is - expected).abs() <= tolerance * (1.0 + expected.abs())
+}
+
+/// Faults of several launches: what happened in more than one is one.
+fn once(faults: Vec<Fault>) -> Vec<Fault> {
+    let mut all: Vec<Fault> = Vec::new();
+    for fault in faults {
+        let lines = |fault: &Fault| fault.sites.iter().map(|(line, _)| *line).collect::<Vec<_>>();
+        match all.iter_mut().find(|known| known.kind == fault.kind && lines(known) == lines(&fault)) {
+            Some(known) => known.count += fault.count,
+            None => all.push(fault),
+        }
+    }
+    all
+}
+
+/// Sizes as people read them: `rows = 3, cols = 70`.
+pub fn shown(sizes: &Sizes) -> String {
+    match sizes.is_empty() {
+        true => "its fixed size".to_owned(),
+        false => sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect::<Vec<_>>().join(", "),
+    }
+}

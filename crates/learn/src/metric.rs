@@ -1,0 +1,271 @@
+//! What goals and questions count, in the words of the reports: `loads.sectors_per_request`, `shared.bank_conflicts`, `occupancy`.
+//!
+//! Most are a sum over the instructions of the launches, or a ratio of two. So each line of a kernel has its own share, and a goal that
+//! is missed can name the line to blame.
+
+use simt::{AccessKind, Counters, InstructionClass, InstructionCounters, MemoryCounters, Report, SharedCounters};
+
+/// A number that launches have.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name in `goals.toml`.
+    pub name: &'static str,
+    source: Source,
+}
+
+/// Where the number comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// From each instruction.
+    Instructions(fn(InstructionClass, &InstructionCounters) -> Share),
+    /// From a launch's model.
+    Model(fn(&Counters) -> Option<f64>),
+    /// How many launches there were.
+    Launches,
+}
+
+/// What an instruction, or all of them, contribute.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Share {
+    /// The sum.
+    amount: f64,
+    /// What it is divided by; zero for a plain sum.
+    of: f64,
+    /// Whether it is a ratio.
+    ratio: bool,
+}
+
+impl Share {
+    fn sum(amount: u64) -> Self {
+        Self { amount: amount as f64, of: 0.0, ratio: false }
+    }
+
+    fn ratio(amount: u64, of: u64) -> Self {
+        Self { amount: amount as f64, of: of as f64, ratio: true }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.amount += other.amount;
+        self.of += other.of;
+        self.ratio |= other.ratio;
+    }
+
+    /// The value; `None` for a ratio of nothing.
+    pub fn value(self) -> Option<f64> {
+        match self.ratio {
+            true => (self.of > 0.0).then(|| self.amount / self.of),
+            false => Some(self.amount),
+        }
+    }
+}
+
+/// What one launch of a kernel did.
+#[derive(Clone, Debug)]
+pub struct Launched {
+    /// The kernel's name.
+    pub kernel: String,
+    /// What its instructions did.
+    pub report: std::rc::Rc<Report>,
+    /// Its counters.
+    pub counters: Counters,
+}
+
+/// A line of the source, and its share of a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blamed {
+    /// The line, from 1.
+    pub line: u32,
+    /// The metric's value for this line alone.
+    pub value: f64,
+}
+
+impl Metric {
+    /// The metric of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        METRICS.iter().find(|metric| metric.name == name).copied()
+    }
+
+    /// The names of all, for a message.
+    pub fn names() -> String {
+        METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its value over these launches; `None` where nothing was counted that it could be of.
+    pub fn value(&self, launches: &[&Launched]) -> Option<f64> {
+        match self.source {
+            Source::Launches => Some(launches.len() as f64),
+            Source::Model(of) => {
+                let mut all = launches.iter().map(|launched| launched.counters);
+                let first = all.next()?;
+                of(&all.fold(first, |mut sum, counters| {
+                    sum += counters;
+                    sum
+                }))
+            }
+            Source::Instructions(of) => {
+                let mut all = Share::default();
+                for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
+                    all.add(of(row.info.class.clone(), row.counters));
+                }
+                all.value()
+            }
+        }
+    }
+
+    /// The line of `file` that contributes most to too much of it, or with `least` to too little.
+    pub fn blame(&self, launches: &[&Launched], file: &str, least: bool) -> Option<Blamed> {
+        let Source::Instructions(of) = self.source else { return None };
+        let mut lines: std::collections::BTreeMap<u32, (Share, u64)> = std::collections::BTreeMap::new();
+        for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
+            let Some(source) = row.info.source.as_ref().filter(|source| *source.file == *file) else { continue };
+            let entry = lines.entry(source.line).or_default();
+            entry.0.add(of(row.info.class.clone(), row.counters));
+            entry.1 += row.counters.executed;
+        }
+        let most = lines.values().filter_map(|(share, _)| share.value()).fold(0.0, f64::max);
+        let weight = |share: Share| match (share.ratio, least) {
+            // The line that is furthest below the best, times how often.
+            (true, true) => most * share.of - share.amount,
+            // The line with the highest ratio counts; of equal ones, that with the largest amount.
+            (true, false) => share.value().unwrap_or(0.0) * 1e12 + share.amount,
+            (false, _) => share.amount,
+        };
+        let candidates = lines.into_iter().filter(|(_, (share, _))| share.amount > 0.0);
+        let (line, (share, _)) =
+            candidates.max_by(|(_, (one, _)), (_, (other, _))| weight(*one).total_cmp(&weight(*other)))?;
+        Some(Blamed { line, value: share.value()? })
+    }
+}
+
+fn access(class: InstructionClass) -> Option<AccessKind> {
+    match class {
+        InstructionClass::Access(kind) => Some(kind),
+        _ => None,
+    }
+}
+
+/// Global memory, if the instruction loads (asynchronous copies do, too).
+fn loads(class: InstructionClass, counters: &InstructionCounters) -> MemoryCounters {
+    match access(class) {
+        Some(AccessKind::Load | AccessKind::Copy) => counters.global,
+        _ => MemoryCounters::default(),
+    }
+}
+
+fn stores(class: InstructionClass, counters: &InstructionCounters) -> MemoryCounters {
+    match access(class) {
+        Some(AccessKind::Store) => counters.global,
+        _ => MemoryCounters::default(),
+    }
+}
+
+fn shared_loads(class: InstructionClass, counters: &InstructionCounters) -> SharedCounters {
+    match access(class) {
+        Some(AccessKind::Load) => counters.shared,
+        _ => SharedCounters::default(),
+    }
+}
+
+fn shared_stores(class: InstructionClass, counters: &InstructionCounters) -> SharedCounters {
+    match access(class) {
+        Some(AccessKind::Store) => counters.shared,
+        _ => SharedCounters::default(),
+    }
+}
+
+fn is_atomic(class: InstructionClass) -> bool {
+    matches!(access(class), Some(AccessKind::Atomic | AccessKind::Reduction))
+}
+
+const fn counted(name: &'static str, of: fn(InstructionClass, &InstructionCounters) -> Share) -> Metric {
+    Metric { name, source: Source::Instructions(of) }
+}
+
+const fn modelled(name: &'static str, of: fn(&Counters) -> Option<f64>) -> Metric {
+    Metric { name, source: Source::Model(of) }
+}
+
+/// All of them, in the order of the documentation.
+pub const METRICS: &[Metric] = &[
+    counted("instructions", |_, counters| Share::sum(counters.executed)),
+    counted("active_lanes", |_, counters| Share::ratio(counters.active_lanes, counters.executed)),
+    counted("branches", |class, counters| {
+        Share::sum(if class == InstructionClass::Branch { counters.executed } else { 0 })
+    }),
+    counted("divergent_branches", |_, counters| Share::sum(counters.divergent)),
+    counted("barriers", |class, counters| {
+        Share::sum(if class == InstructionClass::Barrier { counters.executed } else { 0 })
+    }),
+    Metric { name: "launches", source: Source::Launches },
+    counted("loads.requests", |class, counters| Share::sum(loads(class, counters).requests)),
+    counted("loads.sectors", |class, counters| Share::sum(loads(class, counters).sectors)),
+    counted("loads.sectors_per_request", |class, counters| {
+        let loads = loads(class, counters);
+        Share::ratio(loads.sectors, loads.requests)
+    }),
+    counted("loads.bytes_used_percent", |class, counters| {
+        let loads = loads(class, counters);
+        Share::ratio(100 * loads.bytes, 32 * loads.sectors)
+    }),
+    counted("stores.requests", |class, counters| Share::sum(stores(class, counters).requests)),
+    counted("stores.sectors", |class, counters| Share::sum(stores(class, counters).sectors)),
+    counted("stores.sectors_per_request", |class, counters| {
+        let stores = stores(class, counters);
+        Share::ratio(stores.sectors, stores.requests)
+    }),
+    counted("stores.bytes_used_percent", |class, counters| {
+        let stores = stores(class, counters);
+        Share::ratio(100 * stores.bytes, 32 * stores.sectors)
+    }),
+    counted("atomics", |class, counters| Share::sum(if is_atomic(class) { counters.global.requests } else { 0 })),
+    counted("shared.requests", |_, counters| Share::sum(counters.shared.requests)),
+    counted("shared.wavefronts", |_, counters| Share::sum(counters.shared.wavefronts)),
+    counted("shared.bank_conflicts", |_, counters| Share::sum(counters.shared.bank_conflicts)),
+    counted("shared.wavefronts_per_request", |_, counters| {
+        Share::ratio(counters.shared.wavefronts, counters.shared.requests)
+    }),
+    counted("shared.loads.requests", |class, counters| Share::sum(shared_loads(class, counters).requests)),
+    counted("shared.loads.wavefronts", |class, counters| Share::sum(shared_loads(class, counters).wavefronts)),
+    counted("shared.loads.bank_conflicts", |class, counters| Share::sum(shared_loads(class, counters).bank_conflicts)),
+    counted("shared.loads.wavefronts_per_request", |class, counters| {
+        let loads = shared_loads(class, counters);
+        Share::ratio(loads.wavefronts, loads.requests)
+    }),
+    counted("shared.stores.requests", |class, counters| Share::sum(shared_stores(class, counters).requests)),
+    counted("shared.stores.wavefronts", |class, counters| Share::sum(shared_stores(class, counters).wavefronts)),
+    counted("shared.stores.bank_conflicts", |class, counters| {
+        Share::sum(shared_stores(class, counters).bank_conflicts)
+    }),
+    counted("shared.stores.wavefronts_per_request", |class, counters| {
+        let stores = shared_stores(class, counters);
+        Share::ratio(stores.wavefronts, stores.requests)
+    }),
+    counted("shared.atomics", |class, counters| {
+        Share::sum(if is_atomic(class) { counters.shared.requests } else { 0 })
+    }),
+    counted("constants.requests", |_, counters| Share::sum(counters.constant.requests)),
+    counted("constants.addresses_per_request", |_, counters| {
+        Share::ratio(counters.constant.addresses, counters.constant.requests)
+    }),
+    counted("textures.requests", |_, counters| Share::sum(counters.texture.requests)),
+    counted("textures.sectors_per_request", |_, counters| {
+        Share::ratio(counters.texture.sectors, counters.texture.requests)
+    }),
+    counted("local.sectors", |_, counters| Share::sum(counters.local.sectors)),
+    modelled("occupancy", |counters| counters.occupancy.as_ref().map(simt::Occupancy::percent)),
+    modelled("transactions", |counters| Some(counters.model.as_ref()?.global_load.transactions as f64)),
+    modelled("transactions_per_request", |counters| {
+        let loads = counters.model.as_ref()?.global_load.transactions;
+        let requests = counters.global.load.requests;
+        (requests > 0).then(|| loads as f64 / requests as f64)
+    }),
+    modelled("dram_bytes", |counters| {
+        let caches = &counters.model.as_ref()?.caches;
+        Some((caches.dram_read_bytes + caches.dram_write_bytes) as f64)
+    }),
+    modelled("l1_hit_percent", |counters| {
+        let loads = counters.model.as_ref()?.caches.l1_global_load;
+        (loads.sectors > 0).then(|| 100.0 * loads.hits as f64 / loads.sectors as f64)
+    }),
+    modelled("l2_to_l1_sectors", |counters| Some(counters.model.as_ref()?.caches.l2_to_l1_sectors as f64)),
+];

@@ -1,0 +1,40 @@
+//! `cargo learn new`: the skeleton of an exercise, which `cargo learn check` accepts and an author then changes.
+
+use std::fs;
+
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::report::shown_path;
+
+const FILES: &[(&str, &str)] = &[
+    ("goals.toml", include_str!("skeleton/goals.toml")),
+    ("starter.rs", include_str!("skeleton/starter.rs")),
+    ("solution.rs", include_str!("skeleton/solution.rs")),
+    ("reference.rs", include_str!("skeleton/reference.rs")),
+    ("hints.md", include_str!("skeleton/hints.md")),
+    ("wrong/forgets_the_end.rs", include_str!("skeleton/wrong/forgets_the_end.rs")),
+    ("wrong/one_too_many.rs", include_str!("skeleton/wrong/one_too_many.rs")),
+];
+
+/// Writes the skeleton.
+pub fn new(course: &Course, name: Option<&str>) -> Result<bool> {
+    let name = name.ok_or_else(|| Error::Usage("name the new exercise: cargo learn new NAME".to_owned()))?;
+    let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if name.is_empty() || !name.chars().all(good) {
+        return Err(Error::Usage(format!("'{name}': names have lower-case letters, digits and _")));
+    }
+    let folder = course.folder.join(name);
+    if folder.exists() {
+        return Err(Error::Usage(format!("{}: there is one already; choose another name", shown_path(&folder))));
+    }
+    fs::create_dir_all(folder.join("wrong")).map_err(Error::writing(&folder))?;
+    for (file, text) in FILES {
+        cuda_builder::write_whole(&folder.join(file), text)?;
+    }
+    anstream::println!(
+        "{} is made. Change its files, list \"{name}\" in {}, and prove it: cargo learn check {name}",
+        shown_path(&folder),
+        shown_path(&course.folder.join("course.toml"))
+    );
+    Ok(true)
+}

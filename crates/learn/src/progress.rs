@@ -1,0 +1,95 @@
+//! What a student has done: kept in `exercises/progress.toml`, which may be deleted to begin anew.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::exercise::Exercise;
+
+/// What a student has done.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub struct Progress {
+    #[serde(skip)]
+    file: PathBuf,
+    /// The exercises that were solved, in the order in which they were.
+    #[serde(default)]
+    solved: Vec<String>,
+    /// How many hints were read.
+    #[serde(default)]
+    hints: BTreeMap<String, usize>,
+}
+
+impl Progress {
+    /// Reads it; what is missing is no progress yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exercise`] when the file is not what this program has written.
+    pub fn read(course: &Course) -> Result<Self> {
+        let file = course.folder.join("progress.toml");
+        if !file.exists() {
+            return Ok(Self { file, ..Self::default() });
+        }
+        let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
+        let progress: Self = toml::from_str(&text).map_err(|error| {
+            Error::exercise(&file, format!("{}; correct it, or delete it to begin anew", error.message()))
+        })?;
+        Ok(Self { file, ..progress })
+    }
+
+    fn write(&self) -> Result<()> {
+        let text = toml::to_string(self).expect("lists and numbers can be written");
+        let text = format!("# What you have solved, written by `cargo learn`. Delete this file to begin anew.\n{text}");
+        cuda_builder::write_whole(&self.file, &text)?;
+        Ok(())
+    }
+
+    /// Whether an exercise is solved.
+    pub fn is_solved(&self, name: &str) -> bool {
+        self.solved.iter().any(|solved| solved == name)
+    }
+
+    /// How many of the course's exercises are.
+    pub fn solved(&self, course: &Course) -> usize {
+        course.names().filter(|name| self.is_solved(name)).count()
+    }
+
+    /// The first exercise that is not.
+    pub fn next<'a>(&self, course: &'a Course) -> Option<&'a str> {
+        course.names().find(|name| !self.is_solved(name))
+    }
+
+    /// Notes that an exercise is solved, or is not any more.
+    pub fn set_solved(&mut self, exercise: &Exercise, solved: bool) -> Result<()> {
+        if self.is_solved(&exercise.name) == solved {
+            return Ok(());
+        }
+        self.solved.retain(|name| *name != exercise.name);
+        if solved {
+            self.solved.push(exercise.name.clone());
+        }
+        self.write()
+    }
+
+    /// How many hints of an exercise were read.
+    pub fn hints(&self, name: &str) -> usize {
+        self.hints.get(name).copied().unwrap_or(0)
+    }
+
+    /// Notes how many were.
+    pub fn set_hints(&mut self, name: &str, count: usize) -> Result<()> {
+        self.hints.insert(name.to_owned(), count);
+        self.write()
+    }
+
+    /// Forgets an exercise.
+    pub fn forget(&mut self, name: &str) -> Result<()> {
+        self.hints.remove(name);
+        self.solved.retain(|solved| solved != name);
+        self.write()
+    }
+}

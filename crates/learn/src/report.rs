@@ -1,0 +1,253 @@
+//! A verdict as a student reads it, 100 columns wide: what is right, what is not, the line to look at, what to do next.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anstyle::{AnsiColor, Style};
+
+use crate::compile::SOURCE;
+use crate::exercise::{Exercise, Task};
+use crate::judge::shown;
+use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Verdict};
+
+/// Columns of the text.
+pub const WIDTH: usize = 100;
+
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const TITLE: Style = Style::new().bold();
+const PLACE: Style = AnsiColor::Cyan.on_default();
+
+/// Faults that are shown; the others are counted.
+const SHOWN_FAULTS: usize = 3;
+
+/// What a report is about.
+pub struct Report<'a> {
+    /// The file that was judged.
+    pub file: &'a Path,
+    /// Whether wrong predictions are explained, too.
+    pub explain: bool,
+}
+
+/// The first line of everything that concerns an exercise.
+pub fn heading(exercise: &Exercise) -> String {
+    let task = match exercise.goals.task {
+        Task::Right => "make it right",
+        Task::Fast => "make it fast",
+        Task::Explain => "predict",
+    };
+    format!(
+        "{TITLE}{}: {}{TITLE:#} ({task}, about {} minutes)\n",
+        exercise.name, exercise.goals.title, exercise.goals.minutes
+    )
+}
+
+/// A path as one would type it here.
+pub fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    path.strip_prefix(here).unwrap_or(path).display().to_string()
+}
+
+impl Report<'_> {
+    /// The whole of it.
+    pub fn text(&self, verdict: &Verdict) -> String {
+        let mut text = String::new();
+        if !verdict.right_at.is_empty() {
+            self.line(&mut text, true, &format!("right at {}", several(verdict.right_at.len(), "size")), "");
+        }
+        if let Some(failure) = &verdict.failure {
+            self.failure(&mut text, failure);
+        }
+        for goal in &verdict.goals {
+            self.goal(&mut text, goal);
+        }
+        for answer in &verdict.answers {
+            self.answer(&mut text, answer);
+        }
+        if let Some([student, solution]) = verdict.times {
+            let ratio = student / solution;
+            let times = format!(
+                "on the GPU: {:.2} us, the solution {:.2} us ({ratio:.2} times)",
+                1e3 * student,
+                1e3 * solution
+            );
+            let _ = writeln!(text, "       {times}");
+        }
+        text
+    }
+
+    fn line(&self, text: &mut String, good: bool, what: &str, detail: &str) {
+        let (style, mark) = if good { (GOOD, "   ok") } else { (BAD, "wrong") };
+        let _ = writeln!(text, "{style}{mark}{style:#}  {what}{detail}");
+    }
+
+    fn failure(&self, text: &mut String, failure: &Failure) {
+        let name = shown_path(self.file);
+        match failure {
+            Failure::Refused(why) => self.line(text, false, &format!("not compiled: {why}"), ""),
+            Failure::DoesNotCompile(messages) => {
+                self.line(text, false, "it does not compile:", "");
+                let _ = writeln!(text, "\n{}\n", messages.replace(SOURCE, &name));
+            }
+            Failure::Unreadable(why) => {
+                self.line(text, false, &format!("{name} cannot be read:"), "");
+                let _ = writeln!(text, "{why}");
+            }
+            Failure::Signature(why) => paragraph(text, &format!("{BAD}wrong{BAD:#}  "), why),
+            Failure::Faults(sizes, faults) => {
+                let count = several(faults.len(), "fault");
+                self.line(text, false, &format!("{count} at {}:", shown(sizes)), "");
+                for fault in faults.iter().take(SHOWN_FAULTS) {
+                    self.fault(text, fault);
+                }
+                if faults.len() > SHOWN_FAULTS {
+                    let _ = writeln!(text, "       and {} more", faults.len() - SHOWN_FAULTS);
+                }
+            }
+            Failure::Wrong(sizes, wrong) => {
+                self.line(text, false, &format!("wrong results at {}:", shown(sizes)), "");
+                let is = match &wrong.is {
+                    Some(is) => format!("{} is {is}, and should be {}", wrong.first, wrong.should_be),
+                    None => format!("{} was never written; it should be {}", wrong.first, wrong.should_be),
+                };
+                let _ = writeln!(text, "       {is}");
+                let others = match wrong.count {
+                    1 => format!("the other {} elements are right", wrong.of - 1),
+                    _ => format!("it is the first of {} wrong elements, of {} in all", wrong.count, wrong.of),
+                };
+                if wrong.of > 1 {
+                    let _ = writeln!(text, "       {others}");
+                }
+            }
+            Failure::InputChanged(sizes, place) => {
+                let what = format!("the kernel changed its input at {}: {place} is another value now", shown(sizes));
+                self.line(text, false, &what, "");
+            }
+            // Shown one by one.
+            Failure::Goals | Failure::Answers => {}
+        }
+    }
+
+    fn fault(&self, text: &mut String, fault: &Fault) {
+        let what = if fault.kind == "trap" { "stopped".to_owned() } else { fault.kind.clone() };
+        paragraph(text, "       ", &format!("{what}: {}", fault.message));
+        for (line, who) in &fault.sites {
+            self.excerpt(text, *line, who);
+        }
+        if fault.count > 1 {
+            let _ = writeln!(text, "       this happened {} times", fault.count);
+        }
+    }
+
+    /// A line of the student's file with a note below.
+    fn excerpt(&self, text: &mut String, line: Option<u32>, note: &str) {
+        let Some(line) = line else {
+            let _ = writeln!(text, "       {note}");
+            return;
+        };
+        let _ = writeln!(text, "     {PLACE}--> {}:{line}{PLACE:#}", shown_path(self.file));
+        let source = fs::read_to_string(self.file).unwrap_or_default();
+        if let Some(code) = source.lines().nth(line as usize - 1) {
+            let code: String = code.trim_end().replace('\t', "    ").chars().take(WIDTH - 9).collect();
+            let _ = writeln!(text, "{line:>5} | {code}");
+        }
+        if !note.is_empty() {
+            let _ = writeln!(text, "      = {note}");
+        }
+    }
+
+    fn goal(&self, text: &mut String, result: &GoalResult) {
+        let GoalResult { goal, value, bound, met, blamed, why, .. } = result;
+        let counted = value.map_or("nothing to count".to_owned(), number);
+        let bound = match goal.bound.as_name().is_none() && goal.bound.to_string().parse::<f64>().is_err() {
+            true => format!(", and {} is {}", goal.bound, number(*bound)),
+            false => String::new(),
+        };
+        self.line(text, *met, &format!("{goal}"), &format!(": {counted}{bound}"));
+        if *met {
+            return;
+        }
+        paragraph(text, "       ", why);
+        if let Some(blamed) = blamed {
+            let share = format!("{} on this line: {}", goal.counted.metric.name, number(blamed.value));
+            self.excerpt(text, Some(blamed.line), &share);
+        }
+    }
+
+    fn answer(&self, text: &mut String, answer: &AnswerResult) {
+        let AnswerResult { name, ask, predicted, counted, why } = answer;
+        match predicted {
+            None => {
+                let _ = writeln!(text, "    ?  {name}: {ask}");
+            }
+            Some(predicted) => {
+                self.line(text, answer.right(), &format!("{name}: {}", number(*predicted)), "");
+                if !answer.right() && !self.explain {
+                    paragraph(text, "       ", ask);
+                }
+                if answer.right() || self.explain {
+                    let counts = if answer.right() {
+                        String::new()
+                    } else {
+                        format!("The simulator counts {}. ", number(*counted))
+                    };
+                    paragraph(text, "       ", &format!("{counts}{why}"));
+                }
+            }
+        }
+    }
+}
+
+/// A number without needless digits.
+pub fn number(value: f64) -> String {
+    match value.fract() == 0.0 && value.abs() < 1e15 {
+        true => format!("{value}"),
+        false => format!("{value:.2}"),
+    }
+}
+
+/// `1 size`, `2 sizes`.
+pub fn several(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// Text in lines of [`WIDTH`]; the first begins with `start`, the others are indented by seven.
+pub fn paragraph(text: &mut String, start: &str, words: &str) {
+    const INDENTATION: usize = 7;
+    text.push_str(start);
+    let mut column = INDENTATION;
+    for (index, word) in words.split_whitespace().enumerate() {
+        let length = word.chars().count();
+        if index > 0 && column + 1 + length > WIDTH {
+            let _ = write!(text, "\n{}", " ".repeat(INDENTATION));
+            column = INDENTATION;
+        } else if index > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_stay_within_the_width() {
+        let mut text = String::new();
+        paragraph(&mut text, "       ", &"twelve chars ".repeat(40));
+        assert!(text.lines().count() > 5);
+        assert!(text.lines().all(|line| line.starts_with("       t") || line.starts_with("       c")), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn numbers_have_no_needless_digits() {
+        assert_eq!((number(4.0), number(4.256), number(-0.5)), ("4".to_owned(), "4.26".to_owned(), "-0.50".to_owned()));
+        assert_eq!((several(1, "size"), several(2, "size")), ("1 size".to_owned(), "2 sizes".to_owned()));
+    }
+}

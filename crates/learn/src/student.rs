@@ -1,0 +1,225 @@
+//! What students use: where they are, running a kernel, hints, the list, starting anew, the solution.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::cli::{RunArguments, Where};
+use crate::compile::Compiler;
+use crate::course::Course;
+use crate::error::{Error, Result};
+use crate::exercise::Exercise;
+use crate::judge::{Judging, judge};
+use crate::progress::Progress;
+use crate::report::{Report, heading, several, shown_path};
+use crate::verdict::{Failure, Verdict};
+
+/// Predictions are explained once this many hints were read, or runs made.
+const EXPLAINED_AFTER: usize = 1;
+
+/// `cargo learn`: how far the student is, and what comes next.
+pub fn status(course: &Course) -> Result<bool> {
+    let progress = Progress::read(course)?;
+    let (solved, all) = (progress.solved(course), course.names().count());
+    const CELLS: usize = 40;
+    let full = (CELLS * solved).checked_div(all).unwrap_or(0);
+    anstream::println!("[{}{}] {solved} of {all} exercises solved\n", "#".repeat(full), ".".repeat(CELLS - full));
+    let Some(next) = progress.next(course) else {
+        anstream::println!(
+            "All of them. `cargo learn list` shows them; `cargo learn solution NAME` shows how we would do it."
+        );
+        return Ok(true);
+    };
+    let exercise = course.exercise(next)?;
+    begin(&exercise)?;
+    let chapter = course.chapters.iter().find(|chapter| chapter.exercises.iter().any(|name| name == next));
+    if let Some(chapter) = chapter {
+        anstream::println!("Next, in \"{}\":\n", chapter.title);
+    }
+    anstream::print!("{}", heading(&exercise));
+    anstream::println!(
+        "\n  1. Read and edit  {}\n  2. Try it with    cargo learn run\n  3. When stuck     cargo learn hint",
+        shown_path(&exercise.student_file())
+    );
+    anstream::println!("\n`cargo learn watch` tries it each time you save; `cargo learn --help` shows the rest.");
+    Ok(true)
+}
+
+/// The exercise of this name, or the next, with the student's file in place.
+pub fn chosen(course: &Course, progress: &Progress, name: Option<&str>) -> Result<Exercise> {
+    let name = name.or(progress.next(course)).or(course.names().last());
+    let name = name.ok_or_else(|| Error::Usage("the course has no exercises".to_owned()))?;
+    let exercise = course.exercise(name)?;
+    begin(&exercise)?;
+    Ok(exercise)
+}
+
+/// Makes the student's file of the starter, where there is none yet.
+fn begin(exercise: &Exercise) -> Result<()> {
+    let (file, starter) = (exercise.student_file(), exercise.starter_file());
+    if !file.exists() {
+        let text = fs::read_to_string(&starter).map_err(Error::reading(&starter))?;
+        cuda_builder::write_whole(&file, &text)?;
+    }
+    Ok(())
+}
+
+/// `cargo learn run`.
+pub fn run(course: &Course, arguments: &RunArguments) -> Result<bool> {
+    let mut progress = Progress::read(course)?;
+    let exercise = chosen(course, &progress, arguments.name.as_deref())?;
+    let compiler = compiler(&course.root)?;
+    let verdict = attempt(course, &exercise, &compiler, arguments, &mut progress)?;
+    Ok(verdict.passed())
+}
+
+/// The compiler, or the command that installs one.
+pub fn compiler(root: &Path) -> Result<Compiler> {
+    let compiler = Compiler::new(root, 0, std::io::stdout().is_terminal())?;
+    if compiler.is_new() {
+        eprintln!("The first run compiles the device library: this takes half a minute, once.");
+    }
+    Ok(compiler)
+}
+
+/// Judges the student's file, shows the report, and notes what was solved.
+pub fn attempt(
+    course: &Course,
+    exercise: &Exercise,
+    compiler: &Compiler,
+    arguments: &RunArguments,
+    progress: &mut Progress,
+) -> Result<Verdict> {
+    let seed = arguments.seed.unwrap_or_else(some_seed);
+    let gpu = match arguments.device {
+        Where::Simulator => None,
+        Where::Gpu(number) => Some(number),
+    };
+    let file = exercise.student_file();
+    let verdict = judge(exercise, &file, compiler, Judging { gpu, ..Judging::seeded(seed) })?;
+    let explain = progress.hints(&exercise.name) >= EXPLAINED_AFTER;
+    let report = Report { file: &file, explain };
+    let mut text = heading(exercise);
+    text.push('\n');
+    text.push_str(&report.text(&verdict));
+    text.push('\n');
+    if verdict.passed() {
+        progress.set_solved(exercise, true)?;
+        let _ = writeln!(text, "Solved. {}", next_step(course, progress, exercise));
+    } else {
+        let _ = writeln!(text, "{}", advice(exercise, &verdict));
+    }
+    anstream::print!("{text}");
+    Ok(verdict)
+}
+
+fn next_step(course: &Course, progress: &Progress, exercise: &Exercise) -> String {
+    let name = &exercise.name;
+    match progress.next(course) {
+        Some(next) => format!("Our way: `cargo learn solution {name}`. Next comes {next}: `cargo learn`."),
+        None => format!("That was the last one. Our way: `cargo learn solution {name}`."),
+    }
+}
+
+fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
+    let (file, name) = (shown_path(&exercise.student_file()), &exercise.name);
+    let open = verdict.answers.iter().filter(|answer| answer.predicted.is_none()).count();
+    if open > 0 {
+        return format!("{} left: write a number for each ? in {file}.", several(open, "question"));
+    }
+    let again = match verdict.failure {
+        Some(Failure::Faults(..) | Failure::Wrong(..) | Failure::InputChanged(..)) => {
+            format!("\nThe same data again: cargo learn run {name} --seed {}", verdict.seed)
+        }
+        _ => String::new(),
+    };
+    format!("Edit {file} and run it again. A hint: cargo learn hint {name}{again}")
+}
+
+/// A seed that nobody can expect.
+fn some_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Six digits can be typed.
+    host::random::Random::new(now.as_nanos() as u64).next_u64() % 1_000_000
+}
+
+/// `cargo learn hint`.
+pub fn hint(course: &Course, name: Option<&str>) -> Result<bool> {
+    let mut progress = Progress::read(course)?;
+    let exercise = chosen(course, &progress, name)?;
+    let hints = exercise.hints()?;
+    let read = progress.hints(&exercise.name);
+    let shown = (read + 1).min(hints.len());
+    anstream::print!("{}", heading(&exercise));
+    for (index, hint) in hints.iter().take(shown).enumerate() {
+        anstream::println!("\nHint {} of {}\n\n{hint}", index + 1, hints.len());
+    }
+    if shown < hints.len() {
+        anstream::println!("\nOne more: cargo learn hint {}", exercise.name);
+    }
+    progress.set_hints(&exercise.name, shown)?;
+    Ok(true)
+}
+
+/// `cargo learn list`.
+pub fn list(course: &Course) -> Result<bool> {
+    let progress = Progress::read(course)?;
+    let next = progress.next(course);
+    let mut text = String::new();
+    let widest = course.names().map(str::len).max().unwrap_or(0);
+    for chapter in &course.chapters {
+        let _ = writeln!(text, "\n{}", chapter.title);
+        for name in &chapter.exercises {
+            let exercise = course.exercise(name)?;
+            let mark = match (progress.is_solved(name), next == Some(name)) {
+                (true, _) => "x",
+                (_, true) => ">",
+                _ => " ",
+            };
+            let _ = writeln!(text, "  [{mark}] {name:widest$}  {}", exercise.goals.title);
+        }
+    }
+    let (solved, all) = (progress.solved(course), course.names().count());
+    anstream::println!("{}\n\n{solved} of {all} solved.", text.trim_start().trim_end());
+    Ok(true)
+}
+
+/// `cargo learn reset`.
+pub fn reset(course: &Course, name: Option<&str>) -> Result<bool> {
+    let mut progress = Progress::read(course)?;
+    let name =
+        name.ok_or_else(|| Error::Usage("name the exercise to begin anew: cargo learn reset NAME".to_owned()))?;
+    let exercise = course.exercise(name)?;
+    let (file, starter) = (exercise.student_file(), exercise.starter_file());
+    let text = fs::read_to_string(&starter).map_err(Error::reading(&starter))?;
+    let before = fs::read_to_string(&file).ok().filter(|before| *before != text);
+    cuda_builder::write_whole(&file, &text)?;
+    progress.forget(&exercise.name)?;
+    if let Some(before) = before {
+        // Nobody's work is thrown away for a slip of the hand.
+        let kept = file.with_extension(format!("{}.before", file.extension().unwrap_or_default().to_string_lossy()));
+        cuda_builder::write_whole(&kept, &before)?;
+        anstream::println!("{} is the starter again; yours is kept as {}.", shown_path(&file), shown_path(&kept));
+    } else {
+        anstream::println!("{} is the starter.", shown_path(&file));
+    }
+    Ok(true)
+}
+
+/// `cargo learn solution`.
+pub fn solution(course: &Course, name: Option<&str>) -> Result<bool> {
+    let progress = Progress::read(course)?;
+    let name = name.ok_or_else(|| Error::Usage("name the exercise: cargo learn solution NAME".to_owned()))?;
+    let exercise = course.exercise(name)?;
+    if !progress.is_solved(&exercise.name) {
+        return Err(Error::Usage(format!(
+            "{} is not solved yet: solve it first, or take a hint with `cargo learn hint {}`",
+            exercise.name, exercise.name
+        )));
+    }
+    let file = exercise.solution_file();
+    anstream::print!("{}", fs::read_to_string(&file).map_err(Error::reading(&file))?);
+    Ok(true)
+}

@@ -1,0 +1,416 @@
+//! One run of an exercise's kernels on a device: buffers in, launches, buffers out.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use cuda_std::launch::Arguments;
+use host::device::{
+    self, AddressMode, ArrayShape, Buffer, ChannelType, Device, DeviceChoice, Filter, LaunchConfig, OnDevice, Options,
+    OwnedTexture, PitchedBuffer, PtxFile, Sampling, TexelFormat,
+};
+use host::limits::Limits;
+use host::random::Random;
+use indexmap::IndexMap;
+use simt::{Checks, LoadCaching, Model};
+
+use crate::data::{self, Sizes};
+use crate::exercise::{Address, Argument, Data, Exercise, Extents, Filter as FilterName, Launch};
+use crate::expression::Expression;
+use crate::metric::Launched;
+use crate::verdict::{Fault, Problem};
+
+/// Memory of the simulated device: enough for every exercise, and a limit for the others.
+const DEVICE_MEMORY: u64 = 1 << 30;
+
+/// What a block's size is called when the kernel decides it.
+const LAUNCH_BOUNDS: &str = "launch_bounds";
+
+/// Compiled kernels on a device.
+pub struct Module {
+    device: Device,
+    kernels: IndexMap<String, Signature>,
+}
+
+/// What the PTX says of a kernel.
+struct Signature {
+    /// Bytes of each parameter.
+    parameters: Vec<u64>,
+    /// The block that it was compiled for.
+    bounds: Option<[u32; 3]>,
+}
+
+/// What was run, and what came out.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What is in each buffer now, rows close together.
+    pub buffers: IndexMap<String, Vec<u8>>,
+    /// What each launch did; empty on a GPU.
+    pub launches: Vec<Launched>,
+    /// What the sanitizer found.
+    pub faults: Vec<Fault>,
+}
+
+/// The values that a trial starts from.
+pub type Values = IndexMap<String, Vec<u8>>;
+
+/// Draws the values of every buffer.
+pub fn draw_values(exercise: &Exercise, sizes: &Sizes, random: &mut Random) -> Result<Values, String> {
+    let of = |(name, plan): (&String, &Data)| {
+        let [rows, columns] = data::shape(plan, sizes).map_err(|problem| format!("data '{name}': {problem}"))?;
+        let values = match plan.output && plan.values.is_none() {
+            true => vec![device::POISON; rows * columns * plan.element.bytes()],
+            false => data::values(plan, rows * columns, sizes, random)?,
+        };
+        Ok((name.clone(), values))
+    };
+    exercise.goals.data.iter().map(of).collect()
+}
+
+/// Where the kernels of a trial come from.
+#[derive(Clone, Copy)]
+pub enum Kernels<'a> {
+    /// The launches of the exercise.
+    Student,
+    /// The reference's.
+    Reference(&'a crate::exercise::Answer),
+}
+
+/// Data on the device.
+enum Held {
+    Linear(Buffer<u8>),
+    Pitched(PitchedBuffer<u8>),
+}
+
+impl Held {
+    fn address(&self) -> u64 {
+        match self {
+            Self::Linear(buffer) => buffer.address(),
+            Self::Pitched(buffer) => buffer.address(),
+        }
+    }
+
+    fn read(&self) -> host::Result<Vec<u8>> {
+        match self {
+            Self::Linear(buffer) => buffer.read(),
+            Self::Pitched(buffer) => buffer.read(),
+        }
+    }
+}
+
+/// What is on the device for a trial.
+struct Placed<'a> {
+    exercise: &'a Exercise,
+    sizes: &'a Sizes,
+    held: IndexMap<String, Held>,
+    textures: IndexMap<String, OwnedTexture>,
+}
+
+impl Module {
+    /// Loads PTX on a device, with limits on what a launch may take.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`device::open`].
+    pub fn open(ptx: &Path, choice: DeviceChoice, steps: Option<u64>) -> Result<Self, host::Error> {
+        let file = PtxFile::from(ptx.to_owned());
+        let module = file.module()?;
+        let limits = Limits { memory_limit: Some(DEVICE_MEMORY), step_limit: steps, ..Limits::default() };
+        let device = device::open(choice, &Options { ptx: Some(file), limits })?;
+        let signature = |kernel: &ptx::Function| Signature {
+            parameters: kernel.parameters.iter().map(|&one| module.variables[one].size.unwrap_or(0)).collect(),
+            bounds: kernel.required_threads.or(kernel.max_threads),
+        };
+        let kernels = module.kernels().map(|(_, kernel)| (kernel.name.clone(), signature(kernel))).collect();
+        Ok(Self { device, kernels })
+    }
+
+    /// Opens the simulator as `model`, or without one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Module::open`].
+    pub fn simulated(ptx: &Path, model: Option<&'static Model>, steps: Option<u64>) -> Result<Self, host::Error> {
+        let choice = match model {
+            Some(model) => DeviceChoice::Model(model, LoadCaching::Default),
+            None => DeviceChoice::Simulator,
+        };
+        Self::open(ptx, choice, steps)
+    }
+
+    /// Runs the kernels once.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem`]: what the kernels did wrong, or what is wrong with the exercise or the device.
+    pub fn run(
+        &self,
+        exercise: &Exercise,
+        sizes: &Sizes,
+        values: &Values,
+        kernels: Kernels<'_>,
+        checks: Checks,
+    ) -> Result<Outcome, Problem> {
+        let placed = self.place(exercise, sizes, values)?;
+        let mut outcome = Outcome::default();
+        match kernels {
+            Kernels::Reference(answer) => {
+                let config = LaunchConfig { checks, ..LaunchConfig::new([1; 3], [1; 3]) };
+                self.launch(&placed, &answer.kernel, &config, &answer.arguments, &mut outcome)?;
+            }
+            Kernels::Student => {
+                for launch in &exercise.goals.launch {
+                    if launch.optional && !self.kernels.contains_key(&launch.kernel) {
+                        continue;
+                    }
+                    let config = LaunchConfig { checks, ..self.config(launch, &placed)? };
+                    self.launch(&placed, &launch.kernel, &config, &launch.arguments, &mut outcome)?;
+                }
+            }
+        }
+        self.device.synchronize().map_err(Problem::of)?;
+        for (name, held) in &placed.held {
+            outcome.buffers.insert(name.clone(), held.read().map_err(Problem::of)?);
+        }
+        Ok(outcome)
+    }
+
+    /// Times the student's launches on a GPU, in milliseconds: the median of several runs. `None` on the simulator.
+    ///
+    /// # Errors
+    ///
+    /// As [`Module::run`].
+    pub fn time(&self, exercise: &Exercise, sizes: &Sizes, values: &Values) -> Result<Option<f64>, Problem> {
+        const RUNS: usize = 21;
+        let placed = self.place(exercise, sizes, values)?;
+        let mut times = Vec::new();
+        for _ in 0..RUNS {
+            let mut failed = None;
+            let time = self.device.time(&mut || {
+                for launch in &exercise.goals.launch {
+                    if launch.optional && !self.kernels.contains_key(&launch.kernel) {
+                        continue;
+                    }
+                    let run = self.config(launch, &placed).and_then(|config| {
+                        self.launch(&placed, &launch.kernel, &config, &launch.arguments, &mut Outcome::default())
+                    });
+                    if let Err(problem) = run {
+                        failed = Some(problem);
+                        break;
+                    }
+                }
+                Ok(())
+            });
+            if let Some(problem) = failed {
+                return Err(problem);
+            }
+            match time.map_err(Problem::of)? {
+                Some(time) => times.push(time),
+                None => return Ok(None),
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        Ok(Some(times[RUNS / 2]))
+    }
+
+    /// Puts the data on the device.
+    fn place<'a>(&self, exercise: &'a Exercise, sizes: &'a Sizes, values: &Values) -> Result<Placed<'a>, Problem> {
+        let mut placed = Placed { exercise, sizes, held: IndexMap::new(), textures: IndexMap::new() };
+        for (name, plan) in &exercise.goals.data {
+            let [rows, columns] = data::shape(plan, sizes).map_err(Problem::Exercise)?;
+            let bytes = &values[name];
+            let row_bytes = columns * plan.element.bytes();
+            let held = if plan.pitched {
+                let mut buffer = self.device.pitched_buffer::<u8>(rows, row_bytes).map_err(Problem::of)?;
+                buffer.write(bytes).map_err(Problem::of)?;
+                Held::Pitched(buffer)
+            } else {
+                let mut buffer = self.device.buffer::<u8>(bytes.len()).map_err(Problem::of)?;
+                buffer.write(bytes).map_err(Problem::of)?;
+                Held::Linear(buffer)
+            };
+            placed.held.insert(name.clone(), held);
+            if let Some(texture) = &plan.texture {
+                let made = self.texture(texture, rows, columns, bytes).map_err(Problem::of)?;
+                placed.textures.insert(name.clone(), made);
+            }
+        }
+        Ok(placed)
+    }
+
+    fn texture(
+        &self,
+        plan: &crate::exercise::Texture,
+        rows: usize,
+        columns: usize,
+        bytes: &[u8],
+    ) -> host::Result<OwnedTexture> {
+        let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
+        let shape = ArrayShape { width: columns as u32, height: rows as u32, ..ArrayShape::of(format) };
+        let mut array = self.device.array(&shape)?;
+        array.write(0, bytes)?;
+        let address = match plan.address {
+            Address::Clamp => AddressMode::Clamp,
+            Address::Wrap => AddressMode::Wrap,
+            Address::Mirror => AddressMode::Mirror,
+            Address::Border => AddressMode::Border,
+        };
+        let sampling = Sampling {
+            address_modes: [address; 3],
+            filter: match plan.filter {
+                FilterName::Nearest => Filter::Point,
+                FilterName::Linear => Filter::Linear,
+            },
+            // The hardware repeats and mirrors no others.
+            normalized_coordinates: matches!(plan.address, Address::Wrap | Address::Mirror),
+            ..Sampling::default()
+        };
+        self.device.array_texture(Rc::new(array), &sampling)
+    }
+
+    fn config(&self, launch: &Launch, placed: &Placed<'_>) -> Result<LaunchConfig, Problem> {
+        let signature = self.signature(&launch.kernel)?;
+        let decided = matches!(launch.block.0.as_slice(), [one] if one.as_name() == Some(LAUNCH_BOUNDS));
+        let block = match (decided, signature.bounds) {
+            (true, Some(bounds)) => bounds,
+            (true, None) => {
+                return Err(Problem::Signature(format!(
+                    "kernel `{}` does not say how large its blocks are: write #[kernel(launch_bounds(N))]",
+                    launch.kernel
+                )));
+            }
+            (false, _) => extents(&launch.block, &|name| placed.lookup(name))?,
+        };
+        let with_block = |name: &str| match name {
+            "block.x" => Some(block[0].into()),
+            "block.y" => Some(block[1].into()),
+            "block.z" => Some(block[2].into()),
+            _ => placed.lookup(name),
+        };
+        let grid = extents(&launch.grid, &with_block)?;
+        let shared = match &launch.shared {
+            Some(shared) => shared.whole(&with_block, u32::MAX.into()).map_err(Problem::Exercise)?,
+            None => 0,
+        };
+        Ok(LaunchConfig { dynamic_shared: shared as u32, ..LaunchConfig::new(grid, block) })
+    }
+
+    fn signature(&self, kernel: &str) -> Result<&Signature, Problem> {
+        self.kernels.get(kernel).ok_or_else(|| {
+            let there: Vec<String> = self.kernels.keys().map(|name| format!("`{name}`")).collect();
+            Problem::Signature(format!("there is no kernel `{kernel}`; this file has {}", there.join(", ")))
+        })
+    }
+
+    fn launch(
+        &self,
+        placed: &Placed<'_>,
+        kernel: &str,
+        config: &LaunchConfig,
+        arguments: &[Argument],
+        outcome: &mut Outcome,
+    ) -> Result<(), Problem> {
+        let bytes = self.arguments(placed, kernel, arguments)?;
+        let counters = self.device.launch_untyped(kernel, config, &bytes).map_err(Problem::of)?;
+        if let (Some(counters), Some(report)) = (counters, self.device.last_report()) {
+            outcome.faults.extend(report.findings().iter().map(Fault::found));
+            outcome.launches.push(Launched { kernel: kernel.to_owned(), report, counters });
+        }
+        Ok(())
+    }
+
+    /// The kernel's parameters, each as wide as the PTX has it.
+    fn arguments(&self, placed: &Placed<'_>, kernel: &str, arguments: &[Argument]) -> Result<Arguments, Problem> {
+        let sizes = &self.signature(kernel)?.parameters;
+        let wanted: usize = arguments.iter().map(|one| if matches!(one, Argument::Slice(_)) { 2 } else { 1 }).sum();
+        if wanted != sizes.len() {
+            return Err(Problem::Signature(format!(
+                "kernel `{kernel}` has {} parameters in the PTX, and is launched with {wanted} (a slice counts as two): keep \
+                 its signature as it was",
+                sizes.len()
+            )));
+        }
+        let mut bytes = Arguments::new();
+        for argument in arguments {
+            let size = sizes[bytes.len()];
+            let mut push = |value: &[u8]| match value.len() as u64 == size {
+                true => {
+                    bytes.push_bytes(value, value.len());
+                    Ok(())
+                }
+                false => Err(Problem::Signature(format!(
+                    "parameter {} of kernel `{kernel}` has {size} bytes, and is launched with {}: keep its signature as it was",
+                    bytes.len() + 1,
+                    value.len()
+                ))),
+            };
+            match argument {
+                Argument::Slice(name) => {
+                    let (address, length) = placed.slice(name)?;
+                    push(&address.to_le_bytes())?;
+                    bytes.push_bytes(&length.to_le_bytes(), 8);
+                }
+                Argument::F32(value) => push(&(placed.number(value)? as f32).to_le_bytes())?,
+                Argument::F64(value) => push(&placed.number(value)?.to_le_bytes())?,
+                Argument::Value(value) => match value.as_name().and_then(|name| placed.pointer(name)) {
+                    Some(address) => push(&address.to_le_bytes())?,
+                    None => {
+                        let number = value.whole(&|name| placed.lookup(name), 1 << 53).map_err(Problem::Exercise)?;
+                        match size {
+                            4 if number <= u32::MAX.into() => push(&(number as u32).to_le_bytes())?,
+                            _ => push(&number.to_le_bytes())?,
+                        }
+                    }
+                },
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+impl Placed<'_> {
+    /// The value of a name in an expression: a size, or the pitch of data in elements.
+    fn lookup(&self, name: &str) -> Option<f64> {
+        if let Some(&size) = self.sizes.get(name) {
+            return Some(size as f64);
+        }
+        let data = name.strip_suffix(".pitch")?;
+        let plan = self.exercise.goals.data.get(data)?;
+        match self.held.get(data)? {
+            Held::Pitched(buffer) => Some(buffer.pitch() as f64 / plan.element.bytes() as f64),
+            Held::Linear(_) => data::shape(plan, self.sizes).ok().map(|[_, columns]| columns as f64),
+        }
+    }
+
+    fn number(&self, expression: &Expression) -> Result<f64, Problem> {
+        expression.evaluate(&|name| self.lookup(name)).map_err(Problem::Exercise)
+    }
+
+    /// What a kernel takes for data: an address, or a texture's handle.
+    fn pointer(&self, name: &str) -> Option<u64> {
+        if let Some(texture) = self.textures.get(name) {
+            return Some(texture.argument().handle());
+        }
+        Some(self.held.get(name.strip_suffix(".values").unwrap_or(name))?.address())
+    }
+
+    fn slice(&self, name: &str) -> Result<(u64, u64), Problem> {
+        let unknown = || Problem::Exercise(format!("argument '&{name}': there is no such data"));
+        let held = self.held.get(name).ok_or_else(unknown)?;
+        let plan = &self.exercise.goals.data[name];
+        let [rows, columns] = data::shape(plan, self.sizes).map_err(Problem::Exercise)?;
+        let length = match held {
+            Held::Linear(_) => rows * columns,
+            Held::Pitched(buffer) => (rows - 1) * buffer.pitch() / plan.element.bytes() + columns,
+        };
+        Ok((held.address(), length as u64))
+    }
+}
+
+/// The numbers of a grid or a block.
+fn extents(written: &Extents, value_of: &dyn Fn(&str) -> Option<f64>) -> Result<[u32; 3], Problem> {
+    let mut extents = [1; 3];
+    for (extent, expression) in extents.iter_mut().zip(&written.0) {
+        *extent = expression.whole(value_of, u32::MAX.into()).map_err(Problem::Exercise)? as u32;
+    }
+    Ok(extents)
+}
