@@ -21,7 +21,7 @@ struct Flags {
     /// Seed of the random data; the same seed gives the same data everywhere
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
     seed: u64,
-    /// The most seconds to time one variant on a GPU
+    /// Time one variant on a GPU for at most this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
     time_limit: Duration,
     #[command(flatten)]

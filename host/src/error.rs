@@ -51,7 +51,7 @@ pub enum Error {
         driver: String,
     },
     /// The GPU is older than every set of kernels there is.
-    #[error("{device} has compute capability {capability}, and the kernels need {needed} or later; use --device sim")]
+    #[error("{device} has compute capability {capability}, but the kernels need {needed} or later; use --device sim")]
     DeviceTooOld {
         /// The device's name.
         device: String,
@@ -70,7 +70,7 @@ pub enum Error {
     },
     /// A device or the host has too little memory.
     #[error(
-        "{what} needs {} of memory, and {place} has {}; use smaller sizes",
+        "{what} needs {} of memory, but {place} has {}; use smaller sizes",
         crate::units::bytes(*needed),
         crate::units::bytes(*available)
     )]
@@ -224,7 +224,7 @@ mod tests {
                     needed: 3 << 30,
                     available: 3 << 29,
                 },
-                "a matrix of 16384 x 16384 needs 3.00 GiB of memory, and the host has 1.50 GiB; use smaller sizes",
+                "a matrix of 16384 x 16384 needs 3.00 GiB of memory, but the host has 1.50 GiB; use smaller sizes",
             ),
         ];
         for (error, text) in cases {

@@ -67,14 +67,14 @@ enum Target {
 fn target(path: &Path) -> Result<Target> {
     let cannot = |problem: String| Err(cannot(path, &problem));
     if path.file_name().is_none() || path.is_dir() {
-        return cannot("it is a folder; name a file".to_owned());
+        return cannot("it is a folder; give a file".to_owned());
     }
     let folder = folder_of(path);
     if !folder.is_dir() {
         return cannot(format!("there is no folder {}", folder.display()));
     }
     if path.is_symlink() && std::fs::metadata(path).is_err() {
-        return cannot("it is a symbolic link that leads nowhere".to_owned());
+        return cannot("it is a symbolic link to nothing".to_owned());
     }
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => Ok(Target::Stream),
@@ -224,7 +224,7 @@ mod tests {
             std::os::unix::fs::symlink(target, &link).unwrap();
             let error = write_whole(&link, |_| Ok(())).unwrap_err().to_string();
             // The third makes a circle of the second.
-            assert!(error.contains("a symbolic link that leads nowhere"), "{error}");
+            assert!(error.contains("a symbolic link to nothing"), "{error}");
         }
         assert_eq!(names(folder.path()), ["here", "lost", "there"]);
     }

@@ -202,7 +202,7 @@ fn links_are_followed_or_refused() {
     run("good.npy").assert().success();
     assert!(fs::read(folder.path().join("real.npy")).expect("it is there").starts_with(b"\x93NUMPY"));
     for name in ["lost.npy", "circle.npy"] {
-        fails(run(name), 2, &[name, "leads nowhere"]);
+        fails(run(name), 2, &[name, "symbolic link to nothing"]);
     }
     assert_eq!(files_in(folder.path()).len(), 5);
 }

@@ -34,7 +34,7 @@ pub enum Error {
     Workspace(#[from] NotInWorkspace),
     #[error(transparent)]
     Builder(#[from] CudaBuilderError),
-    #[error("{file} is stale: {reason}; make it anew with `cargo xtask build-ptx --arch {arch}`")]
+    #[error("{file} is stale: {reason}; rebuild it with `cargo xtask build-ptx --arch {arch}`")]
     Stale { file: String, reason: &'static str, arch: NvvmArch },
 }
 
@@ -76,8 +76,8 @@ enum Reason {
 
 /// Whether the PTX file at `path` was made of the sources as they are.
 fn check(kernels: &Path, path: &Path) -> Result<(), Reason> {
-    let text = fs::read_to_string(path).map_err(|_| Reason::Stale("it is missing or no text"))?;
-    let made_of = SourceDigest::in_ptx(&text).ok_or(Reason::Stale("it bears no digest of its sources"))?;
+    let text = fs::read_to_string(path).map_err(|_| Reason::Stale("it is missing or not text"))?;
+    let made_of = SourceDigest::in_ptx(&text).ok_or(Reason::Stale("it has no digest of its sources"))?;
     if made_of == digest_of_crate(kernels).map_err(Reason::Builder)? {
         Ok(())
     } else {

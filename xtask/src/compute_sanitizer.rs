@@ -58,7 +58,7 @@ pub struct Options {
 pub enum Error {
     #[error(transparent)]
     NotInWorkspace(#[from] NotInWorkspace),
-    #[error("there is no compute-sanitizer: install the CUDA toolkit, or name it with --tool")]
+    #[error("compute-sanitizer was not found: install the CUDA toolkit, or name it with --tool")]
     NoTool,
     #[error("{path}: {problem}")]
     File { path: String, problem: std::io::Error },

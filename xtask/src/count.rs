@@ -107,7 +107,7 @@ fn count(options: &Options, root: &Path, metrics: &[String], run: &str, log: &Pa
     if !output.status.success() {
         let said = format!("{}{}", text, String::from_utf8_lossy(&output.stderr));
         let said = said.lines().rfind(|line| line.contains("ERROR") || line.starts_with("error"));
-        return Err(failed(said.unwrap_or("it says nothing").to_owned()));
+        return Err(failed(said.unwrap_or("it printed nothing").to_owned()));
     }
     launches(&text, metrics).map_err(failed)
 }

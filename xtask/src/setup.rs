@@ -25,7 +25,7 @@ pub struct Options {
 pub enum Error {
     #[error(transparent)]
     NoCompiler(#[from] CudaBuilderError),
-    #[error("`{step}` failed: correct what it says above, or type it yourself")]
+    #[error("`{step}` failed: fix what it reports above, or run it yourself")]
     StepFailed { step: Step },
 }
 

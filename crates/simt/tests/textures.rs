@@ -261,7 +261,10 @@ fn faults_say_what_is_wrong() {
     let mut device = Device::new();
     let sampling = Sampling::default();
     let texture = device.texture(plane(8, 4), &sampling);
-    assert_eq!(device.fault("fetch_2d_f32_f32", 12, [0; 4]), "0xc is no texture: it was not made, or was destroyed");
+    assert_eq!(
+        device.fault("fetch_2d_f32_f32", 12, [0; 4]),
+        "0xc is not a texture: it was never created, or was destroyed"
+    );
     assert_eq!(device.fault("fetch_3d_f32_f32", texture, [0; 4]), "a .3d instruction on an object of 2 dimensions");
     assert_eq!(device.fault("fetch_a2d_f32_f32", texture, [0; 4]), "a .a2d instruction on an object of 2 dimensions");
     device.memory.destroy_texture(texture).unwrap();

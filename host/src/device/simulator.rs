@@ -53,10 +53,10 @@ fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
     match kind {
         TrapKind::NotCooperative => "; give --cooperative",
         TrapKind::NobodyGetsOn { not_begun: 1.., .. } if config.checks.any() => {
-            "; under checks blocks run one after the other: give --cooperative, which runs them side by side, or --check none"
+            "; with checks, blocks run one after another: give --cooperative, which runs them side by side, or --check none"
         }
         TrapKind::NobodyGetsOn { not_begun: 1.., .. } => {
-            "; what they wait for may be theirs to write: launch fewer blocks"
+            "; blocks that have not begun may have to write it: launch fewer blocks"
         }
         _ => "",
     }
@@ -291,7 +291,7 @@ impl Backend for Simulator {
         };
         if self.placed.is_some() && config.checks.any() {
             crate::memory::check_host(
-                "a copy of the device's memory, for checks on a model,",
+                "copying the device's memory for checks on a model",
                 self.memory.borrow().used(),
             )?;
         }
@@ -301,8 +301,8 @@ impl Backend for Simulator {
                 fault += waiting_advice(&trap.kind, config);
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
                     // The model alone might have come to an end.
-                    fault += "; under checks blocks run one after the other, and one that waits for a later one never ends: give \
-                              --check none";
+                    fault += "; with checks, blocks run one after another, and one that waits for a later one never ends: give --check \
+                              none";
                 }
                 Error::Fault { kernel: kernel.to_owned(), fault, trap: Some(trap) }
             }

@@ -16,9 +16,9 @@ pub use fault::Fault;
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct CheckFlags {
-    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync, undefined; or all, none. strict, which is not in
-    /// all, adds what a GPU runs but often is a mistake: barriers that go on without exited threads, volatile accesses in place of barriers
-    /// [default: all for run; none for the labs, whose own kernels have been checked]
+    /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync, undefined, or all, or none. strict,
+    /// which all does not include, adds what a GPU runs but is often a mistake: barriers that proceed without exited threads, volatile
+    /// accesses in place of barriers [default: all for run; none for the labs, whose own kernels have been checked]
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
 }
@@ -37,7 +37,7 @@ impl CheckFlags {
     pub fn check_simulated(self, simulated: bool) -> Result<()> {
         match simulated || !self.or(Checks::NONE).any() {
             true => Ok(()),
-            false => Err(Error::flag("--check", "a GPU does not check; give --device sim, or --counters, too")),
+            false => Err(Error::flag("--check", "only the simulator runs checks; give --device sim or --counters")),
         }
     }
 }

@@ -99,13 +99,13 @@ fn check_output<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) -> 
     results.dedup();
     let Some(first) = results.first() else {
         let names: Vec<_> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
-        let problem = format!("{} has no result to write; name another variant", names.join(", "));
+        let problem = format!("{} has no result to write; choose another variant", names.join(", "));
         return Err(Error::flag("--output", problem));
     };
     if let Some(second) = results.iter().find(|result| *result != first) {
         return Err(Error::flag(
             "--output",
-            format!("the variants have different results, such as {} and {}; name one", first.what, second.what),
+            format!("the variants have different results, such as {} and {}; choose one", first.what, second.what),
         ));
     }
     device.limits().check_output(&format!("{} for --output", first.what), first.bytes)

@@ -14,7 +14,7 @@ const WIDE_WAVEFRONTS: &str = "Wavefronts are passes over the banks of shared me
 const HALF_WARP_WAVEFRONTS: &str = "Wavefronts are passes over the 16 banks of shared memory, for each half warp: 2 without bank \
                                     conflicts.";
 
-const TRANSACTIONS: &str = "Transactions are as this GPU makes them, with the part of their bytes that was asked for. Both caches \
+const TRANSACTIONS: &str = "Transactions are as this GPU makes them, with the share of their bytes that was requested. Both caches \
                             are empty at the start; dirty lines that are left in L2 at the end are not counted as written.";
 
 const TEXTURES: &str =

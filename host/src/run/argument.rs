@@ -234,7 +234,7 @@ impl Argument {
                 match shape {
                     Some((_, wanted)) if wanted != length => Err(Error::file(
                         path,
-                        format!("holds {length} elements, and argument {} wants {wanted}", self.text),
+                        format!("holds {length} elements, but argument {} asks for {wanted}", self.text),
                     )),
                     _ => Ok(Data { ty: values.ty(), length, shape: found, offset, fill: Fill::Values(values), freed }),
                 }
@@ -347,20 +347,20 @@ fn again(text: &str) -> std::result::Result<Kind, String> {
     match (place.parse(), offset.parse()) {
         (Ok(place), Ok(offset)) if digits => Ok(Kind::Again(place, offset)),
         _ => Err(format!(
-            "'{text}' names no argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
-             0), and +BYTES or nothing"
+            "'{text}' does not name an argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
+             0), with or without +BYTES"
         )),
     }
 }
 
 fn type_of(name: &str) -> std::result::Result<Type, String> {
     let names = || Type::ALL.map(Type::name).join(", ");
-    Type::of_name(name).ok_or_else(|| format!("there is no type '{name}'; give one of {}", names()))
+    Type::of_name(name).ok_or_else(|| format!("unknown type '{name}'; give one of {}", names()))
 }
 
 fn file_name(text: &str) -> std::result::Result<PathBuf, String> {
     match text {
-        "" => Err("give the name of a .npy file behind the @".to_owned()),
+        "" => Err("give the name of a .npy file after the @".to_owned()),
         name => Ok(PathBuf::from(name)),
     }
 }
@@ -371,7 +371,7 @@ fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
         let ty = type_of(name)?;
         return Ok(Kind::Value(ty.parse(&[text])?.bytes().to_vec(), Some(ty)));
     }
-    let wrong = || format!("'{text}' is no list of bytes; give two hexadecimal digits for each, as in bytes:00ff");
+    let wrong = || format!("'{text}' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff");
     if text.is_empty() || !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(wrong());
     }
@@ -390,7 +390,10 @@ fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
         .filter(|length| length.checked_mul(ty.bytes()).is_some_and(|bytes| bytes <= isize::MAX as usize))
         .ok_or_else(|| {
             let most = isize::MAX as usize / ty.bytes();
-            format!("'{length_text}' is no length of a buffer of {}; give a whole number from 0 to {most}", ty.name())
+            format!(
+                "'{length_text}' is not a length for a buffer of {}; give a whole number from 0 to {most}",
+                ty.name()
+            )
         })?;
     let (place, contents) = match rest.split_once('=') {
         Some((place, contents)) => (place, Some(contents)),
@@ -400,9 +403,9 @@ fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
     let offset = match (place, place.strip_prefix('+')) {
         ("", _) => 0,
         (_, Some(offset)) => offset.parse().ok().filter(|&offset| offset <= bytes).ok_or_else(|| {
-            format!("'+{offset}' is no way into the buffer; give a number of bytes from 0 to {bytes}")
+            format!("'+{offset}' is not an offset into the buffer; give a number of bytes from 0 to {bytes}")
         })?,
-        _ => return Err(format!("'{place}' stands behind the bracket; write +BYTES, =CONTENTS, both or nothing")),
+        _ => return Err(format!("unexpected '{place}' after the bracket; write +BYTES, =CONTENTS, both or nothing")),
     };
     let contents = contents.map_or(Ok(Contents::Zeros), |text| contents_of(ty, length, text))?;
     Ok(Kind::Buffer { shape: Some((ty, length)), offset, contents, freed: false })
@@ -414,7 +417,7 @@ fn contents_of(ty: Type, length: usize, text: &str) -> std::result::Result<Conte
         return Ok(Contents::File(file_name(file)?));
     }
     if let Some(seed) = text.strip_prefix("rand:") {
-        let wrong = |_| format!("'{seed}' is no seed; give a whole number from 0 to {}", u64::MAX);
+        let wrong = |_| format!("'{seed}' is not a seed; give a whole number from 0 to {}", u64::MAX);
         return seed.parse().map(Contents::Random).map_err(wrong);
     }
     match text {
@@ -422,9 +425,7 @@ fn contents_of(ty: Type, length: usize, text: &str) -> std::result::Result<Conte
         "uninit" => return Ok(Contents::Unwritten),
         "rand" => return Err("give the seed of the random numbers, as in rand:7".to_owned()),
         "" => {
-            return Err(
-                "nothing stands behind the =; give a value, a list, ramp, rand:SEED, uninit or @FILE.npy".to_owned()
-            );
+            return Err("nothing follows the =; give a value, a list, ramp, rand:SEED, uninit or @FILE.npy".to_owned());
         }
         _ => {}
     }

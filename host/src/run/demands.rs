@@ -73,7 +73,7 @@ fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Func
             None => refuse(format!("is not in {}", file.name())),
         },
         Found::Several(several) => {
-            refuse(format!("may be {}; give one of them", names::listed(several.into_iter(), true)))
+            refuse(format!("is ambiguous: {}; give one of them", names::listed(several.into_iter(), true)))
         }
         Found::None => {
             let kernels = names::listed(symbols.into_iter(), false);
@@ -113,7 +113,7 @@ fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> 
             return refuse(format!("argument {here}, {text}: {} is freed before its launch", target.text));
         }
         if offset > 0 && !target.is_linear() {
-            return refuse(format!("argument {here}, {text}: {} is no buffer to point into", target.text));
+            return refuse(format!("argument {here}, {text}: {} is not a buffer with an address", target.text));
         }
     }
     Ok(())
@@ -136,7 +136,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
         let were = if given == 1 { "was" } else { "were" };
         let slices =
             if parameters.windows(2).any(may_be_slice) { "; a Rust slice takes 2, address and length" } else { "" };
-        return refuse(format!("{takes}, and {given} {were} given{slices}"));
+        return refuse(format!("{takes}, but {given} {were} given{slices}"));
     }
     for (index, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
         let place = Place { launch, argument: index };
@@ -148,7 +148,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
                 false => "",
             };
             return refuse(format!(
-                "parameter {index} ({} {}) has {wanted} bytes, and argument {place}, {}, has {given}{hint}",
+                "parameter {index} ({} {}) has {wanted} bytes, but argument {place}, {}, has {given}{hint}",
                 type_of(parameter),
                 parameter.name,
                 argument.text
@@ -165,14 +165,14 @@ fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     let threads = |extents: [u32; 3]| extents.iter().fold(1_u64, |all, &extent| all.saturating_mul(extent.into()));
     if let Some(required) = function.required_threads.filter(|&required| required != block) {
         return refuse(format!(
-            "is compiled for blocks of {} threads (.reqntid), and --block asks for {}",
+            "is compiled for blocks of {} threads (.reqntid), but --block asks for {}",
             shape(required),
             shape(block)
         ));
     }
     match function.max_threads {
         Some(most) if threads(block) > threads(most) => refuse(format!(
-            "is compiled for blocks of at most {} threads (.maxntid), and --block asks for {}",
+            "is compiled for blocks of at most {} threads (.maxntid), but --block asks for {}",
             threads(most),
             threads(block)
         )),
@@ -186,11 +186,11 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
     let cluster = match (flags.cluster, function.required_cluster) {
         (None, None) if function.explicit_cluster => {
-            return refuse("runs in clusters (.explicitcluster): give their blocks with --cluster".to_owned());
+            return refuse("runs in clusters (.explicitcluster): give their size with --cluster".to_owned());
         }
         (Some(given), Some(required)) if given != required => {
             return refuse(format!(
-                "is compiled for clusters of {} blocks (.reqnctapercluster), and --cluster asks for {}",
+                "is compiled for clusters of {} blocks (.reqnctapercluster), but --cluster asks for {}",
                 shape(required),
                 shape(given)
             ));
@@ -203,14 +203,14 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     {
         let given = blocks(cluster);
         return refuse(format!(
-            "is compiled for clusters of at most {most} blocks (.maxclusterrank), and --cluster asks for {given}"
+            "is compiled for clusters of at most {most} blocks (.maxclusterrank), but --cluster asks for {given}"
         ));
     }
     match cluster {
         // Its grid counts clusters.
         _ if function.grid_in_clusters => Ok(()),
         Some(cluster) if flags.grid.iter().zip(cluster).any(|(all, of_one)| !all.is_multiple_of(of_one)) => refuse(
-            format!("a grid of {} blocks cannot be parted into clusters of {}", shape(flags.grid), shape(cluster)),
+            format!("a grid of {} blocks cannot be divided into clusters of {}", shape(flags.grid), shape(cluster)),
         ),
         _ => Ok(()),
     }
@@ -249,7 +249,7 @@ fn buffer(flag: &str, all: &[LaunchFlags], place: Place) -> Result<Place> {
     let refuse = |problem: String| Err(Error::flag(flag, problem));
     let Some(given) = at(all, place) else {
         return refuse(match all.len() {
-            1 => format!("there is no argument {place}; they count from 0"),
+            1 => format!("there is no argument {place}; arguments count from 0"),
             _ => format!("there is no argument {place}; launches and arguments count from 0, as in 1.0"),
         });
     };
@@ -259,7 +259,7 @@ fn buffer(flag: &str, all: &[LaunchFlags], place: Place) -> Result<Place> {
             refuse(format!("argument {place}, {}, is freed before the launch", argument.text))
         }
         Some(argument) if argument.is_buffer() => Ok(place_of_buffer),
-        _ => refuse(format!("argument {place}, {}, is no buffer", given.text)),
+        _ => refuse(format!("argument {place}, {}, is not a buffer", given.text)),
     }
 }
 

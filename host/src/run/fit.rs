@@ -33,18 +33,18 @@ pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]
             let ty = value::Type::of_kind(is_float, given.bytes()).filter(|ty| ty.parse(&[number]).is_ok());
             ty.map_or(String::new(), |ty| format!("; {}:{number} passes the number", ty.name()))
         };
-        let bits = "its bits are passed as they are";
+        let bits = "its bits are passed unchanged";
         match used {
             Uses { float: true, integer: false, address: false } if !given.is_float() && !argument.is_zero() => {
-                let note = format!("argument {index}, {text}, is an integer, and {name} is a float: {bits}");
+                let note = format!("argument {index}, {text}, is an integer, but {name} is a float: {bits}");
                 notes.push(note + &suggestion(true));
             }
             Uses { float: false, integer: true, address: false } if given.is_float() && !argument.is_zero() => {
-                let note = format!("argument {index}, {text}, is a float, and {name} is an integer: {bits}");
+                let note = format!("argument {index}, {text}, is a float, but {name} is an integer: {bits}");
                 notes.push(note + &suggestion(false));
             }
             Uses { float: false, address: true, .. } if !argument.is_zero() => notes.push(format!(
-                "argument {index}, {text}, is a number, and {name} is an address; a buffer is written as in f32[1024]"
+                "argument {index}, {text}, is a number, but {name} is an address; a buffer is written as in f32[1024]"
             )),
             _ => {}
         }

@@ -31,7 +31,7 @@ pub fn parse(name: &str, text: &str) -> Result<Tensor, String> {
     let by_address = match name {
         "tensor" => false,
         "tensor_at" => true,
-        _ => return Err(format!("there is no '{name}'; give tensor, or tensor_at for the address of the map")),
+        _ => return Err(format!("unknown kind '{name}'; give tensor, or tensor_at for the address of the map")),
     };
     let map: TensorMap = text.parse()?;
     let bytes = map.bytes().filter(|&bytes| bytes <= isize::MAX as u64);

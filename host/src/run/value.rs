@@ -193,7 +193,9 @@ impl Maker {
         Self {
             parse: |texts| {
                 let parse = |text: &&str| {
-                    text.parse().map_err(|_| format!("'{text}' is no {}; give {}", T::TYPE.name(), T::range()))
+                    text.parse().map_err(|_| {
+                        format!("'{text}' is not a number of type {}; give {}", T::TYPE.name(), T::range())
+                    })
                 };
                 texts.iter().map(parse).collect::<std::result::Result<_, _>>().map(T::list)
             },
@@ -263,7 +265,7 @@ impl Type {
         let npy::Contents { code, dimensions } = npy::contents(path)?;
         let found = wanted.or(Self::of_code(&code)).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            crate::Error::file(path, format!("holds elements of type '{code}', and one of {names} is needed"))
+            crate::Error::file(path, format!("holds elements of type '{code}', but one of {names} is needed"))
         })?;
         (found.maker().read)(path, if dimensions == 2 { 2 } else { 1 })
     }
@@ -317,7 +319,7 @@ mod tests {
         }
         Type::U16.ramp(3).write(&path, &[3]).unwrap();
         let error = Type::read(Some(Type::F32), &path).unwrap_err().to_string();
-        assert!(error.contains("holds elements of type '<u2', and float32 is needed"), "{error}");
+        assert!(error.contains("holds elements of type '<u2', but float32 is needed"), "{error}");
         Type::U16.ramp(8).write(&path, &[2, 2, 2]).unwrap();
         let error = Type::read(None, &path).unwrap_err().to_string();
         assert!(error.contains("[2, 2, 2]"), "{error}");

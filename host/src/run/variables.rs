@@ -42,7 +42,7 @@ fn find<'a>(module: &'a Module, flag: &str, name: &str) -> Result<Option<&'a ptx
         Found::One(symbol) => Ok(variables(module).find(|variable| variable.name == symbol)),
         Found::Several(several) => Err(Error::flag(
             flag,
-            format!("'{name}' may be {}; give one of them", names::listed(several.into_iter(), true)),
+            format!("'{name}' is ambiguous: {}; give one of them", names::listed(several.into_iter(), true)),
         )),
         Found::None => Ok(None),
     }
@@ -50,8 +50,8 @@ fn find<'a>(module: &'a Module, flag: &str, name: &str) -> Result<Option<&'a ptx
 
 fn missing(module: &Module, flag: &str, name: &str) -> Error {
     let names = names::listed(variables(module).map(|variable| variable.name.as_str()), false);
-    let there = if names.is_empty() { "there are none".to_owned() } else { format!("there are {names}") };
-    Error::flag(flag, format!("'{name}' is no variable of the module in .global or .const memory; {there}"))
+    let there = if names.is_empty() { "the module has none".to_owned() } else { format!("the module has {names}") };
+    Error::flag(flag, format!("'{name}' is not a variable of the module in .global or .const memory; {there}"))
 }
 
 fn described(variable: &ptx::Variable) -> Variable {
@@ -72,7 +72,7 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
         false => Err(Error::flag(
             "--set",
             format!(
-                "{} has {} bytes ({}), and {} has {given}",
+                "{} has {} bytes ({}), but {} has {given}",
                 names::shown(&found.symbol),
                 found.bytes,
                 type_of(variable),
@@ -122,7 +122,12 @@ pub(super) fn shown<'a>(
     if !found.bytes.is_multiple_of(ty.bytes() as u64) {
         return Err(Error::flag(
             flag,
-            format!("the {} bytes of {} are no elements of {}", found.bytes, names::shown(&found.symbol), ty.name()),
+            format!(
+                "the {} bytes of {} do not divide into elements of {}",
+                found.bytes,
+                names::shown(&found.symbol),
+                ty.name()
+            ),
         ));
     }
     Ok((found, ty))

@@ -126,7 +126,7 @@ fn succeed(command: &mut Command) -> Result<String, Error> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(failed(command, said.lines().last().unwrap_or("it said nothing")))
+    Err(failed(command, said.lines().last().unwrap_or("it printed nothing")))
 }
 
 fn failed(command: &Command, problem: &str) -> Error {

@@ -53,7 +53,7 @@ pub enum Error {
     File { path: PathBuf, problem: String },
     #[error("`{command}` failed: {problem}")]
     Run { command: String, problem: String },
-    #[error("docs/RESULTS.md is not what docs/results/h200.json makes: run `cargo xtask results`")]
+    #[error("docs/RESULTS.md does not match docs/results/h200.json: run `cargo xtask results`")]
     Stale,
 }
 

@@ -187,9 +187,9 @@ impl Cursor<'_> {
                     (TokenKind::Tilde, Value::Integer { bits, signed }) => Ok(Value::Integer { bits: !bits, signed }),
                     (TokenKind::Not, Value::Integer { bits, .. }) => Ok(Value::of_truth(bits == 0)),
                     (TokenKind::Plus | TokenKind::Minus, _) => {
-                        self.mismatch(token.span.start, "an integer or a decimal behind a sign")
+                        self.mismatch(token.span.start, "an integer or a decimal after a sign")
                     }
-                    _ => self.mismatch(token.span.start, "an integer behind `~` or `!`"),
+                    _ => self.mismatch(token.span.start, "an integer after `~` or `!`"),
                 }
             }
             TokenKind::OpenParenthesis => {

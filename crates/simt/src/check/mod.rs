@@ -111,7 +111,7 @@ impl FromStr for Checks {
                 "all" => checks = Self { strict: checks.strict, ..Self::ALL },
                 _ => {
                     let names = Self::NAMES.join(", ");
-                    return Err(format!("there is no check '{name}'; give {names}, strict, all or none"));
+                    return Err(format!("unknown check '{name}'; give {names}, strict, all or none"));
                 }
             }
         }
@@ -151,7 +151,7 @@ mod tests {
         }
         const { assert!(!Checks::ALL.strict) };
         for text in ["", "race,", "races", "none,race"] {
-            assert!(text.parse::<Checks>().unwrap_err().starts_with("there is no check"), "{text}");
+            assert!(text.parse::<Checks>().unwrap_err().starts_with("unknown check"), "{text}");
         }
     }
 }

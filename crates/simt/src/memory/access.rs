@@ -186,7 +186,7 @@ impl fmt::Display for RefusedAccess<'_> {
                     (Space::Shared, Some(near)) if rank_of(address) != rank_of(near.address) => {
                         write!(
                             formatter,
-                            ", which is of block {} of the cluster, not of the thread's",
+                            ", which belongs to block {} of the cluster, not to the thread's",
                             rank_of(address)
                         )
                     }

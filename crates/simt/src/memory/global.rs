@@ -18,7 +18,7 @@ pub(super) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
     /// The simulated device has no room left.
-    #[error("out of device memory: {requested} bytes asked for, {free} of {limit} bytes free")]
+    #[error("out of device memory: {requested} bytes requested, {free} of {limit} bytes free")]
     OutOfMemory {
         /// Bytes asked for.
         requested: u64,
@@ -34,13 +34,13 @@ pub enum MemoryError {
         requested: u64,
     },
     /// One allocation larger than the simulator manages.
-    #[error("{requested} bytes asked for at once: the simulator's allocations are smaller than 4 GiB")]
+    #[error("{requested} bytes requested at once: the simulator's allocations are smaller than 4 GiB")]
     TooLarge {
         /// Bytes asked for.
         requested: u64,
     },
     /// A heap cannot be made larger or smaller once it is in use.
-    #[error("the heap has {bytes} bytes: that cannot change once a program is loaded that uses it")]
+    #[error("the heap has {bytes} bytes: its size cannot change once a program that uses it is loaded")]
     HeapInUse {
         /// Bytes that it has.
         bytes: u64,

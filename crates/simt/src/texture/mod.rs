@@ -245,7 +245,7 @@ pub enum TextureError {
     Levels { given: u32, most: u32 },
     #[error("level {level} of an array that has {levels}")]
     NoLevel { level: u32, levels: u32 },
-    #[error("the level has {expected} bytes, {given} were given")]
+    #[error("the level has {expected} bytes, but {given} were given")]
     Length { expected: u64, given: u64 },
     #[error("the array was freed")]
     Freed,
@@ -272,7 +272,7 @@ pub enum TextureError {
 #[non_exhaustive]
 pub enum TextureFault {
     /// The handle is not that of such an object.
-    #[error("{handle:#x} is no {what}: it was not made, or was destroyed")]
+    #[error("{handle:#x} is not a {what}: it was never created, or was destroyed")]
     NoObject {
         /// `texture`, `sampler` or `surface`.
         what: &'static str,
@@ -290,7 +290,7 @@ pub enum TextureFault {
         layered: bool,
     },
     /// Whole indices into a texture of one dimension that is an array: a GPU gives zeros.
-    #[error("whole indices into a texture of one dimension read linear memory, and this one is an array")]
+    #[error("whole indices into a texture of one dimension read linear memory, but this one is an array")]
     NotLinearMemory,
     /// Coordinates outside the surface.
     #[error("coordinates {coordinates:?} outside a surface of {extent:?} elements (x in {unit})")]

@@ -140,7 +140,7 @@ impl ArrayShape {
         };
         if !fits || layers > LAYER_LIMIT {
             return refuse(
-                "an H200 has no such: at most 131072, 131072 x 65536 or 16384 x 16384 x 16384, and 2048 layers",
+                "the limits of an H200 are 131072, 131072 x 65536 or 16384 x 16384 x 16384, and 2048 layers",
             );
         }
         let most = 32 - width.max(height).max(depth).leading_zeros();

@@ -90,16 +90,15 @@ impl Module {
             return Err(refused(LoadErrorReason::DeviceRuntime { name }.to_string()));
         }
         let problem = match log.is_empty() {
-            true => format!("the driver refuses it: {}", sys::describe(status)),
-            false => format!("the driver refuses it: {log}"),
+            true => format!("the driver rejects it: {}", sys::describe(status)),
+            false => format!("the driver rejects it: {log}"),
         };
         Err(refused(problem))
     }
 
     /// A kernel by its name.
     pub fn function(&self, name: &str) -> Result<sys::CUfunction> {
-        let missing =
-            || Error::Launch { kernel: name.to_owned(), problem: "is not in the PTX that was loaded".to_owned() };
+        let missing = || Error::Launch { kernel: name.to_owned(), problem: "is not in the loaded PTX".to_owned() };
         let text = CString::new(name).map_err(|_| missing())?;
         let mut raw = ptr::null_mut();
         // SAFETY: the module is loaded, the name ends with a zero byte, and both outlive the call.

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 /// The properties of a GPU whose context is current. `ptx_target` is left empty.
 pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
-    let doing = format!("asking for the properties of GPU {index}");
+    let doing = format!("querying the properties of GPU {index}");
     let failed = |error| error_of(&doing, status_of(error));
     let ask = |attribute| attribute_of(device, attribute, &doing);
     let memory_clock_khz = ask(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;

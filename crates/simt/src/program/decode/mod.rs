@@ -348,7 +348,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             return Err(LoadErrorReason::Unsupported { what: format!("more than {REGISTER_LIMIT} registers") });
         }
         if self.frame.local > LOCAL_LIMIT {
-            let what = format!("{} bytes of local memory a thread (at most {LOCAL_LIMIT})", self.frame.local);
+            let what = format!("{} bytes of local memory per thread (at most {LOCAL_LIMIT})", self.frame.local);
             return Err(LoadErrorReason::Unsupported { what });
         }
         (self.frame.words, self.frame.doubles, self.frame.predicates) = (words, doubles, predicates);
