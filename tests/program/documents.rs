@@ -10,8 +10,14 @@ use std::path::Path;
 use crate::host;
 
 /// The documents, and how many commands of the program each has at least: fewer, and this test has lost sight of them.
-const DOCUMENTS: [(&str, usize); 5] =
-    [("README.md", 8), ("docs/RUNNING.md", 6), ("docs/SANITIZER.md", 0), ("docs/MODELS.md", 0), ("docs/SPEED.md", 0)];
+const DOCUMENTS: [(&str, usize); 6] = [
+    ("README.md", 8),
+    ("docs/RUNNING.md", 6),
+    ("docs/SANITIZER.md", 0),
+    ("docs/PLANTED.md", 0),
+    ("docs/MODELS.md", 0),
+    ("docs/SPEED.md", 0),
+];
 
 /// Commands that do not run here, and who runs them.
 const ELSEWHERE: [(&str, &str); 6] = [

@@ -1,7 +1,7 @@
 //! `cargo xtask compute-sanitizer`: the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
 //!
 //! What the tools said goes to a file of lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE` with tabs between them, below a
-//! heading that says on what and with which version. The tests make the table in `docs/SANITIZER.md` of it.
+//! heading that says on what and with which version. The tests make the table in `docs/PLANTED.md` from it.
 //!
 //! Some of these kernels hang a GPU. So each run has a limit, ends with all its processes, and writes its line at once; those
 //! that may hang come last.

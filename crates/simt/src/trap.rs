@@ -189,7 +189,7 @@ pub enum TrapKind {
     /// The `trap` instruction, in a kernel that asks for the grid's workspace and was not launched cooperatively.
     NotCooperative,
     /// Blocks that wait for what no block writes: they poll memory that stays as it is.
-    NobodyGetsOn {
+    NoProgress {
         /// Blocks that wait.
         waiting: u64,
         /// Blocks that have not begun, since there is no room for them beside these.

@@ -52,10 +52,10 @@ fn with_shown_names(trap: &Trap) -> Trap {
 fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
     match kind {
         TrapKind::NotCooperative => "; give --cooperative",
-        TrapKind::NobodyGetsOn { not_begun: 1.., .. } if config.checks.any() => {
+        TrapKind::NoProgress { not_begun: 1.., .. } if config.checks.any() => {
             "; with checks, blocks run one after another: give --cooperative, which runs them side by side, or --check none"
         }
-        TrapKind::NobodyGetsOn { not_begun: 1.., .. } => {
+        TrapKind::NoProgress { not_begun: 1.., .. } => {
             "; blocks that have not begun may have to write it: launch fewer blocks"
         }
         _ => "",

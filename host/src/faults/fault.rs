@@ -151,7 +151,7 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         TrapKind::Texture(_) => "texture",
         TrapKind::TrapInstruction => "trap",
         TrapKind::NotCooperative => "not_cooperative",
-        TrapKind::NobodyGetsOn { .. } => "nobody_gets_on",
+        TrapKind::NoProgress { .. } => "no_progress",
         TrapKind::Assertion { .. } => "assertion",
         TrapKind::Breakpoint => "breakpoint",
         TrapKind::StepLimit { .. } => "step_limit",

@@ -1,6 +1,6 @@
-//! The table in `docs/SANITIZER.md`: each planted bug, and who finds it. It is made of what the simulator says now and of what
+//! The table in `docs/PLANTED.md`: each planted bug, and who finds it. It is made of what the simulator says now and of what
 //! compute-sanitizer said on a GPU (`cargo xtask compute-sanitizer`). `COALESCE_BLESS=1 cargo test -p host --test program planted`
-//! makes it anew.
+//! updates it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::path::Path;
 use super::suite::{Case, FOLDER};
 use super::{ROOT, cases, complaints, said_of};
 
-const DOCUMENT: &str = "docs/SANITIZER.md";
+const DOCUMENT: &str = "docs/PLANTED.md";
 const BEGIN: &str =
     "<!-- The table of planted bugs begins. COALESCE_BLESS=1 cargo test -p host --test program planted -->\n";
 const END: &str = "<!-- The table of planted bugs ends. -->\n";
@@ -166,7 +166,7 @@ fn the_table_in_the_documentation_is_that_of_these_results() {
         assert_eq!(
             document[start..end],
             made,
-            "make it anew: COALESCE_BLESS=1 cargo test -p host --test program planted"
+            "update it: COALESCE_BLESS=1 cargo test -p host --test program planted"
         );
     }
 }

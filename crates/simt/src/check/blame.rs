@@ -1,4 +1,4 @@
-//! Who is told of when accesses race, or do not see each other.
+//! Which of two accesses is blamed when they race or may not see each other.
 
 use ptx::Space;
 

@@ -1,4 +1,4 @@
-//! What the machine tells the sanitizer, and what it makes of it.
+//! The sanitizer's entry: takes what the machine reports, and decides what is a finding.
 
 use std::collections::HashSet;
 

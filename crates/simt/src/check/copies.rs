@@ -1,8 +1,10 @@
-//! Asynchronous copies that are on their way: what they are still to write, and to read.
+//! Asynchronous copies (`cp.async`) that are under way: what they are still to read and to write.
 //!
-//! From `cp.async` to the wait of its thread, a copy may happen at any time. Whoever accesses its destination in between, or writes to
-//! its source, does not know what comes of it, the thread itself included, and no barrier helps. When the thread has waited, what
-//! the copy did is an access of that thread like any other: see [`Copies::settle`].
+//! A copy may happen at any time between its instruction and its thread's wait (`wait_all`, `wait_group`), or until a
+//! thread sees the phase of the `mbarrier` that the copy arrives at. Until then, any access to its destination and any
+//! write to its source has an undefined result, even by the same thread, and no barrier helps. After the wait, what the
+//! copy did is an access of that thread like any other, so other threads need a barrier: see [`Copies::settle`]. Where
+//! a race and a missing wait come from one line, they are one finding.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Findings on their way: grouped, so that one bug is one of them.
+//! Findings during a launch, grouped so that one bug is one finding.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What kernels have allocated and never freed.
+//! Allocations of kernels that are never freed.
 
 use super::{Finding, FindingKind};
 use crate::memory::HeapAllocation;

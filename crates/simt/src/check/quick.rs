@@ -1,5 +1,6 @@
-//! The quick ways of the race detector, for accesses that plainly race with nothing: the cells were accessed by nobody, by
-//! the same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at once.
+//! The fast paths of the race detector, for accesses that race with nothing: the cells were accessed by no thread, by
+//! the same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at
+//! once.
 
 use super::clocks::Clocks;
 use super::race::{Races, Reached};

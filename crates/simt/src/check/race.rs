@@ -1,13 +1,19 @@
 //! Races: two accesses of a cell, at least one of them a write, that nothing orders.
 //!
-//! The method is FastTrack's (Flanagan and Freund, 2009): the shadow of a cell has its last write and up to two reads; an
-//! access is held against these by the clocks of its thread. Blocks run one after the other, so what an earlier block did is
-//! still in the shadow: it is ordered only if it was released and acquired.
+//! The method is FastTrack's (Flanagan and Freund, 2009). The shadow of a cell holds its last write and up to two
+//! reads; an access is compared with these by the clocks of its thread. Blocks run one after another, so the shadow
+//! still holds what an earlier block did: it is ordered only if it was released and acquired.
 //!
-//! Atomic operations do not race with each other, nor do volatile, relaxed, acquire and release accesses; they race with plain ones.
-//! What is strong for a block alone races with other blocks. This is the manual's data race: strong operations whose scopes include each other
-//! are morally strong. On request (`strict`), two volatile writes are reported as well, and volatile accesses of lanes of one warp, which order
-//! nothing without a warp barrier. Writes of the value that is there already are no race.
+//! Atomic, volatile, relaxed, acquire and release accesses do not race with each other, only with plain ones. An
+//! operation whose scope is a block or a cluster races with threads outside it. This is the manual's data race: strong
+//! operations whose scopes include each other are morally strong; volatile accesses count as relaxed ones for the whole
+//! system. With `strict`, two volatile writes are reported as well, and volatile accesses by lanes of one warp, which
+//! order nothing without a warp barrier.
+//!
+//! Two deviations from the manual keep correct programs clean. A plain or volatile write of the value that is there
+//! already does not race with earlier accesses. (A later read does: what the write changed is not kept.) And a plain
+//! read whose value a compare-and-swap then expects counts as an atomic one, because the programming guide builds
+//! atomic operations that way; the two may be in different functions.
 
 use super::clocks::{Clocks, Meeting};
 use super::interval::Interval;

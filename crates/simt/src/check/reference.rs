@@ -1,5 +1,5 @@
-//! What [`Clocks`] and [`Releases`] must say, by the plainest means: a full vector clock for each thread, of all threads of all
-//! blocks. Random programs are run on both.
+//! What [`Clocks`] and [`Releases`] must answer, by the plainest means: a full vector clock for each thread, of all
+//! threads of all blocks. Random programs are run on both.
 
 use std::collections::BTreeMap;
 

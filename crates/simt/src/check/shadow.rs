@@ -1,9 +1,11 @@
 //! Shadow memory: for each cell of an allocation, who accessed it last.
 //!
-//! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte where it accesses bytes. 32 neighbouring
-//! cells are a row. Warps mostly access whole rows, each lane the cell beside its neighbour's, or the 2, 4, 8 or 16 cells:
-//! such an access is one [`Mark`] instead of 32 stamps. Any other access gives the row a stamp for each cell, until a whole
-//! warp comes again. Pages of rows come into being when they are first accessed.
+//! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte if it accesses bytes. A row is 32
+//! neighbouring cells. Warps mostly access whole rows, each lane the cell beside its neighbour's, or 2, 4, 8 or 16
+//! cells: such an access is one [`Mark`] instead of 32 stamps. Any other access gives the row a stamp for each cell,
+//! until a whole warp comes again. Pages of rows are created when they are first accessed.
+//!
+//! A row of marks takes 24 bytes, a row of stamps up to 24 bytes more for each cell.
 
 use std::ops::Range;
 

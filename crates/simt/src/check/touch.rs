@@ -1,4 +1,4 @@
-//! An access, as the machine tells the sanitizer of it, and what it reaches.
+//! An access, as the machine reports it to the sanitizer, and the memory that it reaches.
 
 use ptx::Space;
 

@@ -1,7 +1,7 @@
-//! What the sanitizer sees before a step is executed: registers that nothing wrote, and operands for which the PTX manual leaves
-//! open what the instruction does.
+//! What the sanitizer looks at before a step is executed: registers that nothing wrote, and operands for which the PTX
+//! manual leaves the result open.
 //!
-//! Whether there is anything to see was found out when the program was decoded ([`Inspection`]); most kernels have nothing.
+//! Decoding found out whether there is anything to look at ([`Inspection`]); in most kernels there is nothing.
 
 use ptx::Space;
 

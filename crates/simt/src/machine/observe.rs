@@ -1,6 +1,7 @@
-//! What the sanitizer is told: each access before it is made, barriers, fences, and instructions that lanes execute together.
+//! The hooks of the sanitizer: each access before it is made, barriers, fences, and instructions that lanes execute
+//! together.
 //!
-//! Where no check is on, there is one branch here for each of them, and nothing else.
+//! With all checks off, each hook is one branch.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};

@@ -1,5 +1,5 @@
-//! What the sanitizer is told of the copy engine: the bytes that a copy reads and writes, when it begins, and that it goes on beside the
-//! threads from then on.
+//! What the copy engine reports to the sanitizer: the bytes that a copy reads and writes, when it begins, and that it
+//! is under way from then on.
 
 use ptx::Space;
 

@@ -1,9 +1,10 @@
 //! Products of matrices by a warpgroup: `wgmma.mma_async`.
 //!
-//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its part when it
-//! gets there. The result is in its registers at once: a program may look at it only behind `wgmma.wait_group`, and only there
-//! may it change what the product reads. There the four warps meet, for a product is one operation of all four: whoever has waited
-//! for it knows that the others' parts are read as well, and may say so to those who bring the next tile.
+//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its
+//! part when it gets there. The result is in its registers at once: a program may look at it, and may change the
+//! product's operands, only after `wgmma.wait_group`. The four warps meet at that wait, because a product is one
+//! operation of all four: a warp that has waited for it knows that the others' parts have been read, too, and may let
+//! the next tile be copied.
 
 use std::ops::Range;
 

@@ -1,11 +1,13 @@
-//! What threads have written of their local memory, for the sanitizer: reads of the rest are reported.
+//! Which local memory threads have written, for the sanitizer: uses of the rest are reported.
 //!
-//! A value that goes as it is from one place of local memory to another takes with it what of it was written, byte by byte: what counts is
-//! where it is used. If it goes elsewhere, the read is reported.
+//! A value that is moved unchanged from one place of local memory to another takes with it, byte by byte, which parts
+//! of it were written. A word that is read, has some bits replaced and is stored back does not use its other bits:
+//! unoptimized code fills bit fields that way.
 //!
-//! Any other load of what nothing wrote is no fault yet, either: the registers that it goes to count as unwritten from then on, and what is
-//! made of them (see `inspect`). Where such a value decides something, or leaves the thread, the load is reported. If it goes to local
-//! memory, that counts as unwritten again, with the same load to blame.
+//! Loading what nothing wrote is not yet a fault: compilers load early and drop values later (`selp`), and pass whole
+//! structs of which only a part is set. The destination registers then count as unwritten, and so does what is computed
+//! from them (see `inspect`). Where such a value decides something or leaves the thread, the load is reported. If it is
+//! stored in local memory, that place counts as unwritten again, and the same load is blamed.
 
 use std::collections::HashMap;
 

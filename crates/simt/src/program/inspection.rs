@@ -1,5 +1,5 @@
-//! What the sanitizer looks at before some steps: registers that nothing may have written, and operands for which the PTX
-//! manual leaves open what an instruction does.
+//! What the sanitizer looks at before some steps: registers that nothing may have written, and operands for which the
+//! PTX manual leaves the result open.
 
 /// The inspections of a kernel's steps. Most steps have none.
 #[derive(Default)]

@@ -162,7 +162,7 @@ impl fmt::Display for TrapKind {
             TrapKind::NotCooperative => {
                 write!(formatter, "trap instruction: `grid.sync()` of cooperative groups needs a cooperative launch")
             }
-            TrapKind::NobodyGetsOn { waiting, not_begun, steps } => {
+            TrapKind::NoProgress { waiting, not_begun, steps } => {
                 let blocks = if *waiting == 1 { "block waits" } else { "blocks wait" };
                 write!(
                     formatter,

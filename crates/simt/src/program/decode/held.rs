@@ -1,8 +1,9 @@
-//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads go on, so that the sanitizer has to look
-//! at the instructions on these alone.
+//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads continue, so that the
+//! sanitizer looks only at instructions on these.
 //!
-//! A compiler's virtual registers are not those of the hardware: what is only moved from one to the other stays where it is. So with the
-//! accumulators, and the fragments of A, go all registers that they are moved to and from, and a move is no access.
+//! A compiler's virtual registers are not those of the hardware: a value that is only moved from one to another stays
+//! where it is. So the accumulators and the fragments of A include all registers that they are moved to and from, a
+//! move is no access, and constants may be made anywhere.
 
 use std::sync::Arc;
 

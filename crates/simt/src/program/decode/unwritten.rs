@@ -1,11 +1,17 @@
-//! Finds registers that may be read before anything wrote them, so that the sanitizer has to look at these alone.
+//! Finds registers that may be read before anything wrote them, so that the sanitizer looks only at these.
 //!
-//! A register that every path writes before it reads it needs no watching, and compilers make hardly any other. Of the rest
-//! this follows where their values may go: a compiler computes with values that it drops later (`fma`, then `selp`), so what
-//! matters is where a value decides, is an address, or leaves the thread. If none gets there, nothing is watched.
+//! A register that every path writes before reading it needs no watching, and compilers make hardly any other. For the
+//! rest this follows where their values may go. Compilers compute with values that they drop later (`fma`, then
+//! `selp`), so a value matters only where it decides something (a branch, a guard), is an address, is stored, is an
+//! operand of a matrix product, or is seen by other threads. If none gets there, nothing is watched.
 //!
-//! Values go on in functions that are called, and come back from them. So it is all functions of a kernel that are searched, when the last
-//! of them has been decoded: what one may pass without having written it, and what one may return so.
+//! A value put together from parts (`mov` of vectors, `bfi`, `prmt`, `and`, `or`, elements of a store) counts as
+//! written if one of its parts was: the rest is padding. A shuffle gives what the source lane has, written or not.
+//!
+//! Values travel into called functions and back, word by word of what is passed and returned: passing an unwritten
+//! value is no fault, using it in the function is one. So all functions of a kernel are searched once the last of them
+//! has been decoded: which parameters one may pass without having written them, and which results one may return that
+//! way.
 
 use std::sync::Arc;
 
