@@ -1,8 +1,8 @@
 //! The command line: what the program `host` does with its arguments.
 //!
 //! Results go to the standard output and nothing else does; notes, progress and errors go to the standard error. The exit code
-//! is 0 when every variant of a lab was right, 1 when one was wrong or a kernel misbehaved, and 2 when the request cannot be
-//! met: one line then says why.
+//! is 0 if every variant of a lab was right, 1 if one was wrong or a kernel had a fault, and 2 if the request cannot be met: one line
+//! then says why.
 
 use std::ffi::OsString;
 use std::io::Write;

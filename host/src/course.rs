@@ -1,4 +1,5 @@
-//! `host course`: every lab at its defaults, one line of result each. It shows whether a machine is ready for a class.
+//! `host course`: runs every lab with its defaults and prints one line of results each, to show whether a machine is
+//! ready for a class.
 
 use std::io::Write;
 use std::time::{Duration, Instant};

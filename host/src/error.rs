@@ -1,7 +1,7 @@
-//! What can go wrong, each as one line that says what, where, and what to do about it.
+//! Errors: one line each that says what is wrong, where, and what to do about it.
 //!
-//! Every function of this library that can fail answers with [`Error`]. The program prints it after `error: ` and leaves
-//! with [`Error::exit_code`].
+//! Every fallible function of this library returns [`Error`]. The program prints it after `error: ` and exits with
+//! [`Error::exit_code`].
 
 use std::path::{Path, PathBuf};
 
@@ -28,13 +28,13 @@ pub enum Error {
         /// What is wrong with it and what would be right.
         problem: String,
     },
-    /// A GPU was asked for and no driver is there, or none that works.
+    /// A GPU was requested, but there is no working driver.
     #[error("no GPU: {0}")]
     NoGpu(String),
-    /// The GPU asked for is not there.
+    /// The requested GPU does not exist.
     #[error("no GPU {index}: this machine has {}; `host devices` lists them", gpus(*count))]
     NoSuchGpu {
-        /// The number asked for.
+        /// The requested number.
         index: u32,
         /// How many GPUs there are.
         count: u32,

@@ -1,7 +1,7 @@
-//! Limits of a run, as flags: memory, steps and output. What they stop is the run, with one line that says which.
+//! Limits of a run, as flags: memory, steps and output. A run that exceeds one stops with one line that names it.
 //!
-//! They are the same on every machine and at any load, so a test may rely on them. Time is not: whoever wants to end a run after so many
-//! seconds sends it a signal, as `timeout 60 host ...` does, and no unfinished file is left.
+//! They are the same on every machine and at any load, so tests may rely on them. Time is not: to end a run after some
+//! seconds, send it a signal, as `timeout 60 host ...` does. No unfinished file is left.
 
 use clap::Args;
 
@@ -29,7 +29,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether so many bytes may be put out. Asked before anything runs: `what` says what they are.
+    /// Checks, before anything runs, that this many bytes may be printed or saved. `what` names them.
     ///
     /// # Errors
     ///

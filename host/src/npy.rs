@@ -1,6 +1,6 @@
 //! NumPy `.npy` files: students' own matrices and vectors, in and out.
 //!
-//! `npyz` reads and writes the header; the numbers behind it are moved as one block of bytes. Both byte orders and both of
+//! `npyz` reads and writes the header; the numbers after it are moved as one block of bytes. Both byte orders and both of
 //! NumPy's array orders are read; arrays are always held and written row by row (C order).
 
 use std::fs::File;
@@ -51,7 +51,7 @@ pub struct Array<T> {
     pub data: Vec<T>,
 }
 
-/// The longest header that is read; NumPy itself reads no longer ones unless told to.
+/// The longest header that is read; NumPy itself rejects longer ones by default.
 const MAX_HEADER: usize = 10_000;
 
 /// Reads the array of `dimensions` dimensions in the file `path`.

@@ -1,10 +1,10 @@
 //! Files that are written whole or not at all.
 //!
-//! The data goes to a temporary file in the same folder, which takes the place of the named file only when everything is
-//! written. An error removes the temporary file, and so does an interruption (see [`remove_unfinished`]). A symbolic link stays,
-//! and the file that it leads to is replaced.
+//! The data goes to a temporary file in the same folder, which replaces the named file only when everything is written.
+//! An error removes the temporary file, and so does an interrupt (see [`remove_unfinished`]). A symbolic link is kept,
+//! and the file that it links to is replaced.
 //!
-//! Devices and pipes, such as `/dev/null`, are no files that could be replaced: the data is written into them.
+//! Devices and pipes, such as `/dev/null`, cannot be replaced: the data is written into them.
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
@@ -31,7 +31,7 @@ pub fn remove_unfinished() {
 
 fn remove_unfinished_where(chosen: impl Fn(&Path) -> bool) {
     for path in unfinished().extract_if(.., |path| chosen(path)) {
-        // Whether it can be removed or not, there is nobody left to tell.
+        // If it cannot be removed, there is nowhere left to report that.
         let _ = std::fs::remove_file(path);
     }
 }
@@ -49,7 +49,7 @@ pub fn check(path: &Path) -> Result<()> {
     }
 }
 
-/// What tells whether two names are those of one file, which need not be there yet.
+/// What is equal for two names of one file, which need not exist yet.
 pub fn identity(path: &Path) -> PathBuf {
     let folder = std::fs::canonicalize(folder_of(path)).unwrap_or_else(|_| folder_of(path).to_owned());
     let name = folder.join(path.file_name().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! A progress bar on a terminal, for whoever waits longer than a second.
+//! A progress bar on a terminal, shown after a second.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl Progress {
     /// Writes a note of one line to the standard error, above the bar if there is one.
     pub fn note(&self, text: &str) {
         let line = crate::error::printable(text);
-        // If there is no standard error, there is nobody to tell.
+        // Without a standard error there is nowhere to write this.
         let write = || drop(writeln!(std::io::stderr(), "note: {line}"));
         match &self.shown {
             Some(shown) => shown.bar.suspend(write),
@@ -105,7 +105,7 @@ impl Progress {
 pub fn clear_line() {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {
-        // If that fails, the prompt stands behind the bar.
+        // If that fails, the prompt appears after the bar.
         let _ = write!(terminal, "\r\x1b[2K");
     }
 }

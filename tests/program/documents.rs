@@ -123,7 +123,7 @@ fn run(example: &Example, arguments: &str, folder: &Path) -> Result<(), String> 
         return Err(format!("exit code {:?}: {everything}", output.status.code()));
     }
     for piece in &example.pieces {
-        // Where the simulator was asked for, nobody has to be told why it runs.
+        // With `--device sim`, no note says why the simulator runs.
         let piece: String = piece
             .lines()
             .filter(|line| !line.starts_with("note: running on the simulator"))

@@ -1,4 +1,4 @@
-//! The GPU's side of the program, on a driver that is none: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do
+//! The GPU's side of the program, on a fake driver: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do
 //! nothing, so a lab's results are wrong; everything else must go as on a GPU, whichever of the driver's functions fails.
 
 use std::path::Path;
@@ -154,7 +154,7 @@ fn a_gpu_runs_clusters_if_it_has_them() {
     let text = printed(on_fake_gpu(CLUSTERS, ""), 0);
     assert!(text.contains("4 x 1 x 1 blocks of 32 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");
     fails(on_fake_gpu(CLUSTERS, "cuLaunchKernelEx:912"), 2, &["launching kernel k", "(912)"]);
-    // More than 8 blocks are asked for first.
+    // More than 8 blocks need to be requested first.
     let many = CLUSTERS.replace("--grid 4 --cluster 2", "--grid 16 --cluster 16");
     fails(on_fake_gpu(&many, "cuFuncSetAttribute:1"), 2, &["launching kernel k", "(1)"]);
     let mut old = on_fake_gpu(CLUSTERS, "");
@@ -203,7 +203,7 @@ fn a_driver_without_a_gpu_is_told() {
     fails(command, 2, &["no GPU", "the NVIDIA driver sees no GPU", "--device sim"]);
     fails(on_fake_gpu(RUN, "cuInit:803"), 2, &["no GPU", "does not start", "803"]);
     fails(on_fake_gpu("transpose --padded --device gpu:7", ""), 2, &["no GPU 7", "number 0"]);
-    // Whoever does not insist gets the simulator, and is told why.
+    // With `--device auto` the simulator takes over, and a note says why.
     let mut command = on_fake_gpu("run it.ptx k --grid 1 --block 32 u32[16]", "cuDevicePrimaryCtxRetain:2");
     let run = command.assert().success();
     let note = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
@@ -218,7 +218,7 @@ fn errors_of_the_driver_say_what_failed() {
         ("cuModuleGetFunction:500", 2, &["kernel k", "not in the loaded PTX"]),
         ("cuMemcpyHtoD_v2:1", 2, &["(1)"]),
         ("cuLaunchKernel:701", 2, &["(701)"]),
-        // What a kernel did wrong is told by whatever is called next.
+        // A kernel's fault is reported by the next call.
         ("cuStreamSynchronize:700", 1, &["kernel k", "(700)", "--device sim names the line"]),
         ("cuMemcpyDtoH_v2:719", 1, &["kernel k", "(719)"]),
     ] {

@@ -298,7 +298,7 @@ fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
     }
 }
 
-/// What the sanitizer says of a test's kernel in this PTX file: a variant behind the kind names the files that it is for.
+/// What the sanitizer says of a test's kernel in this PTX file: a variant after the kind names the files that it is for.
 fn blamed_in(test: &Test, file: &str) -> Vec<String> {
     let kinds = test.blamed.iter().filter_map(|line| match line.split_once(' ') {
         Some((kind, variant)) => file.ends_with(&format!(".{variant}.ptx")).then(|| kind.to_owned()),

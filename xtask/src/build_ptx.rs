@@ -1,4 +1,4 @@
-//! `cargo xtask build-ptx`: makes the PTX that is checked in, or checks that it fits its sources.
+//! `cargo xtask build-ptx`: builds the checked-in PTX, or checks that it matches its sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,11 @@
-//! `cargo xtask compute-sanitizer`: the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
+//! `cargo xtask compute-sanitizer`: runs the suite of planted bugs on a GPU, under each tool of NVIDIA's
+//! compute-sanitizer.
 //!
-//! What the tools said goes to a file of lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE` with tabs between them, below a
-//! heading that says on what and with which version. The tests make the table in `docs/PLANTED.md` from it.
+//! The verdicts go to a file of tab-separated lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE`, below a heading with
+//! the machine and the version. The tests make the table in `docs/PLANTED.md` from it.
 //!
-//! Some of these kernels hang a GPU. So each run has a limit, ends with all its processes, and writes its line at once; those
-//! that may hang come last.
+//! Some of these kernels hang a GPU. So each run has a time limit, is ended with all its processes, and writes its line
+//! at once; those that may hang run last.
 
 use std::env;
 use std::fs::{self, File};
@@ -179,7 +180,7 @@ impl Bench<'_> {
             let outcome = if late { Outcome::without_end("skipped", "") } else { self.run_one(job) };
             let line = outcome.line(&job.case.kernel, job.tool);
             let mut done = self.done.lock().expect("no run panics");
-            // The file is written anew at the end; this is for the case that there is none.
+            // The file is rewritten at the end; this is for the case that there is none.
             let _ = done.1.write_all(line.as_bytes()).and_then(|()| done.1.flush());
             done.0.push((job.index, line));
             if done.0.len().is_multiple_of(20) {

@@ -1,8 +1,8 @@
-//! `cargo xtask count`: what Nsight Compute counts of the labs' kernels on a GPU.
+//! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute.
 //!
-//! `tests/tests/data/h200_labs.json` names the runs and the metrics. The chore launches each run under `ncu` and writes the counts
-//! of every launch back to the file, in the order of the launches. The test `tests/tests/counters.rs` holds the simulator to them.
-//! A run or a metric is added by hand, without counts, and then counted.
+//! `tests/tests/data/h200_labs.json` names the runs and the metrics. This launches each run under `ncu` and writes the
+//! counts of every launch back to the file, in the order of the launches. The test `tests/tests/counters.rs` compares
+//! the simulator with them. To add a run or a metric, add it to the file without counts, then count.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ fn count(options: &Options, root: &Path, metrics: &[String], run: &str, log: &Pa
     launches(&text, metrics).map_err(failed)
 }
 
-/// The launches in the tool's table, whose lines stand behind its own notes.
+/// The launches in the tool's table, whose lines follow its own notes.
 fn launches(text: &str, metrics: &[String]) -> Result<Vec<Launch>, String> {
     let table = text.find("\"ID\"").map(|start| &text[start..]).ok_or("it printed no table")?;
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());

@@ -1,7 +1,7 @@
 //! `cargo xtask setup`: finds the compiler for GPU kernels, or installs it.
 //!
-//! What there is comes first. Else it tries rustup's components `rust-src` and `llvm-tools` for the active toolchain,
-//! and where those are not to be had, Debian's packages.
+//! It uses a compiler that is there. Otherwise it tries rustup's components `rust-src` and `llvm-tools` for the active
+//! toolchain, and if these are not available, Debian's packages.
 
 use std::env;
 use std::ffi::OsStr;

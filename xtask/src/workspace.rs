@@ -1,4 +1,4 @@
-//! Where this workspace lies.
+//! Finds this workspace.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -93,7 +93,7 @@ pub(crate) struct FunctionBuilder<'t> {
     pub variables: Vec<Handle<Variable>>,
     pub body: Vec<Instruction>,
     pub location: Option<Handle<Location>>,
-    /// What the instruction being read needs done before and behind it, under its guard.
+    /// What the instruction being read needs done before and after it, under its guard.
     pub before: Vec<Op>,
     pub after: Vec<Op>,
     /// The results that are registers, and the variables to store them in before each return.

@@ -1,4 +1,4 @@
-//! What to launch, and why a launch did not come to its end.
+//! What to launch, and why a launch did not complete.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -110,7 +110,7 @@ impl fmt::Debug for Launch<'_> {
     }
 }
 
-/// Why a launch did not come to its end.
+/// Why a launch did not complete.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {

@@ -31,7 +31,7 @@ pub struct SourceLine {
     pub line: u32,
 }
 
-/// What reports tell instructions apart by.
+/// What distinguishes instructions in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InstructionClass {
     /// Accesses global, local or shared memory.

@@ -111,7 +111,7 @@ pub enum MbarrierFault {
     },
     /// An arrival that is not to complete a phase does.
     Completes,
-    /// It is in the memory of another block than the bytes that it is to be told of.
+    /// It is in the memory of another block than the bytes that it is to count.
     OtherBlock,
 }
 

@@ -1,4 +1,4 @@
-//! What a launch promises: the same results on any number of threads, the lowest block's trap, an end when asked for one.
+//! What a launch promises: the same results on any number of threads, the lowest block's trap, an end when cancelled.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -379,6 +379,6 @@ fn texels_without_weight_may_be_unwritten() {
     // In the middle of the last written texel its neighbour has no weight, but half a texel further to the right.
     assert_eq!(found(&mut device, 3.5, 0.5), []);
     assert_eq!(found(&mut device, 4.0, 0.5), [("unwritten", Some(address + 16))]);
-    // Each texel is told once.
+    // Each texel is reported once.
     assert_eq!(found(&mut device, 4.0, 1.0), [("unwritten", Some(address + 48))]);
 }

@@ -1,7 +1,7 @@
-//! `host check FILE.ptx`: whether a file is PTX that this program understands, and what kernels it holds.
+//! `host check FILE.ptx`: checks that a file is PTX that this program supports, and lists its kernels.
 //!
-//! What is wrong with the file is the result, all of it, each with its line and a mark under the place; the exit code is 2 then.
-//! A kernel with an instruction that the simulator does not support is no error: it may run on a GPU.
+//! If the file has errors, the result is all of them, each with its line and a mark under the wrong text, and the exit code is 2. A kernel
+//! with an instruction that the simulator does not support is not an error: it may run on a GPU.
 //!
 //! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "demangled", "parameters": [{"name", "type", "bytes", "align"}],
 //! "shared", "local", "max_threads", "required_threads", "min_blocks", "max_registers", "instructions", "never_written", "simulator"}],

@@ -49,7 +49,7 @@ pub(crate) fn models() -> String {
     format!("{}, with :ca or :cg after it to send loads through L1 or past it", names.join(", "))
 }
 
-/// What comes behind `sim:`.
+/// What comes after `sim:`.
 fn modelled(text: &str) -> Option<DeviceChoice> {
     let (name, caching) = text.split_once(':').unwrap_or((text, ""));
     let caching = match caching {

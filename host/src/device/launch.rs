@@ -1,4 +1,4 @@
-//! How a kernel is launched: its grid and block, and what it asks of the cache.
+//! The configuration of a launch: its grid and block, and its preferences for the cache.
 
 use cuda_std::launch::LaunchBounds;
 use simt::{Checks, LoadCaching};

@@ -86,12 +86,12 @@ impl Options {
 
 /// A device with the kernels loaded. Clones are the same device.
 ///
-/// A GPU works on what it is told in order, while the host goes on: see [`Device::synchronize`].
+/// A GPU does its work in order, while the host continues: see [`Device::synchronize`].
 #[derive(Clone)]
 pub struct Device {
     backend: Rc<dyn Backend>,
     signatures: Rc<image::Signatures>,
-    /// What is to be said of the choice, once.
+    /// Notes on the choice of the device, shown once.
     notes: Rc<Cell<Vec<String>>>,
     options: Options,
 }

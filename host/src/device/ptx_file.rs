@@ -1,6 +1,6 @@
 //! A PTX text that a user names: a file, a pipe, or `-` for the standard input.
 //!
-//! The text is read once, when it is first asked for, and kept: a pipe cannot be read twice, and one run asks several times
+//! The text is read once, when it is first needed, and kept: a pipe cannot be read twice, and one run asks several times
 //! (for the kernels' signatures, for the GPU, for the simulator beside it).
 
 use std::fmt;

@@ -24,7 +24,7 @@ use crate::progress::Progress;
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// Warp instructions after which a launch is taken for endless: enough for a few warps that work for long, and more for each
-/// warp that there is, so that an endless launch of a lab's default size is told within a minute or two.
+/// warp that there is, so that an endless launch of a lab's default size is reported within a minute or two.
 fn step_limit(config: &LaunchConfig) -> u64 {
     let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let warps = count(config.grid).saturating_mul(count(config.block).div_ceil(32));
@@ -300,7 +300,7 @@ impl Backend for Simulator {
                 let mut fault = one_line(&with_shown_names(&trap).to_string());
                 fault += waiting_advice(&trap.kind, config);
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
-                    // The model alone might have come to an end.
+                    // The model alone might have ended.
                     fault += "; with checks, blocks run one after another, and one that waits for a later one never ends: give --check \
                               none";
                 }

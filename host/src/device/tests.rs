@@ -1,4 +1,4 @@
-//! The interface on the simulator: what is left of a device when nothing but memory and launches is asked of it.
+//! Tests of the device interface, on the simulator.
 
 use cuda_std::launch::{Argument, Arguments, Pointer, Slice};
 

@@ -72,7 +72,7 @@ fn place(source: &[SourcePosition], module: &str, ptx_line: u32) -> (String, u32
 }
 
 impl Fault {
-    /// The fault that an error tells of, if it tells of one.
+    /// The fault that an error reports, if it reports one.
     pub fn of(error: &Error) -> Option<Self> {
         let Error::Fault { kernel, fault, trap } = error else {
             return None;

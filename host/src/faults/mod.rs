@@ -1,4 +1,4 @@
-//! What the simulator's sanitizer finds: the flag that asks for it, and the faults as people and as programs read them.
+//! The simulator's sanitizer in the host program: the flag that enables it, and its findings as text and as JSON.
 
 mod fault;
 mod text;
@@ -33,7 +33,7 @@ impl CheckFlags {
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] when there is none, and checks are asked for.
+    /// [`Error::Flag`] when there is none, but checks are requested.
     pub fn check_simulated(self, simulated: bool) -> Result<()> {
         match simulated || !self.or(Checks::NONE).any() {
             true => Ok(()),
@@ -83,7 +83,7 @@ impl Findings {
     /// Shows them on the standard error: the standard output is for results. JSON has them already.
     pub fn tell(&self, format: Format) {
         if format != Format::Json {
-            // If there is no standard error, there is nobody to tell.
+            // Without a standard error there is nowhere to write this.
             let _ = std::io::stderr().write_all(text::of(self).as_bytes());
         }
     }

@@ -266,7 +266,7 @@ fn tasks(options: &Options, threads: u32) -> Vec<(String, Task)> {
     tasks
 }
 
-/// Transactions of a request and the part of their bytes that was asked for: on a model as it makes them, else in sectors. On a
+/// Transactions of a request and the part of their bytes that was requested: on a model as it makes them, else in sectors. On a
 /// GPU without counters, GB/s.
 fn cell(variant: &VariantReport, sectors: &MemoryCounters, modelled: Option<TransactionCounters>) -> Option<Cell> {
     let (transactions, used) = match modelled {

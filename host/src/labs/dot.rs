@@ -77,7 +77,7 @@ pub struct Dot {
 pub struct Data {
     a: Buffer<f32>,
     b: Buffer<f32>,
-    /// Both, one behind the other.
+    /// Both, one after the other.
     both: Buffer<f32>,
     scratch: Buffer<f32>,
     sums: Buffer<f32>,

@@ -1,4 +1,4 @@
-//! The inputs of labs: their flags, and what these give: a student's NumPy file, or seeded random numbers, if there is room.
+//! The inputs of labs: their flags, and the data: a NumPy file or seeded random numbers, if there is room.
 
 use std::path::{Path, PathBuf};
 

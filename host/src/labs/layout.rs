@@ -65,7 +65,7 @@ pub struct Layout {
     matrix: Vec<f32>,
 }
 
-/// What lies on a device, as far as it is asked for: buffers are empty where not.
+/// What lies on a device; buffers that are not needed are empty.
 pub struct Data {
     points: Buffer<Point>,
     coordinates: [Buffer<f32>; 3],

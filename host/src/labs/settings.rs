@@ -55,7 +55,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What to look for: nothing unless it is asked for, since the labs' kernels are known and their data is large.
+    /// What to look for: nothing by default, since the labs' kernels are known and their data is large.
     pub(super) fn checks(&self) -> Checks {
         self.checks.or(Checks::NONE)
     }

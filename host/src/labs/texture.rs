@@ -283,7 +283,7 @@ impl Texture {
         variants
     }
 
-    /// Samples the image from a quarter of its side before it to a quarter behind it.
+    /// Samples the image from a quarter of its side before it to a quarter after it.
     fn sample(&self, index: usize) -> Variant<'_, Data> {
         let sampled = SAMPLED[index];
         let side = self.side as u32;

@@ -1,4 +1,4 @@
-//! What the lines of kernels did, added up over launches: instructions, and the accesses to each memory apart.
+//! The counts of each line, added up over launches: instructions, and the accesses to each memory separately.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;

@@ -1,4 +1,4 @@
-//! `--lines`: the source of a kernel with what each of its lines did.
+//! `--lines`: the source of a kernel with the counts of each line.
 //!
 //! ```text
 //! simt::Report ──counts──▶ what each line did ──▶ Lines ──text──▶ a listing for people
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Loads and stores of a line are kept apart: a line that reads misaligned and writes aligned must not show the average of the
-//! two. What the compiler gives no line is a row of its own, so that the rows add up to the launch. PTX that names no source at all
-//! is listed itself.
+//! two. Instructions without a line have a row of their own, so that the rows add up to the launch. PTX without line information is
+//! listed itself.
 
 mod counts;
 mod text;

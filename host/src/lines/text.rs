@@ -1,4 +1,4 @@
-//! The listing for people: source lines in the width that there is, none of them cut, and under each its accesses.
+//! The listing as text: source lines wrapped to the available width, with the accesses of each below it.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The columns of tables for people, and a variant's cells in them. What is not known is a dash, and a column in which
-//! nothing is known is left out.
+//! The columns of tables, and a variant's cells in them. An unknown value is a dash; a column without any known value
+//! is left out.
 
 use serde_json::Value;
 use simt::{ByKind, Counters};
@@ -319,7 +319,7 @@ const MODEL: &[Kind] = &[
     }),
 ];
 
-/// Transactions and the part of their bytes that was asked for.
+/// Transactions and the part of their bytes that was requested.
 fn transactions(counters: &simt::TransactionCounters) -> Option<String> {
     Some(format!("{} {:>4}%", counters.transactions, units::three_digits(counters.percent_used()?)))
 }

@@ -1,5 +1,5 @@
-//! The report as CSV (RFC 4180, with plain line feeds): a header, then one line for each variant. Names are those of the JSON
-//! report, parameters and counters among them, each in a column of its own.
+//! The report as CSV (RFC 4180, with plain line feeds): a header, then one line for each variant. Names are those of
+//! the JSON report; each parameter and counter has its own column.
 
 use serde_json::Value;
 

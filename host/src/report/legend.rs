@@ -1,4 +1,4 @@
-//! What the words of a table mean, as far as the table uses them and on the GPU that was modelled.
+//! Explains the words of a table, as far as the table uses them, for the modelled GPU.
 
 use simt::BankRule;
 

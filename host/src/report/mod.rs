@@ -1,4 +1,4 @@
-//! What a lab found out, and how it is written down.
+//! A lab's results, and the formats that they are written in.
 //!
 //! A lab's run ends in one [`LabReport`]; the formats only write it and add nothing. A new format is one file here, one
 //! variant of [`Format`] and one arm in [`write()`].
@@ -136,9 +136,9 @@ pub struct VariantReport {
     pub launches: Vec<(&'static str, Counters)>,
     /// What a multiprocessor of the GPU holds of its first launch.
     pub occupancy: Option<GpuOccupancy>,
-    /// What each line of the kernels did, if that was asked for.
+    /// What each line of the kernels did, if that was requested.
     pub lines: Option<Lines>,
-    /// What the sanitizer found, if it was asked for.
+    /// What the sanitizer found, if it was requested.
     pub findings: Option<Findings>,
     /// The fault that stopped the kernel.
     pub stopped: Option<Fault>,

@@ -16,7 +16,7 @@
 //! | `tex2d:f32[64x48],linear=ramp`, `surf2d:f32[64x48]`, ... | a texture or surface: see [`super::texture`] |
 //! | `tensor:f32[64x32],box:32x8=ramp`, `tensor_at:...` | a tensor's map: see [`super::tensor`] |
 //! | `arg:1`, `arg:0.1+8` | the buffer, texture, surface or tensor of an earlier argument, by its [`Place`] |
-//! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, behind `freed:` |
+//! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, after `freed:` |
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -273,7 +273,7 @@ impl Argument {
     }
 }
 
-/// What stands on the two sides of the first `separator`, an ASCII character.
+/// What stands on either side of the first `separator`, an ASCII character.
 #[cfg(unix)]
 pub(super) fn split_os(text: &OsStr, separator: u8) -> Option<(&OsStr, &OsStr)> {
     use std::os::unix::ffi::OsStrExt;
@@ -340,7 +340,7 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
     }
 }
 
-/// What stands behind `arg:`.
+/// What follows `arg:`.
 fn again(text: &str) -> std::result::Result<Kind, String> {
     let (place, offset) = text.split_once('+').unwrap_or((text, "0"));
     let digits = offset.bytes().all(|digit| digit.is_ascii_digit());
@@ -365,7 +365,7 @@ fn file_name(text: &str) -> std::result::Result<PathBuf, String> {
     }
 }
 
-/// What stands on the two sides of the colon of a value.
+/// What stands on either side of the colon of a value.
 fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
     if name != "bytes" {
         let ty = type_of(name)?;
@@ -379,7 +379,7 @@ fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
     Ok(Kind::Value((0..text.len()).step_by(2).map(byte).collect::<std::result::Result<_, _>>()?, None))
 }
 
-/// What stands before the opening bracket of a buffer, and behind it.
+/// What stands before the opening bracket of a buffer, and after it.
 fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
     let ty = type_of(ty)?;
     let (length_text, rest) =
@@ -411,7 +411,7 @@ fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
     Ok(Kind::Buffer { shape: Some((ty, length)), offset, contents, freed: false })
 }
 
-/// What stands behind the equals sign of a buffer.
+/// What follows the equals sign of a buffer.
 fn contents_of(ty: Type, length: usize, text: &str) -> std::result::Result<Contents, String> {
     if let Some(file) = text.strip_prefix('@') {
         return Ok(Contents::File(file_name(file)?));

@@ -1,4 +1,5 @@
-//! Whether what is asked for can be run at all, as far as the kernel, its parameters and the files say before a device is opened.
+//! Checks whether a request can be run, as far as the kernel, its parameters and the files show before a device is
+//! opened.
 
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ pub(super) struct Launch<'a> {
     pub(super) settings: Vec<Setting>,
 }
 
-/// What is to be put out when all is done.
+/// What is printed and saved at the end.
 #[derive(Debug, PartialEq)]
 pub(super) struct Output {
     /// As the flag names it.
@@ -43,7 +44,7 @@ pub(super) enum Source {
     Variable(Variable, Type),
 }
 
-/// The launches that are asked for, if they can be run at all.
+/// The requested launches, if they can be run at all.
 ///
 /// # Errors
 ///

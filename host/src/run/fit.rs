@@ -1,5 +1,6 @@
-//! Whether numbers suit what the kernel does with them. PTX passes bits: an integer for a float is taken without a word, and is
-//! another number. What the kernel does with a parameter often shows what it is, where its type (`.b32`, `.u64`) does not.
+//! Checks whether numbers suit the use that the kernel makes of them. PTX passes bits: an integer passed for a float is
+//! accepted silently and becomes another number. What the kernel does with a parameter often shows its type where the
+//! declared one (`.b32`, `.u64`) does not.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What `host run` is asked for: its flags and their help.
+//! The flags of `host run`, and their help.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -133,7 +133,7 @@ pub(super) struct Flags {
     pub(super) checks: CheckFlags,
 }
 
-/// What one launch is asked for.
+/// The flags of one launch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LaunchFlags {
     pub(super) kernel: String,
@@ -148,7 +148,7 @@ pub(super) struct LaunchFlags {
 }
 
 impl Flags {
-    /// What each launch is asked for: `matches` knows behind which `--then` a flag stands.
+    /// The flags of each launch: `matches` knows after which `--then` a flag stands.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Flags {
 /// The parts of the command line, one for each launch.
 struct Parts<'a> {
     matches: &'a ArgMatches,
-    /// Where the second launch starts, and those behind it.
+    /// Where the second launch starts, and those after it.
     starts: Vec<usize>,
     kernels: Vec<&'a String>,
 }

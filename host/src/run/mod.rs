@@ -1,17 +1,17 @@
-//! `host run FILE.ptx KERNEL ...`: any kernels of a PTX file of any compiler, on either device.
+//! `host run FILE.ptx KERNEL ...`: runs kernels of a PTX file from any compiler, on either device.
 //!
-//! Data goes one way: flags -> launches with their arguments (see [`argument`]) -> a plan -> reports -> a format. What is asked for
-//! is held against the module (`demands`) before anything is opened; what `--save` names is written when the last kernel has come
-//! to its end, each file whole or not at all.
+//! Data goes one way: flags -> launches with their arguments (see [`argument`]) -> a plan -> reports -> a format. The request
+//! is checked against the module (`demands`) before anything is opened. What `--save` names is written after the last kernel, each file
+//! whole or not at all.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `flags` | the command line, parted into launches at `--then` |
+//! | `flags` | the command line, divided into launches at `--then` |
 //! | [`argument`], [`value`], [`texture`], [`tensor`] | arguments and their data |
-//! | [`place`], `variables` | what is named: arguments of launches, variables of the module |
-//! | `demands` | whether what is asked for can be run |
+//! | [`place`], `variables` | names of things: arguments of launches, variables of the module |
+//! | `demands` | whether the request can be run |
 //! | `placed`, `launch` | arguments on a device, and the launches |
-//! | `output`, `sequence` | what is written of one launch, and of several |
+//! | `output`, `sequence` | the report of one launch, and of several |
 
 pub mod argument;
 mod demands;

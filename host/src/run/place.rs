@@ -42,7 +42,7 @@ impl fmt::Display for Place {
 pub enum Named {
     /// The buffer of an argument.
     Argument(Place),
-    /// A variable of the module, by its name, with `:TYPE` behind it or without.
+    /// A variable of the module, by its name, with or without `:TYPE` after it.
     Variable(String),
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
-//! | `tex2d:f32[64x48]=ramp` | a texture of an array of 64 columns and 48 rows; what is in it is said as for a buffer |
+//! | `tex2d:f32[64x48]=ramp` | a texture of an array of 64 columns and 48 rows; filled like a buffer |
 //! | `tex1d:f32[64]`, `tex3d:f32[16x16x8]` | of one and of three dimensions |
 //! | `texa1d:f32[64x3]`, `texa2d:f32[64x48x3]` | of three layers |
 //! | `texlin:f32[1024]=ramp` | of linear memory, read by whole indices |
@@ -59,7 +59,7 @@ pub fn is_object(name: &str) -> bool {
     name.starts_with("tex") || name.starts_with("surf")
 }
 
-/// Reads what stands before and behind the colon, up to the equals sign.
+/// Reads what stands before and after the colon, up to the equals sign.
 pub fn parse(name: &str, text: &str) -> Result<Object, String> {
     let is_surface = name.starts_with("surf");
     let kind = name.strip_prefix("tex").or(name.strip_prefix("surf")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Numbers of the types that arguments can have, read from text and from files and written again.
+//! Numbers of the types that arguments can have: parsed, read from files, and written.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -246,7 +246,7 @@ impl Type {
         self.ramp(1).repeat(length)
     }
 
-    /// 0, 1, 2, ...; a type of whole numbers that is too small begins anew.
+    /// 0, 1, 2, ...; a type of whole numbers that is too small wraps around.
     pub fn ramp(self, length: usize) -> Values {
         (self.maker().ramp)(length)
     }
@@ -256,7 +256,7 @@ impl Type {
         (self.maker().random)(seed, length)
     }
 
-    /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is asked for.
+    /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is given.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Variables of the module that `--set`, `--print` and `--save` name: which one is meant, how large it is, how its elements are shown.
+//! Variables of the module that `--set`, `--print` and `--save` name: which symbol is meant, its size, and the type its
+//! elements are shown as.
 
 use ptx::{Kind, Module, Space, Type as PtxType};
 

@@ -144,7 +144,7 @@ pub fn check(kernel: &Kernel) {
     compare(kernel, &outcome, &expected, "the machine and one thread after another");
 }
 
-/// Whether a loose kernel comes to its end, and gives the same memory and counters on several threads of the host and under all checks,
+/// Whether a loose kernel ends, and gives the same memory and counters on several threads of the host and under all checks,
 /// which find nothing; with a model and without.
 ///
 /// # Panics
@@ -202,7 +202,7 @@ pub fn check_wild(kernel: &Kernel) {
         }
         alone
     });
-    // What comes to its end without checks does nothing else under them.
+    // What ends without checks does nothing else under them.
     if let Ok(report) = &unchecked.result {
         let other = checked.result.unwrap_or_else(|error| panic!("under checks: {error}\n{kernel:?}"));
         assert!(other.instructions().eq(report.instructions()), "checks count\n{kernel:?}");

@@ -27,7 +27,7 @@ const KINDS: [(&str, &str); 5] = [
     ("undefined", "What the PTX manual leaves open"),
 ];
 
-/// What a tool said of a kernel.
+/// A tool's verdict on a kernel.
 #[derive(Clone, Debug, PartialEq)]
 struct Verdict {
     errors: u64,
@@ -53,7 +53,7 @@ impl Verdict {
     }
 }
 
-/// What was said of every kernel by every tool, and on what.
+/// The verdicts of all tools on all kernels, and the machine.
 struct Results {
     heading: String,
     verdicts: BTreeMap<(String, String), Verdict>,
@@ -74,7 +74,7 @@ impl Results {
         Self { heading, verdicts }
     }
 
-    /// What a tool said of a kernel; of one that is newer than the results, that it was skipped.
+    /// A tool's verdict on a kernel; `skipped` for a kernel newer than the results.
     fn of(&self, kernel: &str, tool: &str) -> Verdict {
         let skipped = || Verdict { errors: 0, warnings: 0, ended: "skipped".to_owned() };
         self.verdicts.get(&(kernel.to_owned(), tool.to_owned())).cloned().unwrap_or_else(skipped)
@@ -163,11 +163,7 @@ fn the_table_in_the_documentation_is_that_of_these_results() {
     if std::env::var_os("COALESCE_BLESS").is_some() {
         fs::write(&path, format!("{}{made}{}", &document[..start], &document[end..])).expect("the document is written");
     } else {
-        assert_eq!(
-            document[start..end],
-            made,
-            "update it: COALESCE_BLESS=1 cargo test -p host --test program planted"
-        );
+        assert_eq!(document[start..end], made, "update it: COALESCE_BLESS=1 cargo test -p host --test program planted");
     }
 }
 

@@ -221,7 +221,7 @@ pub fn constant() {
         (8 * warps, 8 * warps)
     );
     assert_eq!((constant("gamma-constant").requests, constant("gamma-constant").addresses), (2 * warps, 2 * warps));
-    // The lab's own random bytes: the numbers behind the elements, of which each takes one.
+    // The lab's own random bytes: the numbers after the elements, of which each takes one.
     let mut random = host::random::Random::new(1);
     let _x: Vec<f32> = random.samples(size as usize);
     let bytes: Vec<u8> = random.samples(size as usize);

@@ -1,4 +1,4 @@
-//! `cargo xtask results`: what the labs come to on a GPU, as `docs/RESULTS.md`.
+//! `cargo xtask results`: the labs' results on a GPU, as `docs/RESULTS.md`.
 //!
 //! ```text
 //! plan       which commands, and the lab sheet's own numbers
@@ -6,8 +6,8 @@
 //! document   makes the tables                                         ->  docs/RESULTS.md
 //! ```
 //!
-//! With `--measure` it runs the program on this machine's GPU and keeps what it printed; without, it writes the document anew from
-//! what was kept. So a sentence can be mended where there is no GPU, and no number is written by hand.
+//! With `--measure` it runs the program on this machine's GPU and keeps what it printed; without, it rewrites the document from
+//! what was kept. So a sentence can be changed without a GPU, and no number is written by hand.
 
 mod document;
 mod measure;

@@ -1,7 +1,7 @@
 //! What can be wrong with a PTX text, and where.
 //!
-//! There is one enum for each concern; [`Problem`] is any of them. Each message says what is wrong; where there is
-//! something to do about it that the message does not say, [`Problem::help`] does.
+//! There is one enum for each concern; [`Problem`] is any of them. Each message says what is wrong. [`Problem::help`]
+//! says what to do about it, unless the message already does.
 
 mod declaration;
 mod instruction;

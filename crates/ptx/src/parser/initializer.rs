@@ -13,7 +13,7 @@ use crate::{InitialAddress, Initializer, Kind, SamplerAddressMode, SamplerState,
 const DEPTH: usize = 16;
 
 impl<'t> Parser<'t> {
-    /// What stands behind `=`. A first dimension `[]` gets the length that the values need.
+    /// What follows `=`. A first dimension `[]` gets the length that the values need.
     pub(super) fn initializer(
         &mut self,
         shape: &Shape,

@@ -257,7 +257,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The number behind `.align`.
+    /// The number after `.align`.
     pub(super) fn alignment(&mut self) -> Parsed<u32> {
         let span = self.cursor.peek().span;
         let value = self.cursor.integer()?;

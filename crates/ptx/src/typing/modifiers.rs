@@ -15,7 +15,7 @@ impl<'t> Context<'_, 't> {
         self.statement.modifiers.iter().any(|modifier| modifier.text == name)
     }
 
-    /// Whether the instruction is one of these opcodes (none: any), and has all modifiers: but for those behind a `!`, which it has not.
+    /// Whether the instruction is one of these opcodes (none: any), and has all modifiers: but for those after a `!`, which it has not.
     pub fn is_one_of(&self, opcodes: &[&str], modifiers: &[&str]) -> bool {
         let fits = |modifier: &&str| match modifier.strip_prefix('!') {
             Some(other) => !self.has_modifier(other),

@@ -119,7 +119,7 @@ impl<'l> Checker<'l> {
         self.checks
     }
 
-    /// The race detector, which is told of barriers and fences.
+    /// The race detector, which also follows barriers and fences.
     pub fn races(&mut self) -> Option<&mut Races> {
         self.races.as_mut()
     }
@@ -130,7 +130,7 @@ impl<'l> Checker<'l> {
         if exists { self.mbarriers.insert(barrier) } else { self.mbarriers.remove(&barrier) }
     }
 
-    /// Tells of something that a thread did.
+    /// Reports something that a thread did.
     pub fn tell(&mut self, kind: FindingKind, place: u32, warp: u32, lane: u32, action: Option<AccessAction>) {
         let party = Party { place, block: self.block, thread: warp * 32 + lane, action };
         self.findings.add(kind, party, None);
@@ -143,7 +143,7 @@ impl<'l> Checker<'l> {
     }
 
     /// An access that is about to be made, of lanes that lie in `shape` from an address on. Returns whether all of them can
-    /// make it, in one allocation or in shared memory: nearly always. If not, [`Checker::access_apart`] is to be told.
+    /// make it, in one allocation or in shared memory: nearly always. If not, call [`Checker::access_apart`].
     #[inline(always)]
     pub fn access(&mut self, touch: &Touch, shape: &mut Shape, lowest: u64) -> bool {
         let there = match touch.space {
@@ -266,7 +266,7 @@ impl<'l> Checker<'l> {
     }
 
     /// An access that comes to memory by another path than loads and stores: is there anything that it need not see? Returns the lanes that
-    /// were told of.
+    /// were reported.
     #[cold]
     #[inline(never)]
     fn by_another_path(
@@ -370,7 +370,7 @@ impl<'l> Checker<'l> {
         self.races.is_some().then_some(&mut self.underway)
     }
 
-    /// A copy begins, whose accesses have been told. Returns its number, 0 if nobody asks.
+    /// A copy begins whose accesses have been reported. Returns its number, or 0 if it is not followed.
     pub fn begin_copy(&mut self, copy: Copy) -> u32 {
         if self.races.is_some() { self.copies.begin(copy) } else { 0 }
     }
@@ -399,7 +399,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Tells of reads of what nothing wrote.
+    /// Reports reads of memory that nothing wrote.
     #[cold]
     #[inline(never)]
     fn unwritten(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {

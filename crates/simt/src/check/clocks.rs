@@ -168,7 +168,7 @@ impl Clocks {
         joined.iter_mut().zip(of_lanes).for_each(|(joined, &of_lane)| *joined = (*joined).max(of_lane));
     }
 
-    /// A thread gets to know what a row tells.
+    /// A thread learns what a row knows.
     pub fn learn(&mut self, thread: u32, row: &[u32]) {
         self.told = self.now;
         if self.lanes.is_empty() {
@@ -179,7 +179,7 @@ impl Clocks {
     }
 }
 
-/// Lanes of a warp that have come to a barrier.
+/// Lanes of a warp that have reached a barrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     pub warp: u32,

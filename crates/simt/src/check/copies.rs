@@ -118,7 +118,7 @@ impl Copies {
                 place,
                 stored: Stored::Unknown,
             };
-            // What this races with has been told.
+            // What this races with has been reported.
             let time = races.clocks.interval(warp);
             let lanes = &shape.lanes(lowest);
             let base = if allocation.is_none() { first_shared } else { 0 };
@@ -128,7 +128,7 @@ impl Copies {
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize & 31;
-            // What cannot be read has been told.
+            // What cannot be read has been reported.
             let there = memory.locate(from[lane], false).filter(|there| holds(&there.span, from[lane]));
             let Some(Located { index, span, base }) = there else {
                 rest &= rest - 1;
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_nobodys_access() {
-        // Lane 0 reads behind the end of the only allocation, lane 3 in front of it.
+        // Lane 0 reads past the end of the only allocation, lane 3 in front of it.
         let mut memory = Memory::new(1 << 20);
         let address = memory.allocate(8).unwrap();
         let mut copies = Copies::default();

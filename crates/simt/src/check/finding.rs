@@ -1,4 +1,4 @@
-//! What the sanitizer tells: a fault of the program that did not stop it.
+//! A finding of the sanitizer: a fault of the program that did not stop it.
 
 use ptx::Space;
 

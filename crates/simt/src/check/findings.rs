@@ -108,7 +108,7 @@ impl Findings {
         }
     }
 
-    /// The groups, and how many occurrences belong to none of them. What is read before it is written because of a race is told
+    /// The groups, and how many occurrences belong to none of them. What is read before it is written because of a race is reported
     /// as the race.
     pub fn into_parts(mut self) -> (Vec<Found>, u64) {
         let races: HashSet<(u32, Option<u64>)> = self
@@ -136,7 +136,7 @@ fn allocation(kind: &FindingKind) -> Option<u64> {
     }
 }
 
-/// Of several ways to see one bug, the highest is told.
+/// Of several ways to see one bug, the highest is reported.
 fn rank(kind: &FindingKind) -> u32 {
     match *kind {
         FindingKind::Race { scope: RaceScope::Block, .. } => 1,

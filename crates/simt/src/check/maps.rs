@@ -77,7 +77,7 @@ impl Races {
     }
 
     /// The fence that is missing between a write to a tensor map, and a copy of a lane for which the map is read now. `None` as well if
-    /// nothing orders the two: that is told as the race that it is.
+    /// nothing orders the two: that is reported as a race.
     pub(super) fn missing_map_fence(&mut self, before: Stamp, reached: &Reached, address: u64) -> Option<MapFence> {
         let by = reached.warp * 32 + reached.lanes.mask.trailing_zeros() % 32;
         let (of, time) = (self.clocks.column(before.thread()), before.time());

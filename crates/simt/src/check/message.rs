@@ -1,4 +1,4 @@
-//! What is said of a finding.
+//! The message of a finding.
 
 use std::fmt;
 

@@ -95,7 +95,7 @@ impl Part {
 struct How {
     /// It reads; else it writes.
     reads: bool,
-    /// Whether no write before this access matters to it: not told of writes, whose lanes may meet each other's.
+    /// Whether no write before this access matters to it: never set for writes, whose lanes may conflict with each other.
     writes_are_fine: bool,
     /// Whether no read before this write matters to it.
     reads_are_fine: bool,

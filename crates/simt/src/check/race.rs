@@ -81,11 +81,11 @@ pub(crate) struct Races {
     pub(super) global: Vec<Shadow>,
     /// A cell has 2 to the power of this many bytes.
     pub cell_shift: u32,
-    /// Who has come to each barrier of each block. (The cluster's is kept apart.)
+    /// Who has reached each barrier of each block. (The cluster's is kept apart.)
     barriers: Vec<Vec<Meeting>>,
     /// When each warp last began its part of a product.
     products: Vec<u32>,
-    /// Who has come to the cluster's barrier, and released what came before; and who has not released it.
+    /// Who has reached the cluster's barrier, and released what came before; and who has not released it.
     arrivals: Vec<Meeting>,
     relaxed_arrivals: Vec<Meeting>,
     /// Whether any thread did something between its arrival and its wait.
@@ -178,7 +178,7 @@ impl Races {
         self.products[warp as usize] = self.clocks.advance(warp);
     }
 
-    /// A warp comes to where its warpgroup waits for products. What it did up to its last one is in order with what comes behind the wait of any
+    /// A warp comes to where its warpgroup waits for products. What it did up to its last one is in order with what comes after the wait of any
     /// of the four; what it did since is not.
     pub fn arrive_with_products(&mut self, barrier: u32, warp: u32) {
         let warp = self.in_cluster(warp);
@@ -272,7 +272,7 @@ impl Races {
         self.releases.fence(&mut self.clocks, self.first_warp + warp, mask, fence);
     }
 
-    /// An access: tells `found` of what it races with.
+    /// An access: passes to `found` what it races with.
     #[inline(always)]
     pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
         if reached.coming.order.strong {
@@ -316,7 +316,7 @@ impl Races {
         shadow.is_some_and(|shadow| shadow.last[WRITE] != 0)
     }
 
-    /// Before an access: tells `found` of each lane's first earlier write (or, if `reads`, read) that `matters`.
+    /// Before an access: passes to `found` each lane's first earlier write (or, if `reads`, read) that `matters`.
     #[cold]
     #[inline(never)]
     pub(super) fn earlier(

@@ -33,7 +33,7 @@ impl ReadOnly {
         Self { places, allocations: Vec::new() }
     }
 
-    /// Whether there may be something to tell of an access: it is such a load, or a write to where one has been.
+    /// Whether an access may be worth reporting: it is such a load, or a write to where one has been.
     #[inline(always)]
     pub fn concerns(&mut self, reached: &Reached) -> bool {
         let Some(allocation) = reached.allocation.filter(|_| !self.places.is_empty()) else { return false };

@@ -87,7 +87,7 @@ struct Pair {
     starts: Vec<u32>,
     /// What each thread of the present cluster knows.
     known: Vec<Vector>,
-    /// What each knew at its last fence, and was told of others' fences: for its block, its cluster, and all.
+    /// What each knew at its last fence, and learned of others' fences: for its block, its cluster, and all.
     fenced: [Vec<Option<Vector>>; 3],
     released: BTreeMap<usize, Released>,
     /// Accesses: the cluster, the thread, its own time, and the stamp's.
@@ -136,7 +136,7 @@ impl Pair {
         (index.checked_sub(1), index)
     }
 
-    /// A thread's later accesses are not among those that it has told of.
+    /// A thread's later accesses are not among those that it has released.
     fn advance(&mut self, thread: u32) {
         let place = self.place(self.cluster, thread);
         self.known[thread as usize][place] += 1;

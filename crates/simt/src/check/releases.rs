@@ -77,7 +77,7 @@ pub(super) struct Releases {
     looked_up: Option<(Location, Option<Found>)>,
     /// What each thread has acquired.
     acquired: Vec<List>,
-    /// What each thread acquired last, if to acquire it again tells the thread nothing.
+    /// What each thread acquired last, if acquiring it again adds nothing.
     heard: Vec<Option<Found>>,
     /// What is released by each thread's block and has all that the thread could release now.
     told: Vec<Option<Found>>,

@@ -30,7 +30,7 @@ pub(super) const READS: [usize; 2] = [1, 2];
 ///
 /// 0: nobody. If the low five bits are 0, the others are the number of the stamps, one for each cell. Else it is the stamp of
 /// the thread that has the first cell, and the threads that follow have the next: each has 2 to the power of *spread* cells. So that thread's
-/// number has 5 - spread low bits of 0, and the highest of these is set to tell the spread.
+/// number has 5 - spread low bits of 0, and the highest of these is set to encode the spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark(pub u64);
 

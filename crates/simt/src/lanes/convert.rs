@@ -33,7 +33,7 @@ fn format(ty: Type) -> Option<Format> {
     }
 }
 
-/// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` tell whether the registers have 64 bits: a source may be
+/// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` say whether the registers have 64 bits: a source may be
 /// wider than its type, and a destination too.
 pub(crate) fn convert(to: Type, from: Type, mode: Mode, to_wide: bool, from_wide: bool) -> Option<(Handler, u32)> {
     if let Some(handler) = packed(to, from) {

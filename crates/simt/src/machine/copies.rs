@@ -1,7 +1,7 @@
-//! Asynchronous copies on their way: what each thread has begun and not waited for.
+//! Asynchronous copies under way: what each thread has begun and not waited for.
 //!
-//! A copy reads when it begins, and writes when its thread waits for it, or when a thread looks at a barrier that waits
-//! for it: as late as PTX allows, so that a wait that is missing shows. (A warp that has begun [`LIMIT`] copies without waiting
+//! A copy reads when it begins. It writes when its thread waits for it, or when a thread looks at a barrier that waits
+//! for it: as late as PTX allows, so that a missing wait shows. (A warp that has begun [`LIMIT`] copies without waiting
 //! gets the oldest.)
 
 use std::collections::VecDeque;
@@ -85,7 +85,7 @@ impl Copies {
         }
     }
 
-    /// `mbarrier.arrive` behind the copies so far.
+    /// `mbarrier.arrive` after the copies so far.
     pub fn arrive_after(&mut self, mask: u32, addresses: &WideRow) {
         self.pending.push_back(Pending::Arrival { mask, addresses: Box::new(*addresses) });
     }

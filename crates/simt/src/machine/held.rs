@@ -44,7 +44,7 @@ pub(super) struct HeldByProducts {
     groups: VecDeque<u32>,
 }
 
-/// What is to be told: the register, what is done to it, and the product (or other instruction) before.
+/// What to report: the register, what is done to it, and the product (or other instruction) before.
 enum Wrong {
     Held { register: u32, action: AccessAction, part: ProductPart, before: u32 },
     Unfenced { register: u32, before: u32 },

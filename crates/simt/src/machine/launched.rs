@@ -1,4 +1,4 @@
-//! A launch on its way: what all workers share.
+//! A running launch: what all workers share.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -34,7 +34,7 @@ pub(crate) struct Launched<'l> {
     /// Blocks of a cluster, per dimension.
     pub cluster: [u32; 3],
     pub blocks_per_cluster: u32,
-    /// Whether somebody asked for clusters.
+    /// Whether the launch has clusters.
     explicit_cluster: bool,
     /// Threads of a block.
     pub threads: u32,
@@ -186,7 +186,7 @@ impl<'l> Launched<'l> {
         self.faulted.load(Relaxed) < cluster
     }
 
-    /// Instructions executed so far: those told of, and `more`.
+    /// Instructions executed so far: those reported, and `more`.
     pub fn steps(&self, more: u64) -> u64 {
         self.steps.load(Relaxed).saturating_add(more)
     }

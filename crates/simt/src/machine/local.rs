@@ -1,6 +1,6 @@
 //! Local memory: every thread has its own, at the same addresses.
 //!
-//! It lies as the hardware lays it out: the same word of the 32 lanes side by side, so that a warp that accesses one
+//! It is laid out as on the hardware: the same word of the 32 lanes side by side, so that a warp that accesses one
 //! variable touches consecutive memory.
 
 use crate::coalesce::{self, Sectors};

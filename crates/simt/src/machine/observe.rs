@@ -148,7 +148,7 @@ pub(super) fn touch_at(
     watch_at(worker, warp, space, mask, addresses, &other(what, counter))
 }
 
-/// Tells the sanitizer of an access, for each state space that its lanes reach.
+/// Reports an access to the sanitizer, for each state space that its lanes reach.
 #[inline(never)]
 fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mask: u32, coming: &Coming) -> u32 {
     warp.registers.arch().dispatch(Watch { worker, warp, reach, split, mask, coming })
@@ -179,8 +179,8 @@ impl WithSimd for Watch<'_, '_, '_> {
     }
 }
 
-/// Tells the sanitizer of an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape,
-/// its state space and its lowest address. Returns whether it was such, and all lanes can make it; else [`apart`] is to be told.
+/// Reports to the sanitizer an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape,
+/// its state space and its lowest address. Returns whether it was such, and all lanes can make it; else call [`apart`].
 #[inline(always)]
 pub(super) fn together(
     checker: &mut Option<Box<Checker<'_>>>,
@@ -199,7 +199,7 @@ pub(super) fn together(
     checker.access(&Touch { coming, space, warp: warp.index, new: &new, old: &old }, shape, lowest)
 }
 
-/// Tells the sanitizer of any other access. Returns the lanes that can make it.
+/// Reports any other access to the sanitizer. Returns the lanes that can make it.
 #[cold]
 #[inline(never)]
 pub(super) fn apart(
@@ -322,7 +322,7 @@ pub(super) fn acquire_maps(worker: &mut Worker, warp: &Warp, mask: u32, (space, 
     }
 }
 
-/// A `cp.async` begins, whose accesses have been told: a number for it, if `copy` is asked for.
+/// A `cp.async` begins, whose accesses have been reported: a number for it, if `copy` is set.
 pub(super) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> Copy) -> u32 {
     worker.checker.as_mut().map_or(0, |checker| checker.begin_copy(copy()))
 }
@@ -341,7 +341,7 @@ pub(super) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)]) {
     }
 }
 
-/// Something begins that goes on beside the threads, whose accesses have been told: a number for it, 0 if nobody asks.
+/// Something begins that goes on beside the threads, whose accesses have been reported: a number for it, 0 if it is not followed.
 pub(super) fn begins(worker: &mut Worker, operation: impl FnOnce() -> Operation) -> u32 {
     underway(worker).map_or(0, |underway| underway.begin(operation()))
 }
@@ -391,14 +391,14 @@ fn underway<'w>(worker: &'w mut Worker) -> Option<&'w mut Underway> {
     worker.checker.as_mut()?.underway()
 }
 
-/// Some lanes have come to a barrier.
+/// Some lanes have reached a barrier.
 pub(super) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, waits: bool) {
     if let Some(races) = races(worker) {
         races.arrive(barrier, warp.index, mask, waits);
     }
 }
 
-/// Lanes of a split have come to a barrier for their whole warp, and others of the warp exit instead.
+/// Lanes of a split have reached a barrier for their whole warp, and others of the warp exit instead.
 pub(super) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (barrier, left): (u32, u32)) {
     let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
     let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
@@ -406,14 +406,14 @@ pub(super) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (bar
     checker.tell(FindingKind::BarrierLeft { barrier, thread, in_warp: true }, place, warp.index, lane, None);
 }
 
-/// A warp has come to where its warpgroup waits for products.
+/// A warp has reached where its warpgroup waits for products.
 pub(super) fn arrive_with_products(worker: &mut Worker, warp: &Warp, barrier: u32) {
     if let Some(races) = races(worker) {
         races.arrive_with_products(barrier, warp.index);
     }
 }
 
-/// Some lanes have come to the cluster's barrier; what comes before a `relaxed` arrival is not in order by it.
+/// Some lanes have reached the cluster's barrier; what comes before a `relaxed` arrival is not in order by it.
 pub(super) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32, relaxed: bool) {
     if let Some(races) = races(worker) {
         races.arrive_in_cluster(warp.index, mask, relaxed);
@@ -503,7 +503,7 @@ pub(super) fn lanes_met(worker: &mut Worker, warp: &mut Warp, split: &Split, mas
                 return;
             }
             for lane in lanes(mask) {
-                // Lanes that have exited have been told of: see `lanes_named`.
+                // Lanes that have exited have been reported: see `lanes_named`.
                 let Some(source) = sources[lane].filter(|source| (mask | warp.exists & !warp.alive) >> source & 1 == 0)
                 else {
                     continue;

@@ -43,7 +43,7 @@ impl<'l> Slot<'l> {
         self.runs = true;
     }
 
-    /// Gives each warp its turn, of at most `quantum` instructions. Whether the cluster has come to its end.
+    /// Gives each warp its turn, of at most `quantum` instructions. Whether the cluster has ended.
     pub fn turn(&mut self, shared: &mut Shared<'l>, quantum: u64) -> Result<bool, Stop> {
         self.swap(shared);
         self.worker.take_seat();

@@ -10,7 +10,7 @@ use super::warp::Warp;
 use crate::check::{Operation, Run};
 use crate::tensor::{Piece, Placement};
 
-/// What the sanitizer is told of a copy.
+/// What is reported to the sanitizer about a copy.
 #[derive(Clone, Copy)]
 pub(super) enum Telling<'a> {
     Reads,
@@ -24,7 +24,7 @@ pub(super) enum Telling<'a> {
     Mbarrier,
 }
 
-/// Tells the sanitizer of bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
+/// Reports to the sanitizer the bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
 pub(super) fn tell_part<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

@@ -149,7 +149,7 @@ impl<'l> Together<'l> {
         Ok(changed || self.watch.has_changed(&self.shared.counters))
     }
 
-    /// Nothing has changed for some time: does anybody get on?
+    /// Nothing has changed for some time: does any block make progress?
     fn look(&mut self) -> Result<(), Stop> {
         let running = self.running();
         let quiet = self.launched.steps(0) - self.since;

@@ -1,10 +1,11 @@
-//! What the copy engine has on its way: bytes to shared memory, of which barriers are told, and bytes to global memory, for which threads
+//! Bulk copies under way: bytes to shared memory, which barriers count, and bytes to global memory, for which threads
 //! wait.
 //!
-//! As late as PTX allows, so that a wait that is missing shows: what goes to shared memory is read when the copy begins, and is there
-//! when a thread looks at the `mbarrier` that is told of its bytes; what goes from shared to global memory is read when the thread waits
-//! for its group (or its reading), or when the block ends, and written when it waits for more than the reading. A cluster has
-//! no more than [`LIMIT`] bytes on their way to barriers; then the oldest arrive.
+//! They complete as late as PTX allows, so that a missing wait shows. A copy to shared memory is read when it begins,
+//! and arrives when a thread looks at the `mbarrier` that counts its bytes. A copy from shared to global memory is read
+//! when the thread waits for its group (or for its reading), or when the block ends, and is written when the thread
+//! waits for more than the reading. A cluster has at most [`LIMIT`] bytes under way to barriers; beyond that the oldest
+//! arrive.
 
 use std::collections::VecDeque;
 
@@ -35,7 +36,7 @@ pub(super) type Reduction = Option<(AtomicOp, Type, bool)>;
 
 /// Bytes on their way to shared memory.
 pub(super) struct Arriving {
-    /// Where to, and the barrier that is told: in shared memory.
+    /// Where to, and the barrier that counts the bytes: in shared memory.
     pub to: u64,
     pub barrier: u64,
     pub bytes: Vec<u8>,
@@ -322,7 +323,7 @@ pub(super) fn wait(worker: &mut Worker, warp: &Warp, mask: u32, groups_left: u32
     Ok(())
 }
 
-/// All copies of the block are done: it has come to its end.
+/// All copies of the block are done: it has ended.
 pub(super) fn finish(worker: &mut Worker) -> Result<(), Fault> {
     let end = worker.block.departures.list.len();
     if end == 0 {

@@ -286,7 +286,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// A split has come to where it meets others.
+    /// A split has reached where it meets others.
     pub fn arrive(&mut self, split: Split) {
         if let Some(join) = self.joins.get_mut(split.join as usize) {
             join.next.mask |= split.mask;
@@ -295,13 +295,13 @@ impl<'c> Warp<'c> {
         self.end(split);
     }
 
-    /// Lanes of the kernel itself that wait at such joins, by the program counter behind it, to be one split with others again.
+    /// Lanes of the kernel itself that wait at such joins, by the program counter after it, to be one split with others again.
     pub fn waits_at_joins(&self, at: impl Fn(u32) -> bool) -> u32 {
         let joins = self.joins.iter().filter(|join| join.next.frame == 0 && at(join.next.pc));
         joins.fold(0, |mask, join| mask | join.next.mask)
     }
 
-    /// Lanes of the kernel itself that wait at such joins, by the program counter behind it, go on, as splits of their own. Returns whether there
+    /// Lanes of the kernel itself that wait at such joins, by the program counter after it, go on, as splits of their own. Returns whether there
     /// were any.
     pub fn go_on_apart(&mut self, at: impl Fn(u32) -> bool) -> bool {
         let mut any = false;
@@ -390,7 +390,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// A split is no more: it has arrived, or all its lanes have exited. Wakes what waited for it alone.
+    /// A split has ended: it has arrived, or all its lanes have exited. Wakes what waited for it alone.
     pub fn end(&mut self, mut split: Split) {
         loop {
             if split.join == ALONE {
@@ -472,7 +472,7 @@ impl<'c> Warp<'c> {
         Some((Split { mask: split.mask, ..caller }, frame))
     }
 
-    /// The split that called the function which a split is in, at the step behind the call.
+    /// The split that called the function which a split is in, at the step after the call.
     pub fn caller(&self, split: &Split) -> Option<Split> {
         self.frames[split.frame as usize].caller
     }
@@ -516,7 +516,7 @@ impl<'c> Warp<'c> {
         Ok(addresses)
     }
 
-    /// Gives back what each lane has taken since its stack ended there. An end that never was is no end.
+    /// Frees what each lane has allocated since its stack ended there. An unknown end is clamped.
     pub fn restore_stack(&mut self, split: &Split, mask: u32, ends: &WideRow) {
         let start = self.frame(split).local_end;
         if let Some(stack) = self.stacks.get_mut(&split.frame) {

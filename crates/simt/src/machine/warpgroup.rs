@@ -106,7 +106,7 @@ fn has_whole_group(worker: &Worker, warp: &Warp) -> bool {
     (warp.index / WARPS_OF_GROUP + 1) * WARPS_OF_GROUP <= worker.block.copies.len() as u32
 }
 
-/// The matrix that a descriptor tells of, which all lanes must have in common. It is in the block's own shared memory: a descriptor has no bits
+/// The matrix that a descriptor describes, which must be the same in all lanes. It is in the block's own shared memory: a descriptor has no bits
 /// for another one's.
 fn matrix(worker: &Worker, warp: &Warp, descriptor: u32, transposed: bool) -> Result<SharedMatrix, Box<Refused>> {
     let descriptors = warp.registers.wide(descriptor);

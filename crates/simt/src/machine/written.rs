@@ -116,7 +116,7 @@ impl UnwrittenLoads {
     }
 }
 
-/// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Tells of each lane's load once.
+/// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Each lane's load is reported once.
 pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u32) {
     let list = &mut warp.unwritten.list;
     for lane in lanes(mask) {
@@ -206,7 +206,7 @@ fn store_unwritten(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &Wide
     }
 }
 
-/// Tells of a read of what was not written. Once is enough.
+/// Reports a read of memory that nothing wrote, once.
 fn tell(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
     let &Incomplete { lane, read_at, address, width, bytes, .. } = value;
     // A copy of padding to other memory is none of its uses.

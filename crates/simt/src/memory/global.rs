@@ -9,7 +9,7 @@ use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, L
 use crate::texture::Objects;
 use crate::{Finding, Site};
 
-/// Allocations start at multiples of this and leave at least as much room behind them.
+/// Allocations start at multiples of this and leave at least as much room after them.
 const SPACING: u64 = 1 << 20;
 /// An allocation is smaller than this, so that offsets into it fit 32 bits.
 pub(super) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
@@ -20,7 +20,7 @@ pub enum MemoryError {
     /// The simulated device has no room left.
     #[error("out of device memory: {requested} bytes requested, {free} of {limit} bytes free")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: u64,
         /// Bytes not in use.
         free: u64,
@@ -30,13 +30,13 @@ pub enum MemoryError {
     /// The host has no room left for the device's memory.
     #[error("the host has no room for {requested} bytes of device memory")]
     HostOutOfMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: u64,
     },
     /// One allocation larger than the simulator manages.
     #[error("{requested} bytes requested at once: the simulator's allocations are smaller than 4 GiB")]
     TooLarge {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: u64,
     },
     /// A heap cannot be made larger or smaller once it is in use.
@@ -206,7 +206,7 @@ impl Memory {
         }
     }
 
-    /// A launch has come to its end: see [`Heap::settle`].
+    /// A launch has ended: see [`Heap::settle`].
     pub(crate) fn settle_heap(
         &self,
         module: &str,

@@ -27,7 +27,7 @@ impl Written {
         }
     }
 
-    /// All is written, as far as anybody can tell.
+    /// All is written, as far as is known.
     pub fn mark_all(&self) {
         self.whole.store(true, Relaxed);
     }

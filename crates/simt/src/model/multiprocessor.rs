@@ -1,4 +1,4 @@
-//! A multiprocessor's way to memory: transactions, its L1 cache, and what it asks of L2.
+//! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
 
 use super::cache::Cache;
 use super::transactions::{self, lanes};

@@ -1,4 +1,5 @@
-//! What loads, stores, atomic operations and fences are decoded to: where they go, what they carry, and how they are ordered.
+//! The decoded form of loads, stores, atomic operations and fences: where they go, what they carry, and how they are
+//! ordered.
 
 use ptx::{AtomicOp, Ordering, Scope, Space, Type};
 
@@ -175,7 +176,7 @@ pub(crate) struct Atomic {
     pub order: Order,
     /// Whether it replaces a value that nobody looks at.
     pub overwrites: bool,
-    /// Of a vector, `d` and `a` of the elements behind the first.
+    /// Of a vector, `d` and `a` of the elements after the first.
     pub rest: Box<[(Option<u32>, u32)]>,
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The blocks of a body, in its order.
 pub(super) struct Blocks {
-    /// The first position of each, and behind these the end of the body.
+    /// The first position of each, and after these the end of the body.
     starts: Vec<usize>,
     /// The blocks that lead to each.
     pub before: Vec<Vec<usize>>,

@@ -4,7 +4,7 @@
 /// The inspections of a kernel's steps. Most steps have none.
 #[derive(Default)]
 pub(crate) struct Inspections {
-    /// For each step, one more than the index in `list`, or 0; steps behind the last one that has any are left out.
+    /// For each step, one more than the index in `list`, or 0; steps after the last one that has any are left out.
     steps: Vec<u32>,
     list: Vec<Inspection>,
 }

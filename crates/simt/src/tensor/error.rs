@@ -1,4 +1,4 @@
-//! Why there can be no such tensor map, and why an instruction cannot use one.
+//! Why a tensor map is invalid, and why an instruction cannot use one.
 
 use ptx::AtomicOp;
 

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `f32[64x32],box:32x8` | 32 rows of 64 elements, in boxes of 8 rows and 32 elements: the fastest dimension first |
 //! | `...,swizzle:128` | shared memory swizzled within 32, 64 or 128 bytes |
-//! | `...,stride:512` | bytes from row to row (and, behind an `x`, from plane to plane, ...); as close as they can be without |
+//! | `...,stride:512` | bytes from row to row (and, after an `x`, from plane to plane, ...); as close as they can be without |
 //! | `...,every:1x2` | every second row of the box |
 //! | `...,interleave:16` | channels in slices of 16 or 32 bytes; the dimensions are columns (of slices), lines, planes, slices, images |
 //! | `...,fill:nan` | elements outside are NaN, not zero |

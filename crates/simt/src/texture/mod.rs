@@ -224,7 +224,7 @@ pub struct Sampling {
     pub srgb: bool,
     /// What [`AddressMode::Border`] reads.
     pub border: [f32; 4],
-    /// Added to the level that is asked for.
+    /// Added to the level that is requested.
     pub level_bias: f32,
     /// The levels there are to choose from: the least and the greatest. (0, 0) is the first alone.
     pub level_range: (f32, f32),

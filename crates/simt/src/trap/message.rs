@@ -1,4 +1,4 @@
-//! What is said of a fault.
+//! The message of a trap.
 
 use std::fmt;
 

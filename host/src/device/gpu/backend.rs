@@ -1,4 +1,4 @@
-//! The GPU does what every device does.
+//! The backend of a GPU.
 
 use std::ffi::c_void;
 use std::ptr;

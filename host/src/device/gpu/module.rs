@@ -21,7 +21,7 @@ const UNSUPPORTED_PTX_VERSION: u32 = 222;
 /// `CUDA_ERROR_NOT_FOUND`.
 const NOT_FOUND: u32 = 500;
 
-/// The modules of one PTX, compiled in the ways that were asked for. Unloaded when dropped, while their context is current.
+/// The modules of one PTX, compiled in the requested ways. Unloaded when dropped, while their context is current.
 pub(super) struct Modules {
     cuda_version: String,
     loaded: HashMap<LoadCaching, Module>,
@@ -33,7 +33,7 @@ impl Modules {
         Self { cuda_version: cuda_version.to_owned(), loaded: HashMap::new() }
     }
 
-    /// The module whose loads that do not say are cached so. It is compiled when it is first asked for.
+    /// The module whose loads that do not say are cached so. It is compiled when it is first needed.
     pub fn compiled(&mut self, image: &Image, caching: LoadCaching) -> Result<&Module> {
         match self.loaded.entry(caching) {
             Entry::Occupied(known) => Ok(known.into_mut()),

@@ -129,7 +129,7 @@ struct Values<T> {
     factors: Vec<T>,
 }
 
-/// The lab: values of each type that is asked for.
+/// The lab: values of each requested type.
 pub struct Reduce {
     options: Options,
     size: usize,

@@ -1,4 +1,4 @@
-//! The types of values that are reduced: their kernels, and what they are on the CPU.
+//! The types of values that are reduced: their kernels, and their arithmetic on the CPU.
 
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::reduce as kernel;

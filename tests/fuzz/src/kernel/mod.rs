@@ -341,7 +341,7 @@ pub struct Kernel {
     pub kind: Kind,
     /// What the input is made of.
     pub seed: u64,
-    /// Bodies of the functions; each calls only those behind it.
+    /// Bodies of the functions; each calls only those after it.
     pub functions: Vec<Vec<Statement>>,
     /// The kernel's own body.
     pub body: Vec<Statement>,

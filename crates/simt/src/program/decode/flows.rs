@@ -1,8 +1,8 @@
-//! What a function's instructions do with values that nothing may have written: which registers they read and write, of what the ones are made
-//! that they write, and where a value matters.
+//! What a function's instructions do with values that nothing may have written: which registers they read and write,
+//! from what the results are computed, and where a value matters.
 //!
-//! Beside the registers there are words of `.param` variables, through which values go to functions and back. All have numbers: first come the
-//! registers, then the carry flag, then these words.
+//! Words of `.param` variables, through which values go to functions and back, are treated like registers. All are
+//! numbered: first the registers, then the carry flag, then these words.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub(super) struct Passed {
     pub results: Vec<Vec<Option<usize>>>,
 }
 
-/// The words of a function's `.param` variables, each with its place behind the registers and the carry flag.
+/// The words of a function's `.param` variables, each with its place after the registers and the carry flag.
 #[derive(Default)]
 pub(super) struct Words {
     /// The first of each variable, and how many it has.

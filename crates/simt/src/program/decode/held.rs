@@ -12,7 +12,7 @@ use ptx::{Instruction, Op, Operand, WarpgroupFactor};
 use super::super::inspection::{Held, HeldRegisters};
 use super::FunctionDecoder;
 
-/// Tells the sanitizer what to look at in a kernel: `starts` are the steps that each position of the body begins at. Functions that are
+/// Decides what the sanitizer looks at in a kernel: `starts` are the steps that each position of the body begins at. Functions that are
 /// called have none: a product cannot be under way across a call. Nor has code for a debugger, in which every value comes from memory and goes
 /// there again: its compiler waits for each product.
 pub(super) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], starts: &[u32]) {

@@ -30,7 +30,7 @@ const SEARCH_LIMIT: usize = 1 << 24;
 /// A function that has been decoded, and is to be searched.
 pub(super) struct Searched<'m> {
     pub flows: Flows<'m>,
-    /// The step at which each position of the body begins, and behind them the end.
+    /// The step at which each position of the body begins, and after them the end.
     starts: Vec<u32>,
     /// For each value, whether some path reads it before anything wrote it. For those that callers pass, that is for these to say.
     exposed: Vec<bool>,
@@ -95,7 +95,7 @@ fn has_local(builder: &Builder<'_>, all: &[Searched<'_>]) -> bool {
         || all.iter().any(|searched| searched.flows.body.iter().any(allocates))
 }
 
-/// Tells the sanitizer what to look at in the functions of a kernel.
+/// Decides what the sanitizer looks at in the functions of a kernel.
 pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
     let always = reach(builder, &mut all);
     let follows_local = has_local(builder, &all);
@@ -297,7 +297,7 @@ impl Flows<'_> {
         (0..self.count()).map(|value| (reached[value] && matters[value]).then(&mut number)).collect()
     }
 
-    /// Tells the sanitizer what to look at in a function: its index, and the steps of its instructions.
+    /// Decides what the sanitizer looks at in a function: its index, and the steps of its instructions.
     fn inspect(&self, builder: &mut Builder<'_>, function: usize, starts: &[u32], found: &Found) {
         let numbers = self.numbers(found);
         self.follow_loads(builder, starts, &numbers);
@@ -327,7 +327,7 @@ impl Flows<'_> {
             }
         }
         let frame = &mut builder.functions[function];
-        // The carry flag, behind the registers, has no name.
+        // The carry flag, after the registers, has no name.
         let registers = || self.function.registers.iter();
         let names = registers().map(|(_, register)| Some(Arc::from(register.name.as_str()))).chain([None]);
         let names = names.chain(self.words.names.iter().cloned().map(Some));
