@@ -184,7 +184,7 @@ fn usage_line(error: &clap::Error) -> String {
     format!("{line}; see --help")
 }
 
-/// An error, on the standard error.
+/// Prints an error on the standard error.
 fn complain(text: &str) {
     // Without a standard error there is nowhere to report this.
     let _ = writeln!(std::io::stderr(), "error: {}", crate::error::printable(text));

@@ -60,7 +60,7 @@ pub enum Error {
         /// The oldest compute capability that the kernels are compiled for.
         needed: String,
     },
-    /// The kernels' PTX is refused by the driver's compiler or the simulator.
+    /// The driver's compiler or the simulator rejects the kernels' PTX.
     #[error("{name}: {problem}")]
     Ptx {
         /// Which PTX: a file, or the built-in one.
@@ -92,7 +92,7 @@ pub enum Error {
         /// What is not allowed and what is.
         problem: String,
     },
-    /// A static that the kernels do not have.
+    /// A static that is not in the kernels, or does not fit.
     #[error("variable {}: {problem}", crate::names::shown(symbol))]
     Symbol {
         /// Its name.
@@ -100,7 +100,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// A kernel did something that it must not do, such as an access out of bounds.
+    /// A kernel was stopped by a fault, such as an access out of bounds.
     #[error("{fault}")]
     Fault {
         /// The kernel's name.
@@ -110,7 +110,7 @@ pub enum Error {
         /// The same in its parts, where the simulator found it.
         trap: Option<Box<simt::Trap>>,
     },
-    /// Kernels came to their end, and the sanitizer found faults. They have been shown.
+    /// Kernels completed, but the sanitizer found faults, which have been shown.
     #[error("{}: the checks found {}", named(kernels), faults(*count))]
     Findings {
         /// The kernels' names.
@@ -121,7 +121,7 @@ pub enum Error {
     /// A call of the driver failed.
     #[error("{doing} failed on the GPU: {status}")]
     Driver {
-        /// What was to be done.
+        /// What was attempted.
         doing: String,
         /// The driver's status, its name and text.
         status: String,
@@ -129,7 +129,7 @@ pub enum Error {
     /// The simulator's device memory was misused.
     #[error("{doing} failed on the simulator: {problem}")]
     Simulator {
-        /// What was to be done.
+        /// What was attempted.
         doing: String,
         /// The simulator's own words.
         problem: String,
@@ -137,7 +137,7 @@ pub enum Error {
     /// An array, texture or surface that a device does not have.
     #[error("texture: {0}")]
     Texture(#[from] simt::TextureError),
-    /// A tensor map that cannot be.
+    /// An invalid tensor map.
     #[error("tensor map: {0}")]
     Tensor(#[from] simt::TensorMapError),
     /// The report cannot be written to the standard output.

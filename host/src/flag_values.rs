@@ -1,10 +1,10 @@
-//! Numbers as flags have them. Each parser rejects bad input and says what it accepts.
+//! Numbers as flags take them. Each parser rejects bad input and says what it accepts.
 
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What reads a whole number from `least` to `most`.
+/// A parser of whole numbers from `least` to `most`.
 pub(crate) fn whole_number<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone
 where
     T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
@@ -35,12 +35,12 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("'{text}' is too large; the limit is 16777215T"))
 }
 
-/// The same where 32 bits hold the number.
+/// The same, as a number of 32 bits.
 pub(crate) fn bytes32(text: &str) -> Result<u32, String> {
     bytes(text)?.try_into().map_err(|_| format!("'{text}' is too large; the limit is {}", u32::MAX))
 }
 
-/// What reads a power of two from `least` to `most`.
+/// A parser of powers of two from `least` to `most`.
 pub(crate) fn power_of_two(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number: &u32| number.is_power_of_two());

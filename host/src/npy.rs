@@ -58,7 +58,7 @@ const MAX_HEADER: usize = 10_000;
 ///
 /// # Errors
 ///
-/// [`Error::File`] when the file cannot be read, is no `.npy` file, is cut off or too long, or holds another type of number,
+/// [`Error::File`] when the file cannot be read, is not a `.npy` file, is cut off or too long, or holds another type of number,
 /// another number of dimensions, or no elements at all.
 pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     let wrong = |problem: String| Error::file(path, problem);
@@ -90,17 +90,17 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
 /// What the header of a `.npy` file announces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// NumPy's code of the type, byte order included, such as `<f4`; something else for elements that are no plain numbers.
+    /// NumPy's code of the type, byte order included, such as `<f4`; something else for elements that are not plain numbers.
     pub code: String,
     /// The number of dimensions.
     pub dimensions: usize,
 }
 
-/// What the file `path` announces, for whoever takes more than one type of number.
+/// What the header of the file `path` announces, for callers that take more than one type of number.
 ///
 /// # Errors
 ///
-/// [`Error::File`] when the file cannot be read or is no `.npy` file.
+/// [`Error::File`] when the file cannot be read or is not a `.npy` file.
 pub fn contents(path: &Path) -> Result<Contents> {
     let (_, header, _) = open(path)?;
     Ok(Contents { code: code_of(&header.dtype()), dimensions: header.shape().len() })

@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Temporary files that are being written, for whoever ends the program early.
+/// Temporary files that are being written, to be removed if the program ends early.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {

@@ -101,7 +101,7 @@ impl Progress {
     }
 }
 
-/// Clears the terminal's line, on which a bar may stand, for whoever ends the program without dropping the bar.
+/// Clears the terminal's line, which may show a bar. For code that ends the program without dropping the bar.
 pub fn clear_line() {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {

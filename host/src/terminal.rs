@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stdout};
 /// Columns where nothing says how many there are.
 pub(crate) const USUAL_WIDTH: usize = 100;
 
-/// No narrower: text in fewer columns is no text.
+/// The least width: narrower text is unreadable.
 const NARROWEST: usize = 40;
 
 /// Columns of the standard output: `COLUMNS` if it is set, else the terminal's, else 100.

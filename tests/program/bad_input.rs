@@ -152,7 +152,7 @@ fn a_gpu_that_is_not_there_is_named() {
 }
 
 #[test]
-fn ptx_that_cannot_be_read_is_told_with_its_place() {
+fn ptx_that_cannot_be_read_is_reported_with_its_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("broken.ptx");
     std::fs::write(

@@ -20,7 +20,7 @@ fn the_kernels_of_any_compiler_are_listed() {
 }
 
 #[test]
-fn slices_are_told_from_pointers() {
+fn slices_are_distinguished_from_pointers() {
     let text = output("check ../kernels/ptx/kernels.sm_75.ptx");
     let of = |kernel: &str| {
         let kernel = text.split_once(&format!("\n{kernel}: ")).expect("the kernel").1;

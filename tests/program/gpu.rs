@@ -197,7 +197,7 @@ fn the_driver_makes_tensor_maps() {
 }
 
 #[test]
-fn a_driver_without_a_gpu_is_told() {
+fn a_driver_without_a_gpu_is_reported() {
     let mut command = on_fake_gpu(RUN, "");
     command.env("FAKE_CUDA_DEVICES", "0");
     fails(command, 2, &["no GPU", "the NVIDIA driver sees no GPU", "--device sim"]);
@@ -245,7 +245,7 @@ fn whatever_fails_is_one_line_and_no_panic() {
                 let run = on_fake_gpu(arguments, &failing).output().expect("the program runs");
                 let error = String::from_utf8_lossy(&run.stderr);
                 let code = run.status.code().unwrap_or(-1);
-                // The lab's results are wrong in any case, and what cannot be given back harms nobody.
+                // The lab's results are wrong in any case, and a failed free does no harm.
                 let is_wrong = String::from_utf8_lossy(&run.stdout).contains("padded is wrong");
                 let fine = code == 0 || code == 1 && is_wrong;
                 let refused = (1..=2).contains(&code) && error.starts_with("error: ") && error.lines().count() == 1;

@@ -42,7 +42,7 @@ fn refused(text: impl AsRef<[u8]>, parts: &[&str]) {
 }
 
 #[test]
-fn texts_that_are_no_ptx_are_told_from_ptx() {
+fn texts_that_are_not_ptx_are_rejected() {
     refused("", &["no .version"]);
     refused(kernel("").replace('k', "\0"), &["zero byte"]);
     refused([b"\xef\xbb\xbf", kernel("").as_bytes()].concat(), &["byte order mark"]);

@@ -142,7 +142,7 @@ fn other_formats_have_each_launch() {
 }
 
 #[test]
-fn a_fault_ends_the_launches_and_is_told_with_its_number() {
+fn a_fault_ends_the_launches_and_is_reported_with_its_number() {
     let folder = folder();
     // The sums are read beyond their end.
     let arguments = format!(

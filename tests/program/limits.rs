@@ -160,7 +160,7 @@ fn a_file_is_not_written_over_what_it_is_made_of() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let folder = folder();
     let arguments = "run it.ptx one --device sim --grid 1 --block 1 u32[4096]";
     fails(within(folder.path(), &format!("{arguments} --save 0=/dev/full")), 2, &["/dev/full", "No space left"]);

@@ -382,7 +382,7 @@ fn numbers_that_do_not_suit_their_parameter_are_noted() {
 }
 
 #[test]
-fn a_count_of_arguments_that_is_wrong_tells_of_slices() {
+fn a_wrong_count_of_arguments_mentions_slices() {
     let (_folder, file) = small();
     let too_few = host(&format!("{KERNELS} offset_read --grid 1 --block 1 f32[1] f32[1] f32[1] u64:0 --device sim"));
     fails(too_few, 2, &["takes 6 arguments", "4 were given; a Rust slice takes 2, address and length"]);

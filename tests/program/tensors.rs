@@ -53,7 +53,7 @@ fn what_is_no_tensor_is_one_line() {
     ] {
         fails(load(tensor), 2, parts);
     }
-    // The kernel's fault is what it does with the map; and the sanitizer sees what of the tensor nobody wrote.
+    // The kernel's fault is what it does with the map; and the sanitizer reports the part of the tensor that was never written.
     let wrong = host(&format!(
         "{LOADS} load_2d tensor:f32[8x4],box:4x2 i32:2 i32:0 u32:32 u32:0 u32:8 f32[8] --grid 1 --block 32 --device sim"
     ));

@@ -34,19 +34,19 @@ pub struct Options {
     /// NVIDIA's program [default: that of the PATH or of /usr/local/cuda].
     #[arg(long, value_name = "FILE")]
     tool: Option<PathBuf>,
-    /// Where the results go.
+    /// The file for the results.
     #[arg(long, value_name = "FILE", default_value = "tests/planted/h200.tsv")]
     out: PathBuf,
     /// Only kernels whose names contain this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// Only kernels that the file has no results of: these are added to it.
+    /// Only kernels without results in the file, which are added to it.
     #[arg(long)]
     new: bool,
-    /// Runs at the same time, of those that should not hang.
+    /// How many runs at the same time, of those that should not hang.
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     jobs: usize,
-    /// Seconds after which a run is taken to hang.
+    /// Seconds after which a run counts as hanging.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     run_limit: u64,
     /// Seconds after which no further run is started.
@@ -54,7 +54,7 @@ pub struct Options {
     time_limit: u64,
 }
 
-/// Why it could not be done.
+/// Why it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -67,7 +67,7 @@ pub enum Error {
     Run { what: String, problem: String },
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outcome {
     errors: Option<u64>,
@@ -89,7 +89,7 @@ impl Outcome {
     }
 }
 
-/// A run that is to be made.
+/// A run to make.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     /// Its place in the results.
@@ -104,7 +104,7 @@ impl Job<'_> {
         self.case.marks.iter().any(|mark| matches!(mark.kind.as_str(), "sync" | "undefined"))
     }
 
-    /// What comes first, should the time not be enough.
+    /// The runs to make first, in case the time runs out.
     fn rank(&self) -> (bool, bool, bool) {
         (self.may_hang(), !self.case.is_planted(), self.tool == "none")
     }
@@ -288,7 +288,7 @@ fn alone(ptx: &str, kernel: &str) -> String {
     text
 }
 
-/// What a run's exit code and text come to.
+/// The outcome of a run, from its exit code and text.
 fn outcome(tool: &str, code: Option<i32>, text: &str) -> Outcome {
     let ended = code.map_or("hang".to_owned(), |code| code.to_string());
     let said = text.lines().filter_map(|line| line.strip_prefix("========= ")).map(str::trim);

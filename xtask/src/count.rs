@@ -29,7 +29,7 @@ pub struct Options {
     new: bool,
 }
 
-/// Why it could not be done.
+/// Why it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -138,7 +138,7 @@ fn launches(text: &str, metrics: &[String]) -> Result<Vec<Launch>, String> {
     Ok(launches)
 }
 
-/// On what this counts.
+/// The machine and the tools.
 fn machine(tool: &Path) -> String {
     let line = |program: &Path, arguments: &[&str], wanted: &str| {
         let output = Command::new(program).args(arguments).output().ok()?;
@@ -168,7 +168,7 @@ fn compact(counted: &Counted) -> String {
     )
 }
 
-/// As JSON. Text and numbers do not refuse to be written.
+/// As JSON. Writing text and numbers cannot fail.
 fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

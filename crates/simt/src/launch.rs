@@ -62,7 +62,7 @@ pub struct Launch<'a> {
     /// Called now and then, from any thread, with the blocks done and the blocks to run: those of the grid, or twice as many
     /// with checks on a model.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
-    /// Takes what the threads print; `None`: nobody reads it.
+    /// Takes what the threads print; `None`: it is discarded.
     pub output: Option<&'a Output>,
 }
 

@@ -119,7 +119,7 @@ pub enum MbarrierFault {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TrapKind {
-    /// A read, write or atomic operation at an address where that is not possible.
+    /// A read, write or atomic operation at an invalid address.
     Access {
         /// What was to be done.
         action: AccessAction,
@@ -222,7 +222,7 @@ pub enum TrapKind {
         /// What the first of them does instead.
         absence: Absence,
     },
-    /// A bulk copy of a number of bytes that is no multiple of 16, or more than 1048560.
+    /// A bulk copy whose number of bytes is not a multiple of 16, or exceeds 1048560.
     BulkCopySize {
         /// That number.
         bytes: u32,

@@ -141,7 +141,7 @@ fn what_the_rehearsal_did_is_undone_and_what_it_found_is_kept() {
 }
 
 #[test]
-fn what_nothing_wrote_is_told_once_and_counts_are_those_without_checks() {
+fn what_nothing_wrote_is_reported_once_and_counts_are_those_without_checks() {
     let counted = |checks| {
         let device = Device::new();
         let report = device.shift(0, 0, NEVER, "hopper", checks).unwrap();

@@ -241,7 +241,7 @@ fn surfaces_are_loaded_stored_and_reduced() {
 }
 
 #[test]
-fn queries_tell_the_shape() {
+fn queries_return_the_shape() {
     let queries = include_str!("data/texture_queries.ptx");
     for (mut device, texture_kernel, of_texture, surface_kernel, of_surface) in [
         (Device::new(), "query_texture", [8, 4, 0, 0], "query_surface", [8, 4, 0, 0]),

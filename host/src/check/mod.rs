@@ -25,7 +25,7 @@ use crate::listing;
 use crate::names;
 use crate::report::Format;
 
-/// What the hints at slices mean for whoever runs the kernel.
+/// Explains the hints at slices, for running the kernel.
 const SLICES: &str = "
 A Rust slice is two parameters, its address and its length in elements. For `host run`, a slice
 `&[f32]` of 1024 elements is the two arguments f32[1024] u64:1024.

@@ -1,4 +1,4 @@
-//! Which device a user asks for.
+//! The choice of a device, as a flag.
 
 use std::fmt;
 use std::str::FromStr;

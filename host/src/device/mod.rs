@@ -183,8 +183,8 @@ impl Device {
         self.backend.properties()
     }
 
-    /// What a user should know of the choice: why it is the simulator, that the kernels' PTX is stale. Each is given once, however
-    /// many labs run: whoever asks first gets them.
+    /// What a user should know about the choice: why it is the simulator, that the kernels' PTX is stale. The first call returns them, later
+    /// ones nothing, so each is shown once however many labs run.
     pub fn take_notes(&self) -> Vec<String> {
         self.notes.take()
     }

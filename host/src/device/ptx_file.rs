@@ -114,7 +114,7 @@ impl PtxFile {
             if new.is_empty() {
                 return Ok(bytes);
             }
-            // What is no text may have no end.
+            // A file that is not text may never end.
             if new.contains(&0) {
                 return Err(self.error("is not PTX: it contains a zero byte"));
             }

@@ -48,7 +48,7 @@ fn with_shown_names(trap: &Trap) -> Trap {
     Trap { kernel: shown(&trap.kernel), function: shown(&trap.function), ..trap.clone() }
 }
 
-/// What helps blocks that wait for each other, as the end of a message.
+/// Advice on blocks that wait for each other, to end a message with.
 fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
     match kind {
         TrapKind::NotCooperative => "; give --cooperative",
@@ -268,7 +268,7 @@ impl Backend for Simulator {
             cluster: config.cluster,
             cooperative: config.cooperative,
             dynamic_shared: config.dynamic_shared,
-            // Whoever asks for dynamic shared memory opts in, as on a GPU.
+            // A launch with dynamic shared memory opts in, as on a GPU.
             shared_limit: if config.dynamic_shared > 0 {
                 self.properties.shared_per_block_opt_in as u32
             } else {

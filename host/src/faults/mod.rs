@@ -29,7 +29,7 @@ impl CheckFlags {
         self.check.unwrap_or(default)
     }
 
-    /// Whether there is a simulator that checks: the device itself, or one alongside.
+    /// Checks that there is a simulator to run the checks: the device itself, or one beside it.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ impl Lab for Launch {
         let mut data = Data { input: device.buffer(size)?, vector: device.buffer(size)? };
         data.input.write(&self.elements)?;
         let Options { word, loads, block, grid, .. } = &self.options;
-        // What only times show is left out where there are none.
+        // Without times, what only times show is left out.
         let on_gpu = device.properties().is_gpu();
         let blocks = match block.as_slice() {
             [] if on_gpu => &[64, 256, 1024],

@@ -1,4 +1,4 @@
-//! The kernel's arguments as the command line has them.
+//! The kernel's arguments, as written on the command line.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
@@ -9,8 +9,8 @@
 //! | `u8[4]=1,2,3,4` | of a buffer of these elements |
 //! | `f32[1024]=rand:7` | of random elements, decided by the seed 7 |
 //! | `f32[1024]=ramp` | of 0, 1, 2, ... |
-//! | `u32[1024]=@i.npy` | of what the file holds, which must be this |
-//! | `@i.npy` | of what the file holds, type and length as they are there |
+//! | `u32[1024]=@i.npy` | of the file's elements, which must have this type and number |
+//! | `@i.npy` | of the file's elements, with its type and length |
 //! | `f32[1024]=uninit` | of a buffer that nothing has written |
 //! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
 //! | `tex2d:f32[64x48],linear=ramp`, `surf2d:f32[64x48]`, ... | a texture or surface: see [`super::texture`] |
@@ -58,7 +58,7 @@ enum Kind {
     Again(Place, u64),
 }
 
-/// What a buffer holds at the start.
+/// The initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 enum Contents {
     Zeros,
@@ -88,7 +88,7 @@ pub enum Prepared {
 }
 
 impl Prepared {
-    /// What can be read when the kernel is done.
+    /// The data that can be read after the kernel.
     pub fn data(&self) -> Option<&Data> {
         match self {
             Prepared::Value(_) | Prepared::Again(..) => None,

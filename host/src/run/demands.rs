@@ -64,7 +64,7 @@ pub(super) fn launches<'a>(module: &'a Module, file: &PtxFile, all: Vec<LaunchFl
     functions.into_iter().zip(all).map(launch).collect()
 }
 
-/// The kernel that a name means.
+/// The kernel with a name.
 fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Function> {
     let symbols: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
     let refuse = |problem: String| Err(Error::Launch { kernel: name.to_owned(), problem });
@@ -99,7 +99,7 @@ fn resolved(launches: &[LaunchFlags], place: Place) -> Place {
     place
 }
 
-/// Whether arguments that name others name such that there are.
+/// Checks that arguments which name others name earlier ones.
 fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     for (index, argument) in all[launch].arguments.iter().enumerate() {
@@ -120,7 +120,7 @@ fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> 
     Ok(())
 }
 
-/// Whether there is one argument of the right size for each parameter.
+/// Checks that there is one argument of the right size for each parameter.
 fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let parameters: Vec<_> = function.parameters.iter().map(|&parameter| &module.variables[parameter]).collect();
@@ -159,7 +159,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
     Ok(())
 }
 
-/// Whether the kernel was compiled for such blocks. A GPU's driver would refuse others without saying why.
+/// Checks that the kernel was compiled for such blocks. A GPU's driver rejects others without saying why.
 fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
@@ -181,7 +181,7 @@ fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     }
 }
 
-/// Whether the kernel can be launched in such clusters, as far as it says itself.
+/// Checks that the kernel was compiled for such clusters.
 fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
@@ -221,7 +221,7 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] when there is no such thing, [`Error::File`] when a file cannot be written.
+/// [`Error::Flag`] when there is no such argument or variable, [`Error::File`] when a file cannot be written.
 pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -> Result<Vec<Output>> {
     let all: Vec<LaunchFlags> = launches.iter().map(|launch| launch.flags.clone()).collect();
     let output = |flag: &str, what: &Named, file: Option<PathBuf>| {
@@ -264,7 +264,7 @@ fn buffer(flag: &str, all: &[LaunchFlags], place: Place) -> Result<Place> {
     }
 }
 
-/// Whether what is to be saved can be.
+/// Checks that the files to save can be written.
 fn check_files(flags: &Flags) -> Result<()> {
     let ptx = PtxFile::from(flags.file.clone());
     let ptx = ptx.path().map(output_file::identity);

@@ -30,7 +30,7 @@ pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]
         let name = format!("parameter {index} ({} {})", type_of(parameter), parameter.name);
         let suggestion = |is_float| {
             let number = text.split_once(':').map_or("", |(_, number)| number);
-            // `u32:0.5` would be none.
+            // `u32:0.5` is not a number.
             let ty = value::Type::of_kind(is_float, given.bytes()).filter(|ty| ty.parse(&[number]).is_ok());
             ty.map_or(String::new(), |ty| format!("; {}:{number} passes the number", ty.name()))
         };

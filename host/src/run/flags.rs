@@ -78,7 +78,7 @@ and --set. The other flags apply to all launches, wherever they are. A sum in tw
   host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
     --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";
 
-/// What is to run. The lists have what all launches have, in the order of the command line: see [`Flags::launches`].
+/// The flags. The lists have those of all launches, in the order of the command line: see [`Flags::launches`].
 #[derive(Args, Clone, Debug)]
 pub(super) struct Flags {
     /// PTX from any compiler; - reads it from the standard input
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_no_flags() {
+    fn arguments_are_not_flags() {
         let (flags, launches) =
             parsed("run k.ptx k i32:-1 --grid 2 f32[4]=-1 --block 32 f32:-0.5 --print 0,1 --print 1.2");
         let launches = launches.unwrap();

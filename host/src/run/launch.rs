@@ -168,7 +168,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
                 let data = plan.prepared[place.launch][place.argument].data();
                 let read =
                     data.map(|data| placed[place.launch][place.argument].read(data, &name(*place))).transpose()?;
-                // What is no buffer is not asked for: see `demands::outputs`.
+                // Only buffers are requested: see `demands::outputs`.
                 read.flatten().unwrap_or(Values::U8(Vec::new()))
             }
             Source::Variable(variable, ty) => {

@@ -236,7 +236,7 @@ impl Type {
     ///
     /// # Errors
     ///
-    /// Says which text is none, and what would be one.
+    /// Which text is not a number, and what is accepted.
     pub fn parse(self, texts: &[&str]) -> std::result::Result<Values, String> {
         (self.maker().parse)(texts)
     }

@@ -59,7 +59,7 @@ fn described(variable: &ptx::Variable) -> Variable {
     Variable { symbol: variable.name.clone(), bytes: variable.size.unwrap_or(0) }
 }
 
-/// What `--set` asks for. The value is made here: it must have the variable's size.
+/// What `--set` sets. The value is made here: it must have the variable's size.
 ///
 /// # Errors
 ///
@@ -96,12 +96,12 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
     Ok(Setting { variable: found, bytes, ty })
 }
 
-/// What `--print` or `--save` asks for: the variable, and the type of its elements: that behind its name, or of the value that it
-/// was set to, or of the PTX.
+/// What `--print` or `--save` names: the variable, and the type of its elements: the one after its name, or that of the value it was set
+/// to, or that of the PTX.
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] when there is no such variable, or no such elements are in it.
+/// [`Error::Flag`] when there is no such variable, or its size does not fit the elements.
 pub(super) fn shown<'a>(
     module: &Module,
     flag: &str,

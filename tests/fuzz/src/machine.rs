@@ -166,7 +166,7 @@ fn check_ways(kernel: &Kernel, module: &ptx::Module, model: Option<&'static str>
         let way = Way { threads, checks, model };
         let other = launch(kernel, module, way);
         compare(kernel, &other.outcome, &alone.outcome, &format!("{way:?} and one thread without checks"));
-        // Findings are part of a report: there are none.
+        // Findings are part of a report, and must be empty.
         assert_eq!(other.result.as_ref(), Ok(&report), "{way:?}\n{kernel:?}");
     }
     alone.outcome

@@ -34,7 +34,7 @@ fn cases() -> Vec<Case> {
 fn said_of(case: &Case, threads: u32) -> Vec<Said> {
     let mut command = host("");
     command.current_dir(ROOT).env("RAYON_NUM_THREADS", threads.to_string());
-    // What is no fault by the manual, too: some of the suite is such.
+    // `strict`, too: some of the suite is legal by the manual.
     command.args(case.command()).args([
         "--check",
         "all,strict",

@@ -280,7 +280,7 @@ pub fn matmul() {
     for (name, tile) in [("tiled16", 16), ("tiled32", 32)] {
         let shared = counters(&report, name).shared;
         // One load for each multiplication and one for four, since the compiler joins those along a row; two stores for each
-        // tile; nobody collides.
+        // tile; no conflicts.
         assert_eq!(shared.load.requests, m * n * k / 32 * 5 / 4, "{name}");
         assert_eq!(shared.store.requests, 2 * m * n * k / 32 / tile, "{name}");
         assert_eq!(shared.load.bank_conflicts + shared.store.bank_conflicts, 0, "{name}");

@@ -24,10 +24,10 @@ use crate::workspace::{self, NotInWorkspace};
 /// Options of `results`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Run the labs on this machine's GPU first. Without it, the document is written from the numbers of the last time.
+    /// Run the labs on this machine's GPU first; otherwise the document is written from the last measurements.
     #[arg(long)]
     measure: bool,
-    /// Fail if the document is not what the numbers make, and write nothing.
+    /// Write nothing; fail if the document does not match the measurements.
     #[arg(long, conflicts_with = "measure")]
     check: bool,
     /// The program, built with `cargo build --release -p host`.
@@ -36,15 +36,15 @@ pub struct Options {
     /// The CUDA toolkit's compiler, for the comparison with its kernels.
     #[arg(long, value_name = "FILE", default_value = "/usr/local/cuda/bin/nvcc")]
     nvcc: PathBuf,
-    /// Of the numbers to measure, only those of labs with this name; the others stay as they were.
+    /// Measure only labs with this name, and keep the other numbers.
     #[arg(long, value_name = "LAB", requires = "measure")]
     only: Option<String>,
-    /// How often ours and nvcc's kernels are timed in turn.
+    /// How many times our kernels and nvcc's are timed in turn.
     #[arg(long, value_name = "NUMBER", default_value_t = 3)]
     rounds: usize,
 }
 
-/// Why it could not be done.
+/// Why it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -60,7 +60,7 @@ pub enum Error {
 /// Everything that was measured.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Results {
-    /// On what, with what, and when.
+    /// The machine, the tools and the date.
     machine: Machine,
     /// What each command of [`plan`] found, by its arguments.
     runs: BTreeMap<String, Run>,
@@ -68,7 +68,7 @@ struct Results {
     twins: BTreeMap<String, Vec<Twin>>,
 }
 
-/// On what, with what, and when.
+/// The machine, the tools and the date.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 struct Machine {
     device: String,

@@ -57,7 +57,7 @@ impl<'t> Parser<'t> {
         linkage
     }
 
-    /// Fails at the directive here, which nobody knows.
+    /// Fails at the directive here, which is unknown.
     pub(super) fn unknown_directive<T>(&self) -> Parsed<T> {
         let text = self.cursor.text().to_owned();
         let unsupported = matches!(text.as_str(), ".tex" | ".sreg");

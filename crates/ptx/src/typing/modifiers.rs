@@ -78,7 +78,7 @@ impl<'t> Context<'_, 't> {
         if let Some(value) = self.choose(table) {
             return Ok(value);
         }
-        // What stands in its place is no type, if there is anything else.
+        // Blames a modifier that is not a type, if there is one.
         let no_type = self.left().find(|(_, name)| Type::from_name(name).is_none());
         let Some((place, modifier)) = no_type.or_else(|| self.left().next()) else { return self.missing(what) };
         let error = InstructionError::OtherModifier { opcode: self.opcode().into(), what, modifier: modifier.into() };

@@ -265,8 +265,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// An access that comes to memory by another path than loads and stores: is there anything that it need not see? Returns the lanes that
-    /// were reported.
+    /// Checks an access by another path than loads and stores for writes that it may not see. Returns the lanes that were reported.
     #[cold]
     #[inline(never)]
     fn by_another_path(
@@ -382,7 +381,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Nobody need wait for a copy of some lanes any more.
+    /// The copies of some lanes no longer need a wait.
     pub fn end_copy(&mut self, number: u32, mask: u32) {
         self.copies.end(number, mask);
     }
@@ -430,7 +429,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A thread got memory from `malloc`: nobody has written or accessed it.
+    /// A thread got memory from `malloc`: it counts as unwritten and not accessed.
     pub fn allocated(&mut self, address: u64, bytes: u64) {
         let Some(Located { index, base, .. }) = self.memory.locate(address, true) else { return };
         let offset = address.wrapping_sub(base);

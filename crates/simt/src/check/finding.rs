@@ -88,7 +88,7 @@ pub enum FindingKind {
         /// What is wrong with it.
         fault: FreeFault,
     },
-    /// Memory that a kernel got from `malloc` and nobody freed: see [`Memory::leaks`](crate::Memory::leaks).
+    /// Memory that a kernel got from `malloc` and that was never freed: see [`Memory::leaks`](crate::Memory::leaks).
     Leak {
         /// It.
         allocation: AllocationSpan,

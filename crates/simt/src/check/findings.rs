@@ -95,8 +95,8 @@ impl Findings {
         if let Some(&at) = self.index.get(&key) {
             let found = &mut self.list[at];
             found.count += 1;
-            // Whoever orders the blocks, orders the warps; whoever waits for a copy need not be in order with it before that; and what is
-            // read-only is not to be written at all.
+            // The fix for the higher kind fixes the lower ones, too: what orders blocks also orders warps, a thread that waits for a copy
+            // is ordered with it, and read-only data must not be written at all.
             if rank(&kind) > rank(&found.kind) {
                 *found = Found { kind, first, second, count: found.count };
             }

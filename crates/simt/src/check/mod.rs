@@ -69,13 +69,13 @@ pub struct Checks {
     pub init: bool,
     /// Accesses of several threads, at least one of them a write, that nothing orders.
     pub race: bool,
-    /// `.sync` instructions whose lanes are not there, and barriers that part of a warp exits without. Barriers that threads are on no way to
-    /// are traps with or without it.
+    /// `.sync` instructions whose lanes do not take part, and barriers that part of a warp exits without. Barriers that threads can never
+    /// reach are traps with or without it.
     pub sync: bool,
     /// Operands for which the PTX manual leaves open what an instruction does.
     pub undefined: bool,
-    /// What is no fault by the manual, and often a mistake all the same: barriers that go on without threads which have exited, and volatile
-    /// accesses in place of a barrier between the lanes of a warp, or several of the same write. `all` does not include it.
+    /// What the manual allows but is often a mistake: barriers that proceed without threads which have exited, and volatile accesses in place
+    /// of a barrier between the lanes of a warp, or several volatile writes of one place. `all` does not include it.
     pub strict: bool,
 }
 
@@ -83,7 +83,7 @@ impl Checks {
     /// No check.
     pub const NONE: Self =
         Self { memory: false, init: false, race: false, sync: false, undefined: false, strict: false };
-    /// All that find mistakes: `strict` is asked for by its name.
+    /// All but `strict`, which must be named.
     pub const ALL: Self = Self { memory: true, init: true, race: true, sync: true, undefined: true, strict: false };
 
     /// Their names.

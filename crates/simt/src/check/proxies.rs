@@ -41,7 +41,7 @@ impl Proxies {
         Self { places }
     }
 
-    /// Whether nothing is done by the async proxy, and nobody asks how memory was written before a barrier.
+    /// Whether the async proxy does nothing, so that it does not matter how memory was written before a barrier.
     pub fn are_one(&self) -> bool {
         self.places.is_empty()
     }

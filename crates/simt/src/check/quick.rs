@@ -109,7 +109,7 @@ type Chunks = [[u64; CHUNK]; ROW / CHUNK];
 const MANY: u32 = 8;
 
 impl Races {
-    /// An access that is no synchronising one. Returns the lanes from the first on of which more has to be found out.
+    /// An access that does not synchronize. Returns the lanes from the first one that needs the plain way.
     #[inline(always)]
     pub(super) fn quick(&mut self, reached: &Reached) -> u32 {
         // Else several neighbours may share a cell, or it is memory of any size that is freed.

@@ -96,7 +96,7 @@ pub(crate) struct Races {
 
 impl Races {
     /// For clusters of so many blocks, of so many threads each, of a kernel whose narrowest access has so many bytes.
-    /// `keeps_intervals`: nobody is going to ask for accesses of shared memory from before a barrier.
+    /// `keeps_intervals`: accesses of shared memory from before a barrier are never needed again.
     pub fn new((blocks, threads): (u32, u32), narrowest: u32, keeps_intervals: bool) -> Self {
         let threads_of_block = if blocks > 1 { threads.next_multiple_of(32) } else { threads };
         let threads = blocks * threads_of_block;

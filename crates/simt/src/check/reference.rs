@@ -371,7 +371,7 @@ fn a_release_goes_on_through_an_update_behind_a_narrower_fence() {
 
 #[test]
 fn what_is_released_to_a_block_goes_no_further() {
-    // Cluster 1 (of one block) hears of cluster 0 and tells its own threads alone; cluster 2 updates the location without having heard.
+    // Cluster 1 (of one block) acquires from cluster 0 and releases to its own threads alone; cluster 2 updates the location without having acquired.
     let steps = [
         Step::Access(0),
         Step::Write { thread: 0, location: 1, releases: Some(Audience::All) },

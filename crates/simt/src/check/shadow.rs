@@ -28,7 +28,7 @@ pub(super) const READS: [usize; 2] = [1, 2];
 
 /// Who accessed the cells of a row.
 ///
-/// 0: nobody. If the low five bits are 0, the others are the number of the stamps, one for each cell. Else it is the stamp of
+/// 0: no access. If the low five bits are 0, the others are the number of the stamps, one for each cell. Else it is the stamp of
 /// the thread that has the first cell, and the threads that follow have the next: each has 2 to the power of *spread* cells. So that thread's
 /// number has 5 - spread low bits of 0, and the highest of these is set to encode the spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Shadow {
         }
     }
 
-    /// Nobody has accessed these cells.
+    /// These cells have not been accessed.
     pub fn forget(&mut self, cells: Range<usize>) {
         for row in cells.start / ROW..cells.end.div_ceil(ROW) {
             if !matches!(self.pages.get(row / PAGE), Some(Some(_))) {
@@ -122,7 +122,7 @@ fn new_page() -> Box<Page> {
 
 /// The stamps of rows whose cells have their own.
 pub(super) struct Stamps {
-    /// The first are those of cells that nobody accessed.
+    /// The first are those of cells that were never accessed.
     rows: Vec<[u64; ROW]>,
     /// Those that are not in use.
     free: Vec<u32>,

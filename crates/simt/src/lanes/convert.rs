@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_round_as_told() {
+    fn floats_round_as_requested() {
         let bits = |value: f32| u64::from(value.to_bits());
         assert_eq!(convert_bits(Type::S32, Type::F32, mode(Rounding::IntegerNearest), bits(2.5)), 2);
         assert_eq!(convert_bits(Type::S32, Type::F32, mode(Rounding::IntegerUp), bits(2.1)), 3);

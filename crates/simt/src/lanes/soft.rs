@@ -46,7 +46,7 @@ pub(crate) struct Format {
     fraction: u32,
     exponent: u32,
     nan: u64,
-    /// The first bits that are no finite number: infinity's, where there is one.
+    /// The first bits that are not a finite number: infinity's, where there is one.
     beyond: u64,
 }
 

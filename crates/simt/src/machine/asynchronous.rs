@@ -188,7 +188,7 @@ fn load_parts(
 enum Waits {
     /// The thread that began them.
     ItsThread,
-    /// Whoever asks the barrier that they arrive at.
+    /// A thread that tests the barrier that they arrive at.
     AtBarrier,
 }
 

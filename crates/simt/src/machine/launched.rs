@@ -65,7 +65,7 @@ pub(crate) struct Launched<'l> {
 pub(super) enum Stop {
     Trap(Box<Trap>),
     Cancelled,
-    /// A cluster below has faulted: nobody will ask for this one.
+    /// A cluster with a lower number has faulted: this one no longer matters.
     Abandoned,
 }
 
@@ -306,7 +306,7 @@ impl<'l> Launched<'l> {
         Checker::new(self.checks, self.memory, self.code, (clusters, self.threads), self.shared_bytes)
     }
 
-    /// Blocks that the sanitizer has to tell apart.
+    /// Blocks that the sanitizer has to distinguish.
     pub fn seats(&self) -> u32 {
         if self.cooperative { self.blocks() as u32 } else { self.blocks_per_cluster }
     }

@@ -12,7 +12,7 @@ use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 pub(super) struct LocalMemory {
     rows: Vec<Row>,
     bytes: u64,
-    /// For each word and each of its bytes, the lanes that have written it; empty while nobody asks.
+    /// For each word and each of its bytes, the lanes that have written it; empty if this is not tracked.
     written: Vec<[u32; 4]>,
 }
 

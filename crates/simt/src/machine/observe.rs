@@ -24,7 +24,7 @@ const STRONG: Order = Order { strong: true, ..PLAIN };
 /// Threads of other blocks of the cluster may arrive at the same mbarrier, and then all of them are known to who waits for it.
 const RELEASES: Order = Order { releases: Some(Audience::Cluster), ..STRONG };
 
-/// What an instruction does to memory that is no plain load or store.
+/// What an instruction does to memory other than a plain load or store.
 #[derive(Clone, Copy)]
 pub(super) enum Other<'a> {
     /// Reads so many bytes in each lane.

@@ -36,7 +36,7 @@ pub(super) fn look(code: &Code, warp: &mut Warp) {
     warp.look_at = warp.executed + warp.patience();
 }
 
-/// Whether a lane that goes on at `from` may do atomic operations, or loads that are no ordinary ones, before it gets to `end`.
+/// Whether a lane that goes on at `from` may do atomic operations, or loads other than plain ones, before it gets to `end`.
 fn polls(code: &Code, (from, end): (u32, u32)) -> bool {
     let mut seen = HashSet::new();
     let mut next = vec![from];

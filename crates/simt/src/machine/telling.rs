@@ -17,7 +17,7 @@ pub(super) enum Telling<'a> {
     /// Of the bytes of a list.
     Writes(&'a [u8]),
     Combines,
-    /// Of a tensor map, which is no access of the async proxy: by an instruction that changes or copies it, or by a copy that it describes.
+    /// Of a tensor map, which is not accessed by the async proxy: by an instruction that changes or copies it, or by a copy that it describes.
     ReadsMap,
     UsesMap,
     WritesMap(&'a [u8]),

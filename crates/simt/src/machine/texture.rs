@@ -17,7 +17,7 @@ use crate::texture::{
 };
 use crate::trap::{AccessAction, TrapKind};
 
-/// The shape of what is a sampler alone: nobody asks for it.
+/// The shape of a sampler alone: never used.
 const NO_SHAPE: ArrayShape = ArrayShape {
     width: 0,
     height: 0,

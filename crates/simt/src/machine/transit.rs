@@ -76,7 +76,7 @@ enum Leaving {
     Commit,
 }
 
-/// What the threads of a block have on their way to global memory, oldest first: the thread, where it is told of, and what.
+/// The bytes that the threads of a block have under way to global memory, oldest first: the thread, and what it sends.
 #[derive(Default)]
 pub(super) struct Departures {
     list: Vec<(u32, Leaving)>,

@@ -129,7 +129,7 @@ impl Memory {
         if bytes > LARGEST_ALLOCATION {
             return Err(MemoryError::TooLarge { requested: bytes });
         }
-        // Zeros come from the operating system, which has them ready and takes no memory for those that nobody touches.
+        // Zeros come from the operating system, which has them ready and takes no memory for pages that are never touched.
         let words = bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
             .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })?;
         let address = self.next;
@@ -267,7 +267,7 @@ impl Memory {
             return Err(missing);
         }
         let words = allocation.words.as_deref_mut().ok_or(missing)?;
-        // Whoever asks, writes all of it.
+        // The callers write all of it.
         allocation.written.mark(offset, bytes);
         Ok((words, offset as usize))
     }
@@ -386,7 +386,7 @@ impl Memory {
         self.heap.blocks()
     }
 
-    /// Gives the heap the blocks that it had. Nobody knows what of them is written: the next launch may have others.
+    /// Restores the blocks of the heap. What is written in them is unknown: the next launch may have others.
     pub(super) fn restore_heap(&self, blocks: &Blocks) {
         self.heap.restore(blocks);
     }
@@ -406,7 +406,7 @@ impl Memory {
         }
     }
 
-    /// A kernel has run that nobody watched: it may have written anything.
+    /// A kernel has run without checks: it may have written anything.
     pub(crate) fn assume_written(&self) {
         self.allocations.iter().for_each(|allocation| allocation.written.mark_all());
         self.heap.written.mark_all();

@@ -185,7 +185,7 @@ impl Heap {
         self.read().clone()
     }
 
-    /// Makes these the blocks again that there are. Nobody knows what of them is written.
+    /// Restores these blocks. What is written in them is unknown.
     pub fn restore(&self, blocks: &Blocks) {
         self.write().clone_from(blocks);
         self.written.mark_all();
@@ -383,7 +383,7 @@ mod tests {
         let heap = heap(1024);
         let blocks: Vec<u64> = (0..4).map(|_| heap.allocate(256, CALLER).unwrap()).collect();
         assert_eq!(heap.allocate(1, CALLER), None);
-        // Two that are no neighbours are no room for one as large as both.
+        // Two free blocks that are not neighbours have no room for a block as large as both.
         heap.free(blocks[0]).unwrap();
         heap.free(blocks[2]).unwrap();
         assert_eq!(heap.allocate(512, CALLER), None);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn who_allocated_is_told_once_the_launch_is_over() {
+    fn who_allocated_is_reported_once_the_launch_is_over() {
         let heap = heap(1024);
         let [first, second] = [16, 17].map(|bytes| heap.allocate(bytes, CALLER).unwrap());
         heap.free(first).unwrap();

@@ -138,7 +138,7 @@ fn in_word(lanes: &Lanes, mask: u32) -> (usize, u32) {
 #[inline(always)]
 fn set(word: &AtomicU32, ones: u32) {
     if ones == u32::MAX {
-        // Nobody's bits are lost.
+        // No bits are lost.
         word.store(ones, Relaxed);
     } else if word.load(Relaxed) & ones != ones {
         word.fetch_or(ones, Relaxed);

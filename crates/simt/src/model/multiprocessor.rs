@@ -160,7 +160,7 @@ impl Multiprocessor {
         };
     }
 
-    /// Threads of a block acquire what others of their cluster have written: L1 keeps nothing. (GPUs without clusters have none who
+    /// Threads of a block acquire what others of their cluster have written: L1 keeps nothing. (GPUs without clusters have none that
     /// could have written anything.)
     pub fn acquire(&mut self) {
         if let Some(l1) = self.l1.as_mut().filter(|_| !self.model.gpcs.is_empty()) {

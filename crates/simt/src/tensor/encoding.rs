@@ -128,7 +128,7 @@ impl TensorMap {
     ///
     /// # Errors
     ///
-    /// They are none, or one that cannot be.
+    /// They are not a map, or an invalid one.
     pub fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, TensorFault> {
         if get(bytes, 0, 4) != u64::from(MARK) {
             return Err(TensorFault::NoMap);

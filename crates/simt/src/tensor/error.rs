@@ -4,7 +4,7 @@ use ptx::AtomicOp;
 
 use super::{TENSOR_MAP_ALIGN, TensorElement};
 
-/// Why there can be no such tensor map. The rules are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
+/// Why a tensor map is invalid. The rules are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are
@@ -49,7 +49,7 @@ pub enum TensorMapError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorFault {
-    /// The bytes are no tensor map.
+    /// The bytes are not a tensor map.
     #[error("the 128 bytes are not a tensor map: the host encodes one, or tensormap.replace builds one from zeros")]
     NoMap,
     /// The address of the map.
@@ -72,7 +72,7 @@ pub enum TensorFault {
         /// The state space in words.
         space: &'static str,
     },
-    /// There can be no such map.
+    /// The map is invalid.
     #[error("invalid tensor map: {0}")]
     Invalid(TensorMapError),
     /// The instruction is for another number of dimensions.
@@ -142,7 +142,7 @@ pub enum TensorFault {
         /// The most that it can be.
         high: u32,
     },
-    /// A reduction that there is not for the map's elements.
+    /// A reduction that does not exist for the map's elements.
     #[error("a tensor has no reduction `{}` of elements of type {}", operation(*.op), .element.name())]
     Reduction {
         /// The operation.

@@ -230,7 +230,7 @@ pub struct Sampling {
     pub level_range: (f32, f32),
 }
 
-/// Why there can be no such array, texture or surface.
+/// Why an array, texture or surface is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are
@@ -302,7 +302,7 @@ pub enum TextureFault {
         /// `bytes` or `elements`.
         unit: &'static str,
     },
-    /// An x that is no multiple of what is accessed.
+    /// An x that is not a multiple of the access's width.
     #[error("surface access of {width} bytes at byte {x} of a row: not a multiple of {width}")]
     Misaligned {
         /// The byte.

@@ -282,7 +282,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// There is none of that handle.
+    /// No such object.
     pub fn destroy_texture(&mut self, handle: u64) -> Result<(), TextureError> {
         let place = index_of(handle, TEXTURES).and_then(|index| self.objects.textures.get_mut(index));
         place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
@@ -303,7 +303,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// There is none of that handle.
+    /// No such object.
     pub fn destroy_surface(&mut self, handle: u64) -> Result<(), TextureError> {
         let place = index_of(handle, SURFACES).and_then(|index| self.objects.surfaces.get_mut(index));
         place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))

@@ -59,7 +59,7 @@ pub enum Parameter {
     Value(Vec<u8>),
     /// A buffer: its bytes at the start, and at the end if they matter (`None`: this byte may be anything).
     Buffer { before: Vec<u8>, after: Option<Vec<Option<u8>>> },
-    /// A buffer of so many bytes that nobody writes, or that is freed before the launch.
+    /// A buffer of so many bytes that is never written, or that is freed before the launch.
     Bare { bytes: u64, freed: bool },
     /// A tensor's map, as text, by value or by address; and the buffer that the tensor is in.
     Tensor { map: String, by_address: bool, before: Vec<u8>, after: Option<Vec<Option<u8>>> },

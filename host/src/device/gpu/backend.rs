@@ -414,7 +414,7 @@ fn preference_of(cache: CacheConfig) -> CUfunc_cache {
 }
 
 /// A 2D copy of rows of `row_bytes` bytes, `bytes` in all, from and to nowhere yet. Every field is written out: the struct has
-/// none that may be zeroed blindly, as 0 is no kind of memory.
+/// which must not be zeroed blindly, because 0 is not a valid kind of memory.
 fn rows_of(row_bytes: u64, bytes: usize) -> CUDA_MEMCPY2D {
     CUDA_MEMCPY2D {
         srcXInBytes: 0,

@@ -126,7 +126,7 @@ impl Module {
     }
 }
 
-/// A function by which kernels launch kernels, if the PTX wants one: the driver has none.
+/// A function by which kernels launch kernels, if the PTX calls one: the driver does not provide it.
 fn device_runtime(image: &Image) -> Option<String> {
     let module = image.parse().ok()?;
     let mut functions = module.functions.iter().map(|(_, function)| function);

@@ -95,7 +95,7 @@ fn files_give_type_and_length_or_must_have_them() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_say_what_is_wrong() {
     let types = "give one of u8, u16, u32, u64, i8, i16, i32, i64, f32, f64";
     for (text, expected) in [
         ("", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),

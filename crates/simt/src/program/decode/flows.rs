@@ -122,7 +122,7 @@ impl Flows<'_> {
         self.follows_local && matches!(space, Space::Local | Space::Generic)
     }
 
-    /// The registers that get what a load has loaded, of which nobody knows beforehand whether anything wrote it.
+    /// The destination registers of a load from memory that may be unwritten.
     pub fn loaded(&self, position: usize) -> &[ptx::Destination] {
         match &self.body[position].op {
             Op::Load { space, dsts, .. } if self.may_be_local(*space) => dsts,

@@ -125,7 +125,7 @@ struct Found<'f> {
 /// For each function, the values that nothing may have written, or that may be made of such.
 fn reach(builder: &Builder<'_>, all: &mut [Searched<'_>]) -> Vec<Vec<bool>> {
     let index = |handle: Handle<ptx::Function>| builder.by_handle.get(&handle.index()).map(|&index| index as usize);
-    // What is passed and returned is found round by round, until there is no more of it.
+    // What is passed and returned is found round by round, until nothing new is found.
     loop {
         let returns = |handle, result: usize, word: usize| {
             let returned = index(handle).map(|index| &all[index].returned);
@@ -312,7 +312,7 @@ impl Flows<'_> {
             let mut steps = start..end;
             let store = steps.find(|&step| matches!(action(builder, step), Some(Action::Store(_))));
             flow.kept = store.filter(|_| kept.iter().any(Option::is_some)).map(|store| (store, kept));
-            // An instruction of which nothing is left is no step.
+            // An instruction of which nothing is left has no step.
             if start < end && !flow.is_empty() {
                 builder.inspections.entry(start).registers = Some(Box::new(flow));
             }
