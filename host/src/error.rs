@@ -17,7 +17,7 @@ pub enum Error {
     Flag {
         /// The flag, such as `--block`.
         flag: String,
-        /// What is wrong with it and what would be right.
+        /// What is wrong with it and what is accepted.
         problem: String,
     },
     /// A file that cannot be read, understood or written.
@@ -25,7 +25,7 @@ pub enum Error {
     File {
         /// The file as the user named it.
         path: PathBuf,
-        /// What is wrong with it and what would be right.
+        /// What is wrong with it and what is accepted.
         problem: String,
     },
     /// A GPU was requested, but there is no working driver.
@@ -81,7 +81,7 @@ pub enum Error {
         place: String,
         /// Bytes needed.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes available.
         available: u64,
     },
     /// A kernel was started with a configuration that its device does not allow.
@@ -89,7 +89,7 @@ pub enum Error {
     Launch {
         /// The kernel's name.
         kernel: String,
-        /// What is not allowed and what is.
+        /// What is wrong with it and what is allowed.
         problem: String,
     },
     /// A static that is not in the kernels, or does not fit.
@@ -115,7 +115,7 @@ pub enum Error {
     Findings {
         /// The kernels' names.
         kernels: Vec<String>,
-        /// How many different ones.
+        /// The number of different findings.
         count: usize,
     },
     /// A call of the driver failed.

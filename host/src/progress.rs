@@ -57,7 +57,7 @@ impl Progress {
         Self { shown: Some(Arc::new(Shown { bar, steps: AtomicU64::new(0), end: Some(end), waiting: waiting.ok() })) }
     }
 
-    /// So many more steps are to come.
+    /// Adds this many steps.
     pub fn add_steps(&self, steps: usize) {
         if let Some(shown) = &self.shown {
             let known = shown.bar.length().filter(|&length| length != NOTHING_KNOWN).unwrap_or(0);
@@ -72,7 +72,7 @@ impl Progress {
         }
     }
 
-    /// So much of the step is done, of `whole`. From any thread.
+    /// `done` of `whole` of the step is done. Callable from any thread.
     pub fn part(&self, done: u64, whole: u64) {
         if let Some(shown) = &self.shown {
             let steps = shown.steps.load(Ordering::Relaxed);

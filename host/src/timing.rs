@@ -55,9 +55,9 @@ impl Default for Policy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// Nothing of use: the launch's data is at least four times as large as the cache.
+    /// Evicted: the launch's data is at least four times as large as the cache.
     Exceeded,
-    /// Nothing of use: it was flushed before each launch.
+    /// Cold: it was flushed before each launch.
     Flushed,
     /// What the launch before left there.
     Warm,

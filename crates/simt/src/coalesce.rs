@@ -61,7 +61,7 @@ pub(crate) fn sectors(access: &Access) -> Sectors {
     Sectors { sectors: distinct(&elements), bytes }
 }
 
-/// How many different addresses an access names.
+/// The number of different addresses in an access.
 pub(crate) fn addresses(access: &Access) -> u32 {
     sectors(access).bytes / access.width
 }

@@ -5,7 +5,7 @@ use ptx::{Module, Span};
 /// Why a module, or a kernel of it, cannot be run: what, and where in the PTX.
 ///
 /// [`Program::load`](crate::Program::load) returns one when the module as a whole is at fault. An instruction that the
-/// machine does not run only spoils the kernels that could reach it: they are refused when they are launched, with the
+/// machine does not run only spoils the kernels that could reach it: they are rejected when they are launched, with the
 /// same error, and all others run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{module}:{line}:{column}: {reason}{}", quoted(.text))]

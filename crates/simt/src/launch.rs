@@ -39,7 +39,7 @@ pub struct Launch<'a> {
     pub dynamic_shared: u32,
     /// The most shared memory, static and dynamic together, that a block may use, in bytes.
     pub shared_limit: u32,
-    /// The GPU to run as, with its caches; `None`: what all later ones have in common, without caches, and faster.
+    /// The GPU to run as, with its caches; `None`: what Volta and all later ones have in common, without caches, and faster.
     pub model: Option<&'static Model>,
     /// With a model: the part of the memory shared with L1 that should be shared memory, in percent.
     pub carveout: Option<u8>,

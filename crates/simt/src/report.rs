@@ -10,7 +10,7 @@ use crate::model::{ModelCounters, Occupancy};
 /// What an instruction is, as far as reports care.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionInfo {
-    /// The function that it stands in.
+    /// The function that it is in.
     pub function: Arc<str>,
     /// Its text.
     pub text: Arc<str>,

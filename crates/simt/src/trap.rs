@@ -18,7 +18,7 @@ pub struct Trap {
     pub kind: TrapKind,
     /// The kernel that was launched.
     pub kernel: String,
-    /// The function that the instruction stands in: the kernel, or one that it called.
+    /// The function that the instruction is in: the kernel, or one that it called.
     pub function: String,
     /// The text of the instruction.
     pub instruction: String,
@@ -192,7 +192,7 @@ pub enum TrapKind {
     NoProgress {
         /// Blocks that wait.
         waiting: u64,
-        /// Blocks that have not begun, since there is no room for them beside these.
+        /// Blocks that have not begun, for lack of room beside these.
         not_begun: u64,
         /// Warp instructions executed since device memory last changed.
         steps: u64,
@@ -201,7 +201,7 @@ pub enum TrapKind {
     Assertion {
         /// What should hold.
         message: String,
-        /// Where that is said.
+        /// The file of the assertion.
         file: String,
         /// The line there.
         line: u32,

@@ -31,7 +31,7 @@ A Rust slice is two parameters, its address and its length in elements. For `hos
 `&[f32]` of 1024 elements is the two arguments f32[1024] u64:1024.
 ";
 
-/// What is to be checked.
+/// The flags of `host check`.
 #[derive(Args, Clone, Debug)]
 struct Flags {
     /// PTX from any compiler; - reads it from the standard input

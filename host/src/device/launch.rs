@@ -25,7 +25,7 @@ pub enum CacheConfig {
     Shared,
     /// More L1 cache.
     L1,
-    /// As much of one as of the other.
+    /// Both equally.
     Equal,
 }
 

@@ -101,7 +101,7 @@ pub struct Device {
 /// # Errors
 ///
 /// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`], [`Error::DriverTooOld`], [`Error::Driver`]. For
-/// any device: [`Error::Ptx`] when it refuses the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
+/// any device: [`Error::Ptx`] when it rejects the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let images = image::Images::new(options.ptx.as_ref())?;
     let device = |backend: Rc<dyn Backend>, module: &ptx::Module, fallback: Option<Error>| Device {

@@ -125,7 +125,7 @@ impl Properties {
             shared_per_multiprocessor: None,
             max_threads_per_block: 1024,
             max_threads_per_multiprocessor: None,
-            // As an H200's driver has it.
+            // As an H200's driver reports it.
             pitch_alignment: 512,
             texture_alignment: 512,
             texture_pitch_alignment: 32,

@@ -67,7 +67,7 @@ impl PtxFile {
     ///
     /// # Errors
     ///
-    /// As [`PtxFile::text`], and [`Error::Ptx`] with the first complaint when it is refused.
+    /// As [`PtxFile::text`], and [`Error::Ptx`] with the first error when it is rejected.
     pub fn module(&self) -> Result<ptx::Module> {
         Image::from_file(self)?.parse()
     }

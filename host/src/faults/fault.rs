@@ -8,7 +8,7 @@ use crate::error::Error;
 /// What the kernel did that it must not do, and where, as far as the device knows. A GPU knows the kernel alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fault {
-    /// What it is, in a word that programs can compare.
+    /// Its kind, as a word that programs can compare.
     pub kind: &'static str,
     /// The check that found it: `memory`, `init`, `race`, `sync` or `undefined`; `None` if it stopped the kernel.
     pub check: Option<&'static str>,

@@ -52,17 +52,17 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Those of a launch.
+    /// The findings of a launch.
     pub fn of(report: &Report) -> Self {
         Self { list: report.findings().to_vec(), beyond: report.findings_beyond() }
     }
 
-    /// Those of a launch before it was stopped.
+    /// The findings of a launch before it was stopped.
     pub fn before(trap: Option<&Trap>) -> Self {
         Self { list: trap.map(|trap| trap.findings.clone()).unwrap_or_default(), beyond: 0 }
     }
 
-    /// Those of several launches: what a kernel did in more than one of them is one.
+    /// The findings of several launches: a fault of a kernel in more than one of them counts once.
     pub fn of_all<'a>(launches: impl Iterator<Item = &'a Self>) -> Self {
         let mut all = Self::default();
         launches.for_each(|findings| all.add(findings));
@@ -88,7 +88,7 @@ impl Findings {
         }
     }
 
-    /// As the JSON has them.
+    /// The findings for the JSON.
     pub fn faults(&self) -> Vec<Fault> {
         self.list.iter().map(Fault::found).collect()
     }

@@ -17,7 +17,7 @@ use crate::report::{Check, Mismatch, Tolerance, Tolerated};
 pub enum Shape {
     /// One number.
     Scalar,
-    /// So many.
+    /// The number of elements.
     Vector(usize),
     /// Rows of so many.
     Matrix {

@@ -75,7 +75,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     Ok(report)
 }
 
-/// What is the same for all variants.
+/// The parts common to all variants.
 fn parameters<L: Lab>(lab: &L, settings: &Settings) -> Map<String, Value> {
     let mut parameters = match lab.parameters() {
         Value::Object(parameters) => parameters,

@@ -56,7 +56,7 @@ impl DefaultSize {
 /// What a lab needs room for, counted in arrays as large as its input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// What it does, as in "adding vectors".
+    /// The task, as in "adding vectors".
     pub what: &'static str,
     /// Arrays on the device.
     pub on_device: u64,

@@ -24,19 +24,19 @@ use crate::report::{Check, Fact, Grid, LabReport, Subject, Tolerance};
 
 /// A lab: one subcommand of `host`.
 pub trait Lab: Sized {
-    /// Its name: the subcommand, and what its kernels' names begin with.
+    /// Its name: the subcommand, and the prefix of its kernels' names.
     const NAME: &'static str;
-    /// What it shows, in a line.
+    /// Its subject, in a line.
     const ABOUT: &'static str;
     /// Which counters its table shows, the most important first. The other formats have all of them.
     const SUBJECTS: &'static [Subject];
     /// Its own flags.
     type Options: Args;
-    /// What it has on a device.
+    /// Its data on a device.
     type Data;
 
     /// Reads or makes the inputs. `device` is the one that the report will be about: it decides sizes that no flag names.
-    /// Whatever can be refused is refused here, before anything is allocated.
+    /// Invalid input is rejected here, before anything is allocated.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl<'a, D> Variant<'a, D> {
         self
     }
 
-    /// Something to know about it: in every format but the table for people.
+    /// A parameter: in every format but the table.
     pub fn fact(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.facts.push(Fact { name, value: value.into(), axis: false });
         self

@@ -77,7 +77,7 @@ pub const ALL: &[Entry] = &[
 pub struct Entry {
     /// Its name: the subcommand.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// Its subject, in a line.
     pub about: &'static str,
     /// The subcommand with the lab's flags.
     pub command: fn() -> Command,

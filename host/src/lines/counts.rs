@@ -77,7 +77,7 @@ pub(super) enum Kind {
 pub(super) struct Access {
     /// Warp instructions with an active lane.
     pub requests: u64,
-    /// What they move or ask for: sectors, wavefronts or addresses, as the memory has it.
+    /// Their unit: sectors, wavefronts or addresses, depending on the memory.
     pub units: u64,
     /// Wavefronts that the same accesses would not need without bank conflicts.
     pub bank_conflicts: u64,

@@ -21,7 +21,7 @@ pub(super) const TITLES: &str = concat!(
 /// Columns before the source.
 const GUTTER: usize = 28;
 
-/// How much further a line goes on than it begins.
+/// The indentation of a continued line, relative to its first.
 const GOES_ON: usize = 4;
 
 const LEGEND: &str = "Of a line's instructions, those that access memory stand below it: its requests. Sectors are 32 bytes. \

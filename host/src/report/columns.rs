@@ -38,7 +38,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Those that a launch is about, for a table of a kernel that no lab knows.
+    /// The columns for a launch of a kernel that is not a lab's.
     pub(super) fn of(counters: &Counters) -> Vec<Self> {
         let ByKind { load, store, atomic, reduction, .. } = counters.global;
         let shared = &counters.shared;
@@ -67,7 +67,7 @@ impl Subject {
     }
 }
 
-/// What a column stands with: a table shows groups of columns whole where they fit.
+/// A group of columns: a table keeps groups together where they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     /// The variant's name: in every table.
@@ -86,7 +86,7 @@ pub(super) enum Section {
 
 /// A column, with its cells.
 pub(super) struct Column {
-    /// What it stands with.
+    /// The group that it belongs to.
     pub section: Section,
     /// Its title, a line of a table's head each.
     pub title: Vec<String>,

@@ -26,7 +26,7 @@ pub(super) fn render(report: &LabReport) -> String {
     let variants: Vec<Value> = report
         .variants
         .iter()
-        // No part of a report refuses to be written, so this cannot fail.
+        // Every part of a report can be written, so this cannot fail.
         .map(|variant| serde_json::to_value(variant).unwrap_or_default())
         .collect();
     let parameters = names(&variants, "parameters");

@@ -57,7 +57,7 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<String
     legend
 }
 
-/// How far results may be from their references, a sentence for each kind of tolerance.
+/// The allowed errors, a sentence for each kind of tolerance.
 fn allowed(variants: &[VariantReport]) -> Vec<String> {
     let all = || variants.iter().filter_map(|variant| Some(variant.check.as_ref()?.tolerance.as_ref()?.tolerance));
     let roundings = || all().filter_map(|it| if let Tolerance::Roundings(count) = it { Some(count) } else { None });

@@ -138,7 +138,7 @@ impl Argument {
     pub fn bytes(&self) -> usize {
         match &self.kind {
             Kind::Value(bytes, _) => bytes.len(),
-            // Of `Again`: what it names may say otherwise.
+            // `Again`: the argument that it names may have another size.
             Kind::Buffer { .. } | Kind::Object(..) | Kind::Again(..) => size_of::<u64>(),
             Kind::Tensor(tensor, _) => tensor.parameter_bytes(),
         }
@@ -192,7 +192,7 @@ impl Argument {
         matches!(self.kind, Kind::Buffer { freed: true, .. })
     }
 
-    /// Bytes of the buffer, where it is one and the argument says so: a file may have the last word.
+    /// Bytes of the buffer, if it is one and the argument gives its length; a file may decide it later.
     pub fn buffer_bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Buffer { shape: Some((ty, length)), .. } => Some((length * ty.bytes()) as u64),
@@ -253,7 +253,7 @@ impl Argument {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words.
+    /// The problem, as a message.
     pub fn from_os(text: &OsStr) -> std::result::Result<Self, String> {
         let mut argument: Self = text.to_string_lossy().parse()?;
         // The first @ is that before the file: nothing else has one.

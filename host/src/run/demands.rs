@@ -22,7 +22,7 @@ pub(super) struct Launch<'a> {
     pub(super) function: &'a Function,
     /// How it is launched, and with what.
     pub(super) flags: LaunchFlags,
-    /// What is set before.
+    /// The variables to set first.
     pub(super) settings: Vec<Setting>,
 }
 
@@ -208,7 +208,7 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
         ));
     }
     match cluster {
-        // Its grid counts clusters.
+        // Its grid is counted in clusters.
         _ if function.grid_in_clusters => Ok(()),
         Some(cluster) if flags.grid.iter().zip(cluster).any(|(all, of_one)| !all.is_multiple_of(of_one)) => refuse(
             format!("a grid of {} blocks cannot be divided into clusters of {}", shape(flags.grid), shape(cluster)),

@@ -190,7 +190,7 @@ impl Parts<'_> {
         format!("launch {launch} ({})", self.kernels[launch])
     }
 
-    /// Those of the values of a flag that stand in this launch's part.
+    /// The values of a flag in this launch's part.
     fn of<T: Clone>(&self, flag: &str, values: &[T], launch: usize) -> Vec<T> {
         let places = self.matches.indices_of(flag).into_iter().flatten();
         let part = |place: usize| self.starts.iter().take_while(|&&start| start < place).count();

@@ -19,7 +19,7 @@ use crate::memory;
 use crate::names;
 use crate::progress::Progress;
 
-/// What is to be run: checked, and with its data.
+/// A checked request, with its data.
 pub(super) struct Plan<'a> {
     pub(super) flags: &'a Flags,
     /// What lines of PTX are blamed on.

@@ -51,9 +51,9 @@ pub struct Report<'a> {
 pub struct Shown {
     /// What `--print` calls it.
     pub name: String,
-    /// What it is, for people.
+    /// Its title in the table.
     pub title: String,
-    /// What is in it.
+    /// Its elements.
     pub values: Values,
 }
 

@@ -37,7 +37,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is to be printed or saved.
+/// What to print or save.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Named {
     /// The buffer of an argument.

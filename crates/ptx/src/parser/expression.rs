@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use crate::errors::{Parsed, SyntaxError, fault};
 use crate::lexer::TokenKind;
 
-/// Expressions nested deeper than this are refused.
+/// Expressions nested deeper than this are rejected.
 const DEPTH: usize = 64;
 
 /// The value of a part of an expression.

@@ -9,7 +9,7 @@ use crate::lexer::TokenKind;
 use crate::typing::versions;
 use crate::{InitialAddress, Initializer, Kind, SamplerAddressMode, SamplerState, Span, Symbol, Type};
 
-/// Braces nested deeper than this are refused.
+/// Braces nested deeper than this are rejected.
 const DEPTH: usize = 16;
 
 impl<'t> Parser<'t> {

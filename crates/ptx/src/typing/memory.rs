@@ -76,7 +76,7 @@ pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     has_policy
 }
 
-/// Refuses any number of operands but `count`, and a cache policy after them if one is due. It is a hint, so
+/// Rejects any number of operands but `count`, and a cache policy after them if one is due. It is a hint, so
 /// nothing of it is kept.
 pub(super) fn operands_and_policy(c: &mut Context<'_, '_>, count: usize, has_policy: bool) -> Parsed<()> {
     c.operands(count + usize::from(has_policy))?;

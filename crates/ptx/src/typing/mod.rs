@@ -43,7 +43,7 @@ use crate::errors::{InstructionError, Parsed, fault};
 use crate::parser::statement::Statement;
 use crate::{Op, Predicate, Span};
 
-/// An instruction on its way to becoming typed.
+/// An instruction that is being typed.
 pub(crate) struct Context<'s, 't> {
     statement: &'s Statement<'t>,
     environment: &'s mut Environment<'t>,

@@ -120,7 +120,7 @@ impl<'t> Context<'_, 't> {
         fault(self.next_span(), error)
     }
 
-    /// Refuses modifiers that are left.
+    /// Rejects modifiers that are left.
     pub fn finish_modifiers(&self) -> Parsed<()> {
         if self.modifier().is_some() { self.unknown_modifier() } else { Ok(()) }
     }

@@ -56,7 +56,7 @@ pub(super) fn report_race(
     findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
 }
 
-/// Reports an access that may not see what another has written, though that came before it: by a path of its own, as read-only data,
+/// Reports an access that may not see what another wrote, although that came before it: by another path, as read-only data,
 /// by another proxy. Or of a write to what was so read before, unless it changes nothing.
 #[cold]
 pub(super) fn report_unseen(
@@ -100,7 +100,7 @@ pub(super) fn report_map(
     findings.add(kind, first, Some(second));
 }
 
-/// The first address that both access, the party of now and the one of before.
+/// The first address that both parties access.
 fn parties(
     races: &Races,
     block: u64,

@@ -28,7 +28,7 @@ pub(crate) struct Checker<'l> {
     /// The cluster whose turn it is, by its number among those that are there at once, and blocks of a cluster.
     seat: u32,
     blocks_per_cluster: u32,
-    /// What is on its way in the other clusters.
+    /// What is under way in the other clusters.
     elsewhere: Vec<(Copies, Underway)>,
     /// Bytes of shared memory of a block.
     shared_bytes: u64,
@@ -306,7 +306,7 @@ impl<'l> Checker<'l> {
         told
     }
 
-    /// Lanes whose accesses are in order otherwise: do they come before a copy that is on its way?
+    /// Lanes whose accesses are ordered otherwise: reports those that conflict with a copy under way.
     #[cold]
     #[inline(never)]
     fn meet_copies(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
@@ -364,7 +364,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// What goes on beside the threads, if anybody asks.
+    /// What runs beside the threads, if it is tracked.
     pub fn underway(&mut self) -> Option<&mut Underway> {
         self.races.is_some().then_some(&mut self.underway)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Copy {
     pub warp: u32,
     /// The lanes that have not waited for it.
     pub mask: u32,
-    /// Of these, the ones for whose copies others may wait already.
+    /// Of these, the ones whose copies others may already wait for.
     pub settled: u32,
     /// Where each lane writes to in shared memory.
     pub to: WideRow,

@@ -147,7 +147,7 @@ fn rank(kind: &FindingKind) -> u32 {
     }
 }
 
-/// The party of a race that is to blame.
+/// The party of a race that is blamed.
 fn writer(first: &Party, second: &Party, actions: [AccessAction; 2]) -> Party {
     use AccessAction::{Atomic, Read, Write};
     match actions {

@@ -13,7 +13,7 @@ type Index = HashMap<u32, Vec<u32>>;
 
 /// Something released to all.
 struct Node {
-    /// When its cluster began, most often one block.
+    /// When its cluster began, usually one block.
     start: u32,
     /// What everyone learns, and what is known of other proxies.
     rows: ByPurpose<Option<Row>>,

@@ -365,7 +365,7 @@ impl Races {
         }
     }
 
-    /// Some bytes of an allocation are somebody else's now.
+    /// Some bytes of an allocation belong to another one now.
     pub(super) fn forget(&mut self, allocation: usize, offset: u64, bytes: u64) {
         let shift = self.cell_shift;
         let cells = (offset >> shift) as usize..((offset + bytes).div_ceil(1 << shift)) as usize;

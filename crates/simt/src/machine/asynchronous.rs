@@ -2,7 +2,7 @@
 //!
 //! A thread that tests a phase of a barrier which is not complete lets the other threads of its block run first. It
 //! gets its answer when the phase is complete, or when no other thread can do anything. A block in which nothing
-//! happens but such failed tests, [`PATIENCE`] times, waits for ever.
+//! happens but such failed tests, [`PATIENCE`] times, waits forever.
 
 use ptx::Space;
 

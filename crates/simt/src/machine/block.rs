@@ -28,7 +28,7 @@ pub(super) const QUANTUM: u64 = 1 << 13;
 /// Instructions after which a worker adds its count to that of all.
 const TALLY: u64 = 1 << 16;
 
-/// How far a block is.
+/// The progress of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     /// No thread has executed anything yet.
@@ -39,7 +39,7 @@ enum Stage {
     Ended,
 }
 
-/// A block on its way.
+/// A running block.
 #[derive(Default)]
 pub(super) struct Block {
     /// Its number in the launch: the blocks of a cluster are neighbours.
@@ -73,7 +73,7 @@ pub(super) struct Worker<'l> {
     pub cluster: u64,
     /// Its number among those that share a checker.
     pub seat: u32,
-    /// Whether an atomic operation has changed device memory, since somebody last looked.
+    /// Whether an atomic operation has changed device memory since the last look.
     pub changed: bool,
     /// Whether any thread has reached the cluster's barrier since it was last complete.
     pub cluster_arrivals: bool,
@@ -247,7 +247,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Gives each warp of the cluster its turn, of at most `quantum` instructions. Whether the cluster has ended.
+    /// Gives each warp of the cluster its turn, of at most `quantum` instructions. Returns whether the cluster has ended.
     pub fn turn(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
         let result = self.turn_of_blocks(warps, quantum);
         if !matches!(result, Ok(false)) {
@@ -590,7 +590,7 @@ fn meets(code: &Code, split: &Split, members: u32, (other, wait): &(Split, Wait)
     matches!(wait, Wait::Lanes { members: others } if *others == members) && super::step::may_meet(code, split, other)
 }
 
-/// The lanes that have reached where a split waits for `members`.
+/// The lanes that have reached the point where a split waits for `members`.
 fn lanes_there(code: &Code, warp: &Warp, split: &Split, members: u32) -> u32 {
     let there = warp.waiting.iter().filter(|entry| meets(code, split, members, entry));
     there.fold(0, |mask, (split, _)| mask | split.mask)

@@ -198,7 +198,7 @@ pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[O
     }
 }
 
-/// The lanes in which a value that is made of others is written, and the register that is to blame for the rest of `mask`.
+/// The lanes in which a computed value counts as written, and the register to blame for the rest of `mask`.
 fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, Origin) {
     const WRITTEN: TrackedRegister = TrackedRegister { written: u32::MAX, origin: Origin::Register(0) };
     let of = |register: &u32| warp.tracked[first + *register as usize];

@@ -21,7 +21,7 @@ use crate::{Launch, LaunchError, Memory, Report, Trap};
 /// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.
 const MULTIPROCESSORS: u32 = 132;
 
-/// A launch on its way.
+/// A running launch.
 pub(crate) struct Launched<'l> {
     pub code: &'l Code,
     pub module: &'l Module,
@@ -267,7 +267,7 @@ impl<'l> Launched<'l> {
         total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// What one worker does: takes clusters, most often blocks, until there are none.
+    /// The work of one worker: takes clusters, usually single blocks, until there are none.
     fn work(&self, workers: u64) -> Vec<InstructionCounters> {
         let mut worker = Worker::new(self, None);
         let mut warps = worker.warps();

@@ -87,7 +87,7 @@ impl Mbarrier {
         Ok(())
     }
 
-    /// So many of the bytes have come.
+    /// This many bytes have arrived.
     pub fn complete(&mut self, bytes: u32) -> Attempt<()> {
         self.expect(-i64::from(bytes))?;
         self.complete_phase();

@@ -135,7 +135,7 @@ fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Com
 }
 
 fn tell_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, coming: &Coming) {
-    // Nothing here is refused.
+    // No access is rejected here.
     let _ = access::by_space(coming.reach.space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
         tell_of_space(worker, warp, coming, space, &Access::new(mask, addresses, coming.width));
         Ok(())

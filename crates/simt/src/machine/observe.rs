@@ -111,7 +111,7 @@ pub(super) fn atomic(
     possible
 }
 
-/// What is looked for; `None` if nothing.
+/// The checks; `None` if all are off.
 pub(super) fn checks(worker: &Worker) -> Option<Checks> {
     worker.checker.as_ref().map(|checker| checker.checks())
 }
@@ -224,7 +224,7 @@ fn watch_at(
 ) -> u32 {
     let mut possible = 0;
     let rank = worker.block.rank;
-    // Nothing here is refused.
+    // No access is rejected here.
     let _ = access::by_space(space, rank, mask, addresses, &mut |space, mask, addresses| {
         possible |= tell(worker, warp, coming, space, mask, addresses);
         Ok(())
@@ -346,14 +346,14 @@ pub(super) fn begins(worker: &mut Worker, operation: impl FnOnce() -> Operation)
     underway(worker).map_or(0, |underway| underway.begin(operation()))
 }
 
-/// It has read what it reads.
+/// It has read its source.
 pub(super) fn has_read(worker: &mut Worker, number: u32) {
     if let Some(underway) = underway(worker) {
         underway.has_read(number);
     }
 }
 
-/// It is complete, and some thread knows.
+/// It is complete, and some thread has waited for it.
 pub(super) fn ends(worker: &mut Worker, number: u32) {
     if let Some(underway) = underway(worker) {
         underway.end(number);
@@ -406,7 +406,7 @@ pub(super) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (bar
     checker.tell(FindingKind::BarrierLeft { barrier, thread, in_warp: true }, place, warp.index, lane, None);
 }
 
-/// A warp has reached where its warpgroup waits for products.
+/// A warp has reached the point where its warpgroup waits for products.
 pub(super) fn arrive_with_products(worker: &mut Worker, warp: &Warp, barrier: u32) {
     if let Some(races) = races(worker) {
         races.arrive_with_products(barrier, warp.index);

@@ -36,7 +36,7 @@ pub(crate) fn checked_on_model(
     memory.restore(&before);
     drop(before);
 
-    // Impossible accesses have been reported, and are skipped again. Otherwise they would be traps.
+    // Invalid accesses have been reported, and are skipped again. Otherwise they would be traps.
     let told = findings_beyond > 0 || findings.iter().any(|finding| finding.kind.check() == "memory");
     let checks = Checks { memory: launch.checks.memory && told, ..Checks::NONE };
     match run(&Launch { progress: Some(&tell_more), checks, ..launch.clone() }) {

@@ -22,7 +22,7 @@ use ptx::{BarrierReduction, Special};
 
 /// What becomes of a split after an instruction.
 enum Next {
-    /// It goes on, at its program counter.
+    /// It continues at its program counter.
     On,
     /// It has ended, or waits.
     Gone,

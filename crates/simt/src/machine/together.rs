@@ -43,7 +43,7 @@ pub(crate) fn most_blocks(threads: u32, shared_bytes: u32) -> u64 {
     MOST_BLOCKS.min(by_threads).min(by_shared)
 }
 
-/// A launch on its way.
+/// A running launch.
 struct Together<'l> {
     launched: &'l Launched<'l>,
     shared: Shared<'l>,

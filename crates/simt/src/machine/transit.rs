@@ -26,7 +26,7 @@ use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, Sh
 use crate::tensor::{Piece, Placement};
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
 
-/// Bytes on their way to barriers, at most.
+/// The most bytes under way to barriers.
 const LIMIT: usize = 64 << 20;
 /// Bytes that are moved at once.
 pub(super) const UNIT: usize = 16;
@@ -34,7 +34,7 @@ pub(super) const UNIT: usize = 16;
 /// What becomes of old and new elements: the operation, their type, and whether subnormal numbers count as zero.
 pub(super) type Reduction = Option<(AtomicOp, Type, bool)>;
 
-/// Bytes on their way to shared memory.
+/// Bytes under way to shared memory.
 pub(super) struct Arriving {
     /// Where to, and the barrier that counts the bytes: in shared memory.
     pub to: u64,
@@ -46,14 +46,14 @@ pub(super) struct Arriving {
     pub number: u32,
 }
 
-/// What a cluster has on its way to barriers, oldest first.
+/// What a cluster has under way to barriers, oldest first.
 #[derive(Default)]
 pub(super) struct Arrivals {
     list: VecDeque<Arriving>,
     bytes: usize,
 }
 
-/// Bytes on their way from shared to global memory.
+/// Bytes under way from shared to global memory.
 pub(super) struct Departing {
     pub from: u64,
     pub bytes: u32,
@@ -65,7 +65,7 @@ pub(super) struct Departing {
     pub number: u32,
 }
 
-/// What a thread has on its way to global memory.
+/// What a thread has under way to global memory.
 enum Leaving {
     Copy {
         departing: Departing,
@@ -134,7 +134,7 @@ fn shared<'w>(
     worker.shared_at(address).map_err(|kind| refused(action, Space::ClusterShared, width, address, lane, kind))
 }
 
-/// Refuses what cannot be written.
+/// Rejects what cannot be written.
 pub(super) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> Attempt {
     for Piece { address, bytes, .. } in pieces.iter().flat_map(Piece::parts) {
         let checked = worker.launched.memory.check(address, bytes, true);
@@ -186,7 +186,7 @@ pub(super) fn receivers(blocks: Option<u32>) -> u32 {
     ranks(blocks).map_or(1, |ranks| ranks.count() as u32)
 }
 
-/// They begin their way.
+/// The bytes are sent.
 pub(super) fn deliver<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -211,7 +211,7 @@ pub(super) fn deliver<'l>(
     Ok(())
 }
 
-/// Something begins its way to shared memory.
+/// A copy to shared memory begins.
 pub(super) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Attempt {
     let width = arriving.bytes.len().min(UNIT) as u32;
     for at in (0..arriving.bytes.len() as u32).step_by(UNIT) {
@@ -236,7 +236,7 @@ pub(super) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Atte
     Ok(())
 }
 
-/// A thread looks at a barrier: what is on its way to it arrives.
+/// A thread looks at a barrier: what is under way to it arrives.
 pub(super) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attempt {
     let mut index = 0;
     while index < worker.arrivals.list.len() {

@@ -39,7 +39,7 @@ pub(super) struct Split {
 struct Join {
     /// The split that goes on, with the lanes that have arrived.
     next: Split,
-    /// Splits still on their way.
+    /// Splits that have not ended.
     pending: u32,
     /// The value of `executed` when lanes came here last.
     since: u64,
@@ -68,12 +68,12 @@ pub(super) struct Frame {
 pub(super) struct TrackedRegister {
     /// The lanes in which it holds what was written.
     pub written: u32,
-    /// What nothing wrote: this register, or one that this is made of, or what a load has loaded.
+    /// What nothing wrote: this register, one that it was computed from, or the memory that a load read.
     pub origin: Origin,
 }
 
 impl TrackedRegister {
-    /// It has got the value of another one, of another frame, in some lanes: if what is not written of it was loaded, that load is to blame.
+    /// It got the value of another one, from another frame, in some lanes: if the unwritten part of it was loaded, that load is blamed.
     pub fn take_load(&mut self, value: Option<Self>, mask: u32) {
         if let Some(Self { written, origin: origin @ Origin::Load(_) }) = value
             && mask & !written != 0
@@ -109,7 +109,7 @@ pub(super) struct Warp<'c> {
     pub local: LocalMemory,
     /// The tracked registers of all frames.
     pub tracked: Vec<TrackedRegister>,
-    /// Values of local memory on their way to a store, of which not all bytes were written.
+    /// Values of local memory under way to a store, of which not all bytes were written.
     pub incomplete: Vec<Incomplete>,
     /// Loads of local memory that nothing had written.
     pub unwritten: UnwrittenLoads,
@@ -257,7 +257,7 @@ impl<'c> Warp<'c> {
             let way = Split { pc, mask, meet, join, frame: split.frame };
             if pc == meet { self.arrive(way) } else { self.ready.push(way) }
         }
-        // The split itself was one of those on their way.
+        // The split itself was one of these.
         self.end(Split { join, ..split });
     }
 
@@ -286,7 +286,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// A split has reached where it meets others.
+    /// A split has reached the join where it meets others.
     pub fn arrive(&mut self, split: Split) {
         if let Some(join) = self.joins.get_mut(split.join as usize) {
             join.next.mask |= split.mask;

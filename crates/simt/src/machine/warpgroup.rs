@@ -47,7 +47,7 @@ pub(super) fn multiply<'l>(
         u32::MAX => true,
         some => return Err(Refused::because(TrapKind::NotUniform { what: "scale-d" }, some.trailing_ones() & 31)),
     };
-    // What it reads of shared memory, where anybody asks.
+    // The shared memory that it reads, if checks follow it.
     let mut pieces = Vec::new();
     let mut a = match product.a {
         WarpgroupFactor::Registers(ref fragment) => gather(&warp.registers, fragment, (ROWS, stored)),

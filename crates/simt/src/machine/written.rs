@@ -42,7 +42,7 @@ pub(super) struct UnwrittenLoads {
     coming: Vec<LoadedBy>,
     /// What the store that is about to be executed leaves in local memory.
     pub storing: Option<Storing>,
-    /// Where such values are in local memory: the lane and the address, and the load that is to blame.
+    /// Where such values are in local memory: the lane and the address, and the load that is blamed.
     stored: HashMap<(usize, u64), u32>,
 }
 
@@ -96,7 +96,7 @@ impl UnwrittenLoads {
         std::mem::take(&mut self.coming)
     }
 
-    /// The load that is to blame for what a lane has loaded, from here on: this one, or the one that the value was loaded by before it was
+    /// The load to blame for what a lane has loaded, from here on: this one, or the one that loaded the value before it was
     /// stored there.
     pub fn blamed(&mut self, (place, width): (u32, u32), by: &LoadedBy, element: u32) -> u32 {
         if let Some(&load) = self.stored.get(&(by.lane, by.address + u64::from(element * by.element))) {

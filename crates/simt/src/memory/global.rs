@@ -474,7 +474,7 @@ impl Memory {
         Ok(words[index].modify(update))
     }
 
-    /// Replaces a 64-bit value in one step (with regard to other 64-bit atomic operations) and returns the old one.
+    /// Replaces a 64-bit value in one step (relative to other 64-bit atomic operations) and returns the old one.
     pub(crate) fn atomic64(&self, address: u64, update: impl Fn(u64) -> u64) -> Result<u64, AccessFaultKind> {
         let (words, index) = self.atomic_words(address, 8)?;
         let guard = self.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
@@ -483,7 +483,7 @@ impl Memory {
         Ok(old)
     }
 
-    /// Replaces a 128-bit value in one step (with regard to other atomic operations of 64 and 128 bits) and returns the
+    /// Replaces a 128-bit value in one step (relative to other atomic operations of 64 and 128 bits) and returns the
     /// old one.
     pub(crate) fn atomic128(&self, address: u64, update: impl Fn(u128) -> u128) -> Result<u128, AccessFaultKind> {
         let (words, index) = self.atomic_words(address, 16)?;

@@ -42,9 +42,9 @@ pub(crate) struct Shape {
     pub(super) allocation: usize,
     sectors: Memo<Sectors>,
     wavefronts: Memo<Wavefronts>,
-    /// How many different addresses there are, once somebody has asked.
+    /// The number of different addresses, once it has been needed.
     addresses: Option<u32>,
-    /// Once somebody has asked.
+    /// Once it has been needed.
     runs: Option<Runs>,
 }
 

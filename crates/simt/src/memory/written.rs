@@ -50,7 +50,7 @@ impl Written {
         });
     }
 
-    /// Some bytes are written no more: they are somebody else's now.
+    /// Some bytes no longer count as written: they belong to another allocation now.
     pub fn forget(&self, offset: u64, length: u64) {
         let all = if self.whole.swap(false, Relaxed) { u32::MAX } else { 0 };
         let bits = self.bits();

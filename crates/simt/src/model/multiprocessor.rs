@@ -44,7 +44,7 @@ pub(crate) struct Upstream {
     pub line: u64,
     /// A bit for each of its sectors.
     pub sectors: u8,
-    /// What is to be done; a copy is the copy engine's.
+    /// The operation; a copy is the copy engine's.
     pub kind: AccessKind,
 }
 

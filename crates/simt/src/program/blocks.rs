@@ -11,7 +11,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Those of a body of so many instructions; `ways` are the successors of each.
+    /// The basic blocks of a body of so many instructions; `ways` are the successors of each.
     pub fn new(length: usize, ways: &[Vec<u32>]) -> Self {
         let mut is_start = vec![false; length + 1];
         (is_start[0], is_start[length]) = (true, true);

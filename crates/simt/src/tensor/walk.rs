@@ -221,7 +221,7 @@ struct Walk<'m> {
 type Position = [i64; MOST_DIMENSIONS + 1];
 
 impl Walk<'_> {
-    /// The box has so many rows. Refuses more than fit.
+    /// The box has so many rows. Rejects more than fit.
     fn check_size(&self, rows: u64) -> Result<(), TensorFault> {
         match rows.saturating_mul(self.row.into()) {
             bytes if bytes > MOST_BYTES => Err(TensorFault::BoxSize { bytes }),

@@ -19,7 +19,7 @@
 //! - `tensor: MAP VALUES` is a tensor in a buffer of these values, and the argument its map, by value; `tensor: MAP VALUES -> VALUES`
 //!   says what the buffer holds in the end. `tensor_at: ...` passes the address of a map in device memory. MAP is as
 //!   `f32[64x32],box:32x8`: see `crates/simt/src/tensor/text.rs`.
-//! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it refuses it. Not for GPUs.
+//! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it rejects it. Not for GPUs.
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
 //! - `check: NAMES`: what the sanitizer is to look for (`all`, or names with commas), and `finding: TEXT`, once for each
 //!   thing that it then finds, in that order; none: that it finds nothing. Not for GPUs.

@@ -90,7 +90,7 @@ impl Gpu {
                 .map_err(|error| error_of("setting the heap's size (--heap-limit)", status_of(error)))?;
         }
         let mut modules = Modules::new(properties.cuda_version.as_deref().unwrap_or("?"));
-        // Now, so that PTX that the driver refuses is refused here.
+        // Now, so that PTX that the driver rejects is rejected here.
         modules.compiled(image, LoadCaching::Default)?;
         let gpu = Self {
             functions: RefCell::new(HashMap::new()),

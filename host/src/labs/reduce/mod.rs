@@ -71,7 +71,7 @@ pub struct Options {
     pub block: u32,
 }
 
-/// What is computed of all values.
+/// The reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Operation {
     /// Their sum; of integers, modulo 2^32.

@@ -17,14 +17,14 @@ use super::super::system;
 use super::uses::Uses;
 use super::{FunctionDecoder, Place};
 
-/// How what an instruction writes is made of what it reads.
+/// How an instruction's results depend on its operands.
 #[derive(Clone)]
 pub(super) enum Made {
-    /// Of nothing, as far as anybody needs to know: it is written.
+    /// On nothing that matters: the result counts as written.
     Anew,
-    /// Of all of these: arithmetic.
+    /// On all of these: arithmetic.
     Of(Vec<usize>),
-    /// Of these parts, of which some may be padding.
+    /// On these parts, of which some may be padding.
     OfParts(Vec<usize>),
     /// `selp`.
     ByChoice { chooser: Predicate, yes: Option<usize>, no: Option<usize> },
@@ -35,7 +35,7 @@ pub(super) enum Made {
 }
 
 impl Made {
-    /// What it is made of.
+    /// What it is computed from.
     pub fn sources(&self) -> Vec<usize> {
         match self {
             Made::Anew => Vec::new(),

@@ -34,7 +34,7 @@ use uses::Uses;
 /// A failure: the machine cannot run the instruction.
 type Decoded<T> = Result<T, LoadErrorReason>;
 
-/// Refuses functions that launch kernels. Before all else: what they pass is refused as well, and says less.
+/// Rejects functions that launch kernels. Before all else: what they pass is rejected as well, and says less.
 fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<(), Box<LoadError>> {
     for instruction in functions.iter().flat_map(|&handle| module.functions[handle].body.iter().flatten()) {
         let Op::Call { callee: Callee::Direct(callee), .. } = instruction.op else { continue };

@@ -116,9 +116,9 @@ pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
 /// What is known of the values of a function.
 struct Found<'f> {
     exposed: &'f [bool],
-    /// Those that may be made of registers which nothing wrote.
+    /// Those that may be computed from registers that nothing wrote.
     always: &'f [bool],
-    /// Those that may be made of these, or of memory which nothing wrote.
+    /// Those that may be computed from these, or from memory that nothing wrote.
     reached: &'f [bool],
 }
 
