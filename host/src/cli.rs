@@ -1,8 +1,8 @@
 //! The command line: what the program `host` does with its arguments.
 //!
 //! Results go to the standard output and nothing else does; notes, progress and errors go to the standard error. The exit code
-//! is 0 when every variant of a lab was right, 1 when one was wrong or a kernel misbehaved, and 2 when the request cannot be
-//! met: one line then says why.
+//! is 0 if every variant of a lab was right, 1 if one was wrong or a kernel had a fault, and 2 if the request cannot be met: one line
+//! then says why.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -28,10 +28,10 @@ use crate::{check, course, labs, listing, output_file, run};
 #[command(next_help_heading = "Common to all commands")]
 struct Global {
     /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N, sim, or sim:MODEL (`host
-    /// devices` lists the models; :ca or :cg behind it sends loads through L1 or past it)
+    /// devices` lists the models; :ca or :cg after it sends loads through L1 or past it)
     #[arg(long, global = true, value_name = "DEVICE", default_value_t)]
     device: DeviceChoice,
-    /// How to write the result
+    /// The format of the result
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
     /// Load the kernels from this PTX file (- for the standard input) instead of the built-in PTX [default: $COALESCE_PTX, if
@@ -46,9 +46,9 @@ struct Global {
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let what = crate::error::one_line(&panic.to_string());
-        complain(&format!("{what}; this is a fault of the program, please report it"));
+        complain(&format!("{what}; this is a bug in host, please report it"));
     }));
-    // An interruption (or a termination) leaves no unfinished file. Without a handler the system's own would end the program, which is no harm.
+    // An interrupt or termination leaves no unfinished file. If the handler cannot be set, the default one still ends the program.
     let _ = ctrlc::set_handler(|| {
         output_file::remove_unfinished();
         crate::progress::clear_line();
@@ -88,10 +88,11 @@ fn command() -> Command {
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
 }
 
-/// Does what the arguments say. Whether everything was right.
+/// Runs the subcommand. Returns whether everything was right.
 fn run(matches: &ArgMatches) -> Result<bool> {
-    let (name, matches) =
-        matches.subcommand().ok_or_else(|| Error::flag("host", "no lab is named; `host list` lists them"))?;
+    let (name, matches) = matches
+        .subcommand()
+        .ok_or_else(|| Error::flag("host", "name a lab or a command; `host list` lists the labs"))?;
     let global = Global::from_arg_matches(matches)
         .map_err(|error| Error::flag("flags", crate::error::one_line(&error.to_string())))?;
     if let (Some(_), "check" | "run") = (&global.ptx, name) {
@@ -144,7 +145,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     progress.begin(|| "opening the device".to_owned());
     let device = device::open(global.device, &options)?;
     let report = (lab.run)(&device, matches, progress)?;
-    // A fault that stops a kernel is the program's error, and JSON has what there is nevertheless: as of `host run`.
+    // A fault that stops a kernel becomes the program's error. JSON still holds the report so far, as `host run`'s does.
     if report.stopped.is_none() || global.format == Format::Json {
         report::write(&report, global.format, &mut out)?;
     }
@@ -156,11 +157,11 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     }
 }
 
-/// What `clap` has to say: help and version to the standard output, a wrong command line as one line on the standard error.
+/// Prints what `clap` reports: help and version to the standard output, a wrong command line as one line on the standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ClapError::DisplayHelp | ClapError::DisplayVersion => {
-            // Help that nobody reads to the end is no failure.
+            // A reader that closes the pipe early is not a failure.
             let _ = error.print();
             ExitCode::SUCCESS
         }
@@ -171,7 +172,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// The first paragraph of what `clap` says, and its tip, on one line.
+/// The first paragraph of `clap`'s message, and its tip, on one line.
 fn usage_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
@@ -180,12 +181,12 @@ fn usage_line(error: &clap::Error) -> String {
     let parts: Vec<_> = std::iter::once(first).chain(tips).map(crate::error::one_line).collect();
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
-    format!("{line}; --help lists what there is")
+    format!("{line}; see --help")
 }
 
-/// An error, on the standard error.
+/// Prints an error on the standard error.
 fn complain(text: &str) {
-    // If there is no standard error, there is nobody to tell.
+    // Without a standard error there is nowhere to report this.
     let _ = writeln!(std::io::stderr(), "error: {}", crate::error::printable(text));
 }
 
@@ -212,27 +213,27 @@ mod tests {
     fn wrong_command_lines_are_one_line() {
         assert_eq!(
             complaint(&["transpose", "--rows", "0"]),
-            "invalid value '0' for '--rows <NUMBER>': give a whole number from 1 to 4294967295; --help lists what there is"
+            "invalid value '0' for '--rows <NUMBER>': give a whole number from 1 to 4294967295; see --help"
         );
         assert_eq!(
             complaint(&["offset", "--offset", "3,,5"]),
-            "invalid value '' for '--offset <K,...>': give a whole number from 0 to 18446744073709551615; --help lists what \
-             there is"
+            "invalid value '' for '--offset <K,...>': give a whole number from 0 to 18446744073709551615; see \
+             --help"
         );
         assert_eq!(
             complaint(&["transpose", "--cols", "-1"]),
-            "invalid value '-1' for '--cols <NUMBER>': give a whole number from 1 to 4294967295; --help lists what there is"
+            "invalid value '-1' for '--cols <NUMBER>': give a whole number from 1 to 4294967295; see --help"
         );
         assert_eq!(
             complaint(&["transpose", "--bock"]),
-            "unexpected argument '--bock' found; tip: a similar argument exists: '--block'; --help lists what there is"
+            "unexpected argument '--bock' found; tip: a similar argument exists: '--block'; see --help"
         );
         assert_eq!(
             complaint(&["transpose", "--device", "tpu"]),
-            "invalid value 'tpu' for '--device <DEVICE>': there is no device 'tpu'; give auto, gpu, gpu:N (N from 0), \
+            "invalid value 'tpu' for '--device <DEVICE>': unknown device 'tpu'; give auto, gpu, gpu:N (N from 0), \
              sim or sim:MODEL, where MODEL is one of g80, tesla, fermi, kepler, kepler8, maxwell, pascal, volta, turing, \
-             ampere, ada, hopper, with :ca or :cg behind it for loads that go through L1 or past it; --help lists what \
-             there is"
+             ampere, ada, hopper, with :ca or :cg after it to send loads through L1 or past it; see \
+             --help"
         );
         for arguments in [
             vec![],

@@ -1,4 +1,5 @@
-//! `host course`: every lab at its defaults, one line of result each. It shows whether a machine is ready for a class.
+//! `host course`: runs every lab with its defaults and prints one line of results each, to show whether a machine is
+//! ready for a class.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ struct Flags {
     /// Seed of the random data; the same seed gives the same data everywhere
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
     seed: u64,
-    /// The most seconds to time one variant on a GPU
+    /// Time one variant on a GPU for at most this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
     time_limit: Duration,
     #[command(flatten)]

@@ -1,7 +1,7 @@
-//! What can go wrong, each as one line that says what, where, and what to do about it.
+//! Errors: one line each that says what is wrong, where, and what to do about it.
 //!
-//! Every function of this library that can fail answers with [`Error`]. The program prints it after `error: ` and leaves
-//! with [`Error::exit_code`].
+//! Every fallible function of this library returns [`Error`]. The program prints it after `error: ` and exits with
+//! [`Error::exit_code`].
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub enum Error {
     Flag {
         /// The flag, such as `--block`.
         flag: String,
-        /// What is wrong with it and what would be right.
+        /// What is wrong with it and what is accepted.
         problem: String,
     },
     /// A file that cannot be read, understood or written.
@@ -25,16 +25,16 @@ pub enum Error {
     File {
         /// The file as the user named it.
         path: PathBuf,
-        /// What is wrong with it and what would be right.
+        /// What is wrong with it and what is accepted.
         problem: String,
     },
-    /// A GPU was asked for and no driver is there, or none that works.
+    /// A GPU was requested, but there is no working driver.
     #[error("no GPU: {0}")]
     NoGpu(String),
-    /// The GPU asked for is not there.
+    /// The requested GPU does not exist.
     #[error("no GPU {index}: this machine has {}; `host devices` lists them", gpus(*count))]
     NoSuchGpu {
-        /// The number asked for.
+        /// The requested number.
         index: u32,
         /// How many GPUs there are.
         count: u32,
@@ -51,7 +51,7 @@ pub enum Error {
         driver: String,
     },
     /// The GPU is older than every set of kernels there is.
-    #[error("{device} has compute capability {capability}, and the kernels need {needed} or later; use --device sim")]
+    #[error("{device} has compute capability {capability}, but the kernels need {needed} or later; use --device sim")]
     DeviceTooOld {
         /// The device's name.
         device: String,
@@ -60,7 +60,7 @@ pub enum Error {
         /// The oldest compute capability that the kernels are compiled for.
         needed: String,
     },
-    /// The kernels' PTX is refused by the driver's compiler or the simulator.
+    /// The driver's compiler or the simulator rejects the kernels' PTX.
     #[error("{name}: {problem}")]
     Ptx {
         /// Which PTX: a file, or the built-in one.
@@ -70,7 +70,7 @@ pub enum Error {
     },
     /// A device or the host has too little memory.
     #[error(
-        "{what} needs {} of memory, and {place} has {}; use smaller sizes",
+        "{what} needs {} of memory, but {place} has {}; use smaller sizes",
         crate::units::bytes(*needed),
         crate::units::bytes(*available)
     )]
@@ -81,7 +81,7 @@ pub enum Error {
         place: String,
         /// Bytes needed.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes available.
         available: u64,
     },
     /// A kernel was started with a configuration that its device does not allow.
@@ -89,10 +89,10 @@ pub enum Error {
     Launch {
         /// The kernel's name.
         kernel: String,
-        /// What is not allowed and what is.
+        /// What is wrong with it and what is allowed.
         problem: String,
     },
-    /// A static that the kernels do not have.
+    /// A static that is not in the kernels, or does not fit.
     #[error("variable {}: {problem}", crate::names::shown(symbol))]
     Symbol {
         /// Its name.
@@ -100,7 +100,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// A kernel did something that it must not do, such as an access out of bounds.
+    /// A kernel was stopped by a fault, such as an access out of bounds.
     #[error("{fault}")]
     Fault {
         /// The kernel's name.
@@ -110,18 +110,18 @@ pub enum Error {
         /// The same in its parts, where the simulator found it.
         trap: Option<Box<simt::Trap>>,
     },
-    /// Kernels came to their end, and the sanitizer found faults. They have been shown.
+    /// Kernels completed, but the sanitizer found faults, which have been shown.
     #[error("{}: the checks found {}", named(kernels), faults(*count))]
     Findings {
         /// The kernels' names.
         kernels: Vec<String>,
-        /// How many different ones.
+        /// The number of different findings.
         count: usize,
     },
     /// A call of the driver failed.
     #[error("{doing} failed on the GPU: {status}")]
     Driver {
-        /// What was to be done.
+        /// What was attempted.
         doing: String,
         /// The driver's status, its name and text.
         status: String,
@@ -129,7 +129,7 @@ pub enum Error {
     /// The simulator's device memory was misused.
     #[error("{doing} failed on the simulator: {problem}")]
     Simulator {
-        /// What was to be done.
+        /// What was attempted.
         doing: String,
         /// The simulator's own words.
         problem: String,
@@ -137,7 +137,7 @@ pub enum Error {
     /// An array, texture or surface that a device does not have.
     #[error("texture: {0}")]
     Texture(#[from] simt::TextureError),
-    /// A tensor map that cannot be.
+    /// An invalid tensor map.
     #[error("tensor map: {0}")]
     Tensor(#[from] simt::TensorMapError),
     /// The report cannot be written to the standard output.
@@ -224,7 +224,7 @@ mod tests {
                     needed: 3 << 30,
                     available: 3 << 29,
                 },
-                "a matrix of 16384 x 16384 needs 3.00 GiB of memory, and the host has 1.50 GiB; use smaller sizes",
+                "a matrix of 16384 x 16384 needs 3.00 GiB of memory, but the host has 1.50 GiB; use smaller sizes",
             ),
         ];
         for (error, text) in cases {

@@ -1,10 +1,10 @@
-//! Numbers as flags have them. Each parser rejects bad input and says what it accepts.
+//! Numbers as flags take them. Each parser rejects bad input and says what it accepts.
 
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What reads a whole number from `least` to `most`.
+/// A parser of whole numbers from `least` to `most`.
 pub(crate) fn whole_number<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone
 where
     T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
@@ -19,7 +19,8 @@ where
 
 /// A number of bytes, in units of 1024, 1024^2, 1024^3 or 1024^4 if a letter says so.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("'{text}' is no number of bytes; give a whole number, or one with K, M, G or T, as in 512M");
+    let wrong =
+        || format!("'{text}' is not a number of bytes; give a whole number, or one with K, M, G or T, as in 512M");
     let (digits, shift) = match text.chars().last() {
         Some('k' | 'K') => (&text[..text.len() - 1], 10),
         Some('m' | 'M') => (&text[..text.len() - 1], 20),
@@ -31,15 +32,15 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
         return Err(wrong());
     }
     let number = digits.parse().ok().and_then(|number: u64| number.checked_mul(1 << shift));
-    number.ok_or_else(|| format!("'{text}' is too large; 16777215T is the most"))
+    number.ok_or_else(|| format!("'{text}' is too large; the limit is 16777215T"))
 }
 
-/// The same where 32 bits hold the number.
+/// The same, as a number of 32 bits.
 pub(crate) fn bytes32(text: &str) -> Result<u32, String> {
-    bytes(text)?.try_into().map_err(|_| format!("'{text}' is too large; {} is the most", u32::MAX))
+    bytes(text)?.try_into().map_err(|_| format!("'{text}' is too large; the limit is {}", u32::MAX))
 }
 
-/// What reads a power of two from `least` to `most`.
+/// A parser of powers of two from `least` to `most`.
 pub(crate) fn power_of_two(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number: &u32| number.is_power_of_two());
@@ -66,7 +67,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 
 /// The shape of a block.
 pub(crate) fn block_shape(text: &str) -> Result<[u32; 2], String> {
-    let problem = || "give X,Y: two numbers from 1 on, with at most 1024 threads in all".to_owned();
+    let problem = || "give X,Y: two numbers from 1 up, with at most 1024 threads in all".to_owned();
     let (x, y) = text.split_once([',', 'x']).ok_or_else(problem)?;
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&n| n > 0);
     let shape = [number(x).ok_or_else(problem)?, number(y).ok_or_else(problem)?];
@@ -109,13 +110,13 @@ mod tests {
         assert_eq!(bytes("512M"), Ok(512 << 20));
         assert_eq!(bytes("16777215T"), Ok(16_777_215 << 40));
         for text in ["", "M", "-1", "+1", "1.5G", "1MB", "\u{20ac}"] {
-            assert!(bytes(text).unwrap_err().contains("is no number of bytes"), "{text}");
+            assert!(bytes(text).unwrap_err().contains("is not a number of bytes"), "{text}");
         }
         for text in ["16777216T", "18446744073709551616"] {
             assert!(bytes(text).unwrap_err().contains("is too large"), "{text}");
         }
         assert_eq!(bytes32("48K"), Ok(48 << 10));
-        assert_eq!(bytes32("4G"), Err("'4G' is too large; 4294967295 is the most".into()));
+        assert_eq!(bytes32("4G"), Err("'4G' is too large; the limit is 4294967295".into()));
     }
 
     #[test]

@@ -12,11 +12,11 @@
 //! | --- | --- |
 //! | [`device`] | a GPU or the simulator behind one interface: buffers, launches by typed handles |
 //! | [`labs`] | one file for each lab, and the flow that they share |
-//! | [`check`], [`run`] | PTX of any compiler: what is wrong with it and what is in it; any kernel of it on either device |
+//! | [`check`], [`run`] | PTX from any compiler: its errors and its contents; any of its kernels on either device |
 //! | [`timing`] | how often to launch, and what number to believe |
-//! | [`report`] | what a lab found out, and how it is written |
+//! | [`report`] | a lab's results, and the formats that they are written in |
 //! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
-//! | [`lines`], [`faults`] | what each line of a kernel's source did; what the sanitizer found |
+//! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
 //! | [`limits`] | what a run may take: memory, steps, output |
 //! | `sources` | the text of kernels' sources, wherever the workspace is |
 //! | [`cli`], [`listing`], [`progress`], `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |

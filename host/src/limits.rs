@@ -1,7 +1,7 @@
-//! Limits of a run, as flags: memory, steps and output. What they stop is the run, with one line that says which.
+//! Limits of a run, as flags: memory, steps and output. A run that exceeds one stops with one line that names it.
 //!
-//! They are the same on every machine and at any load, so a test may rely on them. Time is not: whoever wants to end a run after so many
-//! seconds sends it a signal, as `timeout 60 host ...` does, and no unfinished file is left.
+//! They are the same on every machine and at any load, so tests may rely on them. Time is not: to end a run after some
+//! seconds, send it a signal, as `timeout 60 host ...` does. No unfinished file is left.
 
 use clap::Args;
 
@@ -13,23 +13,23 @@ use crate::units;
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
-    /// On the simulator: the memory of the device, such as 512M [default: three quarters of what the host has available]
+    /// On the simulator: the device's memory, such as 512M [default: three quarters of the memory available on the host]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub memory_limit: Option<u64>,
-    /// The memory that kernels can get from malloc, on any device [default: 8M]
+    /// The heap that kernels' malloc takes from, on any device [default: 8M]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub heap_limit: Option<u64>,
-    /// The most that may be printed and saved of buffers, and of what a kernel prints on the simulator [default: as much as there is,
-    /// and 1M of what a kernel prints]
+    /// The most bytes to print and save from buffers, and to keep of what a kernel prints on the simulator [default: no limit for
+    /// buffers, 1M for what a kernel prints]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub output_limit: Option<u64>,
-    /// On the simulator: stop a launch after so many warp instructions [default: 2^31, and 65536 more for each warp]
+    /// On the simulator: stop a launch after this many warp instructions [default: 2^31, plus 65536 for each warp]
     #[arg(long, global = true, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub step_limit: Option<u64>,
 }
 
 impl Limits {
-    /// Whether so many bytes may be put out. Asked before anything runs: `what` says what they are.
+    /// Checks, before anything runs, that this many bytes may be printed or saved. `what` names them.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Limits {
         match self.output_limit {
             Some(limit) if bytes > limit => Err(Error::flag(
                 "--output-limit",
-                format!("{what} would be {}, and {} are allowed", units::bytes(bytes), units::bytes(limit)),
+                format!("{what} would be {}, but the limit is {}", units::bytes(bytes), units::bytes(limit)),
             )),
             _ => Ok(()),
         }

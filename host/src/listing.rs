@@ -1,4 +1,4 @@
-//! `host list` and `host devices`: what there is, in any of the formats.
+//! `host list` and `host devices`, in any of the formats.
 
 use std::io::Write;
 

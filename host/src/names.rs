@@ -144,7 +144,7 @@ fn without_templates(name: &str) -> String {
     plain
 }
 
-/// What stands behind the last `::` that is in no brackets.
+/// What follows the last `::` that is in no brackets.
 fn last_component(name: &str) -> &str {
     let mut depth = 0_i32;
     let mut start = 0;

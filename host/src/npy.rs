@@ -1,6 +1,6 @@
 //! NumPy `.npy` files: students' own matrices and vectors, in and out.
 //!
-//! `npyz` reads and writes the header; the numbers behind it are moved as one block of bytes. Both byte orders and both of
+//! `npyz` reads and writes the header; the numbers after it are moved as one block of bytes. Both byte orders and both of
 //! NumPy's array orders are read; arrays are always held and written row by row (C order).
 
 use std::fs::File;
@@ -51,14 +51,14 @@ pub struct Array<T> {
     pub data: Vec<T>,
 }
 
-/// The longest header that is read; NumPy itself reads no longer ones unless told to.
+/// The longest header that is read; NumPy itself rejects longer ones by default.
 const MAX_HEADER: usize = 10_000;
 
 /// Reads the array of `dimensions` dimensions in the file `path`.
 ///
 /// # Errors
 ///
-/// [`Error::File`] when the file cannot be read, is no `.npy` file, is cut off or too long, or holds another type of number,
+/// [`Error::File`] when the file cannot be read, is not a `.npy` file, is cut off or too long, or holds another type of number,
 /// another number of dimensions, or no elements at all.
 pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     let wrong = |problem: String| Error::file(path, problem);
@@ -68,7 +68,7 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     let wanted = count as u64 * size_of::<T>() as u64;
     if there != wanted {
         return Err(wrong(format!(
-            "is damaged: its header announces {wanted} bytes of data, and {there} bytes follow"
+            "is damaged: its header announces {wanted} bytes of data, but {there} bytes follow"
         )));
     }
     crate::memory::check_host(&format!("reading {}", path.display()), wanted.saturating_mul(2))?;
@@ -90,17 +90,17 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
 /// What the header of a `.npy` file announces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// NumPy's code of the type, byte order included, such as `<f4`; something else for elements that are no plain numbers.
+    /// NumPy's code of the type, byte order included, such as `<f4`; something else for elements that are not plain numbers.
     pub code: String,
     /// The number of dimensions.
     pub dimensions: usize,
 }
 
-/// What the file `path` announces, for whoever takes more than one type of number.
+/// What the header of the file `path` announces, for callers that take more than one type of number.
 ///
 /// # Errors
 ///
-/// [`Error::File`] when the file cannot be read or is no `.npy` file.
+/// [`Error::File`] when the file cannot be read or is not a `.npy` file.
 pub fn contents(path: &Path) -> Result<Contents> {
     let (_, header, _) = open(path)?;
     Ok(Contents { code: code_of(&header.dtype()), dimensions: header.shape().len() })
@@ -131,7 +131,7 @@ fn open(path: &Path) -> Result<(File, NpyHeader, u64)> {
 /// The text is looked at before `npyz` parses it, since a hostile one can nest deeply enough to overflow the stack, or name
 /// dimensions whose product overflows.
 fn read_header(file: &mut File) -> std::result::Result<(NpyHeader, u64), String> {
-    const NOT_NPY: &str = "is not a .npy file (it does not begin as one); numpy.save(\"M.npy\", M) writes one";
+    const NOT_NPY: &str = "is not a .npy file (it does not begin like one); numpy.save(\"M.npy\", M) writes one";
     let mut start = [0; 8];
     file.read_exact(&mut start).map_err(|_| NOT_NPY.to_owned())?;
     if &start[..6] != b"\x93NUMPY" {
@@ -153,11 +153,11 @@ fn read_header(file: &mut File) -> std::result::Result<(NpyHeader, u64), String>
     let brackets = text.iter().filter(|byte| b"([{".contains(byte)).count();
     let digits = text.iter().filter(|byte| byte.is_ascii_digit()).count();
     if brackets > 8 {
-        return Err("is no array of plain numbers (its header is too complicated)".to_owned());
+        return Err("is not an array of plain numbers (its header is too complicated)".to_owned());
     }
     // Numbers with 19 digits in all cannot have a product of 2^64 or more.
     if digits > 19 {
-        return Err("is of a shape that no memory holds".to_owned());
+        return Err("has a shape that no memory can hold".to_owned());
     }
     let mut whole = start.to_vec();
     whole.extend_from_slice(&size[..size_bytes]);
@@ -184,7 +184,7 @@ fn check_type<T: Element>(dtype: &DType) -> std::result::Result<bool, String> {
         // A single byte has no order.
         Some("<" | "|") => Ok(false),
         _ => Err(format!(
-            "holds elements of type '{found}', and {name} is needed; M.astype(numpy.{name}) converts them",
+            "holds elements of type '{found}', but {name} is needed; M.astype(numpy.{name}) converts them",
             name = T::NAME
         )),
     }
@@ -197,9 +197,9 @@ fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usi
             1 => "a vector (1 dimension)",
             _ => "a matrix (2 dimensions)",
         };
-        return Err(format!("has the shape {shape:?}, and {needed} is needed"));
+        return Err(format!("has the shape {shape:?}, but {needed} is needed"));
     }
-    let too_large = || "is damaged: its shape is beyond any memory".to_owned();
+    let too_large = || "is damaged: its shape is larger than any memory".to_owned();
     let mut sizes = Vec::with_capacity(shape.len());
     let mut count: usize = 1;
     for &size in shape {
@@ -305,18 +305,18 @@ mod tests {
         let cases: [(Vec<u8>, &str); 10] = [
             (b"1 2 3".to_vec(), "is not a .npy file"),
             (b"hello, I am a text file".to_vec(), "is not a .npy file"),
-            (array("<f8", false, "(3, 1)", &data), "holds elements of type '<f8', and float32 is needed"),
+            (array("<f8", false, "(3, 1)", &data), "holds elements of type '<f8', but float32 is needed"),
             (array("<i4", false, "(2, 3)", &data), "holds elements of type '<i4'"),
-            (array("<f4", false, "(6,)", &data), "has the shape [6], and a matrix"),
-            (array("<f4", false, "(1, 2, 3)", &data), "has the shape [1, 2, 3], and a matrix"),
+            (array("<f4", false, "(6,)", &data), "has the shape [6], but a matrix"),
+            (array("<f4", false, "(1, 2, 3)", &data), "has the shape [1, 2, 3], but a matrix"),
             (array("<f4", false, "(0, 3)", &[]), "holds an array without elements"),
             (
                 array("<f4", false, "(2, 4)", &data),
-                "is damaged: its header announces 32 bytes of data, and 24 bytes follow",
+                "is damaged: its header announces 32 bytes of data, but 24 bytes follow",
             ),
             (
                 array("<f4", false, "(2, 2)", &data),
-                "is damaged: its header announces 16 bytes of data, and 24 bytes follow",
+                "is damaged: its header announces 16 bytes of data, but 24 bytes follow",
             ),
             (array("<f4", false, "(2, 3)", &data)[..40].to_vec(), "is damaged: it ends within its header"),
         ];
@@ -344,7 +344,7 @@ mod tests {
         }
         for shape in ["(4294967296, 4294967296)", "(1000000000000000000000000000000, 4)"] {
             let error = read_bytes(&array("<f4", false, shape, &[]), 2).unwrap_err();
-            assert_eq!(error, "is of a shape that no memory holds");
+            assert_eq!(error, "has a shape that no memory can hold");
         }
     }
 

@@ -1,10 +1,10 @@
 //! Files that are written whole or not at all.
 //!
-//! The data goes to a temporary file in the same folder, which takes the place of the named file only when everything is
-//! written. An error removes the temporary file, and so does an interruption (see [`remove_unfinished`]). A symbolic link stays,
-//! and the file that it leads to is replaced.
+//! The data goes to a temporary file in the same folder, which replaces the named file only when everything is written.
+//! An error removes the temporary file, and so does an interrupt (see [`remove_unfinished`]). A symbolic link is kept,
+//! and the file that it links to is replaced.
 //!
-//! Devices and pipes, such as `/dev/null`, are no files that could be replaced: the data is written into them.
+//! Devices and pipes, such as `/dev/null`, cannot be replaced: the data is written into them.
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Temporary files that are being written, for whoever ends the program early.
+/// Temporary files that are being written, to be removed if the program ends early.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -31,7 +31,7 @@ pub fn remove_unfinished() {
 
 fn remove_unfinished_where(chosen: impl Fn(&Path) -> bool) {
     for path in unfinished().extract_if(.., |path| chosen(path)) {
-        // Whether it can be removed or not, there is nobody left to tell.
+        // If it cannot be removed, there is nowhere left to report that.
         let _ = std::fs::remove_file(path);
     }
 }
@@ -49,7 +49,7 @@ pub fn check(path: &Path) -> Result<()> {
     }
 }
 
-/// What tells whether two names are those of one file, which need not be there yet.
+/// What is equal for two names of one file, which need not exist yet.
 pub fn identity(path: &Path) -> PathBuf {
     let folder = std::fs::canonicalize(folder_of(path)).unwrap_or_else(|_| folder_of(path).to_owned());
     let name = folder.join(path.file_name().unwrap_or_default());
@@ -67,14 +67,14 @@ enum Target {
 fn target(path: &Path) -> Result<Target> {
     let cannot = |problem: String| Err(cannot(path, &problem));
     if path.file_name().is_none() || path.is_dir() {
-        return cannot("it is a folder; name a file".to_owned());
+        return cannot("it is a folder; give a file".to_owned());
     }
     let folder = folder_of(path);
     if !folder.is_dir() {
         return cannot(format!("there is no folder {}", folder.display()));
     }
     if path.is_symlink() && std::fs::metadata(path).is_err() {
-        return cannot("it is a symbolic link that leads nowhere".to_owned());
+        return cannot("it is a symbolic link to nothing".to_owned());
     }
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => Ok(Target::Stream),
@@ -224,7 +224,7 @@ mod tests {
             std::os::unix::fs::symlink(target, &link).unwrap();
             let error = write_whole(&link, |_| Ok(())).unwrap_err().to_string();
             // The third makes a circle of the second.
-            assert!(error.contains("a symbolic link that leads nowhere"), "{error}");
+            assert!(error.contains("a symbolic link to nothing"), "{error}");
         }
         assert_eq!(names(folder.path()), ["here", "lost", "there"]);
     }

@@ -48,7 +48,7 @@ pub(crate) fn zeros<T: Pod>(length: usize) -> Vec<T> {
     data
 }
 
-/// Bytes from which on a thread for each core is worth its start.
+/// Bytes from which a thread per core pays off.
 const LARGE: usize = 1 << 24;
 
 /// Bytes of a page of memory: the smallest in use.

@@ -1,4 +1,4 @@
-//! A progress bar on a terminal, for whoever waits longer than a second.
+//! A progress bar on a terminal, shown after a second.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Progress {
         Self { shown: Some(Arc::new(Shown { bar, steps: AtomicU64::new(0), end: Some(end), waiting: waiting.ok() })) }
     }
 
-    /// So many more steps are to come.
+    /// Adds this many steps.
     pub fn add_steps(&self, steps: usize) {
         if let Some(shown) = &self.shown {
             let known = shown.bar.length().filter(|&length| length != NOTHING_KNOWN).unwrap_or(0);
@@ -72,7 +72,7 @@ impl Progress {
         }
     }
 
-    /// So much of the step is done, of `whole`. From any thread.
+    /// `done` of `whole` of the step is done. Callable from any thread.
     pub fn part(&self, done: u64, whole: u64) {
         if let Some(shown) = &self.shown {
             let steps = shown.steps.load(Ordering::Relaxed);
@@ -92,7 +92,7 @@ impl Progress {
     /// Writes a note of one line to the standard error, above the bar if there is one.
     pub fn note(&self, text: &str) {
         let line = crate::error::printable(text);
-        // If there is no standard error, there is nobody to tell.
+        // Without a standard error there is nowhere to write this.
         let write = || drop(writeln!(std::io::stderr(), "note: {line}"));
         match &self.shown {
             Some(shown) => shown.bar.suspend(write),
@@ -101,11 +101,11 @@ impl Progress {
     }
 }
 
-/// Clears the terminal's line, on which a bar may stand, for whoever ends the program without dropping the bar.
+/// Clears the terminal's line, which may show a bar. For code that ends the program without dropping the bar.
 pub fn clear_line() {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {
-        // If that fails, the prompt stands behind the bar.
+        // If that fails, the prompt appears after the bar.
         let _ = write!(terminal, "\r\x1b[2K");
     }
 }

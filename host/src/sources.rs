@@ -1,4 +1,4 @@
-//! The text of kernels' sources, found from the names that PTX has for them.
+//! The text of kernels' sources, found by the names that PTX has for them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
-//! How wide text for people may be, and text made to fit.
+//! The width of the terminal, and text wrapped to it.
 
 use std::io::{IsTerminal, stdout};
 
 /// Columns where nothing says how many there are.
 pub(crate) const USUAL_WIDTH: usize = 100;
 
-/// No narrower: text in fewer columns is no text.
+/// The least width: narrower text is unreadable.
 const NARROWEST: usize = 40;
 
 /// Columns of the standard output: `COLUMNS` if it is set, else the terminal's, else 100.
@@ -18,7 +18,7 @@ pub(crate) fn width() -> usize {
     asked.filter(|&columns| columns > 0).or_else(measured).unwrap_or(USUAL_WIDTH).max(NARROWEST)
 }
 
-/// A text in lines of at most `first` columns, and of at most `others` from the second on. They end at spaces where they can, else behind a bracket
+/// A text in lines of at most `first` columns, and of at most `others` from the second on. They end at spaces where they can, else after a bracket
 /// or a comma.
 pub(crate) fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
     let mut lines = Vec::new();

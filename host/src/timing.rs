@@ -1,16 +1,16 @@
-//! Timing of launches on a GPU: how often, how long, and what number to believe.
+//! Timing of launches on a GPU: how often to launch, for how long, and which number to report.
 //!
 //! A launch is warmed up and then timed in samples until the median is steady or the time is up. The report gives the median,
 //! which one slow sample does not move, and the quartiles as the spread.
 //!
-//! Two things would falsify the samples, and are seen to:
+//! Two effects would distort the samples:
 //!
 //! - *The caches.* Data that fits the level-2 cache is faster the second time. A launch whose data is large against that cache
 //!   evicts its own traces. Other launches are timed one by one, with the cache flushed before each. Only for launches too
 //!   short for that (below) the cache stays warm, and the report says so ([`Cache`]).
 //! - *The clock.* Events cost a few microseconds and tick in about half a one. Launches shorter than [`SHORT_MS`] are timed
-//!   many at once, so that a sample is at least ten times as long. Before a launch that is timed alone the cache is flushed in any
-//!   case: while the device does that, the host has the time to hand over the launch, which would be counted otherwise.
+//!   many at once, so that a sample is at least ten times as long. The cache is flushed before each launch that is timed alone in
+//!   any case: meanwhile the host submits the launch, whose overhead would be counted otherwise.
 
 use std::time::{Duration, Instant};
 
@@ -55,9 +55,9 @@ impl Default for Policy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// Nothing of use: the launch's data is at least four times as large as the cache.
+    /// Evicted: the launch's data is at least four times as large as the cache.
     Exceeded,
-    /// Nothing of use: it was flushed before each launch.
+    /// Cold: it was flushed before each launch.
     Flushed,
     /// What the launch before left there.
     Warm,

@@ -1,9 +1,9 @@
-//! An output whose reader may have had enough, as `head` has. That is no failure, and it changes nothing of what the program does or
-//! how it ends: the rest is written to nobody.
+//! An output whose reader may close it early, as `head` does. That is not a failure and changes neither what the program does nor how
+//! it exits: the rest is discarded.
 
 use std::io::{ErrorKind, Result, Write};
 
-/// Writes until the reader goes away, and then nowhere.
+/// Writes until the reader goes away, then discards.
 pub(crate) struct UntilClosed<W> {
     output: W,
     closed: bool,
@@ -14,7 +14,7 @@ impl<W: Write> UntilClosed<W> {
         Self { output, closed: false }
     }
 
-    /// Tries `write`; what it would have given if nobody listens any more.
+    /// Tries `write`. Returns `otherwise` once the reader has gone.
     fn unless_closed<T>(&mut self, otherwise: T, write: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
         if self.closed {
             return Ok(otherwise);

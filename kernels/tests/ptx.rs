@@ -11,7 +11,7 @@ fn each_image_is_made_of_the_sources_as_they_are() {
         assert_eq!(
             made_of.as_ref(),
             Some(&sources),
-            "kernels/ptx/kernels.{arch}.ptx is stale; make it anew with `cargo xtask build-ptx --arch {arch}`",
+            "kernels/ptx/kernels.{arch}.ptx is stale; rebuild it with `cargo xtask build-ptx --arch {arch}`",
             arch = image.arch
         );
         assert!(image.text.contains(&format!("\n.target {}", image.arch)));

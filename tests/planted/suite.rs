@@ -21,7 +21,7 @@ pub struct Case {
     pub file: String,
     /// The PTX file to run, from the root of the workspace.
     pub ptx: String,
-    /// The arguments of `host run` behind the kernel's name.
+    /// The arguments of `host run` after the kernel's name.
     pub arguments: Vec<String>,
     /// What must be found, line by line. Empty: the kernel is clean.
     pub marks: Vec<Mark>,

@@ -30,7 +30,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("launch --loads 3", &["--loads", "give 1, 2, 4 or 8"]),
         ("launch --grid 4294967295", &["--grid", "from 1 to 2147483647"]),
         ("access --stride 0", &["--stride", "from 2 to 1024"]),
-        ("access --models g81", &["--models", "no model 'g81'", "fermi", ":ca"]),
+        ("access --models g81", &["--models", "unknown model 'g81'", "fermi", ":ca"]),
         ("cache --pattern diagonal", &["--pattern", "diagonal", "stencil"]),
         ("table --step 0", &["--step", "above 0"]),
         ("table --step nan", &["--step", "nan"]),
@@ -62,7 +62,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("devices --step-limit 0", &["--step-limit", "from 1 to"]),
         ("run a.ptx k --grid 99999999999 --block 1", &["--grid", "from 1 to 4294967295"]),
         ("run a.ptx k --grid 1 --block 1 --shared 5G", &["--shared", "too large"]),
-        ("run a.ptx k --grid 1 --block 1 --shared many", &["--shared", "no number of bytes"]),
+        ("run a.ptx k --grid 1 --block 1 --shared many", &["--shared", "not a number of bytes"]),
         ("run a.ptx k --grid 1 --block 1 --registers 256", &["--registers", "from 1 to 255"]),
         ("run a.ptx k --grid 1 --block 1 --print 1.x", &["--print", "the number of an argument", "a variable"]),
         ("run a.ptx k --grid 1 --block 1 --set x", &["--set", "count=u32:5"]),
@@ -152,7 +152,7 @@ fn a_gpu_that_is_not_there_is_named() {
 }
 
 #[test]
-fn ptx_that_cannot_be_read_is_told_with_its_place() {
+fn ptx_that_cannot_be_read_is_reported_with_its_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("broken.ptx");
     std::fs::write(

@@ -20,7 +20,7 @@ fn the_kernels_of_any_compiler_are_listed() {
 }
 
 #[test]
-fn slices_are_told_from_pointers() {
+fn slices_are_distinguished_from_pointers() {
     let text = output("check ../kernels/ptx/kernels.sm_75.ptx");
     let of = |kernel: &str| {
         let kernel = text.split_once(&format!("\n{kernel}: ")).expect("the kernel").1;
@@ -29,7 +29,7 @@ fn slices_are_told_from_pointers() {
     // `input: &[f32], output: *mut f32, rows: u32, ...`
     let transpose = of("transpose_tiled");
     let hints: Vec<_> = transpose.lines().skip(1).map(|line| line.find('(').map_or("", |at| &line[at..])).collect();
-    assert_eq!(hints[..3], ["(a slice's address, perhaps, with its length in 1)", "(its length)", ""], "{transpose}");
+    assert_eq!(hints[..3], ["(perhaps a slice's address, with its length in 1)", "(its length)", ""], "{transpose}");
     assert!(text.ends_with("`&[f32]` of 1024 elements is the two arguments f32[1024] u64:1024.\n"), "{text}");
     let other = output("check ../crates/ptx/tests/data/nvcc.ptx");
     assert!(!other.contains("slice"), "{other}");

@@ -45,14 +45,14 @@ fn the_labs_own_kernels_are_without_a_fault() {
 }
 
 #[test]
-fn a_fault_of_a_lab_s_kernel_is_told_as_one_of_run() {
+fn a_fault_of_a_lab_s_kernel_is_reported_like_one_of_run() {
     let (_folder, file) = racing();
     let lab = |flags: &str| {
         let mut command = host(&format!("transpose --tiled --padded --rows 64 --cols 40 {flags} --ptx"));
         command.arg(&file);
         command
     };
-    // Nobody asked: the result is wrong, and nobody says why.
+    // Without checks the result is wrong, and nothing says why.
     let unasked = lab("--device sim").assert().code(1);
     assert!(unasked.get_output().stderr.is_empty());
     // On the model warps take turns so often that all comes out right, and it is a race all the same.
@@ -110,7 +110,7 @@ fn a_trap_of_a_lab_s_kernel_is_in_the_json() {
 }
 
 #[test]
-fn a_bug_in_several_variants_is_told_once() {
+fn a_bug_in_several_variants_is_reported_once() {
     // One thread more than there are elements.
     let (_folder, file) = mistaken("offset_read", "setp.lt.u64", "setp.le.u64");
     let mut command = host("offset --read --offset 0,1 --size 100 --block 64 --device sim --check memory --ptx");
@@ -188,7 +188,7 @@ again:
 
 #[test]
 fn labs_check_nothing_on_a_gpu_and_say_so() {
-    fails(host("transpose --check races --device sim"), 2, &["no check 'races'"]);
+    fails(host("transpose --check races --device sim"), 2, &["unknown check 'races'"]);
     assert!(output("offset --help").contains("--check <CHECKS>"));
     fails(host("list --ptx a.ptx"), 2, &["--ptx", "host check"]);
     fails(host("list --device sim"), 2, &["--device", "opens no device"]);

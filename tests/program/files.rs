@@ -103,7 +103,7 @@ fn a_device_without_end_is_no_input() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_with_a_line_break_is_told_on_one_line() {
+fn a_name_with_a_line_break_is_reported_on_one_line() {
     let mut command = host("transpose --padded --device sim --input");
     command.arg("two\nlines.npy");
     fails(command, 2, &["two\\nlines.npy"]);

@@ -48,7 +48,7 @@ fn every_table_fits_100_columns() {
     }
 }
 
-/// Runs the program with nobody to read its output.
+/// Runs the program with its output closed.
 fn unread(arguments: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_host"))
         .args(arguments)

@@ -1,4 +1,4 @@
-//! The GPU's side of the program, on a driver that is none: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do
+//! The GPU's side of the program, on a fake driver: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do
 //! nothing, so a lab's results are wrong; everything else must go as on a GPU, whichever of the driver's functions fails.
 
 use std::path::Path;
@@ -115,7 +115,11 @@ fn data_goes_to_a_gpu_and_comes_back() {
     printed(on_fake_gpu(TEXTURE, ""), 0);
     let text = printed(on_fake_gpu("devices", ""), 0);
     assert!(text.contains("gpu:0") && text.contains("Fake GPU") && text.contains("13.0"), "{text}");
-    fails(on_fake_gpu(&format!("{LAB} --check race"), ""), 2, &["--check", "a GPU does not check", "--counters"]);
+    fails(
+        on_fake_gpu(&format!("{LAB} --check race"), ""),
+        2,
+        &["--check", "only the simulator runs checks", "--counters"],
+    );
     let text = printed(on_fake_gpu(&format!("{LAB} --check race --counters"), ""), 1);
     assert!(text.contains("\nvariant right error faults ") && text.contains("padded     NO"), "{text}");
     // The kernel does nothing: what the lab poisoned is still there.
@@ -130,7 +134,7 @@ fn variables_and_several_launches_go_to_a_gpu() {
         "run variables.ptx k --device gpu --grid 1 --block 32 --set coefficients=f32[4]=ramp --print coefficients";
     let text = printed(on_fake_gpu(set, ""), 0);
     assert!(text.contains("on Fake GPU") && text.ends_with("\nVariable coefficients, f32[4]:\n0: 0 1 2 3\n"), "{text}");
-    fails(on_fake_gpu(set, "cuModuleGetGlobal_v2:500"), 2, &["variable coefficients: is not in the PTX"]);
+    fails(on_fake_gpu(set, "cuModuleGetGlobal_v2:500"), 2, &["variable coefficients: is not in the loaded PTX"]);
     fails(on_fake_gpu(set, "cuModuleGetGlobal_v2:1"), 2, &["coefficients", "(1)"]);
 
     let two = format!("{RUN} --then k --grid 2 --block 32 arg:0 --print 1.0");
@@ -150,12 +154,12 @@ fn a_gpu_runs_clusters_if_it_has_them() {
     let text = printed(on_fake_gpu(CLUSTERS, ""), 0);
     assert!(text.contains("4 x 1 x 1 blocks of 32 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");
     fails(on_fake_gpu(CLUSTERS, "cuLaunchKernelEx:912"), 2, &["launching kernel k", "(912)"]);
-    // More than 8 blocks are asked for first.
+    // More than 8 blocks need to be requested first.
     let many = CLUSTERS.replace("--grid 4 --cluster 2", "--grid 16 --cluster 16");
     fails(on_fake_gpu(&many, "cuFuncSetAttribute:1"), 2, &["launching kernel k", "(1)"]);
     let mut old = on_fake_gpu(CLUSTERS, "");
     old.env("FAKE_CUDA_MAJOR", "8");
-    fails(old, 2, &["kernel k: clusters need a GPU of compute capability 9.0, and Fake GPU has 8.0"]);
+    fails(old, 2, &["kernel k: clusters need a GPU of compute capability 9.0 or later, but Fake GPU has 8.0"]);
 }
 
 #[test]
@@ -165,7 +169,7 @@ fn a_gpu_launches_cooperatively_what_it_holds_at_once() {
     fails(on_fake_gpu(COOPERATIVE, "cuLaunchCooperativeKernel:720"), 2, &["launching kernel k", "(720)"]);
     // It has as many multiprocessors as it says, of 64 such blocks each.
     let many = COOPERATIVE.replace("--grid 4", "--grid 1000000");
-    fails(on_fake_gpu(&many, ""), 2, &["kernel k: a cooperative launch", "1000000 were asked for", "Fake GPU holds"]);
+    fails(on_fake_gpu(&many, ""), 2, &["kernel k: a cooperative launch", "it has 1000000 blocks", "Fake GPU holds"]);
     // In clusters, too: the driver looks at the attributes.
     printed(on_fake_gpu(&CLUSTERS.replace("--grid", "--cooperative --grid"), ""), 0);
     // A kernel that needs it stops without: a GPU does not say why.
@@ -188,18 +192,18 @@ fn the_driver_makes_tensor_maps() {
     let text = printed(on_fake_gpu(TENSOR, ""), 0);
     assert!(text.contains("Argument 0, f64[128]:") && text.contains("\n120: 120 121 122 123"), "{text}");
     printed(on_fake_gpu(COLUMNS, ""), 0);
-    fails(on_fake_gpu(TENSOR, "cuTensorMapEncodeTiled:801"), 2, &["making a tensor map", "(801)"]);
-    fails(on_fake_gpu(COLUMNS, "cuTensorMapEncodeIm2col:1"), 2, &["making a tensor map", "(1)"]);
+    fails(on_fake_gpu(TENSOR, "cuTensorMapEncodeTiled:801"), 2, &["encoding a tensor map", "(801)"]);
+    fails(on_fake_gpu(COLUMNS, "cuTensorMapEncodeIm2col:1"), 2, &["encoding a tensor map", "(1)"]);
 }
 
 #[test]
-fn a_driver_without_a_gpu_is_told() {
+fn a_driver_without_a_gpu_is_reported() {
     let mut command = on_fake_gpu(RUN, "");
     command.env("FAKE_CUDA_DEVICES", "0");
     fails(command, 2, &["no GPU", "the NVIDIA driver sees no GPU", "--device sim"]);
     fails(on_fake_gpu(RUN, "cuInit:803"), 2, &["no GPU", "does not start", "803"]);
     fails(on_fake_gpu("transpose --padded --device gpu:7", ""), 2, &["no GPU 7", "number 0"]);
-    // Whoever does not insist gets the simulator, and is told why.
+    // With `--device auto` the simulator takes over, and a note says why.
     let mut command = on_fake_gpu("run it.ptx k --grid 1 --block 32 u32[16]", "cuDevicePrimaryCtxRetain:2");
     let run = command.assert().success();
     let note = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
@@ -209,12 +213,12 @@ fn a_driver_without_a_gpu_is_told() {
 #[test]
 fn errors_of_the_driver_say_what_failed() {
     for (failing, code, parts) in [
-        ("cuModuleLoadDataEx:218", 2, &["it.ptx", "the driver refuses it", "218"][..]),
+        ("cuModuleLoadDataEx:218", 2, &["it.ptx", "the driver rejects it", "218"][..]),
         ("cuMemAlloc_v2:2", 2, &["memory", "Fake GPU", "512 MiB"]),
-        ("cuModuleGetFunction:500", 2, &["kernel k", "not in the PTX"]),
+        ("cuModuleGetFunction:500", 2, &["kernel k", "not in the loaded PTX"]),
         ("cuMemcpyHtoD_v2:1", 2, &["(1)"]),
         ("cuLaunchKernel:701", 2, &["(701)"]),
-        // What a kernel did wrong is told by whatever is called next.
+        // A kernel's fault is reported by the next call.
         ("cuStreamSynchronize:700", 1, &["kernel k", "(700)", "--device sim names the line"]),
         ("cuMemcpyDtoH_v2:719", 1, &["kernel k", "(719)"]),
     ] {
@@ -241,7 +245,7 @@ fn whatever_fails_is_one_line_and_no_panic() {
                 let run = on_fake_gpu(arguments, &failing).output().expect("the program runs");
                 let error = String::from_utf8_lossy(&run.stderr);
                 let code = run.status.code().unwrap_or(-1);
-                // The lab's results are wrong in any case, and what cannot be given back harms nobody.
+                // The lab's results are wrong in any case, and a failed free does no harm.
                 let is_wrong = String::from_utf8_lossy(&run.stdout).contains("padded is wrong");
                 let fine = code == 0 || code == 1 && is_wrong;
                 let refused = (1..=2).contains(&code) && error.starts_with("error: ") && error.lines().count() == 1;

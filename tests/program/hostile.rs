@@ -33,7 +33,7 @@ fn within(folder: &tempfile::TempDir, arguments: &str) -> Command {
     command
 }
 
-/// Checks that the text is refused, by `check` and by `run`, with these parts.
+/// Checks that the text is rejected, by `check` and by `run`, with these parts.
 fn refused(text: impl AsRef<[u8]>, parts: &[&str]) {
     let folder = folder_with(text);
     let check = within(&folder, "check it.ptx").assert().code(2);
@@ -42,7 +42,7 @@ fn refused(text: impl AsRef<[u8]>, parts: &[&str]) {
 }
 
 #[test]
-fn texts_that_are_no_ptx_are_told_from_ptx() {
+fn texts_that_are_not_ptx_are_rejected() {
     refused("", &["no .version"]);
     refused(kernel("").replace('k', "\0"), &["zero byte"]);
     refused([b"\xef\xbb\xbf", kernel("").as_bytes()].concat(), &["byte order mark"]);
@@ -90,7 +90,7 @@ fn declarations_of_terabytes_take_no_memory() {
     refused_to_run(&kernel("\t.reg .b32 %q<4000000000>;"), &["4000000000 registers"]);
 }
 
-/// Checks that the kernel is refused by `run`, with these parts.
+/// Checks that the kernel is rejected by `run`, with these parts.
 fn refused_to_run(text: &str, parts: &[&str]) {
     fails(within(&folder_with(text), "run it.ptx k --device sim --grid 1 --block 1 u32[4]"), 2, parts);
 }

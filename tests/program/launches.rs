@@ -142,7 +142,7 @@ fn other_formats_have_each_launch() {
 }
 
 #[test]
-fn a_fault_ends_the_launches_and_is_told_with_its_number() {
+fn a_fault_ends_the_launches_and_is_reported_with_its_number() {
     let folder = folder();
     // The sums are read beyond their end.
     let arguments = format!(
@@ -196,12 +196,12 @@ fn what_does_not_fit_is_one_line() {
         (format!("{FIRST} {total} arg:1.0 f32[1] u32:4"), &["argument 1.0, arg:1.0: there is no argument 1.0 before"]),
         (format!("{FIRST} {total} f32[1] arg:2.0 u32:4"), &["there is no argument 2.0 before it"]),
         (format!("{FIRST} {total} arg:1+20 f32[1] u32:4"), &["argument arg:1+20: the buffer has 16 bytes"]),
-        (format!("{FIRST} {total} arg:x f32[1] u32:4"), &["'x' names no argument", "arg:1.0"]),
+        (format!("{FIRST} {total} arg:x f32[1] u32:4"), &["'x' does not name an argument", "arg:1.0"]),
         (
             format!("{FIRST} {total} arg:1 f32[1] arg:1"),
             &["parameter 2 (u32 count) has 4 bytes", "argument 1.2, arg:1, has 8"],
         ),
-        (format!("{FIRST} {total} arg:1 f32[1] u32:4 --print 1.2"), &["--print: argument 1.2, u32:4, is no buffer"]),
+        (format!("{FIRST} {total} arg:1 f32[1] u32:4 --print 1.2"), &["--print: argument 1.2, u32:4, is not a buffer"]),
         (format!("{FIRST} {total} arg:1 f32[1] u32:4 --print 2.0"), &["--print: there is no argument 2.0"]),
         (format!("{FIRST} --then"), &["--then"]),
         (

@@ -160,7 +160,7 @@ fn a_file_is_not_written_over_what_it_is_made_of() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let folder = folder();
     let arguments = "run it.ptx one --device sim --grid 1 --block 1 u32[4096]";
     fails(within(folder.path(), &format!("{arguments} --save 0=/dev/full")), 2, &["/dev/full", "No space left"]);
@@ -202,7 +202,7 @@ fn links_are_followed_or_refused() {
     run("good.npy").assert().success();
     assert!(fs::read(folder.path().join("real.npy")).expect("it is there").starts_with(b"\x93NUMPY"));
     for name in ["lost.npy", "circle.npy"] {
-        fails(run(name), 2, &[name, "leads nowhere"]);
+        fails(run(name), 2, &[name, "symbolic link to nothing"]);
     }
     assert_eq!(files_in(folder.path()).len(), 5);
 }

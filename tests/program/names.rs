@@ -64,7 +64,9 @@ fn a_kernel_is_run_by_any_name_that_is_its_own() {
     fails(
         run(folder.path(), "add", "u32[1]"),
         2,
-        &["kernel add: may be _Z3addIfEvPT_ (void add<float>(float*)), _Z3addIiEvPT_ (void add<int>(int*)); give one"],
+        &[
+            "kernel add: is ambiguous: _Z3addIfEvPT_ (void add<float>(float*)), _Z3addIiEvPT_ (void add<int>(int*)); give one",
+        ],
     );
     let all = "saxpy(float, float const*, float*), void add<float>(float*), void add<int>(int*), tiny::sum, plain";
     fails(run(folder.path(), "sub", ""), 2, &["kernel sub: is not in it.ptx, which has ", all]);

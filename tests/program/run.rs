@@ -222,7 +222,7 @@ fn what_the_checks_find_does_not_stop_the_kernel() {
     assert_eq!((&faults[0]["thread"], &faults[0]["line"]), (&json!([10, 0, 0]), &json!(17)));
     assert!(found["counters"].is_object(), "{found}");
 
-    fails(run(&file, "add --check races --grid 1 --block 32 u32[10] i32:1 u32:1"), 2, &["no check 'races'"]);
+    fails(run(&file, "add --check races --grid 1 --block 32 u32[10] i32:1 u32:1"), 2, &["unknown check 'races'"]);
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn what_does_not_fit_is_one_line() {
         ("add --grid 1 --block 32 u32[4] -7 u32:4", &["-7", "u32:5"]),
         ("add --grid 1 --block 32 u32[4]=1,2 i32:1 u32:4", &["2 values do not fill 4 elements"]),
         ("add --grid 1 --block 32 @no-such.npy i32:1 u32:4", &["no-such.npy", "cannot be opened"]),
-        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --print 1", &["--print", "i32:1, is no buffer"]),
+        ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --print 1", &["--print", "i32:1, is not a buffer"]),
         ("add --grid 1 --block 32 freed:u32[4] i32:1 u32:4 --print 0", &["--print", "freed before the launch"]),
         ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --print 3", &["--print", "no argument 3"]),
         ("add --grid 1 --block 32 u32[4] i32:1 u32:4 --save 9=x.npy", &["--save", "no argument 9"]),
@@ -361,15 +361,15 @@ fn numbers_that_do_not_suit_their_parameter_are_noted() {
         String::from_utf8_lossy(&run.get_output().stderr).into_owned()
     };
     let integer = noted("halves --grid 1 --block 32 f32[1] u32:2 f64:1");
-    let expected = "note: argument 1, u32:2, is an integer, and parameter 1 (f32 x) is a float: its bits are passed as they \
-                    are; f32:2 passes the number\n";
+    let expected = "note: argument 1, u32:2, is an integer, but parameter 1 (f32 x) is a float: its bits are passed \
+                    unchanged; f32:2 passes the number\n";
     assert_eq!(integer, expected);
     let float = noted("add --grid 1 --block 32 u32[32] i32:1 f32:32");
-    assert!(float.contains("argument 2, f32:32, is a float, and parameter 2 (u32 count) is an integer"), "{float}");
+    assert!(float.contains("argument 2, f32:32, is a float, but parameter 2 (u32 count) is an integer"), "{float}");
     assert!(float.trim_end().ends_with("; u32:32 passes the number"), "{float}");
     // Half a thread is none.
     let half = noted("add --grid 1 --block 32 u32[32] i32:1 f32:0.5 --check none");
-    assert!(half.trim_end().ends_with("its bits are passed as they are"), "{half}");
+    assert!(half.trim_end().ends_with("its bits are passed unchanged"), "{half}");
     for fitting in ["halves --grid 1 --block 32 f32[1] f32:2 f64:1", "add --grid 1 --block 32 u32[32] i32:1 u32:32"] {
         assert_eq!(noted(fitting), "", "{fitting}");
     }
@@ -377,12 +377,12 @@ fn numbers_that_do_not_suit_their_parameter_are_noted() {
     let swapped = "offset_read --grid 1 --block 1 u64:64 u64:0 u64:0 u64:0 u64:0 u64:9 --device sim";
     let run = host(&format!("{KERNELS} {swapped}")).assert().success();
     let notes = String::from_utf8_lossy(&run.get_output().stderr);
-    let expected = "argument 0, u64:64, is a number, and parameter 0 (u64 offset_read_param_0) is an address";
+    let expected = "argument 0, u64:64, is a number, but parameter 0 (u64 offset_read_param_0) is an address";
     assert!(notes.contains(expected), "{notes}");
 }
 
 #[test]
-fn a_count_of_arguments_that_is_wrong_tells_of_slices() {
+fn a_wrong_count_of_arguments_mentions_slices() {
     let (_folder, file) = small();
     let too_few = host(&format!("{KERNELS} offset_read --grid 1 --block 1 f32[1] f32[1] f32[1] u64:0 --device sim"));
     fails(too_few, 2, &["takes 6 arguments", "4 were given; a Rust slice takes 2, address and length"]);
@@ -424,7 +424,7 @@ fn clusters_are_launched_as_asked_for_or_refused_with_the_reason() {
         assert!(text.contains("\n 0: 100 100 100 100 6 10 0 0\n"), "{text}");
         assert_eq!(text.contains("\nlaunch__cluster_max_active "), device != "sim", "{text}");
     }
-    let reason = "which need compute capability 9.0, and the model ampere has 8.0";
+    let reason = "which need compute capability 9.0, but the model ampere has 8.0";
     fails(run_on("sim:ampere", "neighbours --grid 4 --block 2 --cluster 2 u32[64]"), 2, &["[2, 1, 1] blocks", reason]);
     fails(run_on("sim:ampere", "demands --grid 4 --block 1 u32[1]"), 2, &["[2, 1, 1] blocks", reason]);
     run_on("sim:ampere", "explicit --grid 8 --block 1 --cluster 1 u32[1]").assert().success();

@@ -47,20 +47,20 @@ fn what_is_no_tensor_is_one_line() {
         ("tensor:f32[8x4]", &["a tensor needs a box"][..]),
         ("tensor:f32[8x4],box:3x1", &["a row of the box has 12 bytes"]),
         ("tensor:f32[8x4],box:4x2=1,2", &["2 values do not fill 32 elements"]),
-        ("tensor:f16[8x4],box:8x2,swizzle:96", &["there is no swizzle '96'"]),
+        ("tensor:f16[8x4],box:8x2,swizzle:96", &["unknown swizzle '96'"]),
         ("tensor_at:f32[8x4],box:4x2", &["has 128 bytes", "a tensor map is written as in tensor:f32[64x32],box:32x8"]),
         ("freed:tensor:f32[8x4],box:4x2", &["only a buffer can be freed"]),
     ] {
         fails(load(tensor), 2, parts);
     }
-    // The kernel's fault is what it does with the map; and the sanitizer sees what of the tensor nobody wrote.
+    // The kernel's fault is what it does with the map; and the sanitizer reports the part of the tensor that was never written.
     let wrong = host(&format!(
         "{LOADS} load_2d tensor:f32[8x4],box:4x2 i32:2 i32:0 u32:32 u32:0 u32:8 f32[8] --grid 1 --block 32 --device sim"
     ));
     fails(wrong, 1, &["a box that begins at element 2 of 4 bytes each"]);
     let wrong = load("tensor:f32[8x4x2],box:4x2x1").assert().code(1);
     let error = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
-    assert!(error.contains("an instruction for 2 dimensions, and a tensor map of 3"), "{error}");
+    assert!(error.contains("an instruction for 2 dimensions, but a tensor map of 3"), "{error}");
     let found = load("tensor:f32[8x4],box:4x2=uninit").assert().code(1);
     let error = String::from_utf8_lossy(&found.get_output().stderr).into_owned();
     assert!(error.contains("global memory that nothing wrote"), "{error}");
@@ -69,5 +69,5 @@ fn what_is_no_tensor_is_one_line() {
 #[test]
 fn a_parameter_that_may_be_a_tensor_map_is_listed_as_one() {
     let text = output("check ../crates/simt/tests/filetests/tensors.ptx");
-    assert!(text.contains("0: b8[128]  128 bytes, align 64  map (a tensor map, perhaps)"), "{text}");
+    assert!(text.contains("0: b8[128]  128 bytes, align 64  map (perhaps a tensor map)"), "{text}");
 }

@@ -52,14 +52,14 @@ fn surfaces_are_saved_and_counted() {
 fn what_is_no_texture_is_one_line() {
     let kernel = format!("{KERNELS} fetch_2d_f32_f32 --grid 1 --block 1 --device sim");
     for (texture, parts) in [
-        ("tex2d:f64[4x4]", &["no texels of 'f64'"][..]),
+        ("tex2d:f64[4x4]", &["unknown texel type 'f64'"][..]),
         ("tex2d:u8[4x4],linear", &["linear filtering mixes floats"]),
         ("tex2d:f32[4x4]=1,2", &["2 values do not fill 16 elements"]),
         ("tex5d:f32[4]", &["no 'tex5d'"]),
     ] {
         fails(host(&format!("{kernel} {texture} f32[4] f32[4]")), 2, parts);
     }
-    fails(host(&format!("{kernel} tex2d:f32[4x4] f32[4] f32[4] --print 0")), 2, &["is no buffer"]);
+    fails(host(&format!("{kernel} tex2d:f32[4x4] f32[4] f32[4] --print 0")), 2, &["is not a buffer"]);
     // The wrong shape is the kernel's fault.
     let wrong = host(&format!("{kernel} tex3d:f32[4x4x4] f32[4] f32[4]")).assert().code(1);
     let error = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();

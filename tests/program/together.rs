@@ -74,17 +74,17 @@ fn cooperative_launches_that_do_not_fit_are_refused() {
     fails(
         run("--grid 2113 --block 128 --device sim:hopper --check none"),
         2,
-        &["kernel `halves`", "2113 were asked for", "`hopper` holds 2112 such blocks"],
+        &["kernel `halves`", "it has 2113 blocks", "`hopper` holds 2112 of them"],
     );
     fails(
         run("--grid 1025 --block 1024 --device sim --check none"),
         2,
-        &["1025 were asked for", "the simulator holds 1024 such blocks"],
+        &["it has 1025 blocks", "the simulator holds 1024 of them"],
     );
     fails(
         run("--grid 17 --block 1024 --device sim"),
         2,
-        &["the check `race` knows 16384 threads", "17408 were asked for"],
+        &["the check `race` follows at most 16384 threads", "this cooperative launch has 17408"],
     );
 }
 
@@ -140,7 +140,7 @@ fn a_block_that_waits_for_a_later_one_has_it_run_beside_it() {
     let failed = run("u32:0 --step-limit 1000000000").assert().code(1);
     let error = String::from_utf8_lossy(&failed.get_output().stderr).into_owned();
     let parts = [
-        "1 block waits for memory that nobody writes",
+        "1 block waits for memory that nothing writes",
         "39 blocks have not begun",
         "block (0, 0, 0)",
         "ld.volatile.global.u32",
@@ -152,7 +152,7 @@ fn a_block_that_waits_for_a_later_one_has_it_run_beside_it() {
     for flags in ["u32:1 --cooperative", "u32:1 --check none"] {
         let failed = run(&format!("{flags} --step-limit 1000000000")).assert().code(1);
         let error = String::from_utf8_lossy(&failed.get_output().stderr).into_owned();
-        assert!(error.contains("39 blocks wait for memory that nobody writes"), "{flags}: {error}");
+        assert!(error.contains("39 blocks wait for memory that nothing writes"), "{flags}: {error}");
         assert!(error.contains("block (1, 0, 0)") && !error.contains("not begun"), "{flags}: {error}");
     }
     assert!(begin.elapsed() < Duration::from_secs(100), "three launches took {:?}", begin.elapsed());

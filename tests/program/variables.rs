@@ -97,21 +97,21 @@ fn what_does_not_fit_is_one_line() {
     let folder = folder();
     host::npy::write(&folder.path().join("c.npy"), &[3], &[5.0_f32; 3]).expect("the file is written");
     for (arguments, parts) in [
-        ("--set coefficients=f32[5]", &["--set: coefficients has 16 bytes (b8[16]), and f32[5] has 20"][..]),
+        ("--set coefficients=f32[5]", &["--set: coefficients has 16 bytes (b8[16]), but f32[5] has 20"][..]),
         ("--set coefficients=f32[5000000000]=ramp", &["16 bytes", "has 20000000000"]),
         ("--set coefficients=@c.npy", &["16 bytes", "@c.npy has 12"]),
-        ("--set count=u64:4", &["--set: ns::count has 4 bytes (u32), and u64:4 has 8"]),
-        ("--set nothing=u32:1", &["'nothing' is no variable", "coefficients, ns::count, sums, offset"]),
-        ("--set image=u64:1", &["'image' is no variable"]),
+        ("--set count=u64:4", &["--set: ns::count has 4 bytes (u32), but u64:4 has 8"]),
+        ("--set nothing=u32:1", &["'nothing' is not a variable", "coefficients, ns::count, sums, offset"]),
+        ("--set image=u64:1", &["'image' is not a variable"]),
         ("--set sums=tex2d:f32[2x2]", &["--set", "give a value"]),
         ("--set sums=i32[4]+4", &["--set", "give a value"]),
-        ("--set sums=i32[4]=x", &["--set", "'x' is no i32"]),
+        ("--set sums=i32[4]=x", &["--set", "'x' is not a number of type i32"]),
         ("--set =u32:1", &["--set", "count=u32:5"]),
         ("--set sums=@missing.npy", &["missing.npy", "cannot be opened"]),
-        ("--print nothing", &["--print: 'nothing' is no variable"]),
-        ("--print count:u64", &["--print: the 4 bytes of ns::count are no elements of u64"]),
-        ("--print count:u33", &["--print: 'count:u33' is no variable"]),
-        ("--save nothing=x.npy", &["--save: 'nothing' is no variable"]),
+        ("--print nothing", &["--print: 'nothing' is not a variable"]),
+        ("--print count:u64", &["--print: the 4 bytes of ns::count do not divide into elements of u64"]),
+        ("--print count:u33", &["--print: 'count:u33' is not a variable"]),
+        ("--save nothing=x.npy", &["--save: 'nothing' is not a variable"]),
         ("--print sums --output-limit 15", &["--output-limit", "16 B"]),
     ] {
         fails(run(folder.path(), arguments), 2, parts);

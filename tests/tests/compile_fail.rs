@@ -1,6 +1,6 @@
-//! A launch whose arguments do not fit its kernel does not compile, and what `#[kernel]` refuses is refused in words.
+//! A launch whose arguments do not fit its kernel does not compile, and what `#[kernel]` rejects is explained.
 //!
-//! Each file in `compile_fail/` is built, must fail, and the compiler must say what stands behind each `//~` in it. Nothing
+//! Each file in `compile_fail/` is built, must fail, and the compiler must say what follows each `//~` in it. Nothing
 //! else of the message is pinned: that belongs to the compiler, whose versions differ.
 
 use std::path::Path;

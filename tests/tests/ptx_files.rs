@@ -253,7 +253,7 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
     }
 }
 
-/// On the simulator with all checks: these programs are right, and nobody here knew them when the checks were written.
+/// On the simulator with all checks: these programs are correct, and were not known when the checks were written.
 #[test]
 fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
     for choice in choices() {
@@ -298,7 +298,7 @@ fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
     }
 }
 
-/// What the sanitizer says of a test's kernel in this PTX file: a variant behind the kind names the files that it is for.
+/// What the sanitizer says of a test's kernel in this PTX file: a variant after the kind names the files that it is for.
 fn blamed_in(test: &Test, file: &str) -> Vec<String> {
     let kinds = test.blamed.iter().filter_map(|line| match line.split_once(' ') {
         Some((kind, variant)) => file.ends_with(&format!(".{variant}.ptx")).then(|| kind.to_owned()),

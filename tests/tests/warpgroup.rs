@@ -372,7 +372,7 @@ fn devices(path: PathBuf) -> Vec<Device> {
     let options = Options { ptx: Some(path.into()), ..Options::default() };
     let mut devices = vec![device::open(DeviceChoice::Simulator, &options).expect("the simulator takes it")];
     if cust_raw::load().is_ok() {
-        // The driver refuses `sm_90a` elsewhere.
+        // The driver rejects `sm_90a` elsewhere.
         devices.extend(device::open(DeviceChoice::Gpu(0), &options));
     }
     devices

@@ -1,4 +1,4 @@
-//! `cargo xtask build-ptx`: makes the PTX that is checked in, or checks that it fits its sources.
+//! `cargo xtask build-ptx`: builds the checked-in PTX, or checks that it matches its sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::workspace::{self, NotInWorkspace};
 /// Options of `build-ptx`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The architecture to compile for; may be given several times. PTX for one runs on every later one.
+    /// The architecture to compile for; may be repeated. PTX for one architecture runs on every later one.
     #[arg(long = "arch", value_name = "ARCH", default_value = "sm_75")]
     architectures: Vec<NvvmArch>,
 
-    /// Compile nothing: fail when a PTX file is not made of the sources as they are. Needs no compiler for GPU kernels.
+    /// Compile nothing; fail if a PTX file is older than its sources. Needs no compiler for GPU kernels.
     #[arg(long, conflicts_with_all = ["emit_llvm", "out"])]
     check: bool,
 
@@ -22,7 +22,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     emit_llvm: Option<PathBuf>,
 
-    /// Write the PTX files to this folder, in place of kernels/ptx.
+    /// Write the PTX files to this folder instead of kernels/ptx.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -34,7 +34,7 @@ pub enum Error {
     Workspace(#[from] NotInWorkspace),
     #[error(transparent)]
     Builder(#[from] CudaBuilderError),
-    #[error("{file} is stale: {reason}; make it anew with `cargo xtask build-ptx --arch {arch}`")]
+    #[error("{file} is stale: {reason}; rebuild it with `cargo xtask build-ptx --arch {arch}`")]
     Stale { file: String, reason: &'static str, arch: NvvmArch },
 }
 
@@ -74,10 +74,10 @@ enum Reason {
     Builder(CudaBuilderError),
 }
 
-/// Whether the PTX file at `path` was made of the sources as they are.
+/// Checks that the PTX file at `path` was made from the current sources.
 fn check(kernels: &Path, path: &Path) -> Result<(), Reason> {
-    let text = fs::read_to_string(path).map_err(|_| Reason::Stale("it is missing or no text"))?;
-    let made_of = SourceDigest::in_ptx(&text).ok_or(Reason::Stale("it bears no digest of its sources"))?;
+    let text = fs::read_to_string(path).map_err(|_| Reason::Stale("it is missing or not text"))?;
+    let made_of = SourceDigest::in_ptx(&text).ok_or(Reason::Stale("it has no digest of its sources"))?;
     if made_of == digest_of_crate(kernels).map_err(Reason::Builder)? {
         Ok(())
     } else {

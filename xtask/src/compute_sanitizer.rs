@@ -1,10 +1,11 @@
-//! `cargo xtask compute-sanitizer`: the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
+//! `cargo xtask compute-sanitizer`: runs the suite of planted bugs on a GPU, under each tool of NVIDIA's
+//! compute-sanitizer.
 //!
-//! What the tools said goes to a file of lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE` with tabs between them, below a
-//! heading that says on what and with which version. The tests make the table in `docs/SANITIZER.md` of it.
+//! The verdicts go to a file of tab-separated lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE`, below a heading with
+//! the machine and the version. The tests make the table in `docs/PLANTED.md` from it.
 //!
-//! Some of these kernels hang a GPU. So each run has a limit, ends with all its processes, and writes its line at once; those
-//! that may hang come last.
+//! Some of these kernels hang a GPU. So each run has a time limit, is ended with all its processes, and writes its line
+//! at once; those that may hang run last.
 
 use std::env;
 use std::fs::{self, File};
@@ -33,19 +34,19 @@ pub struct Options {
     /// NVIDIA's program [default: that of the PATH or of /usr/local/cuda].
     #[arg(long, value_name = "FILE")]
     tool: Option<PathBuf>,
-    /// Where the results go.
+    /// The file for the results.
     #[arg(long, value_name = "FILE", default_value = "tests/planted/h200.tsv")]
     out: PathBuf,
     /// Only kernels whose names contain this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// Only kernels that the file has no results of: these are added to it.
+    /// Only kernels without results in the file, which are added to it.
     #[arg(long)]
     new: bool,
-    /// Runs at the same time, of those that should not hang.
+    /// How many runs at the same time, of those that should not hang.
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     jobs: usize,
-    /// Seconds after which a run is taken to hang.
+    /// Seconds after which a run counts as hanging.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     run_limit: u64,
     /// Seconds after which no further run is started.
@@ -53,12 +54,12 @@ pub struct Options {
     time_limit: u64,
 }
 
-/// Why it could not be done.
+/// Why it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
     NotInWorkspace(#[from] NotInWorkspace),
-    #[error("there is no compute-sanitizer: install the CUDA toolkit, or name it with --tool")]
+    #[error("compute-sanitizer was not found: install the CUDA toolkit, or name it with --tool")]
     NoTool,
     #[error("{path}: {problem}")]
     File { path: String, problem: std::io::Error },
@@ -66,7 +67,7 @@ pub enum Error {
     Run { what: String, problem: String },
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outcome {
     errors: Option<u64>,
@@ -88,7 +89,7 @@ impl Outcome {
     }
 }
 
-/// A run that is to be made.
+/// A run to make.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     /// Its place in the results.
@@ -103,7 +104,7 @@ impl Job<'_> {
         self.case.marks.iter().any(|mark| matches!(mark.kind.as_str(), "sync" | "undefined"))
     }
 
-    /// What comes first, should the time not be enough.
+    /// The runs to make first, in case the time runs out.
     fn rank(&self) -> (bool, bool, bool) {
         (self.may_hang(), !self.case.is_planted(), self.tool == "none")
     }
@@ -179,7 +180,7 @@ impl Bench<'_> {
             let outcome = if late { Outcome::without_end("skipped", "") } else { self.run_one(job) };
             let line = outcome.line(&job.case.kernel, job.tool);
             let mut done = self.done.lock().expect("no run panics");
-            // The file is written anew at the end; this is for the case that there is none.
+            // The file is rewritten at the end; this is for the case that there is none.
             let _ = done.1.write_all(line.as_bytes()).and_then(|()| done.1.flush());
             done.0.push((job.index, line));
             if done.0.len().is_multiple_of(20) {
@@ -287,7 +288,7 @@ fn alone(ptx: &str, kernel: &str) -> String {
     text
 }
 
-/// What a run's exit code and text come to.
+/// The outcome of a run, from its exit code and text.
 fn outcome(tool: &str, code: Option<i32>, text: &str) -> Outcome {
     let ended = code.map_or("hang".to_owned(), |code| code.to_string());
     let said = text.lines().filter_map(|line| line.strip_prefix("========= ")).map(str::trim);

@@ -1,8 +1,8 @@
-//! `cargo xtask count`: what Nsight Compute counts of the labs' kernels on a GPU.
+//! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute.
 //!
-//! `tests/tests/data/h200_labs.json` names the runs and the metrics. The chore launches each run under `ncu` and writes the counts
-//! of every launch back to the file, in the order of the launches. The test `tests/tests/counters.rs` holds the simulator to them.
-//! A run or a metric is added by hand, without counts, and then counted.
+//! `tests/tests/data/h200_labs.json` names the runs and the metrics. This launches each run under `ncu` and writes the
+//! counts of every launch back to the file, in the order of the launches. The test `tests/tests/counters.rs` compares
+//! the simulator with them. To add a run or a metric, add it to the file without counts, then count.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub struct Options {
     new: bool,
 }
 
-/// Why it could not be done.
+/// Why it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -107,12 +107,12 @@ fn count(options: &Options, root: &Path, metrics: &[String], run: &str, log: &Pa
     if !output.status.success() {
         let said = format!("{}{}", text, String::from_utf8_lossy(&output.stderr));
         let said = said.lines().rfind(|line| line.contains("ERROR") || line.starts_with("error"));
-        return Err(failed(said.unwrap_or("it says nothing").to_owned()));
+        return Err(failed(said.unwrap_or("it printed nothing").to_owned()));
     }
     launches(&text, metrics).map_err(failed)
 }
 
-/// The launches in the tool's table, whose lines stand behind its own notes.
+/// The launches in the tool's table, whose lines follow its own notes.
 fn launches(text: &str, metrics: &[String]) -> Result<Vec<Launch>, String> {
     let table = text.find("\"ID\"").map(|start| &text[start..]).ok_or("it printed no table")?;
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());
@@ -138,7 +138,7 @@ fn launches(text: &str, metrics: &[String]) -> Result<Vec<Launch>, String> {
     Ok(launches)
 }
 
-/// On what this counts.
+/// The machine and the tools.
 fn machine(tool: &Path) -> String {
     let line = |program: &Path, arguments: &[&str], wanted: &str| {
         let output = Command::new(program).args(arguments).output().ok()?;
@@ -168,7 +168,7 @@ fn compact(counted: &Counted) -> String {
     )
 }
 
-/// As JSON. Text and numbers do not refuse to be written.
+/// As JSON. Writing text and numbers cannot fail.
 fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

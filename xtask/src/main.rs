@@ -3,10 +3,10 @@
 //! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is not stale;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `results` runs the labs on a GPU, beside nvcc's kernels, and writes `docs/RESULTS.md`;
-//! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute: what the simulator's counters are held to;
+//! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, to compare the simulator's counters with;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
-//! Exit code 0: done; 1: it could not be done, or the PTX is stale; 2: the arguments are wrong. Each error is a
+//! Exit code 0: done; 1: it failed, or the PTX is stale; 2: the arguments are wrong. Each error is a
 //! message on stderr that says what to do.
 
 mod build_ptx;

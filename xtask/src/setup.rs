@@ -1,7 +1,7 @@
 //! `cargo xtask setup`: finds the compiler for GPU kernels, or installs it.
 //!
-//! What there is comes first. Else it tries rustup's components `rust-src` and `llvm-tools` for the active toolchain,
-//! and where those are not to be had, Debian's packages.
+//! It uses a compiler that is there. Otherwise it tries rustup's components `rust-src` and `llvm-tools` for the active
+//! toolchain, and if these are not available, Debian's packages.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use cuda_builder::toolchain::DeviceCompiler;
 /// Options of `setup`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Install nothing: say what there is and what would be done, and fail when there is no compiler.
+    /// Install nothing; report what is installed and what would be done, and fail if there is no compiler.
     #[arg(long)]
     check: bool,
 }
@@ -25,7 +25,7 @@ pub struct Options {
 pub enum Error {
     #[error(transparent)]
     NoCompiler(#[from] CudaBuilderError),
-    #[error("`{step}` failed: correct what it says above, or type it yourself")]
+    #[error("`{step}` failed: fix what it reports above, or run it yourself")]
     StepFailed { step: Step },
 }
 
@@ -54,7 +54,7 @@ impl Step {
 }
 
 impl std::fmt::Display for Step {
-    /// As one would type it.
+    /// As typed in a shell.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0.join(" "))
     }
@@ -162,7 +162,7 @@ fn install(means: &Means) -> Result<DeviceCompiler, Error> {
     Ok(DeviceCompiler::find()?)
 }
 
-/// Says what there is.
+/// Reports the compiler that was found.
 fn report(compiler: &DeviceCompiler) {
     println!("compiler for GPU kernels: {compiler} ({})", compiler.origin);
     println!("  rustc  {}", compiler.rustc.display());

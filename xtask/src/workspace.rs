@@ -1,11 +1,11 @@
-//! Where this workspace lies.
+//! Finds this workspace.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 /// No workspace was found.
 #[derive(Debug, thiserror::Error)]
-#[error("this is not the workspace of the kernels: run `cargo xtask` in a folder of it")]
+#[error("this is not the kernels' workspace: run `cargo xtask` in one of its folders")]
 pub struct NotInWorkspace;
 
 /// The root folder: above this package when cargo runs it, else the nearest folder that holds the crate of kernels.

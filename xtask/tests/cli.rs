@@ -49,8 +49,8 @@ fn changed_sources_make_ptx_stale() {
     let workspace = Workspace::new();
     workspace.write("kernels/src/new.rs", "");
     workspace.xtask(&["build-ptx", "--check"]).assert().code(1).stdout("").stderr(
-        "error: kernels/ptx/kernels.sm_75.ptx is stale: the sources of the kernels have changed since it was made; make it \
-         anew with `cargo xtask build-ptx --arch sm_75`\n",
+        "error: kernels/ptx/kernels.sm_75.ptx is stale: the sources of the kernels have changed since it was made; rebuild it \
+         with `cargo xtask build-ptx --arch sm_75`\n",
     );
 }
 
@@ -58,12 +58,12 @@ fn changed_sources_make_ptx_stale() {
 fn missing_and_foreign_ptx_is_stale_too() {
     let workspace = Workspace::new();
     workspace.xtask(&["build-ptx", "--check", "--arch", "sm_75", "--arch", "sm_90"]).assert().code(1).stderr(
-        "error: kernels/ptx/kernels.sm_90.ptx is stale: it is missing or no text; make it anew with `cargo xtask build-ptx \
+        "error: kernels/ptx/kernels.sm_90.ptx is stale: it is missing or not text; rebuild it with `cargo xtask build-ptx \
          --arch sm_90`\n",
     );
     workspace.write("kernels/ptx/kernels.sm_75.ptx", ".version 6.3\n");
     workspace.xtask(&["build-ptx", "--check"]).assert().code(1).stderr(
-        "error: kernels/ptx/kernels.sm_75.ptx is stale: it bears no digest of its sources; make it anew with `cargo xtask \
+        "error: kernels/ptx/kernels.sm_75.ptx is stale: it has no digest of its sources; rebuild it with `cargo xtask \
          build-ptx --arch sm_75`\n",
     );
 }
@@ -110,5 +110,5 @@ fn outside_a_workspace_the_error_says_so() {
         .env_remove("CARGO_MANIFEST_DIR")
         .assert()
         .code(1)
-        .stderr("error: this is not the workspace of the kernels: run `cargo xtask` in a folder of it\n");
+        .stderr("error: this is not the kernels' workspace: run `cargo xtask` in one of its folders\n");
 }

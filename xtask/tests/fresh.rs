@@ -19,7 +19,7 @@ fn the_ptx_that_is_checked_in_is_made_of_the_sources_as_they_are() {
         assert_eq!(
             SourceDigest::in_ptx(&ptx).as_ref(),
             Some(&sources),
-            "{name} is stale: make it anew with `cargo xtask build-ptx --arch {arch}`"
+            "{name} is stale: rebuild it with `cargo xtask build-ptx --arch {arch}`"
         );
         assert!(ptx.contains(&format!("\n.target {arch}\n")), "{name} is for another architecture");
         files += 1;

@@ -93,7 +93,7 @@ pub(crate) struct FunctionBuilder<'t> {
     pub variables: Vec<Handle<Variable>>,
     pub body: Vec<Instruction>,
     pub location: Option<Handle<Location>>,
-    /// What the instruction being read needs done before and behind it, under its guard.
+    /// What the instruction being read needs done before and after it, under its guard.
     pub before: Vec<Op>,
     pub after: Vec<Op>,
     /// The results that are registers, and the variables to store them in before each return.
@@ -119,7 +119,7 @@ pub(crate) struct Environment<'t> {
     copies: u64,
 }
 
-/// Some short texts stand for long modules: a list of targets that many branches use, an alias of a long function, the
+/// Some short texts expand to long modules: a list of targets that many branches use, an alias of a long function, the
 /// padding in an initial value. All of these together are so many items at most, of which an
 /// instruction counts as 64; no compiler comes near.
 const COPIES: u64 = 1 << 24;

@@ -1,4 +1,4 @@
-//! Text to tokens. Never fails: what is no token is a token of its own kind, and the parser says so.
+//! Text to tokens. Never fails: text that is not a token becomes a token of its own kind, which the parser reports.
 
 use crate::Span;
 use logos::Logos;

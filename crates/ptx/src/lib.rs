@@ -11,11 +11,11 @@
 //!   and `.shared` ones, parameters, and the `.param` variables through which calls pass values.
 //! - [`Function`]s: kernels and device functions. A function has typed virtual [`Register`]s and a body, a flat list
 //!   of [`Instruction`]s; labels are gone, a branch names the position that it goes to. Nested `{ }` scopes are gone
-//!   too: each name stands resolved.
+//!   too: every name is resolved.
 //! - An [`Instruction`] is a guard, an [`Op`] and where it came from: its [`Span`] in the text, and the [`Location`]
 //!   in the source program that `.loc` gave, with the chain of calls that it was inlined through.
 //!
-//! What PTX allows to say in several ways is said in one: `lo` on an unsigned comparison is [`Comparison::Less`], the
+//! What PTX can express in several ways has one form: `lo` on an unsigned comparison is [`Comparison::Less`], the
 //! modifiers of arithmetic are one [`Mode`], vectors are lists of operands.
 //!
 //! # From text to module
@@ -28,8 +28,8 @@
 //!
 //! # Errors
 //!
-//! [`parse`] goes on after an error and returns all it found as [`Errors`]: each with its [`Span`], line, column and the
-//! text of the instruction. What this crate does not know is such an error; it is never skipped, and no input makes it
+//! [`parse`] continues after an error and returns all of them as [`Errors`]: each with its [`Span`], line, column and the
+//! text of the instruction. Unsupported instructions are errors, too; nothing is skipped, and no input makes it
 //! panic. A [`Module`] that comes out is consistent: every handle is of its own arenas, branches stay within the body,
 //! operands have the kind and width that their operation says, calls fit what they call.
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! Registers that are passed to functions and come back from them: through `.param` variables, as all values are. A vector goes there part by
-//! part, a predicate as a word.
+//! Registers that are passed to functions and returned from them: through `.param` variables, like all values. A vector
+//! is passed part by part, a predicate as a word.
 
 use crate::environment::Environment;
 use crate::{

@@ -1,6 +1,6 @@
 //! The text of every message: wrong programs in `tests/errors`, each with what is said about it beneath the line.
 //!
-//! A file holds programs, each behind a line `// program: name`, or `// kernel: name` for one whose header and
+//! A file holds programs, each after a line `// program: name`, or `// kernel: name` for one whose header and
 //! registers are [`PRELUDE`]. An expectation is a line `//~ column: message` beneath the offending one. To write them
 //! anew after a change, run the test with `PTX_BLESS=1` in the environment, and read the difference.
 

@@ -82,7 +82,7 @@ const SUBJECTS: [Subject; 4] = [
     },
 ];
 
-/// For how long this thread has run, where the system tells.
+/// For how long this thread has run, where the system reports it.
 fn time_run() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
@@ -96,7 +96,7 @@ fn throughput(criterion: &mut Criterion) {
         let mut arguments: Vec<Vec<u8>> = Vec::new();
         for (index, &bytes) in subject.buffers.iter().enumerate() {
             let address = memory.allocate(bytes).expect("there is room");
-            // All but the result, as a program would: else the sanitizer tells of reads of what nothing wrote.
+            // All but the result, as a program would: otherwise the sanitizer reports reads of memory that nothing wrote.
             if index + 1 < subject.buffers.len() {
                 memory.write(address, &vec![0; bytes as usize]).expect("it was allocated");
             }

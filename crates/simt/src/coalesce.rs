@@ -1,9 +1,9 @@
-//! How the hardware cuts one warp's access to memory into pieces: sectors of global memory, wavefronts of shared memory.
+//! How the hardware splits one warp's access to memory: sectors of global memory, wavefronts of shared memory.
 //!
 //! Global memory moves in sectors, the 32-byte segments of the address space; a request costs as many as its active
 //! lanes touch between them. Shared memory has 32 banks of 4-byte words; a wavefront serves one word of each bank, to
-//! as many lanes as ask for it. Both rules were read off an H200's counters (`tests/data/h200.json` and, for the banks,
-//! `tests/data/h200_banks.txt`), and tests hold them to it.
+//! as many lanes as request it. Both rules were measured on an H200 (`tests/data/h200.json` and, for the banks,
+//! `tests/data/h200_banks.txt`), and tests compare them with its counters.
 
 mod copies;
 
@@ -21,7 +21,7 @@ pub const BANKS: u32 = 32;
 pub struct Sectors {
     /// Distinct 32-byte sectors touched.
     pub sectors: u32,
-    /// Distinct bytes asked for.
+    /// Distinct bytes requested.
     pub bytes: u32,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn sectors(access: &Access) -> Sectors {
     Sectors { sectors: distinct(&elements), bytes }
 }
 
-/// How many different addresses an access names.
+/// The number of different addresses in an access.
 pub(crate) fn addresses(access: &Access) -> u32 {
     sectors(access).bytes / access.width
 }

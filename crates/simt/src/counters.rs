@@ -26,7 +26,7 @@ pub struct MemoryCounters {
     pub requests: u64,
     /// 32-byte sectors: the distinct ones of each request, summed.
     pub sectors: u64,
-    /// Bytes asked for: the distinct ones of each request, summed.
+    /// Bytes requested: the distinct ones of each request, summed.
     pub bytes: u64,
 }
 
@@ -246,7 +246,7 @@ impl MemoryCounters {
         quotient(self.sectors, self.requests)
     }
 
-    /// Of the bytes of the sectors touched, the percentage that was asked for; `None` without requests.
+    /// Of the bytes of the sectors touched, the percentage that was requested; `None` without requests.
     pub fn percent_of_bytes_used(&self) -> Option<f64> {
         quotient(self.bytes * 100, self.sectors * 32)
     }

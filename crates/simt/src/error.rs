@@ -5,7 +5,7 @@ use ptx::{Module, Span};
 /// Why a module, or a kernel of it, cannot be run: what, and where in the PTX.
 ///
 /// [`Program::load`](crate::Program::load) returns one when the module as a whole is at fault. An instruction that the
-/// machine does not run only spoils the kernels that could reach it: they are refused when they are launched, with the
+/// machine does not run only spoils the kernels that could reach it: they are rejected when they are launched, with the
 /// same error, and all others run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{module}:{line}:{column}: {reason}{}", quoted(.text))]
@@ -27,12 +27,12 @@ pub struct LoadError {
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are
 pub enum LoadErrorReason {
-    #[error("the simulator does not run {what}")]
+    #[error("the simulator does not support {what}")]
     Unsupported { what: String },
     #[error("function `{name}` is called, but the module has no body for it")]
     NoBody { name: String },
     #[error(
-        "`{name}` is of CUDA's device runtime: launches by kernels (dynamic parallelism) are not supported; launch each kernel from \
+        "`{name}` belongs to CUDA's device runtime: launches by kernels (dynamic parallelism) are not supported; launch each kernel from \
          the host"
     )]
     DeviceRuntime { name: String },
@@ -40,7 +40,7 @@ pub enum LoadErrorReason {
     ExternVariable { name: String },
     #[error("the call does not fit `{name}`: {what}")]
     CallMismatch { name: String, what: String },
-    #[error("{what} is used where that is not possible")]
+    #[error("{what} cannot be used here")]
     Misplaced { what: String },
     #[error("there is no memory left for the module's variables: {0}")]
     Memory(crate::MemoryError),

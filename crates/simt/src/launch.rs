@@ -1,4 +1,4 @@
-//! What to launch, and why a launch did not come to its end.
+//! What to launch, and why a launch did not complete.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -39,7 +39,7 @@ pub struct Launch<'a> {
     pub dynamic_shared: u32,
     /// The most shared memory, static and dynamic together, that a block may use, in bytes.
     pub shared_limit: u32,
-    /// The GPU to run as, with its caches; `None`: what all later ones have in common, without caches, and faster.
+    /// The GPU to run as, with its caches; `None`: what Volta and all later ones have in common, without caches, and faster.
     pub model: Option<&'static Model>,
     /// With a model: the part of the memory shared with L1 that should be shared memory, in percent.
     pub carveout: Option<u8>,
@@ -62,7 +62,7 @@ pub struct Launch<'a> {
     /// Called now and then, from any thread, with the blocks done and the blocks to run: those of the grid, or twice as many
     /// with checks on a model.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
-    /// Takes what the threads print; `None`: nobody reads it.
+    /// Takes what the threads print; `None`: it is discarded.
     pub output: Option<&'a Output>,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Debug for Launch<'_> {
     }
 }
 
-/// Why a launch did not come to its end.
+/// Why a launch did not complete.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
@@ -138,9 +138,9 @@ pub enum LaunchError {
 pub enum InvalidLaunch {
     #[error("the module `{module}` has no kernel `{kernel}`; it has {}", list(.available))]
     NoSuchKernel { module: String, kernel: String, available: Vec<String> },
-    #[error("kernel `{kernel}` takes {expected} parameters, {given} arguments were given")]
+    #[error("kernel `{kernel}` takes {expected} parameters, but {given} arguments were given")]
     ArgumentCount { kernel: String, expected: usize, given: usize },
-    #[error("parameter {index} of kernel `{kernel}` has {expected} bytes, the argument has {given}")]
+    #[error("parameter {index} of kernel `{kernel}` has {expected} bytes, but the argument has {given}")]
     ArgumentSize { kernel: String, index: usize, expected: u64, given: usize },
     #[error("kernel `{kernel}`: the grid {grid:?} is empty")]
     EmptyGrid { kernel: String, grid: [u32; 3] },
@@ -150,57 +150,63 @@ pub enum InvalidLaunch {
     EmptyBlock { kernel: String, block: [u32; 3] },
     #[error("kernel `{kernel}`: the block {block:?} exceeds 1024 threads, or 1024 x 1024 x 64")]
     BlockTooLarge { kernel: String, block: [u32; 3] },
-    #[error("kernel `{kernel}`: the block {block:?} exceeds the {limit} threads that a block of `{model}` has at most")]
+    #[error("kernel `{kernel}`: the block {block:?} exceeds the {limit} threads that a block can have on `{model}`")]
     BeyondModelThreads { kernel: String, block: [u32; 3], limit: u32, model: &'static str },
     #[error(
-        "kernel `{kernel}`: the host has no room for the copy of {bytes} bytes of device memory that checks on a model take"
+        "kernel `{kernel}`: the host has no room to copy {bytes} bytes of device memory, which checks on a model need"
     )]
     NoRoomForChecks { kernel: String, bytes: u64 },
-    #[error("kernel `{kernel}`: no block fits on a multiprocessor of `{model}`: {limiter} allow none")]
+    #[error("kernel `{kernel}`: no block fits on a multiprocessor of `{model}`: not enough {limiter}")]
     DoesNotFit { kernel: String, model: &'static str, limiter: &'static str },
-    #[error("kernel `{kernel}` is compiled for blocks of at most {limit} threads (.maxntid), {given} were asked for")]
+    #[error(
+        "kernel `{kernel}` is compiled for blocks of at most {limit} threads (.maxntid), but the launch has {given}"
+    )]
     BeyondMaximumThreads { kernel: String, limit: u64, given: u64 },
-    #[error("kernel `{kernel}` is compiled for blocks of {required:?} threads (.reqntid), {given:?} were asked for")]
+    #[error(
+        "kernel `{kernel}` is compiled for blocks of {required:?} threads (.reqntid), but the launch has {given:?}"
+    )]
     NotRequiredThreads { kernel: String, required: [u32; 3], given: [u32; 3] },
     #[error(
-        "kernel `{kernel}` is compiled for clusters of {required:?} blocks (.reqnctapercluster), {given:?} were asked for"
+        "kernel `{kernel}` is compiled for clusters of {required:?} blocks (.reqnctapercluster), but the launch has {given:?}"
     )]
     NotRequiredCluster { kernel: String, required: [u32; 3], given: [u32; 3] },
-    #[error("kernel `{kernel}` runs in clusters (.explicitcluster), and the launch does not say of how many blocks")]
+    #[error("kernel `{kernel}` runs in clusters (.explicitcluster), but the launch does not give their size")]
     NoCluster { kernel: String },
-    #[error("kernel `{kernel}`: a cluster of {cluster:?} blocks; it may have 1 to {limit} blocks in all")]
+    #[error("kernel `{kernel}`: a cluster of {cluster:?} blocks: 1 to {limit} blocks in all are allowed")]
     ClusterSize { kernel: String, cluster: [u32; 3], limit: u64 },
     #[error(
-        "kernel `{kernel}` is compiled for clusters of at most {limit} blocks (.maxclusterrank), {given} were asked for"
+        "kernel `{kernel}` is compiled for clusters of at most {limit} blocks (.maxclusterrank), but the launch has {given}"
     )]
     BeyondMaximumCluster { kernel: String, limit: u32, given: u64 },
-    #[error("kernel `{kernel}`: the grid {grid:?} cannot be parted into clusters of {cluster:?} blocks")]
+    #[error("kernel `{kernel}`: the grid {grid:?} cannot be divided into clusters of {cluster:?} blocks")]
     GridNotInClusters { kernel: String, grid: [u32; 3], cluster: [u32; 3] },
     #[error(
-        "kernel `{kernel}` runs in clusters of {cluster:?} blocks, which need compute capability 9.0, and the model {} has {}.{}",
+        "kernel `{kernel}` runs in clusters of {cluster:?} blocks, which need compute capability 9.0, but the model {} has {}.{}",
         .model.name, .model.compute_capability.0, .model.compute_capability.1
     )]
     ModelWithoutClusters { kernel: String, cluster: [u32; 3], model: &'static Model },
     #[error(
-        "kernel `{kernel}`: a cooperative launch has all its blocks resident at once; {blocks} were asked for, and `{model}` \
-         holds {resident} such blocks"
+        "kernel `{kernel}`: a cooperative launch needs all its blocks resident at once; it has {blocks} blocks, and `{model}` \
+         holds {resident} of them"
     )]
     CooperativeBeyondModel { kernel: String, blocks: u64, resident: u64, model: &'static str },
     #[error(
-        "kernel `{kernel}`: a cooperative launch has all its blocks at once; {blocks} were asked for, and the simulator holds \
-         {limit} such blocks (in all {MOST_BLOCKS} blocks, {MOST_THREADS} threads and {MOST_SHARED} bytes of shared memory)"
+        "kernel `{kernel}`: a cooperative launch needs all its blocks at once; it has {blocks} blocks, and the simulator holds \
+         {limit} of them (in all {MOST_BLOCKS} blocks, {MOST_THREADS} threads and {MOST_SHARED} bytes of shared memory)"
     )]
     CooperativeBeyondLimits { kernel: String, blocks: u64, limit: u64 },
     #[error(
-        "kernel `{kernel}`: the check `race` knows {limit} threads at once, in whole warps, and a cooperative launch has them all; \
-         {threads} were asked for: launch fewer, or leave that check out"
+        "kernel `{kernel}`: the check `race` follows at most {limit} threads at once, in whole warps, and this cooperative launch has \
+         {threads}: launch fewer, or leave that check out"
     )]
     CooperativeBeyondRaces { kernel: String, threads: u64, limit: u64 },
     #[error(
-        "kernel `{kernel}`: in a cooperative launch, the check `race` does not know clusters of several blocks: leave it out"
+        "kernel `{kernel}`: in a cooperative launch, the check `race` does not support clusters of several blocks: leave it out"
     )]
     CooperativeClusterRaces { kernel: String },
-    #[error("kernel `{kernel}` needs {needed} bytes of shared memory a block ({fixed} static), the limit is {limit}")]
+    #[error(
+        "kernel `{kernel}` needs {needed} bytes of shared memory per block ({fixed} static), but the limit is {limit}"
+    )]
     SharedMemory { kernel: String, needed: u64, fixed: u64, limit: u32 },
 }
 

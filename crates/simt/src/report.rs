@@ -10,7 +10,7 @@ use crate::model::{ModelCounters, Occupancy};
 /// What an instruction is, as far as reports care.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionInfo {
-    /// The function that it stands in.
+    /// The function that it is in.
     pub function: Arc<str>,
     /// Its text.
     pub text: Arc<str>,
@@ -31,7 +31,7 @@ pub struct SourceLine {
     pub line: u32,
 }
 
-/// What reports tell instructions apart by.
+/// What distinguishes instructions in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InstructionClass {
     /// Accesses global, local or shared memory.

@@ -18,7 +18,7 @@ pub struct Trap {
     pub kind: TrapKind,
     /// The kernel that was launched.
     pub kernel: String,
-    /// The function that the instruction stands in: the kernel, or one that it called.
+    /// The function that the instruction is in: the kernel, or one that it called.
     pub function: String,
     /// The text of the instruction.
     pub instruction: String,
@@ -111,7 +111,7 @@ pub enum MbarrierFault {
     },
     /// An arrival that is not to complete a phase does.
     Completes,
-    /// It is in the memory of another block than the bytes that it is to be told of.
+    /// It is in the memory of another block than the bytes that it is to count.
     OtherBlock,
 }
 
@@ -119,7 +119,7 @@ pub enum MbarrierFault {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TrapKind {
-    /// A read, write or atomic operation at an address where that is not possible.
+    /// A read, write or atomic operation at an invalid address.
     Access {
         /// What was to be done.
         action: AccessAction,
@@ -189,10 +189,10 @@ pub enum TrapKind {
     /// The `trap` instruction, in a kernel that asks for the grid's workspace and was not launched cooperatively.
     NotCooperative,
     /// Blocks that wait for what no block writes: they poll memory that stays as it is.
-    NobodyGetsOn {
+    NoProgress {
         /// Blocks that wait.
         waiting: u64,
-        /// Blocks that have not begun, since there is no room for them beside these.
+        /// Blocks that have not begun, for lack of room beside these.
         not_begun: u64,
         /// Warp instructions executed since device memory last changed.
         steps: u64,
@@ -201,7 +201,7 @@ pub enum TrapKind {
     Assertion {
         /// What should hold.
         message: String,
-        /// Where that is said.
+        /// The file of the assertion.
         file: String,
         /// The line there.
         line: u32,
@@ -222,7 +222,7 @@ pub enum TrapKind {
         /// What the first of them does instead.
         absence: Absence,
     },
-    /// A bulk copy of a number of bytes that is no multiple of 16, or more than 1048560.
+    /// A bulk copy whose number of bytes is not a multiple of 16, or exceeds 1048560.
     BulkCopySize {
         /// That number.
         bytes: u32,

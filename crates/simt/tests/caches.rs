@@ -2,7 +2,7 @@
 //!
 //! What must be equal is asserted. How far the rest is off is stated: `data/hopper_model.csv` has each row's numbers, measured and
 //! simulated, and `docs/MODELS.md` the errors of each group of rows. Both are made here, and the test fails when they are not what
-//! the model gives; `COALESCE_BLESS=1 cargo test -p simt --test caches` writes them anew.
+//! the model gives; `COALESCE_BLESS=1 cargo test -p simt --test caches` updates them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -341,7 +341,7 @@ fn summary(rows: &[Row], table: &str) -> String {
     text
 }
 
-/// Compares a file with what it should be, or writes it where that is asked for.
+/// Compares a file with what it should be, or writes it if blessing.
 fn check_or_bless(path: &Path, make: impl FnOnce(&str) -> String) {
     let old = std::fs::read_to_string(path).unwrap_or_default();
     let new = make(&old);

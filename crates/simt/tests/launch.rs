@@ -1,4 +1,4 @@
-//! What a launch promises: the same results on any number of threads, the lowest block's trap, an end when asked for one.
+//! What a launch promises: the same results on any number of threads, the lowest block's trap, an end when cancelled.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -330,7 +330,7 @@ fn what_kernels_allocate_stays_until_they_free_it() {
         assert_eq!((leak.kind.name(), leak.kind.check(), leak.count), ("leak", "memory", left.len() as u64));
         assert!(
             leak.to_string().starts_with(
-                "kernel `keep`: malloc without free: the allocation of 32 bytes at 0x680000000000 is still there at the end; \
+                "kernel `keep`: malloc without free: the allocation of 32 bytes at 0x680000000000 is still allocated at the end; \
                  thread (0, 0, 0) of block (0, 0, 0), line 20 of the PTX: `call (address), malloc, (bytes);`; "
             ),
             "{leak}"

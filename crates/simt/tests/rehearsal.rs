@@ -63,7 +63,7 @@ struct Device {
     program: Program,
     vectors: [u64; 2],
     output: Output,
-    /// What the launches told of their progress.
+    /// The progress that the launches reported.
     progress: Mutex<Vec<(u64, u64)>>,
 }
 
@@ -141,7 +141,7 @@ fn what_the_rehearsal_did_is_undone_and_what_it_found_is_kept() {
 }
 
 #[test]
-fn what_nothing_wrote_is_told_once_and_counts_are_those_without_checks() {
+fn what_nothing_wrote_is_reported_once_and_counts_are_those_without_checks() {
     let counted = |checks| {
         let device = Device::new();
         let report = device.shift(0, 0, NEVER, "hopper", checks).unwrap();
@@ -161,7 +161,7 @@ fn a_trap_in_the_rehearsal_is_the_end() {
         let device = Device::new();
         let error = device.shift(0, 0, 2, model, Checks::ALL).unwrap_err();
         let LaunchError::Trap(trap) = error else { panic!("{error}") };
-        // Blocks 0 and 1 have come to their end, block 2 to the trap.
+        // Blocks 0 and 1 have ended, block 2 has trapped.
         assert_eq!((trap.block, device.launches(), device.output.take().text()), ([2, 0, 0], 3, "here\n".repeat(3)));
         (trap.to_string(), texts(&trap.findings))
     };

@@ -43,7 +43,7 @@ fn a_map_may_be_a_constant() {
     let out = memory.allocate(8).unwrap();
     let launch = Launch { kernel: "load", arguments: &[&out.to_le_bytes()], ..Launch::default() };
 
-    // Zeros are no map.
+    // Zeros are not a map.
     match program.launch(&memory, &launch) {
         Err(LaunchError::Trap(trap)) => assert_eq!(trap.kind, TrapKind::Tensor(TensorFault::NoMap)),
         other => panic!("{:?}", other.map(drop)),

@@ -241,7 +241,7 @@ fn surfaces_are_loaded_stored_and_reduced() {
 }
 
 #[test]
-fn queries_tell_the_shape() {
+fn queries_return_the_shape() {
     let queries = include_str!("data/texture_queries.ptx");
     for (mut device, texture_kernel, of_texture, surface_kernel, of_surface) in [
         (Device::new(), "query_texture", [8, 4, 0, 0], "query_surface", [8, 4, 0, 0]),
@@ -261,7 +261,10 @@ fn faults_say_what_is_wrong() {
     let mut device = Device::new();
     let sampling = Sampling::default();
     let texture = device.texture(plane(8, 4), &sampling);
-    assert_eq!(device.fault("fetch_2d_f32_f32", 12, [0; 4]), "0xc is no texture: it was not made, or was destroyed");
+    assert_eq!(
+        device.fault("fetch_2d_f32_f32", 12, [0; 4]),
+        "0xc is not a texture: it was never created, or was destroyed"
+    );
     assert_eq!(device.fault("fetch_3d_f32_f32", texture, [0; 4]), "a .3d instruction on an object of 2 dimensions");
     assert_eq!(device.fault("fetch_a2d_f32_f32", texture, [0; 4]), "a .a2d instruction on an object of 2 dimensions");
     device.memory.destroy_texture(texture).unwrap();
@@ -376,6 +379,6 @@ fn texels_without_weight_may_be_unwritten() {
     // In the middle of the last written texel its neighbour has no weight, but half a texel further to the right.
     assert_eq!(found(&mut device, 3.5, 0.5), []);
     assert_eq!(found(&mut device, 4.0, 0.5), [("unwritten", Some(address + 16))]);
-    // Each texel is told once.
+    // Each texel is reported once.
     assert_eq!(found(&mut device, 4.0, 1.0), [("unwritten", Some(address + 48))]);
 }

@@ -1,4 +1,4 @@
-//! An error in a PTX text, with its line and a mark under the place.
+//! A PTX error with its line, and a mark under the wrong text.
 
 use ptx::Error;
 

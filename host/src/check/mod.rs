@@ -1,7 +1,7 @@
-//! `host check FILE.ptx`: whether a file is PTX that this program understands, and what kernels it holds.
+//! `host check FILE.ptx`: checks that a file is PTX that this program supports, and lists its kernels.
 //!
-//! What is wrong with the file is the result, all of it, each with its line and a mark under the place; the exit code is 2 then.
-//! A kernel with an instruction that the simulator does not run is no error: it may run on a GPU.
+//! If the file has errors, the result is all of them, each with its line and a mark under the wrong text, and the exit code is 2. A kernel
+//! with an instruction that the simulator does not support is not an error: it may run on a GPU.
 //!
 //! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "demangled", "parameters": [{"name", "type", "bytes", "align"}],
 //! "shared", "local", "max_threads", "required_threads", "min_blocks", "max_registers", "instructions", "never_written", "simulator"}],
@@ -25,16 +25,16 @@ use crate::listing;
 use crate::names;
 use crate::report::Format;
 
-/// What the hints at slices mean for whoever runs the kernel.
+/// Explains the hints at slices, for running the kernel.
 const SLICES: &str = "
 A Rust slice is two parameters, its address and its length in elements. For `host run`, a slice
 `&[f32]` of 1024 elements is the two arguments f32[1024] u64:1024.
 ";
 
-/// What is to be checked.
+/// The flags of `host check`.
 #[derive(Args, Clone, Debug)]
 struct Flags {
-    /// PTX of any compiler; - reads it from the standard input
+    /// PTX from any compiler; - reads it from the standard input
     #[arg(value_name = "FILE.ptx")]
     file: PathBuf,
 }
@@ -42,7 +42,7 @@ struct Flags {
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Flags::augment_args(Command::new("check"))
-        .about("Parse and validate a PTX file of any compiler, and list its kernels")
+        .about("Parse and validate a PTX file from any compiler, and list its kernels")
 }
 
 /// Checks the file that the arguments name, and writes what was found.
@@ -114,7 +114,7 @@ struct Kernel<'a> {
     shared_and_local: Option<(u64, u64)>,
     /// Registers that are used and that nothing writes.
     never_written: Vec<String>,
-    /// Why the simulator does not run it.
+    /// Why the simulator does not support it.
     refused: Option<String>,
 }
 
@@ -191,10 +191,10 @@ impl Kernel<'_> {
                 .max_cluster_blocks
                 .map(|blocks| format!("clusters of at most {}", counted(blocks.into(), "block"))),
             self.function.explicit_cluster.then(|| "launched in clusters".to_owned()),
-            self.function.grid_in_clusters.then(|| "its grid counts clusters".to_owned()),
+            self.function.grid_in_clusters.then(|| "its grid is counted in clusters".to_owned()),
             self.function
                 .max_registers
-                .map(|registers| format!("at most {} a thread", counted(registers.into(), "register"))),
+                .map(|registers| format!("at most {} per thread", counted(registers.into(), "register"))),
         ];
         bounds.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -232,7 +232,7 @@ impl Kernel<'_> {
         let mut facts = vec![counted(self.instructions() as u64, "instruction")];
         if let Some((shared, local)) = self.shared_and_local {
             facts.extend((shared > 0).then(|| format!("{} of shared memory", counted(shared, "byte"))));
-            facts.extend((local > 0).then(|| format!("{} of local memory a thread", counted(local, "byte"))));
+            facts.extend((local > 0).then(|| format!("{} of local memory per thread", counted(local, "byte"))));
         }
         facts.extend(Some(self.bounds()).filter(|bounds| !bounds.is_empty()));
         let symbol = &self.function.name;
@@ -246,18 +246,18 @@ impl Kernel<'_> {
             let size = counted(parameter.size.unwrap_or(0), "byte");
             let slice_at = |first: usize| self.parameters.get(first..first + 2).is_some_and(may_be_slice);
             let hint = match index {
-                _ if may_be_tensor_map(parameter) => " (a tensor map, perhaps)".to_owned(),
-                _ if slice_at(index) => format!(" (a slice's address, perhaps, with its length in {})", index + 1),
+                _ if may_be_tensor_map(parameter) => " (perhaps a tensor map)".to_owned(),
+                _ if slice_at(index) => format!(" (perhaps a slice's address, with its length in {})", index + 1),
                 1.. if slice_at(index - 1) => " (its length)".to_owned(),
                 _ => String::new(),
             };
             text += &format!("  {index}: {ty:width$}  {size}, align {}  {}{hint}\n", parameter.align, parameter.name);
         }
         if !self.never_written.is_empty() {
-            text += &format!("  used, and written by nothing: {}\n", self.never_written.join(", "));
+            text += &format!("  used but never written: {}\n", self.never_written.join(", "));
         }
         if let Some(refused) = &self.refused {
-            text += &format!("  not on the simulator: {}\n", printable(refused));
+            text += &format!("  not supported by the simulator: {}\n", printable(refused));
         }
         text
     }
@@ -354,7 +354,7 @@ mod tests {
             text,
             "k.ptx: valid PTX 7.8 for sm_75, 1 kernel\n\n\
              k: 3 instructions, 1024 bytes of shared memory, blocks of at most 128 threads, 2 blocks a multiprocessor, at most 48 \
-             registers a thread\n  \
+             registers per thread\n  \
              0: u64     8 bytes, align 8  a\n  \
              1: b8[24]  24 bytes, align 8  s\n  \
              2: f32     4 bytes, align 4  x\n"
@@ -378,7 +378,7 @@ mod tests {
             text.lines().nth(2).unwrap_or_default().to_owned()
         };
         let all = bounds(".reqntid 64 .reqnctapercluster 2, 2 .blocksareclusters");
-        assert!(all.contains(", clusters of 2 x 2 x 1 blocks, its grid counts clusters, "), "{all}");
+        assert!(all.contains(", clusters of 2 x 2 x 1 blocks, its grid is counted in clusters, "), "{all}");
         let some = bounds(".maxclusterrank 8 .explicitcluster");
         assert!(some.contains(", clusters of at most 8 blocks, launched in clusters, "), "{some}");
     }
@@ -414,7 +414,7 @@ mod tests {
         let text = KERNEL.replace("%rd<2>", "%rd<3>").replace("st.shared.b64 [tile], %rd1;", used);
         let (table, error) = written(&text, Format::Table);
         assert_eq!(error, None);
-        assert!(table.ends_with("\n  used, and written by nothing: %rd0\n"), "{table}");
+        assert!(table.ends_with("\n  used but never written: %rd0\n"), "{table}");
         let json: Value = serde_json::from_str(&written(&text, Format::Json).0).unwrap();
         assert_eq!(json["kernels"][0]["never_written"], json!(["%rd0"]));
     }

@@ -1,4 +1,4 @@
-//! What a device must be able to do. [`super::Device`] and the buffers are built on this; labs never see it.
+//! What a device must provide. [`super::Device`] and the buffers are built on this; labs never see it.
 
 use std::rc::Rc;
 
@@ -66,7 +66,7 @@ pub(super) trait Backend {
     /// How many blocks of such a launch are resident at once on a multiprocessor. `None` on the simulator.
     fn resident_blocks(&self, kernel: &str, config: &LaunchConfig) -> Result<Option<u32>>;
 
-    /// What the last launch that came to its end did, line by line. `None` on a GPU, which counts nothing.
+    /// What the last launch that completed did, line by line. `None` on a GPU, which counts nothing.
     fn last_report(&self) -> Option<Rc<Report>>;
 
     /// What kernels have allocated and not freed. A GPU does not say.

@@ -35,7 +35,7 @@ impl Drop for Allocation {
     }
 }
 
-/// Elements one behind the other in a device's memory.
+/// Elements one after the other in a device's memory.
 pub struct Buffer<T> {
     allocation: Allocation,
     length: usize,
@@ -177,7 +177,7 @@ impl<T: Pod> PitchedBuffer<T> {
         self.pitch_bytes
     }
 
-    /// Copies `rows` x `columns` elements, which lie row behind row, to the device: a 2D copy. The padding stays as it is.
+    /// Copies `rows` x `columns` elements, which lie row by row, to the device: a 2D copy. The padding stays as it is.
     ///
     /// # Panics
     ///
@@ -195,7 +195,7 @@ impl<T: Pod> PitchedBuffer<T> {
         )
     }
 
-    /// Copies the elements from the device, row behind row without the padding, after all launches: a 2D copy.
+    /// Copies the elements from the device, row by row without the padding, after all launches: a 2D copy.
     pub fn read(&self) -> Result<Vec<T>> {
         let mut data = parallel::zeros(self.rows * self.columns);
         if data.is_empty() {

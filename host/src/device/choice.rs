@@ -1,4 +1,4 @@
-//! Which device a user asks for.
+//! The choice of a device, as a flag.
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,7 +35,7 @@ impl FromStr for DeviceChoice {
             }
             .ok_or_else(|| {
                 format!(
-                    "there is no device '{text}'; give auto, gpu, gpu:N (N from 0), sim or sim:MODEL, where MODEL is one of {}",
+                    "unknown device '{text}'; give auto, gpu, gpu:N (N from 0), sim or sim:MODEL, where MODEL is one of {}",
                     models()
                 )
             }),
@@ -46,10 +46,10 @@ impl FromStr for DeviceChoice {
 /// What `sim:` takes.
 pub(crate) fn models() -> String {
     let names: Vec<_> = Model::all().iter().map(|model| model.name).collect();
-    format!("{}, with :ca or :cg behind it for loads that go through L1 or past it", names.join(", "))
+    format!("{}, with :ca or :cg after it to send loads through L1 or past it", names.join(", "))
 }
 
-/// What comes behind `sim:`.
+/// What comes after `sim:`.
 fn modelled(text: &str) -> Option<DeviceChoice> {
     let (name, caching) = text.split_once(':').unwrap_or((text, ""));
     let caching = match caching {
@@ -112,7 +112,7 @@ mod tests {
             "gpu:99999999999",
         ] {
             let error = text.parse::<DeviceChoice>().unwrap_err();
-            assert!(error.starts_with("there is no device"), "{error}");
+            assert!(error.starts_with("unknown device"), "{error}");
         }
     }
 }

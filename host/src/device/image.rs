@@ -78,15 +78,15 @@ impl Signatures {
     pub fn check(&self, kernel: &str, arguments: &Arguments) -> Result<()> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let Some(sizes) = self.0.get(kernel) else {
-            return refuse("is not in the PTX that was loaded".to_owned());
+            return refuse("is not in the loaded PTX".to_owned());
         };
         if arguments.len() != sizes.len() {
-            return refuse(format!("takes {} parameters, and {} arguments were given", sizes.len(), arguments.len()));
+            return refuse(format!("takes {} parameters, but {} arguments were given", sizes.len(), arguments.len()));
         }
         for (index, (given, &size)) in arguments.iter().zip(sizes).enumerate() {
             if given.len() as u64 != size {
                 return refuse(format!(
-                    "has {size} bytes in parameter {index}, and the argument has {}; the PTX was made of other kernels",
+                    "has {size} bytes in parameter {index}, but the argument has {}; the PTX was compiled from different kernels",
                     given.len()
                 ));
             }
@@ -131,7 +131,7 @@ impl Image {
         let target =
             directive(&text, ".target").ok_or_else(|| wrong("is not PTX: it has no .target directive"))?.to_owned();
         let capability =
-            ComputeCapability::of_target(&target).ok_or_else(|| wrong("its .target is none of an NVIDIA GPU"))?;
+            ComputeCapability::of_target(&target).ok_or_else(|| wrong("its .target does not name an NVIDIA GPU"))?;
         Ok(Self { name, target, capability, version, text })
     }
 }
@@ -174,7 +174,7 @@ mod tests {
         let error = |text| image(text).unwrap_err().to_string();
         assert_eq!(error("int main()"), "test.ptx: is not PTX: it has no .version directive");
         assert_eq!(error(".version 8.0\n"), "test.ptx: is not PTX: it has no .target directive");
-        assert_eq!(error(".version 8.0\n.target texmode_unified"), "test.ptx: its .target is none of an NVIDIA GPU");
+        assert_eq!(error(".version 8.0\n.target texmode_unified"), "test.ptx: its .target does not name an NVIDIA GPU");
     }
 
     #[test]
@@ -190,11 +190,11 @@ mod tests {
             signatures.check(kernel, &arguments).map_err(|error| error.to_string())
         };
         assert_eq!(check("k", &[8, 4]), Ok(()));
-        assert_eq!(check("l", &[8, 4]), Err("kernel l: is not in the PTX that was loaded".into()));
-        assert_eq!(check("k", &[8]), Err("kernel k: takes 2 parameters, and 1 arguments were given".into()));
+        assert_eq!(check("l", &[8, 4]), Err("kernel l: is not in the loaded PTX".into()));
+        assert_eq!(check("k", &[8]), Err("kernel k: takes 2 parameters, but 1 arguments were given".into()));
         assert_eq!(
             check("k", &[8, 8]),
-            Err("kernel k: has 4 bytes in parameter 1, and the argument has 8; the PTX was made of other kernels"
+            Err("kernel k: has 4 bytes in parameter 1, but the argument has 8; the PTX was compiled from different kernels"
                 .into())
         );
     }

@@ -1,4 +1,4 @@
-//! How a kernel is launched: its grid and block, and what it asks of the cache.
+//! The configuration of a launch: its grid and block, and its preferences for the cache.
 
 use cuda_std::launch::LaunchBounds;
 use simt::{Checks, LoadCaching};
@@ -25,7 +25,7 @@ pub enum CacheConfig {
     Shared,
     /// More L1 cache.
     L1,
-    /// As much of one as of the other.
+    /// Both equally.
     Equal,
 }
 
@@ -107,12 +107,12 @@ impl LaunchConfig {
                 return refuse(format!("{what} of {} has no threads", list(extents)));
             }
             if extents.iter().zip(limits).any(|(&extent, limit)| extent > limit) {
-                return refuse(format!("{what} of {} is beyond the limit of {}", list(extents), list(limits)));
+                return refuse(format!("{what} of {} exceeds the limit of {}", list(extents), list(limits)));
             }
         }
         if threads > u64::from(most) {
             return refuse(format!(
-                "a block of {} has {threads} threads, and at most {most} are allowed",
+                "a block of {} has {threads} threads, but at most {most} are allowed",
                 list(self.block)
             ));
         }
@@ -128,7 +128,7 @@ impl LaunchConfig {
         if let Some(percent) = self.carveout
             && percent > 100
         {
-            return refuse(format!("a carveout of {percent}% is more than everything"));
+            return refuse(format!("a carveout of {percent}% is more than 100%"));
         }
         Ok(())
     }
@@ -139,20 +139,20 @@ impl LaunchConfig {
         let blocks = cluster.iter().fold(1_u64, |all, &extent| all.saturating_mul(extent.into()));
         if blocks == 0 || blocks > MOST_BLOCKS_OF_A_CLUSTER {
             return Err(format!(
-                "a cluster of {} has {blocks} blocks, and 1 to {MOST_BLOCKS_OF_A_CLUSTER} are allowed",
+                "a cluster of {} has {blocks} blocks, but 1 to {MOST_BLOCKS_OF_A_CLUSTER} are allowed",
                 list(cluster)
             ));
         }
         if self.grid.iter().zip(cluster).any(|(blocks, of_cluster)| !blocks.is_multiple_of(of_cluster)) {
             return Err(format!(
-                "a grid of {} blocks cannot be parted into clusters of {}",
+                "a grid of {} blocks cannot be divided into clusters of {}",
                 list(self.grid),
                 list(cluster)
             ));
         }
         if device.is_gpu() && device.compute_capability < FIRST_WITH_CLUSTERS {
             return Err(format!(
-                "clusters need a GPU of compute capability {FIRST_WITH_CLUSTERS}, and {} has {}",
+                "clusters need a GPU of compute capability {FIRST_WITH_CLUSTERS} or later, but {} has {}",
                 device.name, device.compute_capability
             ));
         }
@@ -190,20 +190,20 @@ mod tests {
         assert_eq!(problem(LaunchConfig::new([1, 0, 1], one), None), "kernel k: a grid of 1 x 0 x 1 has no threads");
         assert_eq!(
             problem(LaunchConfig::new([1, 65_536, 1], one), None),
-            "kernel k: a grid of 1 x 65536 x 1 is beyond the limit of 2147483647 x 65535 x 65535"
+            "kernel k: a grid of 1 x 65536 x 1 exceeds the limit of 2147483647 x 65535 x 65535"
         );
         assert_eq!(
             problem(LaunchConfig::new(one, [1, 1, 65]), None),
-            "kernel k: a block of 1 x 1 x 65 is beyond the limit of 1024 x 1024 x 64"
+            "kernel k: a block of 1 x 1 x 65 exceeds the limit of 1024 x 1024 x 64"
         );
         assert_eq!(
             problem(LaunchConfig::new(one, [64, 32, 1]), None),
-            "kernel k: a block of 64 x 32 x 1 has 2048 threads, and at most 1024 are allowed"
+            "kernel k: a block of 64 x 32 x 1 has 2048 threads, but at most 1024 are allowed"
         );
         let bounds = LaunchBounds { threads: [16, 16, 1], minimum_blocks: 2 };
         assert_eq!(
             problem(LaunchConfig::new(one, [257, 1, 1]), Some(bounds)),
-            "kernel k: a block of 257 x 1 x 1 has 257 threads, and at most 256 are allowed"
+            "kernel k: a block of 257 x 1 x 1 has 257 threads, but at most 256 are allowed"
         );
         let large = LaunchConfig { dynamic_shared: (64 << 10) + 1, ..LaunchConfig::new(one, one) };
         assert_eq!(
@@ -211,6 +211,6 @@ mod tests {
             "kernel k: 65537 bytes of dynamic shared memory are more than the 65536 bytes that a block can have"
         );
         let carveout = LaunchConfig { carveout: Some(101), ..LaunchConfig::new(one, one) };
-        assert_eq!(problem(carveout, None), "kernel k: a carveout of 101% is more than everything");
+        assert_eq!(problem(carveout, None), "kernel k: a carveout of 101% is more than 100%");
     }
 }

@@ -1,4 +1,4 @@
-//! A matrix on a device that is linear or pitched, as the user likes: kernels that take a pitch cannot tell.
+//! A matrix on a device that is linear or pitched, as the user likes: kernels that take a pitch see no difference.
 
 use bytemuck::Pod;
 use cuda_std::launch::{Argument, Arguments, Pointer, PointerMut, Slice, SliceMut};
@@ -8,7 +8,7 @@ use crate::error::Result;
 
 /// A matrix in a device's memory, row by row.
 pub enum Matrix<T> {
-    /// Each row directly behind the one before.
+    /// Each row directly after the one before.
     Linear {
         /// The elements.
         buffer: Buffer<T>,
@@ -28,7 +28,7 @@ impl<T: Pod> Matrix<T> {
         }
     }
 
-    /// Copies the elements, which lie row behind row, to the device.
+    /// Copies the elements, which lie row by row, to the device.
     ///
     /// # Panics
     ///
@@ -40,7 +40,7 @@ impl<T: Pod> Matrix<T> {
         }
     }
 
-    /// Copies the elements from the device, row behind row, after all launches.
+    /// Copies the elements from the device, row by row, after all launches.
     pub fn read(&self) -> Result<Vec<T>> {
         match self {
             Self::Linear { buffer, .. } => buffer.read(),

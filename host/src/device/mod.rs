@@ -86,12 +86,12 @@ impl Options {
 
 /// A device with the kernels loaded. Clones are the same device.
 ///
-/// A GPU works on what it is told in order, while the host goes on: see [`Device::synchronize`].
+/// A GPU does its work in order, while the host continues: see [`Device::synchronize`].
 #[derive(Clone)]
 pub struct Device {
     backend: Rc<dyn Backend>,
     signatures: Rc<image::Signatures>,
-    /// What is to be said of the choice, once.
+    /// Notes on the choice of the device, shown once.
     notes: Rc<Cell<Vec<String>>>,
     options: Options,
 }
@@ -101,7 +101,7 @@ pub struct Device {
 /// # Errors
 ///
 /// For a GPU: [`Error::NoGpu`], [`Error::NoSuchGpu`], [`Error::DeviceTooOld`], [`Error::DriverTooOld`], [`Error::Driver`]. For
-/// any device: [`Error::Ptx`] when it refuses the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
+/// any device: [`Error::Ptx`] when it rejects the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let images = image::Images::new(options.ptx.as_ref())?;
     let device = |backend: Rc<dyn Backend>, module: &ptx::Module, fallback: Option<Error>| Device {
@@ -183,8 +183,8 @@ impl Device {
         self.backend.properties()
     }
 
-    /// What a user should know of the choice: why it is the simulator, that the kernels' PTX is stale. Each is given once, however
-    /// many labs run: whoever asks first gets them.
+    /// What a user should know about the choice: why it is the simulator, that the kernels' PTX is stale. The first call returns them, later
+    /// ones nothing, so each is shown once however many labs run.
     pub fn take_notes(&self) -> Vec<String> {
         self.notes.take()
     }

@@ -87,7 +87,7 @@ pub struct Properties {
     pub texture_pitch_alignment: u64,
     /// The newest CUDA version that the driver supports, such as `13.0`.
     pub cuda_version: Option<String>,
-    /// The driver's own version, such as `580.95.05`, where the system tells it.
+    /// The driver's own version, such as `580.95.05`, where the system reports it.
     pub driver: Option<String>,
     /// The sizes that shared memory can have on a multiprocessor, in bytes: what is left is L1 cache, from compute capability 7.0 on
     /// and on 2.x and 3.x.
@@ -125,7 +125,7 @@ impl Properties {
             shared_per_multiprocessor: None,
             max_threads_per_block: 1024,
             max_threads_per_multiprocessor: None,
-            // As an H200's driver has it.
+            // As an H200's driver reports it.
             pitch_alignment: 512,
             texture_alignment: 512,
             texture_pitch_alignment: 32,

@@ -1,6 +1,6 @@
 //! A PTX text that a user names: a file, a pipe, or `-` for the standard input.
 //!
-//! The text is read once, when it is first asked for, and kept: a pipe cannot be read twice, and one run asks several times
+//! The text is read once, when it is first needed, and kept: a pipe cannot be read twice, and one run asks several times
 //! (for the kernels' signatures, for the GPU, for the simulator beside it).
 
 use std::fmt;
@@ -67,7 +67,7 @@ impl PtxFile {
     ///
     /// # Errors
     ///
-    /// As [`PtxFile::text`], and [`Error::Ptx`] with the first complaint when it is refused.
+    /// As [`PtxFile::text`], and [`Error::Ptx`] with the first error when it is rejected.
     pub fn module(&self) -> Result<ptx::Module> {
         Image::from_file(self)?.parse()
     }
@@ -114,7 +114,7 @@ impl PtxFile {
             if new.is_empty() {
                 return Ok(bytes);
             }
-            // What is no text may have no end.
+            // A file that is not text may never end.
             if new.contains(&0) {
                 return Err(self.error("is not PTX: it contains a zero byte"));
             }

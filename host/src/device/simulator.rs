@@ -24,7 +24,7 @@ use crate::progress::Progress;
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
 /// Warp instructions after which a launch is taken for endless: enough for a few warps that work for long, and more for each
-/// warp that there is, so that an endless launch of a lab's default size is told within a minute or two.
+/// warp that there is, so that an endless launch of a lab's default size is reported within a minute or two.
 fn step_limit(config: &LaunchConfig) -> u64 {
     let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let warps = count(config.grid).saturating_mul(count(config.block).div_ceil(32));
@@ -48,15 +48,15 @@ fn with_shown_names(trap: &Trap) -> Trap {
     Trap { kernel: shown(&trap.kernel), function: shown(&trap.function), ..trap.clone() }
 }
 
-/// What helps blocks that wait for each other, as the end of a message.
+/// Advice on blocks that wait for each other, to end a message with.
 fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
     match kind {
         TrapKind::NotCooperative => "; give --cooperative",
-        TrapKind::NobodyGetsOn { not_begun: 1.., .. } if config.checks.any() => {
-            "; under checks blocks run one after the other: give --cooperative, which runs them side by side, or --check none"
+        TrapKind::NoProgress { not_begun: 1.., .. } if config.checks.any() => {
+            "; with checks, blocks run one after another: give --cooperative, which runs them side by side, or --check none"
         }
-        TrapKind::NobodyGetsOn { not_begun: 1.., .. } => {
-            "; what they wait for may be theirs to write: launch fewer blocks"
+        TrapKind::NoProgress { not_begun: 1.., .. } => {
+            "; blocks that have not begun may have to write it: launch fewer blocks"
         }
         _ => "",
     }
@@ -268,7 +268,7 @@ impl Backend for Simulator {
             cluster: config.cluster,
             cooperative: config.cooperative,
             dynamic_shared: config.dynamic_shared,
-            // Whoever asks for dynamic shared memory opts in, as on a GPU.
+            // A launch with dynamic shared memory opts in, as on a GPU.
             shared_limit: if config.dynamic_shared > 0 {
                 self.properties.shared_per_block_opt_in as u32
             } else {
@@ -291,7 +291,7 @@ impl Backend for Simulator {
         };
         if self.placed.is_some() && config.checks.any() {
             crate::memory::check_host(
-                "a copy of the device's memory, for checks on a model,",
+                "copying the device's memory for checks on a model",
                 self.memory.borrow().used(),
             )?;
         }
@@ -300,9 +300,9 @@ impl Backend for Simulator {
                 let mut fault = one_line(&with_shown_names(&trap).to_string());
                 fault += waiting_advice(&trap.kind, config);
                 if launch.model.is_some() && config.checks.any() && matches!(trap.kind, TrapKind::StepLimit { .. }) {
-                    // The model alone might have come to an end.
-                    fault += "; under checks blocks run one after the other, and one that waits for a later one never ends: give \
-                              --check none";
+                    // The model alone might have ended.
+                    fault += "; with checks, blocks run one after another, and one that waits for a later one never ends: give --check \
+                              none";
                 }
                 Error::Fault { kernel: kernel.to_owned(), fault, trap: Some(trap) }
             }

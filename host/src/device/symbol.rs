@@ -57,10 +57,10 @@ impl Device {
     pub fn variable_bytes(&self, name: &str, bytes: u64) -> Result<VariableBytes> {
         let wrong = |problem: String| Error::Symbol { symbol: name.to_owned(), problem };
         let found = self.backend.symbol(name)?;
-        let (address, there) = found.ok_or_else(|| wrong("is not in the PTX that was loaded".to_owned()))?;
+        let (address, there) = found.ok_or_else(|| wrong("is not in the loaded PTX".to_owned()))?;
         if there != bytes {
             return Err(wrong(format!(
-                "has {there} bytes in the PTX that was loaded, and {bytes} are expected; the PTX was made of other kernels"
+                "has {there} bytes in the loaded PTX, but {bytes} are expected; the PTX was compiled from different kernels"
             )));
         }
         Ok(VariableBytes { backend: Rc::clone(&self.backend), address, bytes })

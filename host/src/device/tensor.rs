@@ -25,7 +25,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Tensor`] for a map that cannot be, [`crate::Error::Driver`] where the driver makes none.
+    /// [`crate::Error::Tensor`] for an invalid map, [`crate::Error::Driver`] where the driver makes none.
     pub fn tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]> {
         map.check()?;
         self.backend.encode_tensor_map(map)

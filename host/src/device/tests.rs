@@ -1,4 +1,4 @@
-//! The interface on the simulator: what is left of a device when nothing but memory and launches is asked of it.
+//! Tests of the device interface, on the simulator.
 
 use cuda_std::launch::{Argument, Arguments, Pointer, Slice};
 
@@ -92,7 +92,7 @@ fn a_kernel_without_a_handle_is_launched_by_its_name() {
     arguments.push_pointer(c.address());
     let config = LaunchConfig::linear(10, 32);
     let error = device.launch_untyped("offset_read", &config, &arguments).err().unwrap();
-    assert_eq!(error.to_string(), "kernel offset_read: takes 6 parameters, and 5 arguments were given");
+    assert_eq!(error.to_string(), "kernel offset_read: takes 6 parameters, but 5 arguments were given");
     arguments.push_bytes(&0_u64.to_le_bytes(), 8);
     device.launch_untyped("offset_read", &config, &arguments).unwrap();
     assert_eq!(c.read().unwrap(), [4.0; 10]);

@@ -85,7 +85,7 @@ pub struct Texture<'a> {
     source: PhantomData<&'a ()>,
 }
 
-/// A texture that keeps what it reads: for whoever stores both.
+/// A texture that owns what it reads.
 pub struct OwnedTexture {
     // Dropped in this order: the texture before what it reads.
     texture: Texture<'static>,

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// What the kernel did that it must not do, and where, as far as the device knows. A GPU knows the kernel alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fault {
-    /// What it is, in a word that programs can compare.
+    /// Its kind, as a word that programs can compare.
     pub kind: &'static str,
     /// The check that found it: `memory`, `init`, `race`, `sync` or `undefined`; `None` if it stopped the kernel.
     pub check: Option<&'static str>,
@@ -72,7 +72,7 @@ fn place(source: &[SourcePosition], module: &str, ptx_line: u32) -> (String, u32
 }
 
 impl Fault {
-    /// The fault that an error tells of, if it tells of one.
+    /// The fault that an error reports, if it reports one.
     pub fn of(error: &Error) -> Option<Self> {
         let Error::Fault { kernel, fault, trap } = error else {
             return None;
@@ -151,7 +151,7 @@ fn kind_of(kind: &TrapKind) -> &'static str {
         TrapKind::Texture(_) => "texture",
         TrapKind::TrapInstruction => "trap",
         TrapKind::NotCooperative => "not_cooperative",
-        TrapKind::NobodyGetsOn { .. } => "nobody_gets_on",
+        TrapKind::NoProgress { .. } => "no_progress",
         TrapKind::Assertion { .. } => "assertion",
         TrapKind::Breakpoint => "breakpoint",
         TrapKind::StepLimit { .. } => "step_limit",

@@ -1,4 +1,4 @@
-//! What the simulator's sanitizer finds: the flag that asks for it, and the faults as people and as programs read them.
+//! The simulator's sanitizer in the host program: the flag that enables it, and its findings as text and as JSON.
 
 mod fault;
 mod text;
@@ -16,9 +16,9 @@ pub use fault::Fault;
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct CheckFlags {
-    /// On the simulator: look for faults of these kinds, with commas: memory, init, race, sync, undefined; or all, none. strict, which is not in
-    /// all, adds what a GPU runs but often is a mistake: barriers that go on without exited threads, volatile accesses in place of barriers
-    /// [default: all for run; none for the labs, whose own kernels have been checked]
+    /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync, undefined, or all, or none. strict,
+    /// which all does not include, adds what a GPU runs but is often a mistake: barriers that proceed without exited threads, volatile
+    /// accesses in place of barriers [default: all for run; none for the labs, whose own kernels have been checked]
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
 }
@@ -29,15 +29,15 @@ impl CheckFlags {
         self.check.unwrap_or(default)
     }
 
-    /// Whether there is a simulator that checks: the device itself, or one alongside.
+    /// Checks that there is a simulator to run the checks: the device itself, or one beside it.
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] when there is none, and checks are asked for.
+    /// [`Error::Flag`] when there is none, but checks are requested.
     pub fn check_simulated(self, simulated: bool) -> Result<()> {
         match simulated || !self.or(Checks::NONE).any() {
             true => Ok(()),
-            false => Err(Error::flag("--check", "a GPU does not check; give --device sim, or --counters, too")),
+            false => Err(Error::flag("--check", "only the simulator runs checks; give --device sim or --counters")),
         }
     }
 }
@@ -52,17 +52,17 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Those of a launch.
+    /// The findings of a launch.
     pub fn of(report: &Report) -> Self {
         Self { list: report.findings().to_vec(), beyond: report.findings_beyond() }
     }
 
-    /// Those of a launch before it was stopped.
+    /// The findings of a launch before it was stopped.
     pub fn before(trap: Option<&Trap>) -> Self {
         Self { list: trap.map(|trap| trap.findings.clone()).unwrap_or_default(), beyond: 0 }
     }
 
-    /// Those of several launches: what a kernel did in more than one of them is one.
+    /// The findings of several launches: a fault of a kernel in more than one of them counts once.
     pub fn of_all<'a>(launches: impl Iterator<Item = &'a Self>) -> Self {
         let mut all = Self::default();
         launches.for_each(|findings| all.add(findings));
@@ -83,12 +83,12 @@ impl Findings {
     /// Shows them on the standard error: the standard output is for results. JSON has them already.
     pub fn tell(&self, format: Format) {
         if format != Format::Json {
-            // If there is no standard error, there is nobody to tell.
+            // Without a standard error there is nowhere to write this.
             let _ = std::io::stderr().write_all(text::of(self).as_bytes());
         }
     }
 
-    /// As the JSON has them.
+    /// The findings for the JSON.
     pub fn faults(&self) -> Vec<Fault> {
         self.list.iter().map(Fault::found).collect()
     }

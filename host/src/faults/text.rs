@@ -1,4 +1,4 @@
-//! Findings as people read them: what, where with the line of the source, who else, how often.
+//! Findings as text: what happened, where, with the source line, the other party, and how often.
 
 use std::fmt::Write;
 

@@ -30,10 +30,10 @@ const MOST_ELEMENTS: u64 = 1 << 31;
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Load with each pattern
-    #[arg(long, help_heading = "Variants (both if none is named)")]
+    #[arg(long, help_heading = "Variants (default: both)")]
     pub loads: bool,
     /// Store with each pattern
-    #[arg(long, help_heading = "Variants (both if none is named)")]
+    #[arg(long, help_heading = "Variants (default: both)")]
     pub stores: bool,
 
     /// Threads, one access each [default: 4194304 on a GPU, 1024 on the simulator]
@@ -56,7 +56,7 @@ pub struct ModelChoice(&'static Model, LoadCaching);
 fn model(text: &str) -> std::result::Result<ModelChoice, String> {
     match format!("sim:{text}").parse() {
         Ok(DeviceChoice::Model(model, caching)) => Ok(ModelChoice(model, caching)),
-        _ => Err(format!("there is no model '{text}'; give some of {}", device::models_named())),
+        _ => Err(format!("unknown model '{text}'; give some of {}", device::models_named())),
     }
 }
 
@@ -126,7 +126,7 @@ impl Lab for Access {
         let last = tasks.iter().map(|(_, task)| task.last(threads)).max().unwrap_or(0);
         if last >= MOST_ELEMENTS {
             let problem = format!(
-                "{threads} threads with these strides need {} elements, and {MOST_ELEMENTS} are the most",
+                "{threads} threads with these strides need {} elements, more than the limit of {MOST_ELEMENTS}",
                 last + 1
             );
             return Err(Error::flag("--stride", problem));
@@ -175,8 +175,8 @@ impl Lab for Access {
         let (timed, counted) = (device.properties().is_gpu(), !device.properties().is_gpu() || self.counted);
         let shown = match (timed, counted) {
             (true, false) => "GB/s",
-            (true, true) => "GB/s, transactions of a warp, and how much of their bytes was asked for",
-            _ => "transactions of a warp, and how much of their bytes was asked for",
+            (true, true) => "GB/s, transactions of a warp, and the share of their bytes that was requested",
+            _ => "transactions of a warp, and the share of their bytes that was requested",
         };
         let grid = |group: &str, cell| Grid {
             title: format!("{group}: {shown}"),
@@ -266,7 +266,7 @@ fn tasks(options: &Options, threads: u32) -> Vec<(String, Task)> {
     tasks
 }
 
-/// Transactions of a request and the part of their bytes that was asked for: on a model as it makes them, else in sectors. On a
+/// Transactions of a request and the part of their bytes that was requested: on a model as it makes them, else in sectors. On a
 /// GPU without counters, GB/s.
 fn cell(variant: &VariantReport, sectors: &MemoryCounters, modelled: Option<TransactionCounters>) -> Option<Cell> {
     let (transactions, used) = match modelled {

@@ -89,7 +89,7 @@ const PATTERNS: [Pattern; 19] = [
 fn pattern(text: &str) -> std::result::Result<Pattern, String> {
     PATTERNS.into_iter().find(|pattern| pattern.name == text).ok_or_else(|| {
         let names: Vec<_> = PATTERNS.iter().map(|pattern| pattern.name).collect();
-        format!("there is no pattern '{text}'; give some of {}", names.join(", "))
+        format!("unknown pattern '{text}'; give some of {}", names.join(", "))
     })
 }
 

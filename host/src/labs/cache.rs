@@ -28,16 +28,16 @@ const BLOCK: u32 = 256;
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Each cache operator of loads, on each pattern
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub operators: bool,
     /// Preferences for L1 or shared memory, of the context and of the kernel
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub configurations: bool,
-    /// The part of the memory that is shared memory
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    /// The share of L1's memory that is shared memory
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub carveouts: bool,
     /// Loads compiled to go through L1 or past it (-dlcm), with little and with much of it
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub compiled: bool,
 
     /// Threads [default: 8388608 on a GPU, 8192 on the simulator]

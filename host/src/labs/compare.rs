@@ -1,7 +1,7 @@
-//! Comparison of a lab's result with its reference: exactly where a device has no choice, and as near as f32 arithmetic must be
-//! where the order of sums is free.
+//! Comparison of a lab's result with its reference: exact where a device has no choice, and within the error of f32
+//! arithmetic where the order of a sum is free.
 //!
-//! How near that is follows from the number of terms and is part of the report, so that "right" means something. The
+//! The allowed error follows from the number of terms and is part of the report, so that "right" is well defined. The
 //! comparisons are those of the crate `approx`.
 
 use std::ops::Range;
@@ -12,12 +12,12 @@ use bytemuck::Pod;
 use crate::parallel;
 use crate::report::{Check, Mismatch, Tolerance, Tolerated};
 
-/// The shape of a result, whose elements lie row behind row.
+/// The shape of a result, whose elements lie row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One number.
     Scalar,
-    /// So many.
+    /// The number of elements.
     Vector(usize),
     /// Rows of so many.
     Matrix {

@@ -26,22 +26,22 @@ const ROOM: Room = Room { what: "an array", on_device: 3, on_host: 3 };
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// A polynomial: all lanes read the same coefficient
-    #[arg(long, help_heading = "Tasks (all of them if none is named)")]
+    #[arg(long, help_heading = "Tasks (default: all)")]
     pub polynomial: bool,
     /// A gamma correction: all lanes read the same two parameters
-    #[arg(long, help_heading = "Tasks (all of them if none is named)")]
+    #[arg(long, help_heading = "Tasks (default: all)")]
     pub gamma: bool,
     /// A table of 256 entries: each lane reads an entry of its own
-    #[arg(long, help_heading = "Tasks (all of them if none is named)")]
+    #[arg(long, help_heading = "Tasks (default: all)")]
     pub lookup: bool,
     /// Set a constant and read it back, synchronously and on a stream
-    #[arg(long, help_heading = "Tasks (all of them if none is named)")]
+    #[arg(long, help_heading = "Tasks (default: all)")]
     pub set: bool,
-    /// What is read lies in constant memory
-    #[arg(long, help_heading = "Memories (both if none is named)")]
+    /// Read from constant memory
+    #[arg(long, help_heading = "Memories (default: both)")]
     pub constant: bool,
-    /// What is read lies in global memory
-    #[arg(long, help_heading = "Memories (both if none is named)")]
+    /// Read from global memory
+    #[arg(long, help_heading = "Memories (default: both)")]
     pub global: bool,
 
     /// What the polynomial and the gamma correction are computed of: numbers from 0 to 1.

@@ -26,25 +26,25 @@ const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_h
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Add up in global memory
-    #[arg(long, help_heading = "Memories (all of them if none is named)")]
+    #[arg(long, help_heading = "Memories (default: all)")]
     pub global: bool,
     /// Add up in shared memory
-    #[arg(long, help_heading = "Memories (all of them if none is named)")]
+    #[arg(long, help_heading = "Memories (default: all)")]
     pub shared: bool,
-    /// Many pairs a thread, then shuffles
-    #[arg(long, help_heading = "Memories (all of them if none is named)")]
+    /// Many pairs per thread, then shuffles
+    #[arg(long, help_heading = "Memories (default: all)")]
     pub best: bool,
-    /// The second vector directly behind the first, in one allocation
-    #[arg(long, help_heading = "Places (both if none is named)")]
+    /// The second vector directly after the first, in one allocation
+    #[arg(long, help_heading = "Places (default: both)")]
     pub linear: bool,
     /// Each vector at the start of an allocation
-    #[arg(long, help_heading = "Places (both if none is named)")]
+    #[arg(long, help_heading = "Places (default: both)")]
     pub aligned: bool,
 
     /// The first vector.
     #[command(flatten)]
     pub a: VectorFlags,
-    /// Take the second vector from this NumPy file; without it, it is random
+    /// Take the second vector from this NumPy file instead of a random one
     #[arg(long, value_name = "B.npy", requires = "input")]
     pub input_b: Option<PathBuf>,
     /// Threads of a block: a power of two from 32 to 1024
@@ -77,7 +77,7 @@ pub struct Dot {
 pub struct Data {
     a: Buffer<f32>,
     b: Buffer<f32>,
-    /// Both, one behind the other.
+    /// Both, one after the other.
     both: Buffer<f32>,
     scratch: Buffer<f32>,
     sums: Buffer<f32>,

@@ -27,7 +27,7 @@ use crate::timing::Timing;
 /// # Errors
 ///
 /// [`Error::Flag`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; those of the device after. A wrong result
-/// is no error, nor is a fault of a kernel: they are in the report.
+/// is not an error, nor is a fault of a kernel: they are in the report.
 pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) -> Result<LabReport> {
     let progress = &settings.progress;
     let name = L::NAME;
@@ -75,7 +75,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     Ok(report)
 }
 
-/// What is the same for all variants.
+/// The parts common to all variants.
 fn parameters<L: Lab>(lab: &L, settings: &Settings) -> Map<String, Value> {
     let mut parameters = match lab.parameters() {
         Value::Object(parameters) => parameters,
@@ -99,13 +99,13 @@ fn check_output<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) -> 
     results.dedup();
     let Some(first) = results.first() else {
         let names: Vec<_> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
-        let problem = format!("{} has no result to write; name another variant", names.join(", "));
+        let problem = format!("{} has no result to write; choose another variant", names.join(", "));
         return Err(Error::flag("--output", problem));
     };
     if let Some(second) = results.iter().find(|result| *result != first) {
         return Err(Error::flag(
             "--output",
-            format!("the variants have different results, such as {} and {}; name one", first.what, second.what),
+            format!("the variants have different results, such as {} and {}; choose one", first.what, second.what),
         ));
     }
     device.limits().check_output(&format!("{} for --output", first.what), first.bytes)
@@ -257,8 +257,8 @@ fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report
     Ok(())
 }
 
-/// Writes a result for `--output`, unless a fault cut the run short. A wrong one is written all the same, and a note says so: whoever
-/// looks for the mistake needs it, and nobody should take it for right.
+/// Writes a result for `--output`, unless a fault cut the run short. A wrong result is written, too, because it helps to find the mistake;
+/// a note says that it is wrong.
 fn save(values: Option<Box<dyn Values>>, report: &LabReport, settings: &Settings) -> Result<()> {
     let (Some(path), Some(values), None) = (&settings.output, values, &report.stopped) else { return Ok(()) };
     let path: &Path = path;

@@ -26,19 +26,19 @@ const MOST_ROWS: usize = 1 << 20;
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Tiles of 16 x 16: bank conflicts
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub tiled16: bool,
     /// Tiles of 16 x 17
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub padded16: bool,
     /// Tiles of 32 x 32: more bank conflicts
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub tiled32: bool,
     /// Tiles of 32 x 33
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub padded32: bool,
     /// Half of the tiles, each written twice
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
     /// The matrix A.

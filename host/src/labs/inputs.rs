@@ -1,4 +1,4 @@
-//! The inputs of labs: their flags, and what these give: a student's NumPy file, or seeded random numbers, if there is room.
+//! The inputs of labs: their flags, and the data: a NumPy file or seeded random numbers, if there is room.
 
 use std::path::{Path, PathBuf};
 
@@ -56,7 +56,7 @@ impl DefaultSize {
 /// What a lab needs room for, counted in arrays as large as its input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// What it does, as in "adding vectors".
+    /// The task, as in "adding vectors".
     pub what: &'static str,
     /// Arrays on the device.
     pub on_device: u64,
@@ -137,7 +137,7 @@ impl HostMatrix {
         let array = npy::read::<f32>(path, 2)?;
         let (rows, columns) = (array.shape[0], array.shape[1]);
         if rows.max(columns) > u32::MAX as usize {
-            return Err(Error::file(path, "is longer or wider than 4294967295, the most that the kernels take"));
+            return Err(Error::file(path, "has more than 4294967295 rows or columns, the limit of the kernels"));
         }
         Ok(Self { rows, columns, elements: array.data })
     }
@@ -223,7 +223,7 @@ pub(super) fn check_shape(path: &Path, found: &[usize], needed: &[usize], why: &
     };
     match found == needed {
         true => Ok(()),
-        false => Err(Error::file(path, format!("is {}, and {} is needed: {why}", list(found), list(needed)))),
+        false => Err(Error::file(path, format!("is {}, but {} is needed: {why}", list(found), list(needed)))),
     }
 }
 

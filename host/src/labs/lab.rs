@@ -1,4 +1,4 @@
-//! The seam that labs enter by: a lab is its flags, its data on a device, and a table of variants.
+//! The interface of labs: a lab is its flags, its data on a device, and a table of variants.
 //!
 //! ```text
 //! Lab::new   flags ──▶ inputs on the host              once
@@ -6,8 +6,7 @@
 //! Variant    launch(data) ──▶ outcome(data)            what the flow does with each row
 //! ```
 //!
-//! A lab says what there is to run and what is right. What happens to it (room, timing, counting, faults, reports) is
-//! [`super::flow`]'s.
+//! A lab defines what to run and what is right. [`super::flow`] does the rest: room, timing, counting, faults, reports.
 
 use std::ops::Range;
 use std::path::Path;
@@ -25,19 +24,19 @@ use crate::report::{Check, Fact, Grid, LabReport, Subject, Tolerance};
 
 /// A lab: one subcommand of `host`.
 pub trait Lab: Sized {
-    /// Its name: the subcommand, and what its kernels' names begin with.
+    /// Its name: the subcommand, and the prefix of its kernels' names.
     const NAME: &'static str;
-    /// What it shows, in a line.
+    /// Its subject, in a line.
     const ABOUT: &'static str;
-    /// Which counters its table shows, the most telling first. The other formats have all of them.
+    /// Which counters its table shows, the most important first. The other formats have all of them.
     const SUBJECTS: &'static [Subject];
     /// Its own flags.
     type Options: Args;
-    /// What it has on a device.
+    /// Its data on a device.
     type Data;
 
     /// Reads or makes the inputs. `device` is the one that the report will be about: it decides sizes that no flag names.
-    /// Whatever can be refused is refused here, before anything is allocated.
+    /// Invalid input is rejected here, before anything is allocated.
     ///
     /// # Errors
     ///
@@ -102,7 +101,7 @@ type Launch<'a, D> = Box<dyn Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a>;
 /// How its result is read and judged.
 type Judge<'a, D> = Box<dyn Fn(&mut D) -> Result<Outcome> + 'a>;
 
-/// A row of a lab's table: something to launch, and how to tell whether it was right.
+/// A row of a lab's table: something to launch, and how to check its result.
 pub struct Variant<'a, D> {
     pub(super) name: String,
     pub(super) group: String,
@@ -143,7 +142,7 @@ impl<'a, D> Variant<'a, D> {
         self
     }
 
-    /// Something to know about it: in every format but the table for people.
+    /// A parameter: in every format but the table.
     pub fn fact(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.facts.push(Fact { name, value: value.into(), axis: false });
         self

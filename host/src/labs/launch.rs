@@ -30,7 +30,7 @@ pub struct Options {
     /// Words to load, separated by commas
     #[arg(long, value_enum, value_name = "WORD,...", value_delimiter = ',', default_value = "f32,f32x2,f32x4")]
     pub word: Vec<Word>,
-    /// Independent loads of a thread, separated by commas: 1, 2, 4, 8
+    /// Independent loads per thread, separated by commas: 1, 2, 4, 8
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,8", value_parser = loads)]
     pub loads: Vec<u32>,
     /// Threads of a block, separated by commas [default: 64,256,1024 on a GPU, 256 on the simulator]
@@ -114,7 +114,7 @@ impl Lab for Launch {
         let mut data = Data { input: device.buffer(size)?, vector: device.buffer(size)? };
         data.input.write(&self.elements)?;
         let Options { word, loads, block, grid, .. } = &self.options;
-        // What only times show is left out where there are none.
+        // Without times, what only times show is left out.
         let on_gpu = device.properties().is_gpu();
         let blocks = match block.as_slice() {
             [] if on_gpu => &[64, 256, 1024],

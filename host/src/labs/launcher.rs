@@ -1,5 +1,5 @@
-//! What a variant launches with. It fills in what the flags and the variant prefer, and keeps what the simulator counts: a
-//! variant that launches several times reports all of its launches.
+//! Launches the kernels of a variant. It fills in the preferences of the flags and of the variant, and adds up what the
+//! simulator counts: a variant that launches several kernels reports all of them.
 
 use cuda_std::launch::{ArgumentList, Kernel};
 use simt::{Checks, LoadCaching};

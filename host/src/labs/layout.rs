@@ -27,16 +27,16 @@ const BLOCK: u32 = kernel::STAGED;
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Points of three f32: read directly, through the read-only cache, staged in shared memory, from three arrays
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub points: bool,
     /// Particles of four f64: an array of structures, and four arrays
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub particles: bool,
     /// 32 numbers for each thread: in a row, and in a column
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub sums: bool,
-    /// A matrix whose rows hang on a table of pointers, and one in one piece with a pitch
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    /// A matrix whose rows are reached through a table of pointers, and one contiguous matrix with a pitch
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub matrix: bool,
 
     /// Points, particles, sums; and about as many elements of the matrix [default: 8388608 on a GPU, 4096 on the simulator]
@@ -65,7 +65,7 @@ pub struct Layout {
     matrix: Vec<f32>,
 }
 
-/// What lies on a device, as far as it is asked for: buffers are empty where not.
+/// What lies on a device; buffers that are not needed are empty.
 pub struct Data {
     points: Buffer<Point>,
     coordinates: [Buffer<f32>; 3],

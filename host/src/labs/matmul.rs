@@ -24,17 +24,17 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: 3072, on_simulator: 256 };
 /// The flags of `host matmul`.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// One thread an element, from global memory
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    /// One thread per element, from global memory
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub naive: bool,
     /// Tiles of 16 x 16 in shared memory
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub tiled16: bool,
     /// Tiles of 32 x 32 in shared memory
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub tiled32: bool,
     /// Tiles in shared memory and in registers
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
     /// The matrix A; its columns are also the rows of B (--inner).
@@ -43,7 +43,7 @@ pub struct Options {
     /// Columns of A and rows of B, where --cols are those of B and of the product [default: as --rows]
     #[arg(long, value_name = "NUMBER", conflicts_with = "input", value_parser = whole_number(1, u32::MAX))]
     pub inner: Option<u32>,
-    /// Take B from this NumPy file; without it, B is random, and as wide as A is high
+    /// Take B from this NumPy file; otherwise B is random, and as wide as A is high
     #[arg(long, value_name = "B.npy", requires = "input")]
     pub input_b: Option<PathBuf>,
     /// Threads of a block of the naive kernel

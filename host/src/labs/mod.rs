@@ -1,7 +1,7 @@
 //! The labs: each file is one subcommand, with its flags, its variants and its reference.
 //!
 //! ```text
-//! lab        the seam: trait Lab, Plan, Variant, Outcome
+//! lab        the interface: trait Lab, Plan, Variant, Outcome
 //! inputs     NumPy files, random numbers, room for them     compare   results against references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
 //! stopwatch  times them on a GPU                            settings  the flags that every lab has
@@ -77,7 +77,7 @@ pub const ALL: &[Entry] = &[
 pub struct Entry {
     /// Its name: the subcommand.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// Its subject, in a line.
     pub about: &'static str,
     /// The subcommand with the lab's flags.
     pub command: fn() -> Command,

@@ -28,13 +28,13 @@ const ROOM: Room = Room { what: "adding vectors", on_device: 3, on_host: 3 };
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Shift the reads: `C[i] = A[i+k] + B[i+k]`
-    #[arg(long, help_heading = "Variants (both if none is named)")]
+    #[arg(long, help_heading = "Variants (default: both)")]
     pub read: bool,
     /// Shift the writes: `C[i+k] = A[i] + B[i]`
-    #[arg(long, help_heading = "Variants (both if none is named)")]
+    #[arg(long, help_heading = "Variants (default: both)")]
     pub write: bool,
 
-    /// The offsets k in elements, separated by commas [default: 0 to 32 and 128, as far as they are below the size]
+    /// The offsets k in elements, separated by commas [default: 0 to 32 and 128, where below the size]
     #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = whole_number(0, u64::MAX))]
     pub offset: Vec<u64>,
     /// Threads of a block
@@ -43,7 +43,7 @@ pub struct Options {
     /// The vector A.
     #[command(flatten)]
     pub a: VectorFlags,
-    /// Take the float32 vector in this NumPy file as B; without it, B is random
+    /// Take the float32 vector in this NumPy file as B instead of a random one
     #[arg(long, value_name = "B.npy", requires = "input")]
     pub input_b: Option<PathBuf>,
 }

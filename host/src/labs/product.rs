@@ -1,4 +1,4 @@
-//! Products of matrices on the CPU, in f64: what those of the devices are compared with.
+//! Matrix products on the CPU, in f64: the references for those of the devices.
 
 use super::compare::Reference;
 use super::inputs::HostMatrix;

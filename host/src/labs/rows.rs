@@ -25,34 +25,34 @@ const ROOM: Room = Room { what: "the reduction of a matrix", on_device: 3, on_ho
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// The sum of each row
-    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    #[arg(long, help_heading = "Statistics (default: all)")]
     pub sum: bool,
     /// The mean of each row
-    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    #[arg(long, help_heading = "Statistics (default: all)")]
     pub mean: bool,
     /// The greatest element of each row
-    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    #[arg(long, help_heading = "Statistics (default: all)")]
     pub max: bool,
     /// The least element of each row
-    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    #[arg(long, help_heading = "Statistics (default: all)")]
     pub min: bool,
     /// The sum of the squares of each row
-    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    #[arg(long, help_heading = "Statistics (default: all)")]
     pub squares: bool,
     /// The mean of each column
-    #[arg(long, help_heading = "Statistics (all of them if none is named)")]
+    #[arg(long, help_heading = "Statistics (default: all)")]
     pub column_means: bool,
     /// A thread for each row or column, from global memory
-    #[arg(long, help_heading = "Memories (both if none is named)")]
+    #[arg(long, help_heading = "Memories (default: both)")]
     pub global: bool,
-    /// A block for each row, or eight threads for each column, that meet in shared memory
-    #[arg(long, help_heading = "Memories (both if none is named)")]
+    /// A block for each row, or eight threads for each column, combined in shared memory
+    #[arg(long, help_heading = "Memories (default: both)")]
     pub shared: bool,
-    /// Rows directly behind each other
-    #[arg(long, help_heading = "Layouts (both if none is named)")]
+    /// Rows directly after each other
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub linear: bool,
     /// Rows that each start at the device's preferred alignment
-    #[arg(long, help_heading = "Layouts (both if none is named)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub pitched: bool,
 
     /// The matrix.

@@ -19,31 +19,31 @@ pub struct Settings {
     /// Seed of the random data; the same seed gives the same data everywhere
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
     pub seed: u64,
-    /// Write the result of the last variant that ran to this NumPy file; a wrong one too, with a note
+    /// Write the result of the last variant that ran to this NumPy file, even if it is wrong (with a note)
     #[arg(long, value_name = "X.npy")]
     pub output: Option<PathBuf>,
-    /// What the kernels prefer to be large: shared memory, the L1 cache, or both equally
+    /// What the kernels prefer: more shared memory, more L1 cache, or both equally
     #[arg(long, value_enum, value_name = "WISH", default_value_t = CacheConfig::None)]
     pub cache_config: CacheConfig,
-    /// The part of a multiprocessor's memory that should be shared memory, in percent (0 to 100)
+    /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
     #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]
     pub carveout: Option<u8>,
-    /// The most seconds to time one variant on a GPU
+    /// Time one variant on a GPU for at most this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub time_limit: Duration,
-    /// On a GPU: launch each variant once and take no times, as a profiler wants it
+    /// On a GPU: launch each variant once, untimed, for a profiler
     #[arg(long, conflicts_with = "time_limit")]
     pub once: bool,
-    /// On a GPU: also run every variant on the simulator, for its counters
+    /// On a GPU: also run each variant on the simulator, for its counters
     #[arg(long)]
     pub counters: bool,
-    /// What each line of the kernels did.
+    /// Counters by line of the kernels' source.
     #[command(flatten)]
     pub lines: LineFlags,
-    /// What to look for on the simulator.
+    /// The faults to look for on the simulator.
     #[command(flatten)]
     pub checks: CheckFlags,
-    /// Where to say how far it is.
+    /// Where progress is shown.
     #[arg(skip)]
     pub progress: Progress,
 }
@@ -55,7 +55,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What to look for: nothing unless it is asked for, since the labs' kernels are known and their data is large.
+    /// What to look for: nothing by default, since the labs' kernels are known and their data is large.
     pub(super) fn checks(&self) -> Checks {
         self.checks.or(Checks::NONE)
     }

@@ -27,14 +27,14 @@ const KILOBYTES: [u32; 10] = [1, 4, 8, 16, 32, 48, 64, 96, 160, 227];
 /// The flags of `host shared`.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
-    /// A chunk whose size the compiler knows
-    #[arg(long = "static", help_heading = "Variants (all of them if none is named)")]
+    /// Chunks whose size is known to the compiler
+    #[arg(long = "static", help_heading = "Variants (default: all)")]
     pub fixed: bool,
-    /// Chunks whose size the launch says
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    /// Chunks whose size is given at launch
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub dynamic: bool,
     /// A dynamic chunk, with each carveout
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub carveouts: bool,
 
     /// Kilobytes of dynamic chunks, separated by commas [default: 1 to what the device allows a block]

@@ -1,4 +1,4 @@
-//! Times variants on a GPU, and the device's own copy as their yardstick.
+//! Times variants on a GPU, and the device's own copy for comparison.
 
 use crate::device::{Buffer, Device, OnDevice};
 use crate::error::{Error, Result};

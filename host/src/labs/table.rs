@@ -24,16 +24,16 @@ const ROOM: Room = Room { what: "a table", on_device: 1, on_host: 1 };
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// The accurate functions, in software
-    #[arg(long, help_heading = "Variants (both if none is named)")]
+    #[arg(long, help_heading = "Variants (default: both)")]
     pub accurate: bool,
     /// The hardware's approximate instructions
-    #[arg(long, help_heading = "Variants (both if none is named)")]
+    #[arg(long, help_heading = "Variants (default: both)")]
     pub fast: bool,
 
     /// Elements of the table; 1000 is the lab sheet's size [default: 134217728 on a GPU, 1000 on the simulator]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub size: Option<u64>,
-    /// From one x to the next [default: such that the last x is 10]
+    /// The step from one x to the next [default: makes the last x 10]
     #[arg(long, value_name = "NUMBER", value_parser = positive_number)]
     pub step: Option<f32>,
     /// Threads of a block

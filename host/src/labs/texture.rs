@@ -33,13 +33,13 @@ const MOST_LINEAR: usize = 1 << 27;
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// A texture in linear memory against plain loads
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub linear: bool,
     /// Beyond the edges: clamp, wrap, mirror, border; between texels: nearest, linear; bytes as fractions
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub sampling: bool,
     /// Walks along rows, columns, diagonals and in windows: texture, row order, Morton order
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub walks: bool,
 
     /// The image's side in texels: a power of two from 32 to 32768 [default: 8192 on a GPU, 128 on the simulator]
@@ -148,7 +148,7 @@ impl Lab for Texture {
                 if rows != columns || !rows.is_power_of_two() || !(32..=MOST_SIDE as usize).contains(&rows) {
                     let needed =
                         format!("a square image is needed, with a power of two from 32 to {MOST_SIDE} as its side");
-                    return Err(Error::file(path, format!("is {rows} x {columns}, and {needed}")));
+                    return Err(Error::file(path, format!("is {rows} x {columns}, but {needed}")));
                 }
                 room(rows as u64)?;
                 (rows, elements)
@@ -283,7 +283,7 @@ impl Texture {
         variants
     }
 
-    /// Samples the image from a quarter of its side before it to a quarter behind it.
+    /// Samples the image from a quarter of its side before it to a quarter after it.
     fn sample(&self, index: usize) -> Variant<'_, Data> {
         let sampled = SAMPLED[index];
         let side = self.side as u32;

@@ -29,22 +29,22 @@ const ROOM_WITH_COPY: Room = Room { on_device: 3, ..ROOM };
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Both naive kernels: coalesced reads, and coalesced writes
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub naive: bool,
     /// Blocks of 16 x 16 threads, one element each, without shared memory
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub block16: bool,
     /// Tiles of 32 x 32 in shared memory, read with bank conflicts
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub tiled: bool,
     /// Tiles of 32 x 33: the padding ends the bank conflicts
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub padded: bool,
     /// Words of 16 bytes on all sides, turned in registers and in shared memory
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
     /// No transpose but a plain copy: the ceiling
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub copy: bool,
 
     /// The matrix.

@@ -24,13 +24,13 @@ const ROOM: Room = Room { what: "the copy of a vector", on_device: 2, on_host: 2
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Words of 4 bytes: f32
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub copy4: bool,
     /// Words of 8 bytes: f32x2
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub copy8: bool,
     /// Words of 16 bytes: f32x4
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub copy16: bool,
 
     /// The vector.

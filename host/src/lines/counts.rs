@@ -1,4 +1,4 @@
-//! What the lines of kernels did, added up over launches: instructions, and the accesses to each memory apart.
+//! The counts of each line, added up over launches: instructions, and the accesses to each memory separately.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -77,7 +77,7 @@ pub(super) enum Kind {
 pub(super) struct Access {
     /// Warp instructions with an active lane.
     pub requests: u64,
-    /// What they move or ask for: sectors, wavefronts or addresses, as the memory has it.
+    /// Their unit: sectors, wavefronts or addresses, depending on the memory.
     pub units: u64,
     /// Wavefronts that the same accesses would not need without bank conflicts.
     pub bank_conflicts: u64,

@@ -1,4 +1,4 @@
-//! `--lines`: the source of a kernel with what each of its lines did.
+//! `--lines`: the source of a kernel with the counts of each line.
 //!
 //! ```text
 //! simt::Report ──counts──▶ what each line did ──▶ Lines ──text──▶ a listing for people
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Loads and stores of a line are kept apart: a line that reads misaligned and writes aligned must not show the average of the
-//! two. What the compiler gives no line is a row of its own, so that the rows add up to the launch. PTX that names no source at all
-//! is listed itself.
+//! two. Instructions without a line have a row of their own, so that the rows add up to the launch. PTX without line information is
+//! listed itself.
 
 mod counts;
 mod text;
@@ -35,7 +35,7 @@ pub struct LineFlags {
     /// Show the kernel's source with the counters of each line (simulator, or GPU with --counters)
     #[arg(long)]
     lines: bool,
-    /// Of these, show only the N worst, worst first: most sectors and wavefronts, then most instructions
+    /// Show only the N worst of these lines, worst first: by sectors and wavefronts, then by instructions
     #[arg(long, value_name = "N", requires = "lines", value_parser = whole_number(1, u64::MAX))]
     hot: Option<u64>,
 }
@@ -65,7 +65,7 @@ impl LineFlags {
     pub fn check_format(self, format: Format) -> Result<()> {
         match format {
             Format::Csv | Format::Markdown if self.lines => {
-                Err(Error::flag("--lines", "this format has no place for them; use --format table or json"))
+                Err(Error::flag("--lines", "this format cannot show them; use --format table or json"))
             }
             _ => Ok(()),
         }
@@ -79,7 +79,7 @@ impl LineFlags {
     pub fn check_counted(self, counted: bool) -> Result<()> {
         match counted || !self.lines {
             true => Ok(()),
-            false => Err(Error::flag("--lines", "a GPU counts no lines; give --counters, too, or --device sim")),
+            false => Err(Error::flag("--lines", "a GPU has no counts by line; give --counters or --device sim")),
         }
     }
 

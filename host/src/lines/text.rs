@@ -1,4 +1,4 @@
-//! The listing for people: source lines in the width that there is, none of them cut, and under each its accesses.
+//! The listing as text: source lines wrapped to the available width, with the accesses of each below it.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(super) const TITLES: &str = concat!(
 /// Columns before the source.
 const GUTTER: usize = 28;
 
-/// How much further a line goes on than it begins.
+/// The indentation of a continued line, relative to its first.
 const GOES_ON: usize = 4;
 
 const LEGEND: &str = "Of a line's instructions, those that access memory stand below it: its requests. Sectors are 32 bytes. \

@@ -1,5 +1,5 @@
-//! The columns of tables for people, and a variant's cells in them. What is not known is a dash, and a column in which
-//! nothing is known is left out.
+//! The columns of tables, and a variant's cells in them. An unknown value is a dash; a column without any known value
+//! is left out.
 
 use serde_json::Value;
 use simt::{ByKind, Counters};
@@ -38,7 +38,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Those that a launch is about, for a table of a kernel that no lab knows.
+    /// The columns for a launch of a kernel that is not a lab's.
     pub(super) fn of(counters: &Counters) -> Vec<Self> {
         let ByKind { load, store, atomic, reduction, .. } = counters.global;
         let shared = &counters.shared;
@@ -67,7 +67,7 @@ impl Subject {
     }
 }
 
-/// What a column stands with: a table shows groups of columns whole where they fit.
+/// A group of columns: a table keeps groups together where they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     /// The variant's name: in every table.
@@ -86,7 +86,7 @@ pub(super) enum Section {
 
 /// A column, with its cells.
 pub(super) struct Column {
-    /// What it stands with.
+    /// The group that it belongs to.
     pub section: Section,
     /// Its title, a line of a table's head each.
     pub title: Vec<String>,
@@ -319,7 +319,7 @@ const MODEL: &[Kind] = &[
     }),
 ];
 
-/// Transactions and the part of their bytes that was asked for.
+/// Transactions and the part of their bytes that was requested.
 fn transactions(counters: &simt::TransactionCounters) -> Option<String> {
     Some(format!("{} {:>4}%", counters.transactions, units::three_digits(counters.percent_used()?)))
 }

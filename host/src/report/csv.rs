@@ -1,5 +1,5 @@
-//! The report as CSV (RFC 4180, with plain line feeds): a header, then one line for each variant. Names are those of the JSON
-//! report, parameters and counters among them, each in a column of its own.
+//! The report as CSV (RFC 4180, with plain line feeds): a header, then one line for each variant. Names are those of
+//! the JSON report; each parameter and counter has its own column.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ pub(super) fn render(report: &LabReport) -> String {
     let variants: Vec<Value> = report
         .variants
         .iter()
-        // No part of a report refuses to be written, so this cannot fail.
+        // Every part of a report can be written, so this cannot fail.
         .map(|variant| serde_json::to_value(variant).unwrap_or_default())
         .collect();
     let parameters = names(&variants, "parameters");

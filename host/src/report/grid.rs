@@ -7,7 +7,7 @@ use super::{LabReport, VariantReport};
 /// A grid that a lab shows below its table.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// What its cells are.
+    /// The meaning of its cells.
     pub title: String,
     /// The fact that runs down.
     pub rows: &'static str,

@@ -1,4 +1,4 @@
-//! What the words of a table mean, as far as the table uses them and on the GPU that was modelled.
+//! Explains the words of a table, as far as the table uses them, for the modelled GPU.
 
 use simt::BankRule;
 
@@ -14,7 +14,7 @@ const WIDE_WAVEFRONTS: &str = "Wavefronts are passes over the banks of shared me
 const HALF_WARP_WAVEFRONTS: &str = "Wavefronts are passes over the 16 banks of shared memory, for each half warp: 2 without bank \
                                     conflicts.";
 
-const TRANSACTIONS: &str = "Transactions are as this GPU makes them, with the part of their bytes that was asked for. Both caches \
+const TRANSACTIONS: &str = "Transactions are as this GPU makes them, with the share of their bytes that was requested. Both caches \
                             are empty at the start; dirty lines that are left in L2 at the end are not counted as written.";
 
 const TEXTURES: &str =
@@ -57,7 +57,7 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<String
     legend
 }
 
-/// How far results may be from their references, a sentence for each kind of tolerance.
+/// The allowed errors, a sentence for each kind of tolerance.
 fn allowed(variants: &[VariantReport]) -> Vec<String> {
     let all = || variants.iter().filter_map(|variant| Some(variant.check.as_ref()?.tolerance.as_ref()?.tolerance));
     let roundings = || all().filter_map(|it| if let Tolerance::Roundings(count) = it { Some(count) } else { None });

@@ -1,4 +1,4 @@
-//! What a lab found out, and how it is written down.
+//! A lab's results, and the formats that they are written in.
 //!
 //! A lab's run ends in one [`LabReport`]; the formats only write it and add nothing. A new format is one file here, one
 //! variant of [`Format`] and one arm in [`write()`].
@@ -72,7 +72,7 @@ pub struct LabReport {
     pub stopped: Option<Error>,
 }
 
-/// Something to know about a variant: its block, its offset, and so on.
+/// A parameter of a variant: its block, its offset, and so on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     /// Its name, with underscores.
@@ -136,9 +136,9 @@ pub struct VariantReport {
     pub launches: Vec<(&'static str, Counters)>,
     /// What a multiprocessor of the GPU holds of its first launch.
     pub occupancy: Option<GpuOccupancy>,
-    /// What each line of the kernels did, if that was asked for.
+    /// What each line of the kernels did, if that was requested.
     pub lines: Option<Lines>,
-    /// What the sanitizer found, if it was asked for.
+    /// What the sanitizer found, if it was requested.
     pub findings: Option<Findings>,
     /// The fault that stopped the kernel.
     pub stopped: Option<Fault>,
@@ -155,7 +155,7 @@ pub struct Check {
     pub max_error: f64,
     /// The first wrong element.
     pub first: Option<Mismatch>,
-    /// How near to the reference is right, where that is not equality.
+    /// The allowed error, unless results must be equal.
     pub tolerance: Option<Tolerated>,
 }
 
@@ -163,19 +163,19 @@ pub struct Check {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tolerance {
-    /// As f32 arithmetic may be that rounds so many times on the way to an element, in whatever order: each rounding adds at
+    /// The error of f32 arithmetic that rounds this many times on the way to an element, in any order: each rounding adds at
     /// most 2^-24 of the magnitude of what is rounded (N. Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
     Roundings(u64),
-    /// So many floats beside the nearest one.
+    /// This many floats on either side of the nearest one.
     Ulps(u32),
-    /// This far, wherever.
+    /// This absolute error.
     Absolute(f64),
 }
 
-/// How near to the reference a result was.
+/// The error of a result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tolerated {
-    /// What is allowed.
+    /// The allowed error.
     pub tolerance: Tolerance,
     /// The largest error as a part of what is allowed there: right up to 1.
     pub worst_part: f64,

@@ -85,7 +85,7 @@ fn tables(columns: Vec<Column>) -> Vec<Vec<Column>> {
     let mut sections: Vec<Vec<Column>> = Vec::new();
     for column in columns {
         let joins = |before: Section| match (before, column.section) {
-            // Whether it was right is said once, with the times if there are any.
+            // Whether it was right is shown once, with the times if there are any.
             (Section::Axis, Section::Axis | Section::Check) | (Section::Check, Section::Check | Section::Time) => true,
             (before, section) => before == section,
         };
@@ -222,7 +222,7 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
     lines
 }
 
-/// What is wrong, a line for each variant that is.
+/// The wrong variants, a line each.
 pub(super) fn wrong(report: &LabReport) -> Vec<String> {
     let line = |variant: &VariantReport| {
         let check = variant.check.as_ref().filter(|check| !check.correct())?;
@@ -231,7 +231,7 @@ pub(super) fn wrong(report: &LabReport) -> Vec<String> {
     report.variants.iter().filter_map(line).collect()
 }
 
-/// What is wrong with a variant, in a line.
+/// How a variant is wrong, in a line.
 fn wrong_variant(variant: &VariantReport, check: &Check) -> String {
     let mut text = format!("{} is wrong: {} of {} elements", variant.name, check.wrong, check.elements);
     if let Some(first) = &check.first {

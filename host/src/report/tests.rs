@@ -1,4 +1,4 @@
-//! The formats, pinned as text: what a report looks like is part of the program's interface.
+//! The formats, pinned as text: the look of a report is part of the program's interface.
 
 use serde_json::{Map, json};
 use simt::{ByKind, MemoryCounters, SharedCounters};

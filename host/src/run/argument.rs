@@ -1,4 +1,4 @@
-//! The kernel's arguments as the command line has them.
+//! The kernel's arguments, as written on the command line.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
@@ -9,14 +9,14 @@
 //! | `u8[4]=1,2,3,4` | of a buffer of these elements |
 //! | `f32[1024]=rand:7` | of random elements, decided by the seed 7 |
 //! | `f32[1024]=ramp` | of 0, 1, 2, ... |
-//! | `u32[1024]=@i.npy` | of what the file holds, which must be this |
-//! | `@i.npy` | of what the file holds, type and length as they are there |
+//! | `u32[1024]=@i.npy` | of the file's elements, which must have this type and number |
+//! | `@i.npy` | of the file's elements, with its type and length |
 //! | `f32[1024]=uninit` | of a buffer that nothing has written |
 //! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
 //! | `tex2d:f32[64x48],linear=ramp`, `surf2d:f32[64x48]`, ... | a texture or surface: see [`super::texture`] |
 //! | `tensor:f32[64x32],box:32x8=ramp`, `tensor_at:...` | a tensor's map: see [`super::tensor`] |
 //! | `arg:1`, `arg:0.1+8` | the buffer, texture, surface or tensor of an earlier argument, by its [`Place`] |
-//! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, behind `freed:` |
+//! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, after `freed:` |
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ enum Kind {
     Again(Place, u64),
 }
 
-/// What a buffer holds at the start.
+/// The initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 enum Contents {
     Zeros,
@@ -88,7 +88,7 @@ pub enum Prepared {
 }
 
 impl Prepared {
-    /// What can be read when the kernel is done.
+    /// The data that can be read after the kernel.
     pub fn data(&self) -> Option<&Data> {
         match self {
             Prepared::Value(_) | Prepared::Again(..) => None,
@@ -138,7 +138,7 @@ impl Argument {
     pub fn bytes(&self) -> usize {
         match &self.kind {
             Kind::Value(bytes, _) => bytes.len(),
-            // Of `Again`: what it names may say otherwise.
+            // `Again`: the argument that it names may have another size.
             Kind::Buffer { .. } | Kind::Object(..) | Kind::Again(..) => size_of::<u64>(),
             Kind::Tensor(tensor, _) => tensor.parameter_bytes(),
         }
@@ -192,7 +192,7 @@ impl Argument {
         matches!(self.kind, Kind::Buffer { freed: true, .. })
     }
 
-    /// Bytes of the buffer, where it is one and the argument says so: a file may have the last word.
+    /// Bytes of the buffer, if it is one and the argument gives its length; a file may decide it later.
     pub fn buffer_bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Buffer { shape: Some((ty, length)), .. } => Some((length * ty.bytes()) as u64),
@@ -234,7 +234,7 @@ impl Argument {
                 match shape {
                     Some((_, wanted)) if wanted != length => Err(Error::file(
                         path,
-                        format!("holds {length} elements, and argument {} wants {wanted}", self.text),
+                        format!("holds {length} elements, but argument {} asks for {wanted}", self.text),
                     )),
                     _ => Ok(Data { ty: values.ty(), length, shape: found, offset, fill: Fill::Values(values), freed }),
                 }
@@ -253,7 +253,7 @@ impl Argument {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words.
+    /// The problem, as a message.
     pub fn from_os(text: &OsStr) -> std::result::Result<Self, String> {
         let mut argument: Self = text.to_string_lossy().parse()?;
         // The first @ is that before the file: nothing else has one.
@@ -273,7 +273,7 @@ impl Argument {
     }
 }
 
-/// What stands on the two sides of the first `separator`, an ASCII character.
+/// What stands on either side of the first `separator`, an ASCII character.
 #[cfg(unix)]
 pub(super) fn split_os(text: &OsStr, separator: u8) -> Option<(&OsStr, &OsStr)> {
     use std::os::unix::ffi::OsStrExt;
@@ -340,38 +340,38 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
     }
 }
 
-/// What stands behind `arg:`.
+/// What follows `arg:`.
 fn again(text: &str) -> std::result::Result<Kind, String> {
     let (place, offset) = text.split_once('+').unwrap_or((text, "0"));
     let digits = offset.bytes().all(|digit| digit.is_ascii_digit());
     match (place.parse(), offset.parse()) {
         (Ok(place), Ok(offset)) if digits => Ok(Kind::Again(place, offset)),
         _ => Err(format!(
-            "'{text}' names no argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
-             0), and +BYTES or nothing"
+            "'{text}' does not name an argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
+             0), with or without +BYTES"
         )),
     }
 }
 
 fn type_of(name: &str) -> std::result::Result<Type, String> {
     let names = || Type::ALL.map(Type::name).join(", ");
-    Type::of_name(name).ok_or_else(|| format!("there is no type '{name}'; give one of {}", names()))
+    Type::of_name(name).ok_or_else(|| format!("unknown type '{name}'; give one of {}", names()))
 }
 
 fn file_name(text: &str) -> std::result::Result<PathBuf, String> {
     match text {
-        "" => Err("give the name of a .npy file behind the @".to_owned()),
+        "" => Err("give the name of a .npy file after the @".to_owned()),
         name => Ok(PathBuf::from(name)),
     }
 }
 
-/// What stands on the two sides of the colon of a value.
+/// What stands on either side of the colon of a value.
 fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
     if name != "bytes" {
         let ty = type_of(name)?;
         return Ok(Kind::Value(ty.parse(&[text])?.bytes().to_vec(), Some(ty)));
     }
-    let wrong = || format!("'{text}' is no list of bytes; give two hexadecimal digits for each, as in bytes:00ff");
+    let wrong = || format!("'{text}' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff");
     if text.is_empty() || !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(wrong());
     }
@@ -379,7 +379,7 @@ fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
     Ok(Kind::Value((0..text.len()).step_by(2).map(byte).collect::<std::result::Result<_, _>>()?, None))
 }
 
-/// What stands before the opening bracket of a buffer, and behind it.
+/// What stands before the opening bracket of a buffer, and after it.
 fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
     let ty = type_of(ty)?;
     let (length_text, rest) =
@@ -390,7 +390,10 @@ fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
         .filter(|length| length.checked_mul(ty.bytes()).is_some_and(|bytes| bytes <= isize::MAX as usize))
         .ok_or_else(|| {
             let most = isize::MAX as usize / ty.bytes();
-            format!("'{length_text}' is no length of a buffer of {}; give a whole number from 0 to {most}", ty.name())
+            format!(
+                "'{length_text}' is not a length for a buffer of {}; give a whole number from 0 to {most}",
+                ty.name()
+            )
         })?;
     let (place, contents) = match rest.split_once('=') {
         Some((place, contents)) => (place, Some(contents)),
@@ -400,21 +403,21 @@ fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
     let offset = match (place, place.strip_prefix('+')) {
         ("", _) => 0,
         (_, Some(offset)) => offset.parse().ok().filter(|&offset| offset <= bytes).ok_or_else(|| {
-            format!("'+{offset}' is no way into the buffer; give a number of bytes from 0 to {bytes}")
+            format!("'+{offset}' is not an offset into the buffer; give a number of bytes from 0 to {bytes}")
         })?,
-        _ => return Err(format!("'{place}' stands behind the bracket; write +BYTES, =CONTENTS, both or nothing")),
+        _ => return Err(format!("unexpected '{place}' after the bracket; write +BYTES, =CONTENTS, both or nothing")),
     };
     let contents = contents.map_or(Ok(Contents::Zeros), |text| contents_of(ty, length, text))?;
     Ok(Kind::Buffer { shape: Some((ty, length)), offset, contents, freed: false })
 }
 
-/// What stands behind the equals sign of a buffer.
+/// What follows the equals sign of a buffer.
 fn contents_of(ty: Type, length: usize, text: &str) -> std::result::Result<Contents, String> {
     if let Some(file) = text.strip_prefix('@') {
         return Ok(Contents::File(file_name(file)?));
     }
     if let Some(seed) = text.strip_prefix("rand:") {
-        let wrong = |_| format!("'{seed}' is no seed; give a whole number from 0 to {}", u64::MAX);
+        let wrong = |_| format!("'{seed}' is not a seed; give a whole number from 0 to {}", u64::MAX);
         return seed.parse().map(Contents::Random).map_err(wrong);
     }
     match text {
@@ -422,9 +425,7 @@ fn contents_of(ty: Type, length: usize, text: &str) -> std::result::Result<Conte
         "uninit" => return Ok(Contents::Unwritten),
         "rand" => return Err("give the seed of the random numbers, as in rand:7".to_owned()),
         "" => {
-            return Err(
-                "nothing stands behind the =; give a value, a list, ramp, rand:SEED, uninit or @FILE.npy".to_owned()
-            );
+            return Err("nothing follows the =; give a value, a list, ramp, rand:SEED, uninit or @FILE.npy".to_owned());
         }
         _ => {}
     }

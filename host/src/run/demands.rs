@@ -1,4 +1,5 @@
-//! Whether what is asked for can be run at all, as far as the kernel, its parameters and the files say before a device is opened.
+//! Checks whether a request can be run, as far as the kernel, its parameters and the files show before a device is
+//! opened.
 
 use std::path::PathBuf;
 
@@ -21,11 +22,11 @@ pub(super) struct Launch<'a> {
     pub(super) function: &'a Function,
     /// How it is launched, and with what.
     pub(super) flags: LaunchFlags,
-    /// What is set before.
+    /// The variables to set first.
     pub(super) settings: Vec<Setting>,
 }
 
-/// What is to be put out when all is done.
+/// What is printed and saved at the end.
 #[derive(Debug, PartialEq)]
 pub(super) struct Output {
     /// As the flag names it.
@@ -43,7 +44,7 @@ pub(super) enum Source {
     Variable(Variable, Type),
 }
 
-/// The launches that are asked for, if they can be run at all.
+/// The requested launches, if they can be run at all.
 ///
 /// # Errors
 ///
@@ -63,7 +64,7 @@ pub(super) fn launches<'a>(module: &'a Module, file: &PtxFile, all: Vec<LaunchFl
     functions.into_iter().zip(all).map(launch).collect()
 }
 
-/// The kernel that a name means.
+/// The kernel with a name.
 fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Function> {
     let symbols: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
     let refuse = |problem: String| Err(Error::Launch { kernel: name.to_owned(), problem });
@@ -73,7 +74,7 @@ fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Func
             None => refuse(format!("is not in {}", file.name())),
         },
         Found::Several(several) => {
-            refuse(format!("may be {}; give one of them", names::listed(several.into_iter(), true)))
+            refuse(format!("is ambiguous: {}; give one of them", names::listed(several.into_iter(), true)))
         }
         Found::None => {
             let kernels = names::listed(symbols.into_iter(), false);
@@ -98,7 +99,7 @@ fn resolved(launches: &[LaunchFlags], place: Place) -> Place {
     place
 }
 
-/// Whether arguments that name others name such that there are.
+/// Checks that arguments which name others name earlier ones.
 fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     for (index, argument) in all[launch].arguments.iter().enumerate() {
@@ -113,13 +114,13 @@ fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> 
             return refuse(format!("argument {here}, {text}: {} is freed before its launch", target.text));
         }
         if offset > 0 && !target.is_linear() {
-            return refuse(format!("argument {here}, {text}: {} is no buffer to point into", target.text));
+            return refuse(format!("argument {here}, {text}: {} is not a buffer with an address", target.text));
         }
     }
     Ok(())
 }
 
-/// Whether there is one argument of the right size for each parameter.
+/// Checks that there is one argument of the right size for each parameter.
 fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let parameters: Vec<_> = function.parameters.iter().map(|&parameter| &module.variables[parameter]).collect();
@@ -136,7 +137,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
         let were = if given == 1 { "was" } else { "were" };
         let slices =
             if parameters.windows(2).any(may_be_slice) { "; a Rust slice takes 2, address and length" } else { "" };
-        return refuse(format!("{takes}, and {given} {were} given{slices}"));
+        return refuse(format!("{takes}, but {given} {were} given{slices}"));
     }
     for (index, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
         let place = Place { launch, argument: index };
@@ -148,7 +149,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
                 false => "",
             };
             return refuse(format!(
-                "parameter {index} ({} {}) has {wanted} bytes, and argument {place}, {}, has {given}{hint}",
+                "parameter {index} ({} {}) has {wanted} bytes, but argument {place}, {}, has {given}{hint}",
                 type_of(parameter),
                 parameter.name,
                 argument.text
@@ -158,21 +159,21 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
     Ok(())
 }
 
-/// Whether the kernel was compiled for such blocks. A GPU's driver would refuse others without saying why.
+/// Checks that the kernel was compiled for such blocks. A GPU's driver rejects others without saying why.
 fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
     let threads = |extents: [u32; 3]| extents.iter().fold(1_u64, |all, &extent| all.saturating_mul(extent.into()));
     if let Some(required) = function.required_threads.filter(|&required| required != block) {
         return refuse(format!(
-            "is compiled for blocks of {} threads (.reqntid), and --block asks for {}",
+            "is compiled for blocks of {} threads (.reqntid), but --block asks for {}",
             shape(required),
             shape(block)
         ));
     }
     match function.max_threads {
         Some(most) if threads(block) > threads(most) => refuse(format!(
-            "is compiled for blocks of at most {} threads (.maxntid), and --block asks for {}",
+            "is compiled for blocks of at most {} threads (.maxntid), but --block asks for {}",
             threads(most),
             threads(block)
         )),
@@ -180,17 +181,17 @@ fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     }
 }
 
-/// Whether the kernel can be launched in such clusters, as far as it says itself.
+/// Checks that the kernel was compiled for such clusters.
 fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
     let cluster = match (flags.cluster, function.required_cluster) {
         (None, None) if function.explicit_cluster => {
-            return refuse("runs in clusters (.explicitcluster): give their blocks with --cluster".to_owned());
+            return refuse("runs in clusters (.explicitcluster): give their size with --cluster".to_owned());
         }
         (Some(given), Some(required)) if given != required => {
             return refuse(format!(
-                "is compiled for clusters of {} blocks (.reqnctapercluster), and --cluster asks for {}",
+                "is compiled for clusters of {} blocks (.reqnctapercluster), but --cluster asks for {}",
                 shape(required),
                 shape(given)
             ));
@@ -203,14 +204,14 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     {
         let given = blocks(cluster);
         return refuse(format!(
-            "is compiled for clusters of at most {most} blocks (.maxclusterrank), and --cluster asks for {given}"
+            "is compiled for clusters of at most {most} blocks (.maxclusterrank), but --cluster asks for {given}"
         ));
     }
     match cluster {
-        // Its grid counts clusters.
+        // Its grid is counted in clusters.
         _ if function.grid_in_clusters => Ok(()),
         Some(cluster) if flags.grid.iter().zip(cluster).any(|(all, of_one)| !all.is_multiple_of(of_one)) => refuse(
-            format!("a grid of {} blocks cannot be parted into clusters of {}", shape(flags.grid), shape(cluster)),
+            format!("a grid of {} blocks cannot be divided into clusters of {}", shape(flags.grid), shape(cluster)),
         ),
         _ => Ok(()),
     }
@@ -220,7 +221,7 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] when there is no such thing, [`Error::File`] when a file cannot be written.
+/// [`Error::Flag`] when there is no such argument or variable, [`Error::File`] when a file cannot be written.
 pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -> Result<Vec<Output>> {
     let all: Vec<LaunchFlags> = launches.iter().map(|launch| launch.flags.clone()).collect();
     let output = |flag: &str, what: &Named, file: Option<PathBuf>| {
@@ -249,7 +250,7 @@ fn buffer(flag: &str, all: &[LaunchFlags], place: Place) -> Result<Place> {
     let refuse = |problem: String| Err(Error::flag(flag, problem));
     let Some(given) = at(all, place) else {
         return refuse(match all.len() {
-            1 => format!("there is no argument {place}; they count from 0"),
+            1 => format!("there is no argument {place}; arguments count from 0"),
             _ => format!("there is no argument {place}; launches and arguments count from 0, as in 1.0"),
         });
     };
@@ -259,11 +260,11 @@ fn buffer(flag: &str, all: &[LaunchFlags], place: Place) -> Result<Place> {
             refuse(format!("argument {place}, {}, is freed before the launch", argument.text))
         }
         Some(argument) if argument.is_buffer() => Ok(place_of_buffer),
-        _ => refuse(format!("argument {place}, {}, is no buffer", given.text)),
+        _ => refuse(format!("argument {place}, {}, is not a buffer", given.text)),
     }
 }
 
-/// Whether what is to be saved can be.
+/// Checks that the files to save can be written.
 fn check_files(flags: &Flags) -> Result<()> {
     let ptx = PtxFile::from(flags.file.clone());
     let ptx = ptx.path().map(output_file::identity);

@@ -1,5 +1,6 @@
-//! Whether numbers suit what the kernel does with them. PTX passes bits: an integer for a float is taken without a word, and is
-//! another number. What the kernel does with a parameter often shows what it is, where its type (`.b32`, `.u64`) does not.
+//! Checks whether numbers suit the use that the kernel makes of them. PTX passes bits: an integer passed for a float is
+//! accepted silently and becomes another number. What the kernel does with a parameter often shows its type where the
+//! declared one (`.b32`, `.u64`) does not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,22 +30,22 @@ pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]
         let name = format!("parameter {index} ({} {})", type_of(parameter), parameter.name);
         let suggestion = |is_float| {
             let number = text.split_once(':').map_or("", |(_, number)| number);
-            // `u32:0.5` would be none.
+            // `u32:0.5` is not a number.
             let ty = value::Type::of_kind(is_float, given.bytes()).filter(|ty| ty.parse(&[number]).is_ok());
             ty.map_or(String::new(), |ty| format!("; {}:{number} passes the number", ty.name()))
         };
-        let bits = "its bits are passed as they are";
+        let bits = "its bits are passed unchanged";
         match used {
             Uses { float: true, integer: false, address: false } if !given.is_float() && !argument.is_zero() => {
-                let note = format!("argument {index}, {text}, is an integer, and {name} is a float: {bits}");
+                let note = format!("argument {index}, {text}, is an integer, but {name} is a float: {bits}");
                 notes.push(note + &suggestion(true));
             }
             Uses { float: false, integer: true, address: false } if given.is_float() && !argument.is_zero() => {
-                let note = format!("argument {index}, {text}, is a float, and {name} is an integer: {bits}");
+                let note = format!("argument {index}, {text}, is a float, but {name} is an integer: {bits}");
                 notes.push(note + &suggestion(false));
             }
             Uses { float: false, address: true, .. } if !argument.is_zero() => notes.push(format!(
-                "argument {index}, {text}, is a number, and {name} is an address; a buffer is written as in f32[1024]"
+                "argument {index}, {text}, is a number, but {name} is an address; a buffer is written as in f32[1024]"
             )),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! What `host run` is asked for: its flags and their help.
+//! The flags of `host run`, and their help.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::flag_values::{bytes32, whole_number};
 use crate::lines::LineFlags;
 
 const AFTER_HELP: &str = "\
-Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists them):
+Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists those):
   u32:5 i64:-1 f32:0.5     a number: u8 to u64, i8 to i64, f32, f64
   bytes:00ff10             bytes, for a parameter that is a struct
   f32[1024]                the address of a buffer of 1024 zeros
@@ -22,16 +22,16 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   u8[4]=1,2,3,4            ... of these elements
   f32[1024]=rand:7         ... of random elements, decided by the seed 7
   f32[1024]=ramp           ... of 0, 1, 2, ...
-  u32[65536]=@idx.npy      ... of what the file holds; @idx.npy alone takes type and length from it
-  f32[1024]=uninit         ... that nothing has written
+  u32[65536]=@idx.npy      ... of the file's elements; @idx.npy alone takes type and length from it
+  f32[1024]=uninit         ... uninitialised
   f32[1024]+8=ramp         the address 8 bytes into the buffer
   freed:f32[1024]          the address of a buffer that is freed before the launch
-  arg:1                    what argument 1 has: the same buffer, texture, surface or tensor
+  arg:1                    the buffer, texture, surface or tensor of argument 1 again
   arg:1+8                  the address 8 bytes into its buffer
-  arg:1.0                  what argument 0 of launch 1 has (launches and arguments count from 0)
-  tex2d:f32[64x48]=ramp    a texture of an array of 64 columns and 48 rows, filled as a buffer is
+  arg:1.0                  that of argument 0 of launch 1 (launches and arguments count from 0)
+  tex2d:f32[64x48]=ramp    a texture of an array of 64 columns and 48 rows, filled like a buffer
                            tex1d, tex3d: of one and three extents
-                           texa1d, texa2d: of layers, which the last extent counts
+                           texa1d, texa2d: layered; the last extent is the number of layers
                            texlin:f32[1024]: of linear memory
   tex2d:u8x4[64x48],linear,wrap,norm,float=@image.npy
                            texels of 4 components, and how they are read:
@@ -44,8 +44,8 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   surf2d:f32[64x48]        a surface, which the kernel may write; surf1d, surf3d, surfa1d, surfa2d
   tensor:f32[64x32],box:32x8=ramp
                            the tensor map, 128 bytes by value, of 32 rows and 64 columns, filled
-                           as a buffer is (f16 and bf16: as u16), in boxes of 8 rows and 32 columns;
-                           and behind the box, with commas:
+                           like a buffer (f16 and bf16: as u16), in boxes of 8 rows and 32 columns;
+                           and after the box, with commas:
                            swizzle:32, swizzle:64 or swizzle:128; interleave:16 or interleave:32
                            stride:512: bytes from row to row; 512x4096: and from plane to plane
                            every:1x2: every second row of a box; fill:nan; l2:64, l2:128 or l2:256
@@ -55,33 +55,33 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
 A Rust slice is two parameters, its address and its length in elements: `data: &[f32]` of 1024
 elements is f32[1024]=ramp u64:1024.
 
-Blocks wait for each other only if they are resident together. With --cooperative they are, and
-grid.sync() works: on a GPU or a model of the simulator as many as fit, on the plain simulator up to
-16384 blocks, 1048576 threads and 1 GiB of shared memory (with the check race: 16384 threads).
-Without it, a block that waits on the plain simulator for a later one has that one run beside it,
-but only under --check none.
+Blocks can wait for each other only if they are resident together. --cooperative makes them so, and
+grid.sync() works: on a GPU or a model of the simulator for as many blocks as fit, on the plain
+simulator for up to 16384 blocks, 1048576 threads and 1 GiB of shared memory (with the check race:
+16384 threads). Without it, the plain simulator runs a later block beside one that waits for it,
+but only with --check none.
 
 Buffers start on multiples of 256 bytes. --save and --print show the whole buffer, from its start.
 
 Names of kernels and variables may be demangled ones: saxpy, ns::saxpy or saxpy(float, float*) for
-_ZN2ns5saxpyEfPf, if that leaves one.
+_ZN2ns5saxpyEfPf, if only one symbol matches.
 
 Variables of the module, in .global or .const memory: --set gives them a value before the launch,
---print and --save show them behind the last one. The value is a number (u32:5) or the elements of
+--print and --save show them after the last one. The value is a number (u32:5) or the elements of
 a buffer (f32[4]=ramp, @table.npy), and must have as many bytes as the variable. Elements are shown
-as the type of --set or of the PTX, or as the type behind the name: --print table:f32.
+as the type of --set or of the PTX, or as the type after the name: --print table:f32.
 
 Several launches: --then KERNEL starts the next one on the same memory. What belongs to a launch
-stands behind its kernel: arguments, --grid, --block, --cluster, --shared, --carveout, --registers
-and --set. The other flags are for all launches, wherever they stand. A sum in two steps:
+follows its kernel: arguments, --grid, --block, --cluster, --shared, --carveout, --registers
+and --set. The other flags apply to all launches, wherever they are. A sum in two steps:
 
   host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
     --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";
 
-/// What is to run. The lists have what all launches have, in the order of the command line: see [`Flags::launches`].
+/// The flags. The lists have those of all launches, in the order of the command line: see [`Flags::launches`].
 #[derive(Args, Clone, Debug)]
 pub(super) struct Flags {
-    /// PTX of any compiler; - reads it from the standard input
+    /// PTX from any compiler; - reads it from the standard input
     #[arg(value_name = "FILE.ptx")]
     pub(super) file: PathBuf,
     /// The kernel to launch
@@ -90,20 +90,20 @@ pub(super) struct Flags {
     /// One argument for each of the kernel's parameters; see below
     #[arg(value_name = "ARG", allow_negative_numbers = true, value_parser = OsStringValueParser::new().try_map(argument))]
     arguments: Vec<Argument>,
-    /// Blocks of the grid; of a kernel that is .blocksareclusters, clusters
+    /// Blocks in the grid; clusters if the kernel is .blocksareclusters
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents, required = true)]
     grid: Vec<[u32; 3]>,
-    /// Threads of a block
+    /// Threads in a block
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents, required = true)]
     block: Vec<[u32; 3]>,
-    /// Blocks of a cluster [default: what the kernel demands, else 1]
+    /// Blocks in a cluster [default: what the kernel requires, else 1]
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     cluster: Vec<[u32; 3]>,
     /// Launch cooperatively: all blocks are resident at once and can wait for each other, as in
     /// grid.sync() of cooperative groups
     #[arg(long)]
     pub(super) cooperative: bool,
-    /// Dynamic shared memory of a block, such as 48K [default: 0]
+    /// Dynamic shared memory per block, such as 48K [default: 0]
     #[arg(long, value_name = "BYTES", value_parser = bytes32)]
     shared: Vec<u32>,
     /// Set a variable of the module before the launch; see below
@@ -112,13 +112,13 @@ pub(super) struct Flags {
     /// Launch this kernel next, on the same memory; see below
     #[arg(long, value_name = "KERNEL", value_parser = NonEmptyStringValueParser::new())]
     then: Vec<String>,
-    /// Write the buffer of argument I (from 0; L.I of launch L), or a variable, to this file when all is done
+    /// Write the buffer of argument I (from 0; L.I of launch L), or a variable, to this file at the end
     #[arg(long, value_name = "I=FILE.npy", value_parser = OsStringValueParser::new().try_map(save))]
     pub(super) save: Vec<Save>,
-    /// The part of a multiprocessor's memory that should be shared memory, in percent (0 to 100)
+    /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
     #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]
     carveout: Vec<u8>,
-    /// On a model of the simulator: registers of a thread, which limit how many blocks are resident
+    /// On a model of the simulator: registers per thread, which limit how many blocks are resident
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     registers: Vec<u32>,
     /// Print the elements of the buffer of argument I (from 0; L.I of launch L), or of a variable
@@ -133,7 +133,7 @@ pub(super) struct Flags {
     pub(super) checks: CheckFlags,
 }
 
-/// What one launch is asked for.
+/// The flags of one launch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LaunchFlags {
     pub(super) kernel: String,
@@ -148,7 +148,7 @@ pub(super) struct LaunchFlags {
 }
 
 impl Flags {
-    /// What each launch is asked for: `matches` knows behind which `--then` a flag stands.
+    /// The flags of each launch: `matches` knows after which `--then` a flag stands.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Flags {
         let parts = Parts { matches, starts, kernels };
         let launch = |index: usize| {
             let missing =
-                |flag: &str| Error::flag(flag, format!("{} has none; give it behind the kernel", parts.name(index)));
+                |flag: &str| Error::flag(flag, format!("{} has none; give it after the kernel", parts.name(index)));
             Ok(LaunchFlags {
                 kernel: parts.kernels[index].clone(),
                 arguments: parts.of("arguments", &self.arguments, index),
@@ -179,7 +179,7 @@ impl Flags {
 /// The parts of the command line, one for each launch.
 struct Parts<'a> {
     matches: &'a ArgMatches,
-    /// Where the second launch starts, and those behind it.
+    /// Where the second launch starts, and those after it.
     starts: Vec<usize>,
     kernels: Vec<&'a String>,
 }
@@ -190,7 +190,7 @@ impl Parts<'_> {
         format!("launch {launch} ({})", self.kernels[launch])
     }
 
-    /// Those of the values of a flag that stand in this launch's part.
+    /// The values of a flag in this launch's part.
     fn of<T: Clone>(&self, flag: &str, values: &[T], launch: usize) -> Vec<T> {
         let places = self.matches.indices_of(flag).into_iter().flatten();
         let part = |place: usize| self.starts.iter().take_while(|&&start| start < place).count();
@@ -264,7 +264,7 @@ fn extents(text: &str) -> std::result::Result<[u32; 3], String> {
 /// The subcommand.
 pub(crate) fn command() -> Command {
     Flags::augment_args(Command::new("run"))
-        .about("Run a kernel of a PTX file of any compiler, on a GPU or the simulator")
+        .about("Run a kernel of a PTX file from any compiler, on a GPU or the simulator")
         .after_help(AFTER_HELP)
 }
 
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_no_flags() {
+    fn arguments_are_not_flags() {
         let (flags, launches) =
             parsed("run k.ptx k i32:-1 --grid 2 f32[4]=-1 --block 32 f32:-0.5 --print 0,1 --print 1.2");
         let launches = launches.unwrap();
@@ -372,7 +372,7 @@ mod tests {
         let error = |words: &str| parsed(words).1.unwrap_err().to_string();
         assert_eq!(
             error("run k.ptx k --grid 1 --block 1 --then l --grid 1"),
-            "--block: launch 1 (l) has none; give it behind the kernel"
+            "--block: launch 1 (l) has none; give it after the kernel"
         );
         assert_eq!(error("run k.ptx k --grid 1 --block 1 --grid 2"), "--grid: launch 0 (k) has it more than once");
     }

@@ -19,7 +19,7 @@ use crate::memory;
 use crate::names;
 use crate::progress::Progress;
 
-/// What is to be run: checked, and with its data.
+/// A checked request, with its data.
 pub(super) struct Plan<'a> {
     pub(super) flags: &'a Flags,
     /// What lines of PTX are blamed on.
@@ -31,7 +31,7 @@ pub(super) struct Plan<'a> {
     pub(super) prepared: &'a [Vec<Prepared>],
 }
 
-/// Makes the arguments' data, once there is room for it. What is to be put out must be allowed.
+/// Makes the arguments' data, once there is room for it. The output must be within its limit.
 pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Output]) -> Result<Vec<Vec<Prepared>>> {
     for argument in launches.iter().flat_map(|launch| &launch.flags.arguments) {
         if let Some(bytes) = argument.buffer_bytes() {
@@ -83,11 +83,11 @@ pub(super) struct Launched {
 
 /// What the launches left.
 pub(super) struct Ran {
-    /// Those that came to their end, and the one that did not.
+    /// Those that completed, and the one that did not.
     pub(super) launches: Vec<Launched>,
     /// The fault that stopped the last of them.
     pub(super) fault: Option<Error>,
-    /// What is to be put out, if there was no fault: as many as the outputs.
+    /// The output, if there was no fault: as many as the outputs.
     pub(super) values: Vec<Values>,
 }
 
@@ -168,7 +168,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
                 let data = plan.prepared[place.launch][place.argument].data();
                 let read =
                     data.map(|data| placed[place.launch][place.argument].read(data, &name(*place))).transpose()?;
-                // What is no buffer is not asked for: see `demands::outputs`.
+                // Only buffers are requested: see `demands::outputs`.
                 read.flatten().unwrap_or(Values::U8(Vec::new()))
             }
             Source::Variable(variable, ty) => {

@@ -1,17 +1,17 @@
-//! `host run FILE.ptx KERNEL ...`: any kernels of a PTX file of any compiler, on either device.
+//! `host run FILE.ptx KERNEL ...`: runs kernels of a PTX file from any compiler, on either device.
 //!
-//! Data goes one way: flags -> launches with their arguments (see [`argument`]) -> a plan -> reports -> a format. What is asked for
-//! is held against the module (`demands`) before anything is opened; what `--save` names is written when the last kernel has come
-//! to its end, each file whole or not at all.
+//! Data goes one way: flags -> launches with their arguments (see [`argument`]) -> a plan -> reports -> a format. The request
+//! is checked against the module (`demands`) before anything is opened. What `--save` names is written after the last kernel, each file
+//! whole or not at all.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `flags` | the command line, parted into launches at `--then` |
+//! | `flags` | the command line, divided into launches at `--then` |
 //! | [`argument`], [`value`], [`texture`], [`tensor`] | arguments and their data |
-//! | [`place`], `variables` | what is named: arguments of launches, variables of the module |
-//! | `demands` | whether what is asked for can be run |
+//! | [`place`], `variables` | names of things: arguments of launches, variables of the module |
+//! | `demands` | whether the request can be run |
 //! | `placed`, `launch` | arguments on a device, and the launches |
-//! | `output`, `sequence` | what is written of one launch, and of several |
+//! | `output`, `sequence` | the report of one launch, and of several |
 
 pub mod argument;
 mod demands;
@@ -45,11 +45,11 @@ use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::report::Format;
 
-/// Runs what the arguments say on the device and writes what came of it.
+/// Runs the request on the device and writes its report.
 ///
 /// # Errors
 ///
-/// All that a device and a file can say; [`Error::Fault`] when a kernel misbehaved, after the report with the fault is written.
+/// Those of devices and files; [`Error::Fault`] when a kernel had a fault, after the report with the fault is written.
 pub(crate) fn main(
     matches: &ArgMatches,
     choice: DeviceChoice,
@@ -145,7 +145,7 @@ pub(crate) fn main(
 fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     let asked = &launch.flags;
     LaunchConfig {
-        // Such a kernel says itself what its clusters are, and its grid counts them.
+        // Such a kernel has its own cluster size, and its grid is counted in clusters.
         cluster: asked.cluster.filter(|_| !launch.function.grid_in_clusters),
         cooperative: flags.cooperative,
         dynamic_shared: asked.shared,
@@ -156,7 +156,7 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     }
 }
 
-/// A GPU does not say why a kernel stopped. One that asks for the grid's workspace stops where there is none.
+/// A GPU does not say why a kernel stopped. A kernel that reads the grid's workspace stops if there is none.
 fn advise(error: &mut Error, module: &ptx::Module, flags: &Flags) {
     if let Error::Fault { fault, trap: None, .. } = error
         && !flags.cooperative

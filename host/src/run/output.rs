@@ -1,10 +1,10 @@
-//! What a run found out, written in each of the formats.
+//! The report of a run, in each of the formats.
 //!
 //! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is what `host devices` lists;
 //! `"correct"` is null, since there is nothing to compare with; `"counters"` is null on a GPU (without `--counters`) and after a
 //! fault; `"output"` is what the kernel printed, null on a GPU, whose driver writes it to the standard output by itself; `"buffers"` holds
 //! the elements of what `--print` names, as it names it: by the number of the argument or the name of the variable. Numbers that JSON
-//! cannot hold (infinite ones, or none) are null. With `--lines`, `"lines"` has what each line did.
+//! cannot hold (infinities and NaN) are null. With `--lines`, `"lines"` has what each line did.
 
 use std::io::Write;
 
@@ -35,7 +35,7 @@ pub struct Report<'a> {
     pub device: &'a Properties,
     /// What the simulator counted.
     pub counters: Option<Counters>,
-    /// What each line did, if that was asked for.
+    /// What each line did, if that was requested.
     pub lines: Option<Lines>,
     /// What the kernel did that it must not do.
     pub faults: Vec<Fault>,
@@ -51,9 +51,9 @@ pub struct Report<'a> {
 pub struct Shown {
     /// What `--print` calls it.
     pub name: String,
-    /// What it is, for people.
+    /// Its title in the table.
     pub title: String,
-    /// What is in it.
+    /// Its elements.
     pub values: Values,
 }
 
@@ -148,7 +148,7 @@ impl Report<'_> {
         })
     }
 
-    /// What the kernel printed, as it stands, with an empty line behind it.
+    /// What the kernel printed, as it stands, with an empty line after it.
     fn write_printed(&self, out: &mut dyn Write) -> Result<()> {
         let text = self.printed.as_ref().map(text_of).unwrap_or_default();
         if !text.is_empty() {

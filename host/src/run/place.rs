@@ -37,12 +37,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is to be printed or saved.
+/// What to print or save.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Named {
     /// The buffer of an argument.
     Argument(Place),
-    /// A variable of the module, by its name, with `:TYPE` behind it or without.
+    /// A variable of the module, by its name, with or without `:TYPE` after it.
     Variable(String),
 }
 

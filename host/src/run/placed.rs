@@ -115,7 +115,7 @@ impl Placed {
                     }
                 }
             }
-            // `new` has made what each argument needs, and whoever names another argument is not asked.
+            // Unreachable: `new` made what each argument needs, and arguments that name others are resolved first.
             (Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..), _) => Parameter::Bytes(Vec::new(), 1),
         })
     }
@@ -126,7 +126,7 @@ impl Placed {
             Placed::Buffer(buffer) | Placed::Tensor(buffer, _) => {
                 Parameter::Address { start: buffer.address(), offset }
             }
-            // It has none.
+            // No address.
             Placed::Nothing | Placed::Array(_) => Parameter::Address { start: 0, offset: 0 },
         }
     }

@@ -1,4 +1,4 @@
-//! What several launches found out, written in each of the formats. One alone is written as [`Report`] says.
+//! The report of several launches, in each of the formats. A single launch is written as [`Report`] does.
 //!
 //! As JSON: `{"device", "correct", "launches", "buffers"}`. Each of `"launches"` has `{"kernel", "counters", "lines", "faults",
 //! "output"}` as the JSON of one launch has them; one that a fault has stopped is the last. `"buffers"` are those after all of them.
@@ -70,7 +70,7 @@ pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &
 pub(super) fn tell(findings: &[Findings], launches: &[Launch<'_>], format: Format) {
     for (index, (findings, launch)) in findings.iter().zip(launches).enumerate() {
         if launches.len() > 1 && format != Format::Json && !findings.list.is_empty() {
-            // If there is no standard error, there is nobody to tell.
+            // Without a standard error there is nowhere to write this.
             let _ = writeln!(std::io::stderr(), "In launch {index}, {}:\n", names::shown(&launch.function.name));
         }
         findings.tell(format);
@@ -86,7 +86,7 @@ pub(super) fn error(findings: &[Findings]) -> Option<Error> {
     all.error()
 }
 
-/// The fault with the launch that it stopped, the last of `ran`, if several were asked for.
+/// The fault with the launch that it stopped, the last of `ran`, if there are several.
 pub(super) fn with_launch(fault: Error, ran: usize, asked: usize) -> Error {
     match fault {
         Error::Fault { kernel, fault, trap } if asked > 1 => {

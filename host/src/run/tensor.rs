@@ -2,7 +2,7 @@
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
-//! | `tensor:f32[64x32],box:32x8=ramp` | 128 bytes by value: the map of a tensor of 32 rows and 64 columns, in boxes of 8 rows and 32 columns; what is in it is said as for a buffer |
+//! | `tensor:f32[64x32],box:32x8=ramp` | 128 bytes by value: the map of a tensor of 32 rows and 64 columns, in boxes of 8 rows and 32 columns; filled like a buffer |
 //! | `tensor:f16[64x32],box:64x8,swizzle:128` | the same with a swizzle; and so on: see `simt`'s `tensor/text.rs` |
 //! | `tensor_at:f32[64x32],box:32x8` | the address of the map, which is in device memory |
 //!
@@ -26,12 +26,12 @@ pub fn is_tensor(name: &str) -> bool {
     name.starts_with("tensor")
 }
 
-/// Reads what stands before and behind the colon, up to the equals sign.
+/// Reads what stands before and after the colon, up to the equals sign.
 pub fn parse(name: &str, text: &str) -> Result<Tensor, String> {
     let by_address = match name {
         "tensor" => false,
         "tensor_at" => true,
-        _ => return Err(format!("there is no '{name}'; give tensor, or tensor_at for the address of the map")),
+        _ => return Err(format!("unknown kind '{name}'; give tensor, or tensor_at for the address of the map")),
     };
     let map: TensorMap = text.parse()?;
     let bytes = map.bytes().filter(|&bytes| bytes <= isize::MAX as u64);

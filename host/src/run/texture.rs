@@ -2,7 +2,7 @@
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
-//! | `tex2d:f32[64x48]=ramp` | a texture of an array of 64 columns and 48 rows; what is in it is said as for a buffer |
+//! | `tex2d:f32[64x48]=ramp` | a texture of an array of 64 columns and 48 rows; filled like a buffer |
 //! | `tex1d:f32[64]`, `tex3d:f32[16x16x8]` | of one and of three dimensions |
 //! | `texa1d:f32[64x3]`, `texa2d:f32[64x48x3]` | of three layers |
 //! | `texlin:f32[1024]=ramp` | of linear memory, read by whole indices |
@@ -59,7 +59,7 @@ pub fn is_object(name: &str) -> bool {
     name.starts_with("tex") || name.starts_with("surf")
 }
 
-/// Reads what stands before and behind the colon, up to the equals sign.
+/// Reads what stands before and after the colon, up to the equals sign.
 pub fn parse(name: &str, text: &str) -> Result<Object, String> {
     let is_surface = name.starts_with("surf");
     let kind = name.strip_prefix("tex").or(name.strip_prefix("surf")).unwrap_or_default();
@@ -70,7 +70,7 @@ pub fn parse(name: &str, text: &str) -> Result<Object, String> {
         None if linear => (1, false),
         None => {
             return Err(format!(
-                "there is no '{name}'; give tex1d, tex2d, tex3d, texa1d, texa2d, texlin, or surf with one of these ends"
+                "unknown kind '{name}'; give tex1d, tex2d, tex3d, texa1d, texa2d, texlin, surf1d, surf2d, surf3d, surfa1d or surfa2d"
             ));
         }
     };
@@ -81,7 +81,7 @@ pub fn parse(name: &str, text: &str) -> Result<Object, String> {
     let (ty, format) = format(ty)?;
     let wrong = || {
         let wanted = ["W", "WxH", "WxHxD"][dimensions - 1];
-        format!("'{extents}' are no extents of a {name}; give [{wanted}], whole numbers from 1")
+        format!("'{extents}' are not the extents of a {name}; give [{wanted}], whole numbers from 1")
     };
     let numbers: Vec<u32> = extents
         .split('x')
@@ -136,7 +136,7 @@ fn format(text: &str) -> Result<(Type, TexelFormat), String> {
     match (found, channels) {
         (Some((ty, channel)), 1 | 2 | 4) => Ok((ty, TexelFormat { channels, ty: channel })),
         _ => Err(format!(
-            "there are no texels of '{text}'; give u8, u16, u32, i8, i16, i32 or f32, with x2 or x4 if more"
+            "unknown texel type '{text}'; give u8, u16, u32, i8, i16, i32 or f32, with x2 or x4 for more components"
         )),
     }
 }
@@ -154,7 +154,7 @@ fn sampling(options: &str) -> Result<Sampling, String> {
     let Some(options) = options.strip_prefix(',') else {
         return match options {
             "" => Ok(sampling),
-            other => Err(format!("'{other}' stands behind the bracket; write ,OPTIONS, =CONTENTS, both or nothing")),
+            other => Err(format!("unexpected '{other}' after the bracket; write ,OPTIONS, =CONTENTS, both or nothing")),
         };
     };
     for option in options.split(',') {
@@ -174,7 +174,7 @@ fn sampling(options: &str) -> Result<Sampling, String> {
 fn outside(text: &str, sampling: &mut Sampling) -> Result<(), String> {
     let wrong = || {
         format!(
-            "there is no option '{text}'; give point, linear, clamp, wrap, mirror, border, border:VALUE, norm, float or srgb"
+            "unknown option '{text}'; give point, linear, clamp, wrap, mirror, border, border:VALUE, norm, float or srgb"
         )
     };
     let modes: Vec<&str> = text.split('/').collect();
@@ -232,12 +232,12 @@ mod tests {
         assert!(error("tex2d", "f32[64").contains("not closed"));
         assert!(error("tex2d", "f32[64]").contains("give [WxH]"));
         assert!(error("tex2d", "f32[0x4]").contains("give [WxH]"));
-        assert!(error("tex2d", "f64[4x4]").contains("no texels of 'f64'"));
-        assert!(error("tex2d", "u8x3[4x4]").contains("no texels of 'u8x3'"));
+        assert!(error("tex2d", "f64[4x4]").contains("unknown texel type 'f64'"));
+        assert!(error("tex2d", "u8x3[4x4]").contains("unknown texel type 'u8x3'"));
         assert!(error("tex2d", "u8[4x4],linear").contains("linear filtering mixes floats"));
         assert!(error("tex2d", "f32[4x4],cubic").contains("no option 'cubic'"));
         assert!(error("tex2d", "f32[4x4],border:x").contains("no option 'border:x'"));
-        assert!(error("tex2d", "f32[4x4]linear").contains("behind the bracket"));
+        assert!(error("tex2d", "f32[4x4]linear").contains("after the bracket"));
         assert!(error("surf2d", "f32[4x4],linear").contains("a surface has no options"));
         assert!(error("tex2d", "f32[200000x4]").contains("131072"));
     }

@@ -1,4 +1,4 @@
-//! Numbers of the types that arguments can have, read from text and from files and written again.
+//! Numbers of the types that arguments can have: parsed, read from files, and written.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -193,7 +193,9 @@ impl Maker {
         Self {
             parse: |texts| {
                 let parse = |text: &&str| {
-                    text.parse().map_err(|_| format!("'{text}' is no {}; give {}", T::TYPE.name(), T::range()))
+                    text.parse().map_err(|_| {
+                        format!("'{text}' is not a number of type {}; give {}", T::TYPE.name(), T::range())
+                    })
                 };
                 texts.iter().map(parse).collect::<std::result::Result<_, _>>().map(T::list)
             },
@@ -234,7 +236,7 @@ impl Type {
     ///
     /// # Errors
     ///
-    /// Says which text is none, and what would be one.
+    /// Which text is not a number, and what is accepted.
     pub fn parse(self, texts: &[&str]) -> std::result::Result<Values, String> {
         (self.maker().parse)(texts)
     }
@@ -244,7 +246,7 @@ impl Type {
         self.ramp(1).repeat(length)
     }
 
-    /// 0, 1, 2, ...; a type of whole numbers that is too small begins anew.
+    /// 0, 1, 2, ...; a type of whole numbers that is too small wraps around.
     pub fn ramp(self, length: usize) -> Values {
         (self.maker().ramp)(length)
     }
@@ -254,7 +256,7 @@ impl Type {
         (self.maker().random)(seed, length)
     }
 
-    /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is asked for.
+    /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is given.
     ///
     /// # Errors
     ///
@@ -263,7 +265,7 @@ impl Type {
         let npy::Contents { code, dimensions } = npy::contents(path)?;
         let found = wanted.or(Self::of_code(&code)).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            crate::Error::file(path, format!("holds elements of type '{code}', and one of {names} is needed"))
+            crate::Error::file(path, format!("holds elements of type '{code}', but one of {names} is needed"))
         })?;
         (found.maker().read)(path, if dimensions == 2 { 2 } else { 1 })
     }
@@ -317,7 +319,7 @@ mod tests {
         }
         Type::U16.ramp(3).write(&path, &[3]).unwrap();
         let error = Type::read(Some(Type::F32), &path).unwrap_err().to_string();
-        assert!(error.contains("holds elements of type '<u2', and float32 is needed"), "{error}");
+        assert!(error.contains("holds elements of type '<u2', but float32 is needed"), "{error}");
         Type::U16.ramp(8).write(&path, &[2, 2, 2]).unwrap();
         let error = Type::read(None, &path).unwrap_err().to_string();
         assert!(error.contains("[2, 2, 2]"), "{error}");

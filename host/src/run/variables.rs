@@ -1,4 +1,5 @@
-//! Variables of the module that `--set`, `--print` and `--save` name: which one is meant, how large it is, how its elements are shown.
+//! Variables of the module that `--set`, `--print` and `--save` name: which symbol is meant, its size, and the type its
+//! elements are shown as.
 
 use ptx::{Kind, Module, Space, Type as PtxType};
 
@@ -42,7 +43,7 @@ fn find<'a>(module: &'a Module, flag: &str, name: &str) -> Result<Option<&'a ptx
         Found::One(symbol) => Ok(variables(module).find(|variable| variable.name == symbol)),
         Found::Several(several) => Err(Error::flag(
             flag,
-            format!("'{name}' may be {}; give one of them", names::listed(several.into_iter(), true)),
+            format!("'{name}' is ambiguous: {}; give one of them", names::listed(several.into_iter(), true)),
         )),
         Found::None => Ok(None),
     }
@@ -50,15 +51,15 @@ fn find<'a>(module: &'a Module, flag: &str, name: &str) -> Result<Option<&'a ptx
 
 fn missing(module: &Module, flag: &str, name: &str) -> Error {
     let names = names::listed(variables(module).map(|variable| variable.name.as_str()), false);
-    let there = if names.is_empty() { "there are none".to_owned() } else { format!("there are {names}") };
-    Error::flag(flag, format!("'{name}' is no variable of the module in .global or .const memory; {there}"))
+    let there = if names.is_empty() { "the module has none".to_owned() } else { format!("the module has {names}") };
+    Error::flag(flag, format!("'{name}' is not a variable of the module in .global or .const memory; {there}"))
 }
 
 fn described(variable: &ptx::Variable) -> Variable {
     Variable { symbol: variable.name.clone(), bytes: variable.size.unwrap_or(0) }
 }
 
-/// What `--set` asks for. The value is made here: it must have the variable's size.
+/// What `--set` sets. The value is made here: it must have the variable's size.
 ///
 /// # Errors
 ///
@@ -72,7 +73,7 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
         false => Err(Error::flag(
             "--set",
             format!(
-                "{} has {} bytes ({}), and {} has {given}",
+                "{} has {} bytes ({}), but {} has {given}",
                 names::shown(&found.symbol),
                 found.bytes,
                 type_of(variable),
@@ -95,12 +96,12 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
     Ok(Setting { variable: found, bytes, ty })
 }
 
-/// What `--print` or `--save` asks for: the variable, and the type of its elements: that behind its name, or of the value that it
-/// was set to, or of the PTX.
+/// What `--print` or `--save` names: the variable, and the type of its elements: the one after its name, or that of the value it was set
+/// to, or that of the PTX.
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] when there is no such variable, or no such elements are in it.
+/// [`Error::Flag`] when there is no such variable, or its size does not fit the elements.
 pub(super) fn shown<'a>(
     module: &Module,
     flag: &str,
@@ -122,7 +123,12 @@ pub(super) fn shown<'a>(
     if !found.bytes.is_multiple_of(ty.bytes() as u64) {
         return Err(Error::flag(
             flag,
-            format!("the {} bytes of {} are no elements of {}", found.bytes, names::shown(&found.symbol), ty.name()),
+            format!(
+                "the {} bytes of {} do not divide into elements of {}",
+                found.bytes,
+                names::shown(&found.symbol),
+                ty.name()
+            ),
         ));
     }
     Ok((found, ty))

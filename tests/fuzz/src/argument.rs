@@ -9,7 +9,7 @@ const MADE: u64 = 1 << 16;
 ///
 /// # Panics
 ///
-/// If what it says of itself does not fit its data, or a complaint is no line.
+/// If its description does not fit its data, or an error is not one line.
 pub fn check(text: &str) {
     let argument: Argument = match text.parse() {
         Ok(argument) => argument,

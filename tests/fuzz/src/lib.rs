@@ -68,7 +68,7 @@ pub fn check(target: &str, bytes: &[u8]) {
     check(bytes);
 }
 
-/// Checks the files named on the command line: what a target does when it is no fuzzer.
+/// Checks the files named on the command line: what a target does when it does not fuzz.
 pub fn replay(target: &str) {
     for path in std::env::args_os().skip(1) {
         let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -144,7 +144,7 @@ pub fn check(kernel: &Kernel) {
     compare(kernel, &outcome, &expected, "the machine and one thread after another");
 }
 
-/// Whether a loose kernel comes to its end, and gives the same memory and counters on several threads of the host and under all checks,
+/// Whether a loose kernel ends, and gives the same memory and counters on several threads of the host and under all checks,
 /// which find nothing; with a model and without.
 ///
 /// # Panics
@@ -166,7 +166,7 @@ fn check_ways(kernel: &Kernel, module: &ptx::Module, model: Option<&'static str>
         let way = Way { threads, checks, model };
         let other = launch(kernel, module, way);
         compare(kernel, &other.outcome, &alone.outcome, &format!("{way:?} and one thread without checks"));
-        // Findings are part of a report: there are none.
+        // Findings are part of a report, and must be empty.
         assert_eq!(other.result.as_ref(), Ok(&report), "{way:?}\n{kernel:?}");
     }
     alone.outcome
@@ -202,7 +202,7 @@ pub fn check_wild(kernel: &Kernel) {
         }
         alone
     });
-    // What comes to its end without checks does nothing else under them.
+    // What ends without checks does nothing else under them.
     if let Ok(report) = &unchecked.result {
         let other = checked.result.unwrap_or_else(|error| panic!("under checks: {error}\n{kernel:?}"));
         assert!(other.instructions().eq(report.instructions()), "checks count\n{kernel:?}");

@@ -10,7 +10,7 @@ use host::run::value::Type;
 ///
 /// # Panics
 ///
-/// If an array has not the elements that it says, is not read again as it is written, or a complaint is no line.
+/// If an array does not have the elements that it declares, is not read back as written, or an error is not one line.
 pub fn check(bytes: &[u8]) {
     let mut file = tempfile::Builder::new().suffix(".npy").tempfile().expect("a file for a while");
     file.write_all(bytes).expect("it is written");

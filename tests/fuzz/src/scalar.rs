@@ -368,7 +368,7 @@ fn lanes<T>(of: &[T], is: impl Fn(&T) -> bool) -> u64 {
     of.iter().enumerate().fold(0, |mask, (lane, value)| mask | u64::from(is(value)) << lane)
 }
 
-/// The word so many places behind another.
+/// The word so many places after another.
 fn circle(first: u8, index: u8) -> u8 {
     (first + index) % Bank::Word.registers()
 }

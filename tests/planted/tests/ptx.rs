@@ -1,4 +1,4 @@
-//! The checked-in PTX is that of these sources. To make it anew: `COALESCE_BLESS=1 cargo test -p planted`.
+//! The checked-in PTX is that of these sources. To update it: `COALESCE_BLESS=1 cargo test -p planted`.
 
 use std::fs;
 use std::path::Path;

@@ -17,7 +17,7 @@ mod suite;
 /// The root of the workspace, from the folder that the tests of `host` run in.
 const ROOT: &str = "..";
 
-/// What the program said of a kernel: a fault, with the lines that it blames.
+/// What the program reported for a kernel: a fault, with the lines that it blames.
 #[derive(Clone, Debug, PartialEq)]
 struct Said {
     kind: String,
@@ -30,11 +30,11 @@ fn cases() -> Vec<Case> {
     suite::cases(Path::new(ROOT)).expect("the suite is read")
 }
 
-/// What the program says of a kernel, with so many threads of the host.
+/// What the program reports for a kernel, with so many threads of the host.
 fn said_of(case: &Case, threads: u32) -> Vec<Said> {
     let mut command = host("");
     command.current_dir(ROOT).env("RAYON_NUM_THREADS", threads.to_string());
-    // What is no fault by the manual, too: some of the suite is such.
+    // `strict`, too: some of the suite is legal by the manual.
     command.args(case.command()).args([
         "--check",
         "all,strict",
@@ -68,7 +68,7 @@ fn said(fault: &Value) -> Said {
     Said { kind: kind.to_owned(), message: text(&fault["message"]), places: parties.map(place).collect() }
 }
 
-/// What is wrong with what the program said of a kernel.
+/// How the program's report on a kernel differs from its marks.
 fn complaints(case: &Case, said: &[Said]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut blamed = BTreeSet::new();

@@ -1,6 +1,6 @@
-//! The table in `docs/SANITIZER.md`: each planted bug, and who finds it. It is made of what the simulator says now and of what
+//! The table in `docs/PLANTED.md`: each planted bug, and who finds it. It is made of what the simulator says now and of what
 //! compute-sanitizer said on a GPU (`cargo xtask compute-sanitizer`). `COALESCE_BLESS=1 cargo test -p host --test program planted`
-//! makes it anew.
+//! updates it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::path::Path;
 use super::suite::{Case, FOLDER};
 use super::{ROOT, cases, complaints, said_of};
 
-const DOCUMENT: &str = "docs/SANITIZER.md";
+const DOCUMENT: &str = "docs/PLANTED.md";
 const BEGIN: &str =
     "<!-- The table of planted bugs begins. COALESCE_BLESS=1 cargo test -p host --test program planted -->\n";
 const END: &str = "<!-- The table of planted bugs ends. -->\n";
@@ -27,7 +27,7 @@ const KINDS: [(&str, &str); 5] = [
     ("undefined", "What the PTX manual leaves open"),
 ];
 
-/// What a tool said of a kernel.
+/// A tool's verdict on a kernel.
 #[derive(Clone, Debug, PartialEq)]
 struct Verdict {
     errors: u64,
@@ -53,7 +53,7 @@ impl Verdict {
     }
 }
 
-/// What was said of every kernel by every tool, and on what.
+/// The verdicts of all tools on all kernels, and the machine.
 struct Results {
     heading: String,
     verdicts: BTreeMap<(String, String), Verdict>,
@@ -74,7 +74,7 @@ impl Results {
         Self { heading, verdicts }
     }
 
-    /// What a tool said of a kernel; of one that is newer than the results, that it was skipped.
+    /// A tool's verdict on a kernel; `skipped` for a kernel newer than the results.
     fn of(&self, kernel: &str, tool: &str) -> Verdict {
         let skipped = || Verdict { errors: 0, warnings: 0, ended: "skipped".to_owned() };
         self.verdicts.get(&(kernel.to_owned(), tool.to_owned())).cloned().unwrap_or_else(skipped)
@@ -163,11 +163,7 @@ fn the_table_in_the_documentation_is_that_of_these_results() {
     if std::env::var_os("COALESCE_BLESS").is_some() {
         fs::write(&path, format!("{}{made}{}", &document[..start], &document[end..])).expect("the document is written");
     } else {
-        assert_eq!(
-            document[start..end],
-            made,
-            "make it anew: COALESCE_BLESS=1 cargo test -p host --test program planted"
-        );
+        assert_eq!(document[start..end], made, "update it: COALESCE_BLESS=1 cargo test -p host --test program planted");
     }
 }
 

@@ -221,7 +221,7 @@ pub fn constant() {
         (8 * warps, 8 * warps)
     );
     assert_eq!((constant("gamma-constant").requests, constant("gamma-constant").addresses), (2 * warps, 2 * warps));
-    // The lab's own random bytes: the numbers behind the elements, of which each takes one.
+    // The lab's own random bytes: the numbers after the elements, of which each takes one.
     let mut random = host::random::Random::new(1);
     let _x: Vec<f32> = random.samples(size as usize);
     let bytes: Vec<u8> = random.samples(size as usize);
@@ -280,7 +280,7 @@ pub fn matmul() {
     for (name, tile) in [("tiled16", 16), ("tiled32", 32)] {
         let shared = counters(&report, name).shared;
         // One load for each multiplication and one for four, since the compiler joins those along a row; two stores for each
-        // tile; nobody collides.
+        // tile; no conflicts.
         assert_eq!(shared.load.requests, m * n * k / 32 * 5 / 4, "{name}");
         assert_eq!(shared.store.requests, 2 * m * n * k / 32 / tile, "{name}");
         assert_eq!(shared.load.bank_conflicts + shared.store.bank_conflicts, 0, "{name}");

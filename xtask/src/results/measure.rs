@@ -11,7 +11,7 @@ use super::{Error, Machine, Options, Results, Run, Twin, Variant, plan};
 /// Seconds for each variant beside nvcc's: there are rounds.
 const TWIN_SECONDS: &str = "0.1";
 
-/// Measures everything that is to be measured, and saves after each command what there is.
+/// Runs all measurements, and saves the results after each command.
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
     let host = std::fs::canonicalize(&options.host).map_err(|problem| super::file(&options.host, &problem))?;
     let wanted = |arguments: &str| options.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
@@ -102,7 +102,7 @@ fn run_of(report: &Value) -> Run {
     }
 }
 
-/// On what this runs.
+/// The machine and its tools.
 fn machine(options: &Options, host: &Path) -> Result<Machine, Error> {
     let devices = succeed(Command::new(host).args(["devices", "--device", "gpu", "--format", "json"]))?;
     let devices: Value = serde_json::from_str(&devices).unwrap_or_default();
@@ -119,14 +119,14 @@ fn machine(options: &Options, host: &Path) -> Result<Machine, Error> {
     })
 }
 
-/// Runs a command to its end and returns what it printed.
+/// Runs a command and returns what it printed.
 fn succeed(command: &mut Command) -> Result<String, Error> {
     let output = command.output().map_err(|problem| failed(command, &problem.to_string()))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(failed(command, said.lines().last().unwrap_or("it said nothing")))
+    Err(failed(command, said.lines().last().unwrap_or("it printed nothing")))
 }
 
 fn failed(command: &Command, problem: &str) -> Error {

@@ -1,4 +1,4 @@
-//! `cargo xtask results`: what the labs come to on a GPU, as `docs/RESULTS.md`.
+//! `cargo xtask results`: the labs' results on a GPU, as `docs/RESULTS.md`.
 //!
 //! ```text
 //! plan       which commands, and the lab sheet's own numbers
@@ -6,8 +6,8 @@
 //! document   makes the tables                                         ->  docs/RESULTS.md
 //! ```
 //!
-//! With `--measure` it runs the program on this machine's GPU and keeps what it printed; without, it writes the document anew from
-//! what was kept. So a sentence can be mended where there is no GPU, and no number is written by hand.
+//! With `--measure` it runs the program on this machine's GPU and keeps what it printed; without, it rewrites the document from
+//! what was kept. So a sentence can be changed without a GPU, and no number is written by hand.
 
 mod document;
 mod measure;
@@ -24,10 +24,10 @@ use crate::workspace::{self, NotInWorkspace};
 /// Options of `results`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Run the labs on this machine's GPU first. Without it, the document is written from the numbers of the last time.
+    /// Run the labs on this machine's GPU first; otherwise the document is written from the last measurements.
     #[arg(long)]
     measure: bool,
-    /// Fail if the document is not what the numbers make, and write nothing.
+    /// Write nothing; fail if the document does not match the measurements.
     #[arg(long, conflicts_with = "measure")]
     check: bool,
     /// The program, built with `cargo build --release -p host`.
@@ -36,15 +36,15 @@ pub struct Options {
     /// The CUDA toolkit's compiler, for the comparison with its kernels.
     #[arg(long, value_name = "FILE", default_value = "/usr/local/cuda/bin/nvcc")]
     nvcc: PathBuf,
-    /// Of the numbers to measure, only those of labs with this name; the others stay as they were.
+    /// Measure only labs with this name, and keep the other numbers.
     #[arg(long, value_name = "LAB", requires = "measure")]
     only: Option<String>,
-    /// How often ours and nvcc's kernels are timed in turn.
+    /// How many times our kernels and nvcc's are timed in turn.
     #[arg(long, value_name = "NUMBER", default_value_t = 3)]
     rounds: usize,
 }
 
-/// Why it could not be done.
+/// Why it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -53,14 +53,14 @@ pub enum Error {
     File { path: PathBuf, problem: String },
     #[error("`{command}` failed: {problem}")]
     Run { command: String, problem: String },
-    #[error("docs/RESULTS.md is not what docs/results/h200.json makes: run `cargo xtask results`")]
+    #[error("docs/RESULTS.md does not match docs/results/h200.json: run `cargo xtask results`")]
     Stale,
 }
 
 /// Everything that was measured.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Results {
-    /// On what, with what, and when.
+    /// The machine, the tools and the date.
     machine: Machine,
     /// What each command of [`plan`] found, by its arguments.
     runs: BTreeMap<String, Run>,
@@ -68,7 +68,7 @@ struct Results {
     twins: BTreeMap<String, Vec<Twin>>,
 }
 
-/// On what, with what, and when.
+/// The machine, the tools and the date.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 struct Machine {
     device: String,

@@ -8,7 +8,7 @@ use crate::Type;
 pub enum DeclarationError {
     #[error("the text has no `{0}`")]
     MissingHeader(&'static str),
-    #[error("PTX version {text} is not known; the newest that is known is {}.{}", newest.0, newest.1)]
+    #[error("unknown PTX version {text}; the newest supported one is {}.{}", newest.0, newest.1)]
     UnknownVersion { text: String, newest: (u32, u32) },
     #[error("`{0}` is not a target")]
     UnknownTarget(String),
@@ -26,7 +26,7 @@ pub enum DeclarationError {
     BadAlignment(u64),
     #[error("`{0}` is larger than any memory")]
     TooLarge(String),
-    #[error("written out, this would make the module far longer than its text")]
+    #[error("expanded, this would make the module far longer than its text")]
     TooManyCopies,
     #[error("`{0}` has no size")]
     MissingSize(String),
@@ -50,7 +50,7 @@ pub enum DeclarationError {
     NeedsTarget { directive: String, target: u32 },
     #[error("`{what}` needs `.version {}.{}` or later", version.0, version.1)]
     NeedsVersion { what: String, version: (u32, u32) },
-    #[error("the kernel `{0}` has a result")]
+    #[error("the kernel `{0}` cannot return a result")]
     KernelWithResult(String),
     #[error("`{0}` has several results, of which each must be a `.reg`")]
     SeveralResults(String),

@@ -1,7 +1,7 @@
 //! What can be wrong with a PTX text, and where.
 //!
-//! There is one enum for each concern; [`Problem`] is any of them. Each message says what is wrong; where there is
-//! something to do about it that the message does not say, [`Problem::help`] does.
+//! There is one enum for each concern; [`Problem`] is any of them. Each message says what is wrong. [`Problem::help`]
+//! says what to do about it, unless the message already does.
 
 mod declaration;
 mod instruction;
@@ -31,7 +31,7 @@ pub enum Problem {
     Operand(#[from] OperandError),
 }
 
-/// A message that somebody can read: names in it may be as long as the text.
+/// A message of readable length: names in it may be as long as the text.
 fn shortened(message: &impl fmt::Display) -> String {
     const LONGEST: usize = 500;
     let text = message.to_string();
@@ -155,7 +155,7 @@ impl<'a> IntoIterator for &'a Errors {
     }
 }
 
-/// A problem and its span, on its way to becoming an [`Error`].
+/// A problem and its span, before it becomes an [`Error`].
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub problem: Problem,

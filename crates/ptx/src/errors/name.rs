@@ -53,7 +53,7 @@ pub enum NameError {
     NoPart { name: String, part: String },
     #[error("`{0}` is a vector: name a part of it, such as `{0}.x`")]
     NeedsPart(String),
-    #[error("`{0}` is a special register, which `mov` can read, and `cvt` between integers")]
+    #[error("`{0}` is a special register, which only `mov`, and `cvt` between integers, can read")]
     SpecialRegister(String),
     #[error("`.loc` names file {0}, but no `.file {0}` is there")]
     NoFile(u32),

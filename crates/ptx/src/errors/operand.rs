@@ -22,9 +22,9 @@ pub enum OperandError {
     AddressAs(Type),
     #[error("`{name}` is in `.{found}`, but the instruction accesses {expected}")]
     Space { name: String, found: &'static str, expected: String },
-    #[error("an address that is a number alone is possible only in `.local`")]
+    #[error("an address that is only a number is allowed only in `.local`")]
     AbsoluteAddress,
-    #[error("a vector of {} is needed here, not of {found}", counted(*.expected, "part"))]
+    #[error("a vector of {} is needed here, not one of {found}", counted(*.expected, "part"))]
     VectorLength { expected: usize, found: usize },
     #[error("the parts of the vector have {found} bits together, the type has {expected}")]
     PackedWidth { expected: u32, found: u32 },
@@ -44,7 +44,7 @@ pub enum OperandError {
     CallSize { name: String, what: &'static str, index: usize, expected: u64, found: u64 },
     #[error("`{0}` is a kernel, which cannot be called")]
     CallOfKernel(String),
-    #[error("an indirect call needs a `.callprototype` or `.calltargets` behind its arguments")]
+    #[error("an indirect call needs a `.callprototype` or `.calltargets` after its arguments")]
     NoPrototype,
     #[error("the functions of `{0}` take different arguments, or return different results")]
     DifferentTargets(String),

@@ -10,7 +10,7 @@ pub enum SyntaxError {
     UnterminatedComment,
     #[error("this string does not end")]
     UnterminatedString,
-    #[error("`{0}` is not a number of PTX")]
+    #[error("`{0}` is not a PTX number")]
     BadNumber(String),
     #[error("the number `{0}` does not fit 64 bits")]
     NumberTooLarge(String),
@@ -28,7 +28,7 @@ impl SyntaxError {
             SyntaxError::UnterminatedComment => "end it with `*/`".into(),
             SyntaxError::UnterminatedString => "end it with `\"` on the same line".into(),
             SyntaxError::BadNumber(_) => {
-                "numbers are 12, 0x1F, 017, 0b101, with U behind them if unsigned; 0f and 8 hexadecimal digits for an \
+                "numbers are 12, 0x1F, 017, 0b101, with U after them if unsigned; 0f and 8 hexadecimal digits for an \
                  f32; 0d and 16 of them, or 1.5, for an f64"
                     .into()
             }

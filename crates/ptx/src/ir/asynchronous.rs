@@ -1,6 +1,6 @@
-//! Copies that go on while the thread does, and the barriers that count them: `cp.async`, `cp.async.bulk`, `st.async`, `mbarrier`
-//! (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization and Communication
-//! Instructions: mbarrier").
+//! Copies that run beside the thread, and the barriers that count them: `cp.async`, `cp.async.bulk`, `st.async`,
+//! `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization and
+//! Communication Instructions: mbarrier").
 
 use super::{Address, AtomicOp, Destination, Operand, Predicate, Space, Type};
 
@@ -29,7 +29,7 @@ pub enum MbarrierAction {
         /// 1 to 2^20 - 1.
         count: Operand,
     },
-    /// `inval`: it is none any more.
+    /// `inval`: it is no longer one.
     Invalidate,
     /// `expect_tx`: the phase waits for so many bytes more.
     Expect {
@@ -71,7 +71,7 @@ pub struct MbarrierTest {
     pub phase: MbarrierPhase,
 }
 
-/// How a phase is told.
+/// How a phase is named.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MbarrierPhase {
     /// By the state that an arrival returned.
@@ -93,7 +93,7 @@ pub struct BulkCopy {
     pub from: Space,
     /// Bytes, a multiple of 16.
     pub bytes: Operand,
-    /// The `mbarrier` that is told of the bytes, in the same block's memory as `dst`. `None`: who wants to know waits for the
+    /// The `mbarrier` that counts the bytes, in the same block's memory as `dst`. `None`: instead, wait for the
     /// thread's bulk groups.
     pub barrier: Option<Address>,
     /// `.multicast::cluster`: the blocks of the cluster that get the bytes, a bit for each; each at the place in its memory that
@@ -103,7 +103,7 @@ pub struct BulkCopy {
     pub reduction: Option<(AtomicOp, Type)>,
 }
 
-/// `st.async` and `red.async`: to the shared memory of a block of the cluster, whose `mbarrier` is told of the bytes.
+/// `st.async` and `red.async`: to the shared memory of a block of the cluster, whose `mbarrier` counts the bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AsyncStore {
     /// The state space of both addresses: `ClusterShared` or `Generic`.

@@ -2,7 +2,7 @@
 
 use super::{Function, Module};
 
-/// Where the parameters of a function lie, one behind the other, each at its alignment.
+/// Where the parameters of a function lie, one after the other, each at its alignment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParameterLayout {
     /// A slot for each parameter, in order.

@@ -82,8 +82,8 @@ pub struct MatrixShape {
 }
 
 impl MatrixShape {
-    /// For `mma.sp`: how many lanes of four give metadata. Four bits of it tell of a [`MatrixType::sparse_chunk`], and one
-    /// lane tells of four chunks in two rows.
+    /// For `mma.sp`: how many lanes of four give metadata. Four bits of it describe a [`MatrixType::sparse_chunk`], and one
+    /// lane describes four chunks in two rows.
     pub fn metadata_lanes(self, ty: MatrixType) -> u32 {
         self.k / ty.sparse_chunk() / 4
     }

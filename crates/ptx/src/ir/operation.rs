@@ -1,7 +1,7 @@
 //! What instructions do: operations, and the modifiers that change them.
 //!
-//! What PTX says in several ways is said in one here, and a modifier that PTX does not allow on an instruction never gets
-//! here: the parser refuses it.
+//! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an instruction never
+//! gets here: the parser rejects it.
 
 use super::{Destination, Predicate};
 
@@ -320,7 +320,7 @@ pub enum ShuffleMode {
     Index,
 }
 
-/// What `vote` tells.
+/// What `vote` returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum VoteMode {

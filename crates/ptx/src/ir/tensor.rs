@@ -38,7 +38,7 @@ pub enum TensorTransfer {
         dst: Address,
         /// The state space of that and of the barrier: `Shared` or `ClusterShared`.
         space: Space,
-        /// The `mbarrier` that is told of the bytes.
+        /// The `mbarrier` that counts the bytes.
         barrier: Address,
         /// `.multicast::cluster`: the blocks of the cluster that get the box, a bit for each.
         blocks: Option<Operand>,

@@ -150,7 +150,7 @@ names! {
 /// Where an address points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// No space named: the address's window tells.
+    /// No space named: the address's window decides.
     Generic,
     /// Memory of the device, seen by every thread.
     Global,

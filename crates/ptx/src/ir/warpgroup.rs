@@ -2,7 +2,7 @@
 //! Multiply-Accumulate Instructions").
 //!
 //! D has 64 rows, of which each warp holds 16. A is in registers, spread likewise, or in shared memory, where B always is. What is
-//! in shared memory is told by a *matrix descriptor*: 64 bits with an address, two strides and how it is swizzled.
+//! in shared memory is described by a *matrix descriptor*: 64 bits with an address, two strides and how it is swizzled.
 
 use super::{BitProduct, Destination, MatrixShape, MatrixType, Operand, Sparsity};
 

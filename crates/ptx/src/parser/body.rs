@@ -7,7 +7,7 @@ use crate::errors::{DeclarationError, NameError, NameKind, Parsed, SyntaxError, 
 use crate::lexer::TokenKind;
 use crate::{Instruction, Linkage, Op, Space, Span, typing};
 
-/// Braces nested deeper than this are refused.
+/// Braces nested deeper than this are rejected.
 const DEPTH: usize = 256;
 
 impl<'t> Parser<'t> {

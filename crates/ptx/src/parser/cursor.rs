@@ -58,7 +58,7 @@ impl<'t> Cursor<'t> {
         Span { start, end: end.max(start) }
     }
 
-    /// Whether the token here stands right behind the last one, without space between.
+    /// Whether the token here stands right after the last one, without space between.
     pub fn is_adjacent(&self) -> bool {
         self.at > 0 && self.tokens[self.at - 1].span.end == self.start()
     }
@@ -134,7 +134,7 @@ impl<'t> Cursor<'t> {
         self.at
     }
 
-    /// After an error in the statement whose first token is at `index`: goes on behind its `;`, or at a brace that does
+    /// After an error in the statement whose first token is at `index`: continues after its `;`, or at a brace that does
     /// not belong to it, or at the end.
     pub fn recover(&mut self, index: usize) {
         self.at = index;

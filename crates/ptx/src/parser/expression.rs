@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use crate::errors::{Parsed, SyntaxError, fault};
 use crate::lexer::TokenKind;
 
-/// Expressions nested deeper than this are refused.
+/// Expressions nested deeper than this are rejected.
 const DEPTH: usize = 64;
 
 /// The value of a part of an expression.
@@ -187,9 +187,9 @@ impl Cursor<'_> {
                     (TokenKind::Tilde, Value::Integer { bits, signed }) => Ok(Value::Integer { bits: !bits, signed }),
                     (TokenKind::Not, Value::Integer { bits, .. }) => Ok(Value::of_truth(bits == 0)),
                     (TokenKind::Plus | TokenKind::Minus, _) => {
-                        self.mismatch(token.span.start, "an integer or a decimal behind a sign")
+                        self.mismatch(token.span.start, "an integer or a decimal after a sign")
                     }
-                    _ => self.mismatch(token.span.start, "an integer behind `~` or `!`"),
+                    _ => self.mismatch(token.span.start, "an integer after `~` or `!`"),
                 }
             }
             TokenKind::OpenParenthesis => {

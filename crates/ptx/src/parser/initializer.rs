@@ -9,11 +9,11 @@ use crate::lexer::TokenKind;
 use crate::typing::versions;
 use crate::{InitialAddress, Initializer, Kind, SamplerAddressMode, SamplerState, Span, Symbol, Type};
 
-/// Braces nested deeper than this are refused.
+/// Braces nested deeper than this are rejected.
 const DEPTH: usize = 16;
 
 impl<'t> Parser<'t> {
-    /// What stands behind `=`. A first dimension `[]` gets the length that the values need.
+    /// What follows `=`. A first dimension `[]` gets the length that the values need.
     pub(super) fn initializer(
         &mut self,
         shape: &Shape,

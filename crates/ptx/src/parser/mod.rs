@@ -250,7 +250,7 @@ impl<'t> Parser<'t> {
         self.errors.push(Error { problem, span, line, column, statement });
     }
 
-    /// After an error in a declaration: goes on behind its `;` or its body.
+    /// After an error in a declaration: continues after its `;` or its body.
     fn recover_in_module(&mut self, index: usize) {
         self.cursor.recover(index);
         match self.cursor.kind() {

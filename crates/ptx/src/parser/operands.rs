@@ -92,7 +92,7 @@ impl<'t> Cursor<'t> {
         Ok(RawOperand { raw, span: self.span_from(start) })
     }
 
-    /// The parts of a vector, behind its `{`.
+    /// The parts of a vector, after its `{`.
     fn vector_parts(&mut self) -> Parsed<Vec<RawOperand<'t>>> {
         let mut parts = Vec::new();
         loop {
@@ -106,7 +106,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// An address, behind its `[`.
+    /// An address, after its `[`.
     fn memory(&mut self) -> Parsed<Raw<'t>> {
         let raw = if self.at_constant() {
             Raw::Memory(None, self.integer()? as i64)
@@ -123,7 +123,7 @@ impl<'t> Cursor<'t> {
         Ok(raw)
     }
 
-    /// What stands behind the name of a texture or surface in brackets.
+    /// What follows the name of a texture or surface in brackets.
     fn element(&mut self, object: Name<'t>) -> Parsed<Raw<'t>> {
         let mut rest = Vec::new();
         while self.accept(TokenKind::Comma) {
@@ -163,7 +163,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The index behind the name of an array.
+    /// The index after the name of an array.
     fn element_of_array(&mut self, array: Name<'t>) -> Parsed<Raw<'t>> {
         self.advance();
         if !self.at_constant() {

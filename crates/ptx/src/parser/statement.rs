@@ -69,7 +69,7 @@ impl<'t> Cursor<'t> {
         Ok(Statement { guard, opcode, modifiers, operands, call, span: self.span_from(start) })
     }
 
-    /// What stands behind `call`.
+    /// What follows `call`.
     fn call(&mut self) -> Parsed<RawCall<'t>> {
         let mut results = Vec::new();
         if self.kind() == TokenKind::OpenParenthesis {

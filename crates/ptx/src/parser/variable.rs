@@ -57,7 +57,7 @@ impl<'t> Parser<'t> {
         linkage
     }
 
-    /// Fails at the directive here, which nobody knows.
+    /// Fails at the directive here, which is unknown.
     pub(super) fn unknown_directive<T>(&self) -> Parsed<T> {
         let text = self.cursor.text().to_owned();
         let unsupported = matches!(text.as_str(), ".tex" | ".sreg");
@@ -257,7 +257,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The number behind `.align`.
+    /// The number after `.align`.
     pub(super) fn alignment(&mut self) -> Parsed<u32> {
         let span = self.cursor.peek().span;
         let value = self.cursor.integer()?;

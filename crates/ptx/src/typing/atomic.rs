@@ -19,7 +19,7 @@ fn types(op: AtomicOp) -> &'static [Type] {
     }
 }
 
-/// The operation; exchanges are no reductions.
+/// The operation; exchanges are not reductions.
 pub(super) fn operation(c: &mut Context<'_, '_>, is_reduction: bool) -> Parsed<AtomicOp> {
     let op = c.require(
         &[

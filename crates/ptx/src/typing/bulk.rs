@@ -1,4 +1,4 @@
-//! What the copy engine does, and stores to other blocks that tell a barrier: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`,
+//! What the copy engine does, and stores to other blocks that arrive at a barrier: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`,
 //! `red.async`.
 
 use super::Context;
@@ -13,7 +13,7 @@ use crate::{AsyncStore, AtomicOp, BulkCopy, Op, Operand, Space, Type};
 /// Bytes of the largest copy.
 const MOST_BYTES: u64 = (1 << 20) - 16;
 
-/// How a barrier is told of bytes.
+/// How a barrier counts the bytes.
 pub(super) const COUNTS_BYTES: [(&str, ()); 1] = [("mbarrier::complete_tx::bytes", ())];
 
 /// `cp.async.bulk...`, `cp.reduce.async.bulk...`

@@ -1,4 +1,4 @@
-//! Clusters of blocks, and instructions that tell the hardware something and change nothing that a program can see.
+//! Clusters of blocks, and hints to the hardware, which change nothing that a program can see.
 
 use super::Context;
 use crate::Op;

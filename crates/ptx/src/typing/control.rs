@@ -158,7 +158,7 @@ impl<'t> Context<'_, 't> {
         Ok(typed)
     }
 
-    /// An argument or result that is a vector register or a predicate: a variable for it, which is stored before the call, or loaded behind it.
+    /// An argument or result that is a vector register or a predicate: a variable for it, which is stored before the call, or loaded after it.
     fn passed_apart(
         &mut self,
         operand: &RawOperand<'t>,

@@ -53,7 +53,7 @@ fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
 }
 
 /// Hints for caches, which change nothing that a program can see: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one
-/// of them is `.L2::cache_hint`, for which a cache policy stands behind the other operands.
+/// of them is `.L2::cache_hint`, for which a cache policy follows the other operands.
 pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     const HINTS: [&str; 12] = [
         "L1::evict_normal",
@@ -76,7 +76,7 @@ pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     has_policy
 }
 
-/// Refuses any number of operands but `count`, and a cache policy behind them if there is to be one. It is a hint, so
+/// Rejects any number of operands but `count`, and a cache policy after them if one is due. It is a hint, so
 /// nothing of it is kept.
 pub(super) fn operands_and_policy(c: &mut Context<'_, '_>, count: usize, has_policy: bool) -> Parsed<()> {
     c.operands(count + usize::from(has_policy))?;

@@ -1,9 +1,10 @@
-//! Instructions as they are written become typed operations.
+//! Gives instructions their meaning: from opcode, modifiers and operands to typed operations.
 //!
 //! **To add a PTX instruction:** add its arm to [`operation`], which names the family that reads it; then a row in the
-//! tables of that family, or a function of its own; in [`targets`] which `.target` it needs, and in [`versions`] which `.version`. A family takes the modifiers that it knows, which may stand in any order
-//! (as `ptxas` has it; only of types the order matters), then calls [`Context::operands`], which refuses left-over modifiers and a wrong number of operands, then reads the operands,
-//! each with the type it must have.
+//! tables of that family, or a function of its own; in [`targets`] which `.target` it needs, and in [`versions`] which
+//! `.version`. A family takes the modifiers that it knows, in any order (as `ptxas` does; only types must be in order),
+//! then calls [`Context::operands`], which rejects left-over modifiers and a wrong number of operands, then reads the
+//! operands, each with the type that it must have.
 
 mod arithmetic;
 mod asynchronous;
@@ -42,7 +43,7 @@ use crate::errors::{InstructionError, Parsed, fault};
 use crate::parser::statement::Statement;
 use crate::{Op, Predicate, Span};
 
-/// An instruction on its way to becoming typed.
+/// An instruction that is being typed.
 pub(crate) struct Context<'s, 't> {
     statement: &'s Statement<'t>,
     environment: &'s mut Environment<'t>,

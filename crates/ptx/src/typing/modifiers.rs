@@ -15,7 +15,7 @@ impl<'t> Context<'_, 't> {
         self.statement.modifiers.iter().any(|modifier| modifier.text == name)
     }
 
-    /// Whether the instruction is one of these opcodes (none: any), and has all modifiers: but for those behind a `!`, which it has not.
+    /// Whether the instruction is one of these opcodes (none: any), and has all modifiers: but for those after a `!`, which it has not.
     pub fn is_one_of(&self, opcodes: &[&str], modifiers: &[&str]) -> bool {
         let fits = |modifier: &&str| match modifier.strip_prefix('!') {
             Some(other) => !self.has_modifier(other),
@@ -78,7 +78,7 @@ impl<'t> Context<'_, 't> {
         if let Some(value) = self.choose(table) {
             return Ok(value);
         }
-        // What stands in its place is no type, if there is anything else.
+        // Blames a modifier that is not a type, if there is one.
         let no_type = self.left().find(|(_, name)| Type::from_name(name).is_none());
         let Some((place, modifier)) = no_type.or_else(|| self.left().next()) else { return self.missing(what) };
         let error = InstructionError::OtherModifier { opcode: self.opcode().into(), what, modifier: modifier.into() };
@@ -120,7 +120,7 @@ impl<'t> Context<'_, 't> {
         fault(self.next_span(), error)
     }
 
-    /// Refuses modifiers that are left.
+    /// Rejects modifiers that are left.
     pub fn finish_modifiers(&self) -> Parsed<()> {
         if self.modifier().is_some() { self.unknown_modifier() } else { Ok(()) }
     }

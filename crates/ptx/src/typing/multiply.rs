@@ -92,7 +92,7 @@ pub(super) fn layouts(c: &mut Context<'_, '_>) -> Parsed<(MatrixLayout, MatrixLa
     Ok((c.require(&LAYOUTS, "`.row` or `.col` for A")?, c.require(&LAYOUTS, "`.row` or `.col` for B")?))
 }
 
-/// Says that these types, or this shape of them, are no product.
+/// The error that these types and this shape have no product.
 pub(super) fn no_such_product<T>(c: &Context<'_, '_>) -> Parsed<T> {
     fault(c.name_span(), InstructionError::NoSuchProduct(c.name()))
 }

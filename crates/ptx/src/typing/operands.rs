@@ -32,12 +32,12 @@ pub(crate) enum Resolved {
 }
 
 impl<'s, 't> Context<'s, 't> {
-    /// Refuses left-over modifiers and any number of operands but `count`.
+    /// Rejects left-over modifiers and any number of operands but `count`.
     pub fn operands(&self, count: usize) -> Parsed<()> {
         self.operands_between(count..=count)
     }
 
-    /// Refuses left-over modifiers and numbers of operands outside `counts`.
+    /// Rejects left-over modifiers and numbers of operands outside `counts`.
     pub fn operands_between(&self, counts: RangeInclusive<usize>) -> Parsed<()> {
         self.finish_modifiers()?;
         let found = self.count();
@@ -140,7 +140,7 @@ impl<'s, 't> Context<'s, 't> {
         fault(name.span, NameError::WrongKind { name: name.text.into(), expected, found })
     }
 
-    /// Refuses a register that does not fit the type.
+    /// Rejects a register that does not fit the type.
     fn check(&self, name: &str, span: Span, register: Handle<Register>, ty: Type, width: Width) -> Parsed<()> {
         let found = self.environment.function.registers[register].ty;
         let (name, expected) = (name.to_owned(), ty);

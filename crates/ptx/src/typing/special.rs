@@ -5,11 +5,11 @@ use crate::{Axis, Special, Type};
 /// What a name is among the special registers.
 pub(super) enum Named {
     Special(Special),
-    /// It has parts, and none is named.
+    /// It has parts, but none is named.
     NeedsPart,
     /// It has no such part.
     NoPart,
-    /// It is no special register.
+    /// It is not a special register.
     Nothing,
 }
 

@@ -1,4 +1,5 @@
-//! Which `.target` an instruction needs, where the oldest that NVIDIA's assembler still knows, `sm_75`, does not have it.
+//! Which `.target` an instruction needs, if `sm_75`, the oldest that NVIDIA's assembler still supports, does not have
+//! it.
 
 use super::Context;
 use crate::Special;

@@ -157,7 +157,7 @@ pub(super) fn map(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 /// `tensormap.replace.tile.field{.global|.shared::cta}.b1024.type [a]{, dimension}, value;`
 fn replace(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    /// What stands behind the address, besides the value, and what the value may be.
+    /// What follows the address, besides the value, and what the value may be.
     #[derive(Clone, Copy)]
     enum Field {
         Plain(TensorField, Type),

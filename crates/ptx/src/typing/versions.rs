@@ -1,6 +1,7 @@
-//! Which `.version` of PTX something needs: what `ptxas` says of a module whose `.version` is older.
+//! Which `.version` of PTX something needs, according to `ptxas`.
 //!
-//! What came with the oldest target that has it is not said again here: [`TARGETS`] knows that target's version.
+//! An instruction that came with the oldest target that has it is not listed here: [`TARGETS`] knows that target's
+//! version.
 
 use super::Context;
 use crate::{MbarrierAction, Op, Special};
@@ -256,7 +257,7 @@ pub(crate) fn missing_mask(version: Version) -> Option<Version> {
     newer(Some((7, 1)), version)
 }
 
-/// The same for a target, by its number and what stands behind that.
+/// The same for a target, by its number and what follows it.
 pub(crate) fn missing_target(number: u32, suffix: &str, version: Version) -> Option<Version> {
     let row = TARGETS.iter().find(|(_, targets)| targets.contains(&number));
     let of_suffix = match (number, suffix) {

@@ -65,7 +65,7 @@ pub(super) fn wmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
 }
 
-/// What `wmma.load` and `wmma.store` have behind `.a`, `.b`, `.c` or `.d`.
+/// What `wmma.load` and `wmma.store` have after `.a`, `.b`, `.c` or `.d`.
 fn tile(c: &mut Context<'_, '_>, role: MatrixRole) -> Parsed<(MatrixShape, MatrixLayout, Space, MatrixType)> {
     aligned(c)?;
     let layout = c.require(&LAYOUTS, "`.row` or `.col`")?;

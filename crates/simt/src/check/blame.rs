@@ -1,4 +1,4 @@
-//! Who is told of when accesses race, or do not see each other.
+//! Which of two accesses is blamed when they race or may not see each other.
 
 use ptx::Space;
 
@@ -10,7 +10,7 @@ use super::{FindingKind, Findings, Party, RaceScope};
 use crate::memory::Lanes;
 use crate::trap::AccessAction;
 
-/// Tells of a race, unless a write leaves what is there.
+/// Reports a race, unless a write leaves the value as it is.
 #[cold]
 pub(super) fn report_race(
     findings: &mut Findings,
@@ -56,7 +56,7 @@ pub(super) fn report_race(
     findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
 }
 
-/// Tells of an access that need not see what another has written, though that came before it: by a path of its own, as read-only data,
+/// Reports an access that may not see what another wrote, although that came before it: by another path, as read-only data,
 /// by another proxy. Or of a write to what was so read before, unless it changes nothing.
 #[cold]
 pub(super) fn report_unseen(
@@ -82,7 +82,7 @@ pub(super) fn report_unseen(
     findings.add(kind, first, Some(second));
 }
 
-/// Tells of a tensor map that a copy need not see as a thread has written it.
+/// Reports a tensor map whose last write a copy may not see.
 #[cold]
 pub(super) fn report_map(
     findings: &mut Findings,
@@ -100,7 +100,7 @@ pub(super) fn report_map(
     findings.add(kind, first, Some(second));
 }
 
-/// The first address that both access, the party of now and the one of before.
+/// The first address that both parties access.
 fn parties(
     races: &Races,
     block: u64,

@@ -1,4 +1,4 @@
-//! What the machine tells the sanitizer, and what it makes of it.
+//! The sanitizer's entry: takes what the machine reports, and decides what is a finding.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub(crate) struct Checker<'l> {
     /// The cluster whose turn it is, by its number among those that are there at once, and blocks of a cluster.
     seat: u32,
     blocks_per_cluster: u32,
-    /// What is on its way in the other clusters.
+    /// What is under way in the other clusters.
     elsewhere: Vec<(Copies, Underway)>,
     /// Bytes of shared memory of a block.
     shared_bytes: u64,
@@ -119,7 +119,7 @@ impl<'l> Checker<'l> {
         self.checks
     }
 
-    /// The race detector, which is told of barriers and fences.
+    /// The race detector, which also follows barriers and fences.
     pub fn races(&mut self) -> Option<&mut Races> {
         self.races.as_mut()
     }
@@ -130,7 +130,7 @@ impl<'l> Checker<'l> {
         if exists { self.mbarriers.insert(barrier) } else { self.mbarriers.remove(&barrier) }
     }
 
-    /// Tells of something that a thread did.
+    /// Reports something that a thread did.
     pub fn tell(&mut self, kind: FindingKind, place: u32, warp: u32, lane: u32, action: Option<AccessAction>) {
         let party = Party { place, block: self.block, thread: warp * 32 + lane, action };
         self.findings.add(kind, party, None);
@@ -143,7 +143,7 @@ impl<'l> Checker<'l> {
     }
 
     /// An access that is about to be made, of lanes that lie in `shape` from an address on. Returns whether all of them can
-    /// make it, in one allocation or in shared memory: nearly always. If not, [`Checker::access_apart`] is to be told.
+    /// make it, in one allocation or in shared memory: nearly always. If not, call [`Checker::access_apart`].
     #[inline(always)]
     pub fn access(&mut self, touch: &Touch, shape: &mut Shape, lowest: u64) -> bool {
         let there = match touch.space {
@@ -265,8 +265,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// An access that comes to memory by another path than loads and stores: is there anything that it need not see? Returns the lanes that
-    /// were told of.
+    /// Checks an access by another path than loads and stores for writes that it may not see. Returns the lanes that were reported.
     #[cold]
     #[inline(never)]
     fn by_another_path(
@@ -307,7 +306,7 @@ impl<'l> Checker<'l> {
         told
     }
 
-    /// Lanes whose accesses are in order otherwise: do they come before a copy that is on its way?
+    /// Lanes whose accesses are ordered otherwise: reports those that conflict with a copy under way.
     #[cold]
     #[inline(never)]
     fn meet_copies(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
@@ -365,12 +364,12 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// What goes on beside the threads, if anybody asks.
+    /// What runs beside the threads, if it is tracked.
     pub fn underway(&mut self) -> Option<&mut Underway> {
         self.races.is_some().then_some(&mut self.underway)
     }
 
-    /// A copy begins, whose accesses have been told. Returns its number, 0 if nobody asks.
+    /// A copy begins whose accesses have been reported. Returns its number, or 0 if it is not followed.
     pub fn begin_copy(&mut self, copy: Copy) -> u32 {
         if self.races.is_some() { self.copies.begin(copy) } else { 0 }
     }
@@ -382,7 +381,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Nobody need wait for a copy of some lanes any more.
+    /// The copies of some lanes no longer need a wait.
     pub fn end_copy(&mut self, number: u32, mask: u32) {
         self.copies.end(number, mask);
     }
@@ -399,7 +398,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Tells of reads of what nothing wrote.
+    /// Reports reads of memory that nothing wrote.
     #[cold]
     #[inline(never)]
     fn unwritten(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {
@@ -430,7 +429,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A thread got memory from `malloc`: nobody has written or accessed it.
+    /// A thread got memory from `malloc`: it counts as unwritten and not accessed.
     pub fn allocated(&mut self, address: u64, bytes: u64) {
         let Some(Located { index, base, .. }) = self.memory.locate(address, true) else { return };
         let offset = address.wrapping_sub(base);

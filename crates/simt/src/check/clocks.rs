@@ -1,10 +1,10 @@
-//! What each thread of a block knows to have happened: vector clocks, told apart only where they differ.
+//! What each thread of a block knows to have happened: vector clocks, kept apart only where they differ.
 //!
-//! Time is one counter of a worker; it goes on from block to block. A warp's accesses are stamped with the time at which the
-//! warp's present *interval* began. Whenever a thread releases what it did (at a barrier, at a fence), its warp begins a
-//! new interval. A thread knows of another thread's accesses up to some time: to the last barrier of all threads
-//! (`floor`); to later ones that whole warps made together (`warps`); to later ones that some lanes made (`threads`, there
-//! only in blocks where that happens).
+//! Time is one counter of a worker; it continues from block to block. The accesses of a warp are stamped with the time
+//! at which the warp's current *interval* began. Whenever a thread releases what it did (at a barrier, at a fence), its
+//! warp begins a new interval. A thread knows of another thread's accesses up to some time: the last barrier of all
+//! threads (`floor`), a later meeting of whole warps (`warps`), or a later one of some lanes (`threads`, allocated only
+//! in blocks where that happens).
 
 use super::stamp::Stamp;
 
@@ -168,7 +168,7 @@ impl Clocks {
         joined.iter_mut().zip(of_lanes).for_each(|(joined, &of_lane)| *joined = (*joined).max(of_lane));
     }
 
-    /// A thread gets to know what a row tells.
+    /// A thread learns what a row knows.
     pub fn learn(&mut self, thread: u32, row: &[u32]) {
         self.told = self.now;
         if self.lanes.is_empty() {
@@ -179,7 +179,7 @@ impl Clocks {
     }
 }
 
-/// Lanes of a warp that have come to a barrier.
+/// Lanes of a warp that have reached a barrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     pub warp: u32,

@@ -1,8 +1,10 @@
-//! Asynchronous copies that are on their way: what they are still to write, and to read.
+//! Asynchronous copies (`cp.async`) that are under way: what they are still to read and to write.
 //!
-//! From `cp.async` to the wait of its thread, a copy may happen at any time. Whoever accesses its destination in between, or writes to
-//! its source, does not know what comes of it, the thread itself included, and no barrier helps. When the thread has waited, what
-//! the copy did is an access of that thread like any other: see [`Copies::settle`].
+//! A copy may happen at any time between its instruction and its thread's wait (`wait_all`, `wait_group`), or until a
+//! thread sees the phase of the `mbarrier` that the copy arrives at. Until then, any access to its destination and any
+//! write to its source has an undefined result, even by the same thread, and no barrier helps. After the wait, what the
+//! copy did is an access of that thread like any other, so other threads need a barrier: see [`Copies::settle`]. Where
+//! a race and a missing wait come from one line, they are one finding.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,7 @@ pub(crate) struct Copy {
     pub warp: u32,
     /// The lanes that have not waited for it.
     pub mask: u32,
-    /// Of these, the ones for whose copies others may wait already.
+    /// Of these, the ones whose copies others may already wait for.
     pub settled: u32,
     /// Where each lane writes to in shared memory.
     pub to: WideRow,
@@ -116,7 +118,7 @@ impl Copies {
                 place,
                 stored: Stored::Unknown,
             };
-            // What this races with has been told.
+            // What this races with has been reported.
             let time = races.clocks.interval(warp);
             let lanes = &shape.lanes(lowest);
             let base = if allocation.is_none() { first_shared } else { 0 };
@@ -126,7 +128,7 @@ impl Copies {
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize & 31;
-            // What cannot be read has been told.
+            // What cannot be read has been reported.
             let there = memory.locate(from[lane], false).filter(|there| holds(&there.span, from[lane]));
             let Some(Located { index, span, base }) = there else {
                 rest &= rest - 1;
@@ -268,7 +270,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_nobodys_access() {
-        // Lane 0 reads behind the end of the only allocation, lane 3 in front of it.
+        // Lane 0 reads past the end of the only allocation, lane 3 in front of it.
         let mut memory = Memory::new(1 << 20);
         let address = memory.allocate(8).unwrap();
         let mut copies = Copies::default();

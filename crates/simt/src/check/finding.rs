@@ -1,4 +1,4 @@
-//! What the sanitizer tells: a fault of the program that did not stop it.
+//! A finding of the sanitizer: a fault of the program that did not stop it.
 
 use ptx::Space;
 
@@ -29,7 +29,7 @@ pub struct Finding {
 pub struct Site {
     /// What it did to memory; `None` for an instruction that does not access it.
     pub action: Option<AccessAction>,
-    /// The function that the instruction stands in.
+    /// The function that the instruction is in.
     pub function: String,
     /// The text of the instruction.
     pub instruction: String,
@@ -88,7 +88,7 @@ pub enum FindingKind {
         /// What is wrong with it.
         fault: FreeFault,
     },
-    /// Memory that a kernel got from `malloc` and nobody freed: see [`Memory::leaks`](crate::Memory::leaks).
+    /// Memory that a kernel got from `malloc` and that was never freed: see [`Memory::leaks`](crate::Memory::leaks).
     Leak {
         /// It.
         allocation: AllocationSpan,
@@ -153,7 +153,7 @@ pub enum FindingKind {
         /// The block's shared memory.
         allocation: AllocationSpan,
     },
-    /// A read through a texture or surface of what this launch has written: that path need not see it, whatever orders the two.
+    /// A read through a texture or surface of what this launch has written: that path may not see it, whatever orders the two.
     WrittenTexture {
         /// The state space.
         space: Space,
@@ -193,7 +193,7 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
-    /// A read of the tensor map that describes a copy, which need not see what a thread of this launch has written there: a fence of the
+    /// A read of the tensor map that describes a copy, which may not see what a thread of this launch has written there: a fence of the
     /// tensor map proxy is missing between the two.
     MissingTensorMapFence {
         /// The address that both access.

@@ -1,4 +1,4 @@
-//! Findings on their way: grouped, so that one bug is one of them.
+//! Findings during a launch, grouped so that one bug is one finding.
 
 use std::collections::{HashMap, HashSet};
 
@@ -95,8 +95,8 @@ impl Findings {
         if let Some(&at) = self.index.get(&key) {
             let found = &mut self.list[at];
             found.count += 1;
-            // Whoever orders the blocks, orders the warps; whoever waits for a copy need not be in order with it before that; and what is
-            // read-only is not to be written at all.
+            // The fix for the higher kind fixes the lower ones, too: what orders blocks also orders warps, a thread that waits for a copy
+            // is ordered with it, and read-only data must not be written at all.
             if rank(&kind) > rank(&found.kind) {
                 *found = Found { kind, first, second, count: found.count };
             }
@@ -108,7 +108,7 @@ impl Findings {
         }
     }
 
-    /// The groups, and how many occurrences belong to none of them. What is read before it is written because of a race is told
+    /// The groups, and how many occurrences belong to none of them. What is read before it is written because of a race is reported
     /// as the race.
     pub fn into_parts(mut self) -> (Vec<Found>, u64) {
         let races: HashSet<(u32, Option<u64>)> = self
@@ -136,7 +136,7 @@ fn allocation(kind: &FindingKind) -> Option<u64> {
     }
 }
 
-/// Of several ways to see one bug, the highest is told.
+/// Of several ways to see one bug, the highest is reported.
 fn rank(kind: &FindingKind) -> u32 {
     match *kind {
         FindingKind::Race { scope: RaceScope::Block, .. } => 1,
@@ -147,7 +147,7 @@ fn rank(kind: &FindingKind) -> u32 {
     }
 }
 
-/// The party of a race that is to blame.
+/// The party of a race that is blamed.
 fn writer(first: &Party, second: &Party, actions: [AccessAction; 2]) -> Party {
     use AccessAction::{Atomic, Read, Write};
     match actions {

@@ -13,9 +13,9 @@ type Index = HashMap<u32, Vec<u32>>;
 
 /// Something released to all.
 struct Node {
-    /// When its cluster began, most often one block.
+    /// When its cluster began, usually one block.
     start: u32,
-    /// What is told to all, and of other proxies.
+    /// What everyone learns, and what is known of other proxies.
     rows: ByPurpose<Option<Row>>,
     /// What had been acquired before.
     before: List,
@@ -63,7 +63,7 @@ impl History {
         &self.nodes[node as usize].before
     }
 
-    /// Whether a list of nodes tells, for a purpose, what threads (of a column) of a block, which began at `start`, did at a time.
+    /// Whether a list of nodes includes, for a purpose, what threads (of a column) of a block, which began at `start`, did at a time.
     pub fn tells(&mut self, list: &List, start: u32, of: usize, time: u32, purpose: usize) -> bool {
         if list.is_empty() {
             return false;

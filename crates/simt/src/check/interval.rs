@@ -1,10 +1,12 @@
-//! What a block does to its shared memory between two barriers, kept apart from the shadow as long as nothing of it can race.
+//! What a block does to its shared memory between two barriers, kept apart from the shadow as long as nothing in it can
+//! race.
 //!
-//! Kernels mostly write shared memory, come to a barrier, read what the others wrote, and come to the next barrier: once all
-//! threads have met, what they did before orders itself. So accesses are kept as they come, with a bit for each cell that
-//! is written, and later for each that is read. As long as no two accesses of a cell meet of which one is a write, they are forgotten
-//! at the barrier, and no cell was ever marked. Where two meet, or threads get to know of each other in other ways, all that was
-//! kept is marked in the shadow, in its order, and the rest of the interval goes there at once.
+//! Most kernels write shared memory, meet at a barrier, read what the others wrote, and meet at the next barrier. Once
+//! all threads have met, everything before is ordered. So accesses are recorded as they come, with a bit for each cell
+//! that is written, and later for each that is read. As long as no write meets another access of the same cell, the
+//! record is dropped at the barrier, and no cell was ever marked. Where two accesses meet, or threads learn of each
+//! other in other ways, everything recorded is marked in the shadow, in its order, and the rest of the interval goes
+//! there directly.
 
 use super::race::Reached;
 use super::touch::{Coming, Path, Stored};

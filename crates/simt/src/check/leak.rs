@@ -1,9 +1,9 @@
-//! What kernels have allocated and never freed.
+//! Allocations of kernels that are never freed.
 
 use super::{Finding, FindingKind};
 use crate::memory::HeapAllocation;
 
-/// What is left, told by the call that allocated it.
+/// The allocations that are left, grouped by the call that made them.
 pub(crate) fn leaks(left: Vec<HeapAllocation>) -> Vec<Finding> {
     let mut leaks: Vec<Finding> = Vec::new();
     for HeapAllocation { span, module, kernel, site } in left {

@@ -1,9 +1,13 @@
-//! Tensor maps that copies need not see as they are: a copy reads the map that describes it by a proxy of its own. What a thread of the launch
-//! wrote to a map, with stores or `tensormap.replace`, or by `tensormap.cp_fenceproxy`, comes before a copy only if a
-//! `fence.proxy.tensormap::generic.release` (which `cp_fenceproxy` is itself) and then a
-//! `fence.proxy.tensormap::generic.acquire` of the map's address stand on the way by which the two are in order.
+//! Tensor maps whose changes a copy may not see.
 //!
-//! The first goes the way of all fences: [`Releases`](super::releases::Releases). The second is kept here, with what its thread knew then.
+//! A copy reads the map that describes it by a proxy of its own. What a thread of the launch wrote to a map (with
+//! stores, `tensormap.replace` or `tensormap.cp_fenceproxy`) comes before a copy only if both of these are on the path
+//! that orders the two: a `fence.proxy.tensormap::generic.release` (`cp_fenceproxy` is one itself), and after it a
+//! `fence.proxy.tensormap::generic.acquire` of the map's address. By the programming guide, what the host or an earlier
+//! launch wrote needs an acquire as well; that is not reported.
+//!
+//! The release travels like all fences: [`Releases`](super::releases::Releases). The acquire is kept here, with what
+//! its thread knew then.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +77,7 @@ impl Races {
     }
 
     /// The fence that is missing between a write to a tensor map, and a copy of a lane for which the map is read now. `None` as well if
-    /// nothing orders the two: that is told as the race that it is.
+    /// nothing orders the two: that is reported as a race.
     pub(super) fn missing_map_fence(&mut self, before: Stamp, reached: &Reached, address: u64) -> Option<MapFence> {
         let by = reached.warp * 32 + reached.lanes.mask.trailing_zeros() % 32;
         let (of, time) = (self.clocks.column(before.thread()), before.time());

@@ -1,4 +1,4 @@
-//! What is said of a finding.
+//! The message of a finding.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ impl fmt::Display for FindingKind {
                 RefusedAccess { action, space, address, width, fault }.fmt(formatter)
             }
             Self::Leak { allocation } => {
-                write!(formatter, "malloc without free: the {allocation} is still there at the end")
+                write!(formatter, "malloc without free: the {allocation} is still allocated at the end")
             }
             Self::Free { address, fault } => TrapKind::Free { address: *address, fault: fault.clone() }.fmt(formatter),
             Self::Unwritten { space, address, width, .. } => write!(
@@ -72,7 +72,7 @@ impl fmt::Display for FindingKind {
                 write!(
                     formatter,
                     "read of {bytes} at {space} address {address:#x} through a texture or surface, after a thread's {before} in \
-                     the same launch, which such reads need not see"
+                     the same launch, which such reads may not see"
                 )
             }
             Self::WrittenReadOnly { space, address, width, actions: [action, before], .. } => {
@@ -81,7 +81,7 @@ impl fmt::Display for FindingKind {
                 match action {
                     AccessAction::Read => write!(
                         formatter,
-                        " as read-only data, after a thread's {before} in the same launch, which such reads need not see"
+                        " as read-only data, after a thread's {before} in the same launch, which such reads may not see"
                     ),
                     _ => write!(formatter, ", which a thread has read as read-only data in the same launch"),
                 }
@@ -148,18 +148,18 @@ impl fmt::Display for FindingKind {
             Self::DivisionByZero => write!(formatter, "an integer is divided by zero: the result is unspecified"),
             Self::UnsetCarry => write!(
                 formatter,
-                "the carry flag is read, and nothing has set it since the function began or called another"
+                "the carry flag is read, but nothing has set it since the function began or called another"
             ),
             Self::OperandBeyondLimit { operand, value, limit } => {
                 write!(formatter, "{operand} is {value}, and {limit} at most is defined")
             }
             Self::DivergentUniform { lanes: [a, b] } => {
-                write!(formatter, "lanes {a} and {b} part at a branch that says that all go the same way (.uni)")
+                write!(formatter, "lanes {a} and {b} diverge at a branch that is marked as uniform (.uni)")
             }
             Self::DifferentAddresses { lanes: [a, b] } => {
                 write!(
                     formatter,
-                    "lanes {a} and {b} have different addresses in a load that is for one of all lanes (ldu)"
+                    "lanes {a} and {b} have different addresses in a load that needs one address for all lanes (ldu)"
                 )
             }
             Self::MixedBarrier { barrier } => {
@@ -167,8 +167,8 @@ impl fmt::Display for FindingKind {
             }
             Self::TiledReplacement { space, address } => write!(
                 formatter,
-                "a field of the tensor map at {} address {address:#x} is replaced as one of a tiled map (.tile), and it is a map of pixels \
-                 in columns (im2col)",
+                "a field of the tensor map at {} address {address:#x} is replaced as in a tiled map (.tile), but it is an im2col \
+                 map",
                 space_name(*space)
             ),
             Self::RepeatedInitialization { address } => write!(

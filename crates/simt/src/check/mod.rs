@@ -1,21 +1,25 @@
 //! The sanitizer: finds faults that need not stop a program, without changing what it computes or what is counted.
 //!
-//! A launch asks for [`Checks`]; its [`Report`](crate::Report) has the [`Finding`]s. The machine tells a [`Checker`] of each
-//! access before it is made, of each barrier, fence and `.sync` instruction, of operands and registers for which the manual leaves
-//! open what happens, and of nothing when all checks are off.
+//! A launch asks for [`Checks`]; its [`Report`](crate::Report) holds the [`Finding`]s. The machine reports to a
+//! [`Checker`] each access before it is made, each barrier, fence and `.sync` instruction, and operands and registers
+//! whose use the manual leaves undefined. With all checks off it reports nothing. `docs/SANITIZER.md` says what users
+//! see.
 //!
-//! - `checker`: what becomes of an access (`touch`): is it possible, was what it reads written, does it race?
-//! - `race`: the race detector, with `clocks` (what threads of a block know of each other), `releases` (fences and atomic
-//!   operations, also between blocks), `shadow` (who accessed each cell last: a `stamp` each, or one mark for a row), and
-//!   `quick`: the ways for accesses that plainly race with nothing.
-//! - `proxies`: writes that bulk copies and `wgmma` need not see; `maps`: those that the tensor map of a copy need not have.
-//! - `read_only`: loads that need not see what the launch writes.
-//! - `copies`: what `cp.async` has begun and nobody has waited for; `underway`: the same of bulk copies and of `wgmma`.
+//! - `checker`: takes the machine's reports. For an access (`touch`): is it possible, was what it reads written, does it race?
+//! - `race`: the race detector, with `clocks` (what the threads of a block know of each other), `releases` (fences and atomic
+//!   operations, also between blocks; `history` for blocks that have ended), `shadow` (who accessed each cell last: a `stamp` each, or
+//!   one mark for a row), `interval` (shared memory between two barriers) and `quick` (fast paths for accesses that race with nothing).
+//! - `copies`: what `cp.async` has begun and no thread has waited for; `underway`: the same for bulk copies and `wgmma`.
+//! - `proxies`: writes that bulk copies and `wgmma` may not see; `maps`: writes to tensor maps that copies may not see.
+//! - `read_only`: loads that may not see what the launch writes.
 //! - `leak`: what kernels allocate and never free.
-//! - `finding`, `message`, `findings`, `blame`: what is told, in which words, of whom, and how occurrences become one.
+//! - `finding`, `message`, `findings`, `blame`: the kinds of findings, their words, how occurrences are grouped, and which of two
+//!   accesses is blamed.
 //!
-//! With any check on, the blocks of a grid run in order on one thread of the host: what is found depends on nothing else. On a model
-//! they do so in a rehearsal before the launch: see `machine/rehearsal.rs`.
+//! With any check on, the blocks of a grid run in order on one thread of the host, so findings depend on the launch
+//! alone, and the shadow of earlier blocks is all that races between blocks need. On a model they do so in a rehearsal
+//! before the launch: see `machine/rehearsal.rs`. The blocks of a cluster count as one block whose shared memories are
+//! one.
 
 mod blame;
 mod checker;
@@ -65,13 +69,13 @@ pub struct Checks {
     pub init: bool,
     /// Accesses of several threads, at least one of them a write, that nothing orders.
     pub race: bool,
-    /// `.sync` instructions whose lanes are not there, and barriers that part of a warp exits without. Barriers that threads are on no way to
-    /// are traps with or without it.
+    /// `.sync` instructions whose lanes do not take part, and barriers that part of a warp exits without. Barriers that threads can never
+    /// reach are traps with or without it.
     pub sync: bool,
     /// Operands for which the PTX manual leaves open what an instruction does.
     pub undefined: bool,
-    /// What is no fault by the manual, and often a mistake all the same: barriers that go on without threads which have exited, and volatile
-    /// accesses in place of a barrier between the lanes of a warp, or several of the same write. `all` does not include it.
+    /// What the manual allows but is often a mistake: barriers that proceed without threads which have exited, and volatile accesses in place
+    /// of a barrier between the lanes of a warp, or several volatile writes of one place. `all` does not include it.
     pub strict: bool,
 }
 
@@ -79,7 +83,7 @@ impl Checks {
     /// No check.
     pub const NONE: Self =
         Self { memory: false, init: false, race: false, sync: false, undefined: false, strict: false };
-    /// All that find mistakes: `strict` is asked for by its name.
+    /// All but `strict`, which must be named.
     pub const ALL: Self = Self { memory: true, init: true, race: true, sync: true, undefined: true, strict: false };
 
     /// Their names.
@@ -111,7 +115,7 @@ impl FromStr for Checks {
                 "all" => checks = Self { strict: checks.strict, ..Self::ALL },
                 _ => {
                     let names = Self::NAMES.join(", ");
-                    return Err(format!("there is no check '{name}'; give {names}, strict, all or none"));
+                    return Err(format!("unknown check '{name}'; give {names}, strict, all or none"));
                 }
             }
         }
@@ -151,7 +155,7 @@ mod tests {
         }
         const { assert!(!Checks::ALL.strict) };
         for text in ["", "race,", "races", "none,race"] {
-            assert!(text.parse::<Checks>().unwrap_err().starts_with("there is no check"), "{text}");
+            assert!(text.parse::<Checks>().unwrap_err().starts_with("unknown check"), "{text}");
         }
     }
 }

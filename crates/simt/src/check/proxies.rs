@@ -1,7 +1,13 @@
-//! Writes that the async proxy need not see: bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` reach memory
-//! by a proxy of their own. What threads have written by the generic one, with stores and atomic operations, comes before such an operation only if
-//! a `fence.proxy.async` stands between the two, on the way by which they are in order: of the thread that wrote, or of one behind it.
-//! What the copies bring is there for all who have waited for it.
+//! Writes that the async proxy may not see.
+//!
+//! Bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` access memory by a proxy of their own
+//! (PTX ISA, "Proxies"). What threads wrote by the generic proxy, with stores and atomic operations, comes before such
+//! an operation only if a `fence.proxy.async` is on the path that orders the two: by the thread that wrote, or by a
+//! later one on that path, say after the barrier.
+//!
+//! Only writes count, and only by threads of the same cluster: overwriting by a copy what threads have *read* is common
+//! practice without a fence. What copies bring is visible to all who have waited for it. Writes by `cp.async` are not
+//! counted either.
 
 use super::stamp::Stamp;
 use crate::program::{Action, Asynchronous, Code, Matrix};
@@ -35,7 +41,7 @@ impl Proxies {
         Self { places }
     }
 
-    /// Whether nothing is done by the async proxy, and nobody asks how memory was written before a barrier.
+    /// Whether the async proxy does nothing, so that it does not matter how memory was written before a barrier.
     pub fn are_one(&self) -> bool {
         self.places.is_empty()
     }

@@ -1,5 +1,6 @@
-//! The quick ways of the race detector, for accesses that plainly race with nothing: the cells were accessed by nobody, by
-//! the same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at once.
+//! The fast paths of the race detector, for accesses that race with nothing: the cells were accessed by no thread, by
+//! the same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at
+//! once.
 
 use super::clocks::Clocks;
 use super::race::{Races, Reached};
@@ -94,7 +95,7 @@ impl Part {
 struct How {
     /// It reads; else it writes.
     reads: bool,
-    /// Whether no write before this access matters to it: not told of writes, whose lanes may meet each other's.
+    /// Whether no write before this access matters to it: never set for writes, whose lanes may conflict with each other.
     writes_are_fine: bool,
     /// Whether no read before this write matters to it.
     reads_are_fine: bool,
@@ -108,7 +109,7 @@ type Chunks = [[u64; CHUNK]; ROW / CHUNK];
 const MANY: u32 = 8;
 
 impl Races {
-    /// An access that is no synchronising one. Returns the lanes from the first on of which more has to be found out.
+    /// An access that does not synchronize. Returns the lanes from the first one that needs the plain way.
     #[inline(always)]
     pub(super) fn quick(&mut self, reached: &Reached) -> u32 {
         // Else several neighbours may share a cell, or it is memory of any size that is freed.

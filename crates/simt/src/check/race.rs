@@ -1,13 +1,19 @@
 //! Races: two accesses of a cell, at least one of them a write, that nothing orders.
 //!
-//! The method is FastTrack's (Flanagan and Freund, 2009): the shadow of a cell has its last write and up to two reads; an
-//! access is held against these by the clocks of its thread. Blocks run one after the other, so what an earlier block did is
-//! still in the shadow: it is ordered only if it was released and acquired.
+//! The method is FastTrack's (Flanagan and Freund, 2009). The shadow of a cell holds its last write and up to two
+//! reads; an access is compared with these by the clocks of its thread. Blocks run one after another, so the shadow
+//! still holds what an earlier block did: it is ordered only if it was released and acquired.
 //!
-//! Atomic operations do not race with each other, nor do volatile, relaxed, acquire and release accesses; they race with plain ones.
-//! What is strong for a block alone races with other blocks. This is the manual's data race: strong operations whose scopes include each other
-//! are morally strong. On request (`strict`), two volatile writes are reported as well, and volatile accesses of lanes of one warp, which order
-//! nothing without a warp barrier. Writes of the value that is there already are no race.
+//! Atomic, volatile, relaxed, acquire and release accesses do not race with each other, only with plain ones. An
+//! operation whose scope is a block or a cluster races with threads outside it. This is the manual's data race: strong
+//! operations whose scopes include each other are morally strong; volatile accesses count as relaxed ones for the whole
+//! system. With `strict`, two volatile writes are reported as well, and volatile accesses by lanes of one warp, which
+//! order nothing without a warp barrier.
+//!
+//! Two deviations from the manual keep correct programs clean. A plain or volatile write of the value that is there
+//! already does not race with earlier accesses. (A later read does: what the write changed is not kept.) And a plain
+//! read whose value a compare-and-swap then expects counts as an atomic one, because the programming guide builds
+//! atomic operations that way; the two may be in different functions.
 
 use super::clocks::{Clocks, Meeting};
 use super::interval::Interval;
@@ -75,11 +81,11 @@ pub(crate) struct Races {
     pub(super) global: Vec<Shadow>,
     /// A cell has 2 to the power of this many bytes.
     pub cell_shift: u32,
-    /// Who has come to each barrier of each block. (The cluster's is kept apart.)
+    /// Who has reached each barrier of each block. (The cluster's is kept apart.)
     barriers: Vec<Vec<Meeting>>,
     /// When each warp last began its part of a product.
     products: Vec<u32>,
-    /// Who has come to the cluster's barrier, and released what came before; and who has not released it.
+    /// Who has reached the cluster's barrier, and released what came before; and who has not released it.
     arrivals: Vec<Meeting>,
     relaxed_arrivals: Vec<Meeting>,
     /// Whether any thread did something between its arrival and its wait.
@@ -90,7 +96,7 @@ pub(crate) struct Races {
 
 impl Races {
     /// For clusters of so many blocks, of so many threads each, of a kernel whose narrowest access has so many bytes.
-    /// `keeps_intervals`: nobody is going to ask for accesses of shared memory from before a barrier.
+    /// `keeps_intervals`: accesses of shared memory from before a barrier are never needed again.
     pub fn new((blocks, threads): (u32, u32), narrowest: u32, keeps_intervals: bool) -> Self {
         let threads_of_block = if blocks > 1 { threads.next_multiple_of(32) } else { threads };
         let threads = blocks * threads_of_block;
@@ -172,7 +178,7 @@ impl Races {
         self.products[warp as usize] = self.clocks.advance(warp);
     }
 
-    /// A warp comes to where its warpgroup waits for products. What it did up to its last one is in order with what comes behind the wait of any
+    /// A warp comes to where its warpgroup waits for products. What it did up to its last one is in order with what comes after the wait of any
     /// of the four; what it did since is not.
     pub fn arrive_with_products(&mut self, barrier: u32, warp: u32) {
         let warp = self.in_cluster(warp);
@@ -266,7 +272,7 @@ impl Races {
         self.releases.fence(&mut self.clocks, self.first_warp + warp, mask, fence);
     }
 
-    /// An access: tells `found` of what it races with.
+    /// An access: passes to `found` what it races with.
     #[inline(always)]
     pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
         if reached.coming.order.strong {
@@ -310,7 +316,7 @@ impl Races {
         shadow.is_some_and(|shadow| shadow.last[WRITE] != 0)
     }
 
-    /// Before an access: tells `found` of each lane's first earlier write (or, if `reads`, read) that `matters`.
+    /// Before an access: passes to `found` each lane's first earlier write (or, if `reads`, read) that `matters`.
     #[cold]
     #[inline(never)]
     pub(super) fn earlier(
@@ -359,7 +365,7 @@ impl Races {
         }
     }
 
-    /// Some bytes of an allocation are somebody else's now.
+    /// Some bytes of an allocation belong to another one now.
     pub(super) fn forget(&mut self, allocation: usize, offset: u64, bytes: u64) {
         let shift = self.cell_shift;
         let cells = (offset >> shift) as usize..((offset + bytes).div_ceil(1 << shift)) as usize;

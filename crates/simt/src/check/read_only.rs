@@ -1,6 +1,9 @@
-//! Loads of what nothing writes during the launch, as the program promises: `ld.global.nc` (`__ldg`, `const __restrict__`) and
-//! `ldu`. They may take what a cache has, whatever was written since, and the compiler may move them over any write. So
-//! what both reach is told, whichever comes first and whatever orders the two.
+//! Loads of memory that the program promises not to write during the launch: `ld.global.nc` (`__ldg`, `const
+//! __restrict__`, `&[T]`) and `ldu`.
+//!
+//! They may be served by a cache that no store reaches, and the compiler may move them across any write. So memory that
+//! the launch both writes and reads this way is reported, whichever comes first and whatever orders the two. A write of
+//! the value that is there already does not count.
 
 use super::race::Reached;
 use super::stamp::Stamp;
@@ -30,7 +33,7 @@ impl ReadOnly {
         Self { places, allocations: Vec::new() }
     }
 
-    /// Whether there may be something to tell of an access: it is such a load, or a write to where one has been.
+    /// Whether an access may be worth reporting: it is such a load, or a write to where one has been.
     #[inline(always)]
     pub fn concerns(&mut self, reached: &Reached) -> bool {
         let Some(allocation) = reached.allocation.filter(|_| !self.places.is_empty()) else { return false };

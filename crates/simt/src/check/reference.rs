@@ -1,5 +1,5 @@
-//! What [`Clocks`] and [`Releases`] must say, by the plainest means: a full vector clock for each thread, of all threads of all
-//! blocks. Random programs are run on both.
+//! What [`Clocks`] and [`Releases`] must answer, by the plainest means: a full vector clock for each thread, of all
+//! threads of all blocks. Random programs are run on both.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ struct Pair {
     starts: Vec<u32>,
     /// What each thread of the present cluster knows.
     known: Vec<Vector>,
-    /// What each knew at its last fence, and was told of others' fences: for its block, its cluster, and all.
+    /// What each knew at its last fence, and learned of others' fences: for its block, its cluster, and all.
     fenced: [Vec<Option<Vector>>; 3],
     released: BTreeMap<usize, Released>,
     /// Accesses: the cluster, the thread, its own time, and the stamp's.
@@ -136,7 +136,7 @@ impl Pair {
         (index.checked_sub(1), index)
     }
 
-    /// A thread's later accesses are not among those that it has told of.
+    /// A thread's later accesses are not among those that it has released.
     fn advance(&mut self, thread: u32) {
         let place = self.place(self.cluster, thread);
         self.known[thread as usize][place] += 1;
@@ -371,7 +371,7 @@ fn a_release_goes_on_through_an_update_behind_a_narrower_fence() {
 
 #[test]
 fn what_is_released_to_a_block_goes_no_further() {
-    // Cluster 1 (of one block) hears of cluster 0 and tells its own threads alone; cluster 2 updates the location without having heard.
+    // Cluster 1 (of one block) acquires from cluster 0 and releases to its own threads alone; cluster 2 updates the location without having acquired.
     let steps = [
         Step::Access(0),
         Step::Write { thread: 0, location: 1, releases: Some(Audience::All) },

@@ -1,16 +1,18 @@
-//! Who released what to whom: fences, and the atomic and volatile operations that follow them.
+//! Which threads released what, and which acquired it: fences, and the atomic and volatile operations after them.
 //!
-//! A thread that executes a fence and then a strong write (atomic, volatile, relaxed, release) *releases* what it knew at
-//! the fence; a thread whose strong read finds that write *acquires* it. A fence counts for all threads that meet the
-//! thread at a barrier afterwards: `write; fence; barrier; thread 0: atomic` is as good as a fence of thread 0. Acquiring asks for no fence:
-//! a missing one is not found.
+//! A thread that executes a fence and then a strong write (atomic, volatile, relaxed, release) *releases* what it knew
+//! at the fence. A thread whose strong read finds that write *acquires* it. A fence counts for all threads that meet
+//! its thread at a barrier afterwards: `write; fence; barrier; thread 0: atomic` is as good as a fence by thread 0.
+//! Acquiring needs no fence here, so a missing one is not found.
 //!
-//! A fence is for the block, the cluster or all, and whoever is in a narrower one is in the wider ones. The same way goes what is known of
-//! fences between proxies: up to when the accesses of each thread by the generic proxy come before those by the async one.
+//! A fence is for the block, the cluster or the whole system; a wider one includes the narrower ones. `barrier.cluster`
+//! orders what came before a thread's arrival, and if that is `.relaxed`, only what came before a fence. Fences between
+//! proxies travel the same way: for each thread, up to when its accesses by the generic proxy come before those by the
+//! async one.
 //!
-//! Threads that poll for a lock do all this at each try, and most times it changes nothing: what each thread acquired and released last is
-//! kept for that. Of what its own cluster released, a location holds the last alone; what blocks that have ended released is
-//! [`History`].
+//! Threads that poll for a lock do all this at each try, and mostly it changes nothing, so what each thread acquired
+//! and released last is kept. A location holds only the last release of its own cluster; releases by blocks that have
+//! ended are in [`History`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -75,7 +77,7 @@ pub(super) struct Releases {
     looked_up: Option<(Location, Option<Found>)>,
     /// What each thread has acquired.
     acquired: Vec<List>,
-    /// What each thread acquired last, if to acquire it again tells the thread nothing.
+    /// What each thread acquired last, if acquiring it again adds nothing.
     heard: Vec<Option<Found>>,
     /// What is released by each thread's block and has all that the thread could release now.
     told: Vec<Option<Found>>,

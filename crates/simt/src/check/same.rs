@@ -1,4 +1,4 @@
-//! The quick ways of the race detector find what the plain one finds, and leave the same behind.
+//! Tests that the fast paths of the race detector find what the plain one finds, and leave the same state.
 
 use proptest::prelude::*;
 

@@ -1,9 +1,11 @@
 //! Shadow memory: for each cell of an allocation, who accessed it last.
 //!
-//! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte where it accesses bytes. 32 neighbouring
-//! cells are a row. Warps mostly access whole rows, each lane the cell beside its neighbour's, or the 2, 4, 8 or 16 cells:
-//! such an access is one [`Mark`] instead of 32 stamps. Any other access gives the row a stamp for each cell, until a whole
-//! warp comes again. Pages of rows come into being when they are first accessed.
+//! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte if it accesses bytes. A row is 32
+//! neighbouring cells. Warps mostly access whole rows, each lane the cell beside its neighbour's, or 2, 4, 8 or 16
+//! cells: such an access is one [`Mark`] instead of 32 stamps. Any other access gives the row a stamp for each cell,
+//! until a whole warp comes again. Pages of rows are created when they are first accessed.
+//!
+//! A row of marks takes 24 bytes, a row of stamps up to 24 bytes more for each cell.
 
 use std::ops::Range;
 
@@ -26,9 +28,9 @@ pub(super) const READS: [usize; 2] = [1, 2];
 
 /// Who accessed the cells of a row.
 ///
-/// 0: nobody. If the low five bits are 0, the others are the number of the stamps, one for each cell. Else it is the stamp of
+/// 0: no access. If the low five bits are 0, the others are the number of the stamps, one for each cell. Else it is the stamp of
 /// the thread that has the first cell, and the threads that follow have the next: each has 2 to the power of *spread* cells. So that thread's
-/// number has 5 - spread low bits of 0, and the highest of these is set to tell the spread.
+/// number has 5 - spread low bits of 0, and the highest of these is set to encode the spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark(pub u64);
 
@@ -86,7 +88,7 @@ impl Shadow {
         }
     }
 
-    /// Nobody has accessed these cells.
+    /// These cells have not been accessed.
     pub fn forget(&mut self, cells: Range<usize>) {
         for row in cells.start / ROW..cells.end.div_ceil(ROW) {
             if !matches!(self.pages.get(row / PAGE), Some(Some(_))) {
@@ -120,7 +122,7 @@ fn new_page() -> Box<Page> {
 
 /// The stamps of rows whose cells have their own.
 pub(super) struct Stamps {
-    /// The first are those of cells that nobody accessed.
+    /// The first are those of cells that were never accessed.
     rows: Vec<[u64; ROW]>,
     /// Those that are not in use.
     free: Vec<u32>,

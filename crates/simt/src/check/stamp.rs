@@ -7,7 +7,7 @@ use crate::program::Audience;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(pub u64);
 
-/// Threads that the race detector tells apart: as many as the largest cluster has.
+/// Threads that the race detector distinguishes: as many as the largest cluster has.
 pub(crate) const MOST_RACING: u64 = 1 << 14;
 /// The bits of the thread's number in its cluster, the lowest.
 pub(super) const THREAD: u64 = MOST_RACING - 1;

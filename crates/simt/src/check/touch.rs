@@ -1,4 +1,4 @@
-//! An access, as the machine tells the sanitizer of it, and what it reaches.
+//! An access, as the machine reports it to the sanitizer, and the memory that it reaches.
 
 use ptx::Space;
 
@@ -20,7 +20,7 @@ pub(crate) struct Coming<'a> {
     pub order: &'a Order,
     /// What becomes of what is read.
     pub copied: Copied,
-    /// Whether the value that is there before does not matter, though it is read.
+    /// Whether the old value does not matter, although it is read.
     pub overwrites: bool,
     pub path: Path,
     /// Index of the instruction in `Code::places`.
@@ -28,7 +28,7 @@ pub(crate) struct Coming<'a> {
     pub stored: Stored<'a>,
 }
 
-/// By which way an access comes to memory.
+/// The path of an access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
     /// The generic proxy's: that of loads, stores and atomic operations.

@@ -1,9 +1,14 @@
-//! Bulk copies and products of warpgroups that are on their way: what they are still to read, and to write.
+//! Bulk copies and products of warpgroups (`wgmma`) that are under way: what they are still to read and to write.
 //!
-//! From the instruction to the wait, the copy engine and the tensor cores may reach memory at any time. Whoever writes there in between,
-//! or reads what a copy is to bring, does not know what comes of it, and no barrier helps. A copy to shared memory is on its
-//! way until a thread sees the phase of its `mbarrier`, one to global memory until its thread waits for the group (its source until it
-//! waits for the reading), a product's factors until its warp waits.
+//! The copy engine and the tensor cores may access memory at any time between the instruction and the wait. A write
+//! there in between, or a read of what a copy is to bring, has an undefined result, and no barrier helps. A copy to
+//! shared memory is under way until a thread sees the phase of its `mbarrier`, a copy to global memory until its thread
+//! waits for the group (its source: until it waits for the reading), and a product's factors until its warp waits; then
+//! they are ordered for all four warps of the warpgroup.
+//!
+//! A phase that completes because the `mbarrier` was never given the number of bytes is no such wait. Bytes that the
+//! copy engine or `st.async` brings count as written when the copy begins, by the thread that began it; the `mbarrier`
+//! that counts them orders them for whoever waits there.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

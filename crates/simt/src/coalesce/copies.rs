@@ -1,9 +1,9 @@
-//! What `cp.async` costs: the sectors that it reads, the wavefronts in which shared memory takes the data.
+//! The cost of `cp.async`: the sectors that it reads, and the wavefronts in which shared memory takes the data.
 //!
-//! Read off an H200's counters for 16 patterns (2026-11-21; the tests below have them all). A copy by way of L1 (`.ca`) reads
-//! as a load does and writes as a store does, but what comes of different 128-byte lines never shares a wavefront. One
-//! past L1 (`.cg`) moves runs: lanes of one line (for sectors: of one sector) of which source and destination are equally
-//! far apart. Zeros for what is not read are written in passes of their own.
+//! Measured on an H200 with 16 patterns (2026-11-21; the tests below have them all). A copy through L1 (`.ca`) reads
+//! like a load and writes like a store, but data from different 128-byte lines never shares a wavefront. A copy past L1
+//! (`.cg`) moves runs: lanes of one line (for sectors: of one sector) whose source and destination are equally far
+//! apart. Zeros for bytes that are not read are written in passes of their own.
 
 use super::{Sectors, Wavefronts, lane_mask, most_words_in_a_bank, sectors};
 use crate::memory::Access;

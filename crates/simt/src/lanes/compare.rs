@@ -243,7 +243,7 @@ fn set_pair_of_halves(registers: &mut Registers<'_>, operands: &Operands, mask: 
     registers.set_word(operands.d, mask, &std::array::from_fn(|lane| half(low, lane) | half(high, lane) << 16));
 }
 
-/// Row `d` is that of two predicates: the results go to it and to the one behind it.
+/// Row `d` is that of two predicates: the results go to it and to the one after it.
 fn set_pair_of_predicates(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
     let [low, high] = compare_halves(registers, operands);
     registers.set_predicate(operands.d, mask, low);
@@ -266,7 +266,7 @@ pub(crate) fn select_by_sign(ty: Type, selector: Type, flush: bool) -> Option<Ha
     })
 }
 
-/// The handler of `testp`: predicate `d` tells if `a` has the property.
+/// The handler of `testp`: predicate `d` says whether `a` has the property.
 pub(crate) fn test_property(property: FloatProperty, ty: Type) -> Option<Handler> {
     macro_rules! test {
         ($T:ty, |$a:ident| $has:expr) => {{

@@ -33,7 +33,7 @@ fn format(ty: Type) -> Option<Format> {
     }
 }
 
-/// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` tell whether the registers have 64 bits: a source may be
+/// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` say whether the registers have 64 bits: a source may be
 /// wider than its type, and a destination too.
 pub(crate) fn convert(to: Type, from: Type, mode: Mode, to_wide: bool, from_wide: bool) -> Option<(Handler, u32)> {
     if let Some(handler) = packed(to, from) {
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_round_as_told() {
+    fn floats_round_as_requested() {
         let bits = |value: f32| u64::from(value.to_bits());
         assert_eq!(convert_bits(Type::S32, Type::F32, mode(Rounding::IntegerNearest), bits(2.5)), 2);
         assert_eq!(convert_bits(Type::S32, Type::F32, mode(Rounding::IntegerUp), bits(2.1)), 3);

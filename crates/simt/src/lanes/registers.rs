@@ -120,7 +120,7 @@ impl<'c> Registers<'c> {
         *place = *place & !mask | values & mask;
     }
 
-    /// A row, to be written by whoever knows which lanes are active.
+    /// A row, to be written by code that knows which lanes are active.
     #[inline(always)]
     pub fn word_mut(&mut self, row: u32) -> &mut Row {
         &mut self.words[self.base.words + row as usize]

@@ -1,7 +1,7 @@
 //! Floating point in software: any binary format, any rounding, exact.
 //!
-//! Slow and plain. It serves the roundings that the host does not have, the 16-bit formats and conversions; what is
-//! common runs on the host's own arithmetic, and tests hold the two to each other.
+//! Slow and plain. It serves the roundings that the host does not have, the 16-bit formats, and conversions. Common
+//! operations run on the host's own arithmetic, and tests compare the two.
 
 use ptx::Rounding;
 
@@ -46,7 +46,7 @@ pub(crate) struct Format {
     fraction: u32,
     exponent: u32,
     nan: u64,
-    /// The first bits that are no finite number: infinity's, where there is one.
+    /// The first bits that are not a finite number: infinity's, where there is one.
     beyond: u64,
 }
 
@@ -167,7 +167,7 @@ fn round_at(significand: u128, places: i32, negative: bool, round: Round) -> u12
     kept + u128::from(round.up(negative, kept & 1 == 1, rest != 0, half))
 }
 
-/// `value / 2^places`; the lowest bit of the result tells if anything was lost.
+/// `value / 2^places`; the lowest bit of the result is set if anything was lost.
 fn shift_right(value: u128, places: i32) -> u128 {
     if places > 127 { u128::from(value != 0) } else { value >> places | u128::from(value & ((1 << places) - 1) != 0) }
 }

@@ -51,7 +51,7 @@ impl Factor {
     /// The factor that the bits of an element stand for.
     pub fn new(bits: u32, ty: MatrixType) -> Self {
         match ty {
-            // What an f16 has less of is zeros; what it has more of is told by the exponent.
+            // What an f16 has less of is zeros; what it has more of is given by the exponent.
             MatrixType::E5m2 => Self::new(bits << 8, MatrixType::F16),
             MatrixType::E4m3 => Self::new(half_of_e4m3(bits), MatrixType::F16),
             // The lower bits of a tf32 are not looked at.

@@ -1,6 +1,7 @@
-//! Video instructions: PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions", pseudo-code for pseudo-code.
+//! Video instructions: PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions", each as in the manual's
+//! pseudo-code.
 //!
-//! What an instruction is does not fit operand `e`; `e` names a constant row of 64 bits that holds it.
+//! The form of an instruction does not fit operand `e`, so `e` names a constant row of 64 bits that holds it.
 
 use ptx::{Comparison, Part, ScalarVideo, SimdVideo, SimdVideoOp, VideoMultiply, VideoOp, VideoThen};
 

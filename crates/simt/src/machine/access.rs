@@ -170,7 +170,7 @@ pub(super) fn count_local(counters: &mut InstructionCounters, warp: &Warp, acces
     counters.local.bytes += u64::from(found.bytes);
 }
 
-/// An access and those that make it; `CHECKED`: the sanitizer is to be told.
+/// An access and those that make it; `CHECKED`: the sanitizer gets a report.
 pub(super) struct Work<'w, 'l, T, const CHECKED: bool> {
     pub worker: &'w mut Worker<'l>,
     pub warp: &'w mut Warp<'l>,

@@ -1,4 +1,4 @@
-//! What lanes tell each other: shuffles, votes, matches, reductions.
+//! Values exchanged between lanes: shuffles, votes, matches, reductions.
 
 use ptx::{AtomicOp, ShuffleMode, Type, VoteMode};
 

@@ -1,8 +1,8 @@
 //! Executes `cp.async` and `mbarrier`.
 //!
-//! A thread that asks whether a phase of a barrier is complete, and it is not, lets all others of its block go first: it
-//! gets its answer when the phase is complete, or when no other thread can do anything. A block in which nothing happens
-//! but such answers, [`PATIENCE`] times, waits for ever.
+//! A thread that tests a phase of a barrier which is not complete lets the other threads of its block run first. It
+//! gets its answer when the phase is complete, or when no other thread can do anything. A block in which nothing
+//! happens but such failed tests, [`PATIENCE`] times, waits forever.
 
 use ptx::Space;
 
@@ -24,7 +24,7 @@ use crate::program::{Action, AsyncCopy, Asynchronous, Fence, MbarrierAction, Rea
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
 use crate::{check, coalesce};
 
-/// How often all threads of a block that wait for phases are told that these are not complete, before the launch is stopped.
+/// How many phase waits in a row may fail in a block that does nothing else, before the launch is stopped.
 pub(super) const PATIENCE: u32 = 1 << 14;
 
 /// Executes one. Returns whether the split goes on; if not, it waits.
@@ -188,7 +188,7 @@ fn load_parts(
 enum Waits {
     /// The thread that began them.
     ItsThread,
-    /// Whoever asks the barrier that they arrive at.
+    /// A thread that tests the barrier that they arrive at.
     AtBarrier,
 }
 

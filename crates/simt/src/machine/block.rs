@@ -1,4 +1,5 @@
-//! A cluster of blocks, most often of one: the warps of each block take turns, and the blocks do, until all have exited.
+//! A cluster of blocks, usually just one block: the warps of each block take turns, and so do the blocks, until all
+//! have exited.
 
 use ptx::Special;
 
@@ -24,10 +25,10 @@ use crate::trap::{Absence, TrapKind};
 
 /// Instructions that a warp executes before it is another's turn.
 pub(super) const QUANTUM: u64 = 1 << 13;
-/// Instructions after which a worker tells the others how many it has executed.
+/// Instructions after which a worker adds its count to that of all.
 const TALLY: u64 = 1 << 16;
 
-/// How far a block is.
+/// The progress of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     /// No thread has executed anything yet.
@@ -38,7 +39,7 @@ enum Stage {
     Ended,
 }
 
-/// A block on its way.
+/// A running block.
 #[derive(Default)]
 pub(super) struct Block {
     /// Its number in the launch: the blocks of a cluster are neighbours.
@@ -72,13 +73,13 @@ pub(super) struct Worker<'l> {
     pub cluster: u64,
     /// Its number among those that share a checker.
     pub seat: u32,
-    /// Whether an atomic operation has changed device memory, since somebody last looked.
+    /// Whether an atomic operation has changed device memory since the last look.
     pub changed: bool,
-    /// Whether any thread has come to the cluster's barrier since it was last complete.
+    /// Whether any thread has reached the cluster's barrier since it was last complete.
     pub cluster_arrivals: bool,
     /// What the copy engine is to bring to the cluster's shared memory.
     pub arrivals: Arrivals,
-    /// How often threads that wait for phases were told that these are not complete, since one last was.
+    /// How many phase waits in a row have failed.
     pub fruitless_waits: u32,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
@@ -181,7 +182,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Tells the sanitizer whose turn it is.
+    /// Reports to the sanitizer whose turn it is.
     pub fn take_seat(&mut self) {
         if let Some(checker) = &mut self.checker {
             checker.take_seat(self.seat);
@@ -246,7 +247,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Gives each warp of the cluster its turn, of at most `quantum` instructions. Whether the cluster has come to its end.
+    /// Gives each warp of the cluster its turn, of at most `quantum` instructions. Returns whether the cluster has ended.
     pub fn turn(&mut self, warps: &mut [Warp<'l>], quantum: u64) -> Result<bool, Stop> {
         let result = self.turn_of_blocks(warps, quantum);
         if !matches!(result, Ok(false)) {
@@ -341,7 +342,7 @@ impl<'l> Worker<'l> {
         Ok(())
     }
 
-    /// Tells the launch of all instructions that were executed.
+    /// Reports all executed instructions to the launch.
     pub fn tell_steps(&mut self) {
         self.launched.tell_steps(std::mem::take(&mut self.untold));
     }
@@ -393,7 +394,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Tells of a barrier for all threads of the block that has become complete without some, if that is asked for.
+    /// Reports, under `strict`, a barrier for all threads of the block that completed without some of them.
     #[cold]
     fn tell_of_exits(&mut self, warps: &[Warp<'l>], barrier: u32) {
         let code = self.launched.code;
@@ -473,7 +474,7 @@ impl<'l> Worker<'l> {
         any
     }
 
-    /// No split can go on: those that wait for phases are told that these are not complete, up to some times.
+    /// No split can go on: waits for phases fail, up to a limit.
     fn wake_or_stop(&mut self, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
         if self.fruitless_waits >= PATIENCE || !warps.iter().any(waits_for_phase) {
             return Err(self.deadlock_of_blocks(warps));
@@ -589,7 +590,7 @@ fn meets(code: &Code, split: &Split, members: u32, (other, wait): &(Split, Wait)
     matches!(wait, Wait::Lanes { members: others } if *others == members) && super::step::may_meet(code, split, other)
 }
 
-/// The lanes that have come to where a split waits for `members`.
+/// The lanes that have reached the point where a split waits for `members`.
 fn lanes_there(code: &Code, warp: &Warp, split: &Split, members: u32) -> u32 {
     let there = warp.waiting.iter().filter(|entry| meets(code, split, members, entry));
     there.fold(0, |mask, (split, _)| mask | split.mask)

@@ -1,4 +1,4 @@
-//! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by an engine, and stores that tell a barrier.
+//! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by an engine, and stores that arrive at a barrier.
 //! What becomes of them then is in [`transit`](super::transit).
 
 use ptx::{Space, Type};
@@ -43,7 +43,7 @@ pub(super) fn begin<'l>(
         if !bytes.is_multiple_of(UNIT as u32) || bytes > MOST_BYTES {
             return Err(Refused::because(TrapKind::BulkCopySize { bytes }, lane as u32));
         }
-        // What the copy does is told when it begins.
+        // What the copy does is reported when it begins.
         let (placement, thread) = (Placement::LINEAR, (lane, counter));
         let source = (from, bytes, &placement);
         if !tell(worker, warp, copy.from.space, Telling::Reads, source, thread) {

@@ -10,7 +10,7 @@ use super::observe;
 use super::warp::{Split, Wait, Warp};
 use crate::trap::TrapKind;
 
-/// Some lanes of a split arrive, or wait. Returns whether they go on at once.
+/// Some lanes of a split arrive, or wait. Returns whether they continue at once.
 pub(super) fn execute(
     worker: &mut Worker,
     warp: &mut Warp,

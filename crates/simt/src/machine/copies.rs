@@ -1,7 +1,7 @@
-//! Asynchronous copies on their way: what each thread has begun and not waited for.
+//! Asynchronous copies under way: what each thread has begun and not waited for.
 //!
-//! A copy reads when it begins, and writes when its thread waits for it, or when a thread looks at a barrier that waits
-//! for it: as late as PTX allows, so that a wait that is missing shows. (A warp that has begun [`LIMIT`] copies without waiting
+//! A copy reads when it begins. It writes when its thread waits for it, or when a thread looks at a barrier that waits
+//! for it: as late as PTX allows, so that a missing wait shows. (A warp that has begun [`LIMIT`] copies without waiting
 //! gets the oldest.)
 
 use std::collections::VecDeque;
@@ -10,10 +10,10 @@ use super::local::lanes;
 use crate::lanes::{Row, WideRow};
 use crate::memory::{Access, AccessFault, SharedMemory};
 
-/// The most that a warp has on its way.
+/// The most copies and arrivals that a warp has under way.
 const LIMIT: usize = 1 << 10;
 
-/// Something on its way, of the lanes in its mask.
+/// A copy or an arrival under way, of the lanes in its mask.
 enum Pending {
     Copy {
         mask: u32,
@@ -64,7 +64,7 @@ impl Copies {
         self.pending.push_back(Pending::Copy { mask, addresses, bytes: access.width, words, number });
     }
 
-    /// The copies of some lanes that are on their way: the number of each, and the lanes.
+    /// The copies of some lanes that are under way: the number of each, and the lanes.
     pub fn pending(&self, mask: u32) -> Vec<(u32, u32)> {
         let copies = self.pending.iter().filter_map(|entry| match *entry {
             Pending::Copy { mask: copied_by, number, .. } => Some((number, copied_by & mask)),
@@ -85,7 +85,7 @@ impl Copies {
         }
     }
 
-    /// `mbarrier.arrive` behind the copies so far.
+    /// `mbarrier.arrive` after the copies so far.
     pub fn arrive_after(&mut self, mask: u32, addresses: &WideRow) {
         self.pending.push_back(Pending::Arrival { mask, addresses: Box::new(*addresses) });
     }
@@ -139,7 +139,7 @@ impl Copies {
             }
             *entry.mask() &= !due;
         }
-        // Groups are counted from the last: those that nothing stands before count no more.
+        // Groups are counted from the last; empty ones at the front are dropped.
         self.pending.retain_mut(|entry| matches!(entry, Pending::Commit { .. }) || *entry.mask() != 0);
         while let Some(Pending::Commit { .. }) = self.pending.front() {
             self.pending.pop_front();

@@ -1,6 +1,10 @@
-//! Registers that a product of a warpgroup (`wgmma`) holds: from the instruction until the warp has waited for the group, the accumulators are
-//! to be written, and the fragment of A is to be read, at any time. Products of the same shape may follow each other on the same accumulators; for
-//! all else that was written since, a product needs a `wgmma.fence` before it (PTX ISA, "wgmma.mma_async", "wgmma.fence").
+//! Registers that a product of a warpgroup (`wgmma`) holds, from the instruction until the warp has waited for its
+//! group: at any time in between the accumulators may be written and the fragment of A may be read. Products of the
+//! same shape may follow each other on the same accumulators. Any other register that was written since the last
+//! `wgmma.fence` needs another before it is an operand (PTX ISA, "wgmma.mma_async", "wgmma.fence").
+//!
+//! Called functions and code for a debugger (`nvcc -G`) are left out, because there `ptxas` waits for each product. It
+//! does so in plain code, too, where it sees the mistake, and warns (C7517).
 
 use std::collections::VecDeque;
 
@@ -40,7 +44,7 @@ pub(super) struct HeldByProducts {
     groups: VecDeque<u32>,
 }
 
-/// What is to be told: the register, what is done to it, and the product (or other instruction) before.
+/// What to report: the register, what is done to it, and the product (or other instruction) before.
 enum Wrong {
     Held { register: u32, action: AccessAction, part: ProductPart, before: u32 },
     Unfenced { register: u32, before: u32 },

@@ -1,7 +1,7 @@
-//! What the sanitizer sees before a step is executed: registers that nothing wrote, and operands for which the PTX manual leaves
-//! open what the instruction does.
+//! What the sanitizer looks at before a step is executed: registers that nothing wrote, and operands for which the PTX
+//! manual leaves the result open.
 //!
-//! Whether there is anything to see was found out when the program was decoded ([`Inspection`]); most kernels have nothing.
+//! Decoding found out whether there is anything to look at ([`Inspection`]); in most kernels there is nothing.
 
 use ptx::Space;
 
@@ -29,7 +29,7 @@ pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspec
     }
 }
 
-/// Tells of something that each of some lanes does.
+/// Reports something that each of some lanes does.
 fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, kind: impl Fn(usize) -> FindingKind) {
     let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
     let Some(checker) = &mut worker.checker else { return };
@@ -121,7 +121,7 @@ pub(super) fn loaded(code: &Code, warp: &mut Warp, split: &Split, load: (u32, u3
     }
 }
 
-/// Lanes of a split have called a function, and are about to begin it: `caller` is at the step behind the call. What they pass is written there
+/// Lanes of a split have called a function, and are about to begin it: `caller` is at the step after the call. What they pass is written there
 /// where it is here.
 #[cold]
 pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &Split) {
@@ -185,7 +185,7 @@ pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[O
     let Some((to, from)) = flow.and_then(|flow| flow.exchanges) else { return };
     let first = warp.frame(split).tracked;
     let TrackedRegister { written, origin } = warp.tracked[first + from as usize];
-    // What comes from lanes that do not take part is told by another check.
+    // Another check reports values from lanes that do not take part.
     let is_written = |lane: usize| {
         let source = sources[lane].unwrap_or(lane as u32) & 31;
         mask >> source & 1 == 0 || written >> source & 1 == 1
@@ -198,7 +198,7 @@ pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[O
     }
 }
 
-/// The lanes in which a value that is made of others is written, and the register that is to blame for the rest of `mask`.
+/// The lanes in which a computed value counts as written, and the register to blame for the rest of `mask`.
 fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, Origin) {
     const WRITTEN: TrackedRegister = TrackedRegister { written: u32::MAX, origin: Origin::Register(0) };
     let of = |register: &u32| warp.tracked[first + *register as usize];
@@ -233,7 +233,7 @@ fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, Origin) {
     }
 }
 
-/// Tells of the lanes, of some, that use a register which nothing wrote: once.
+/// Reports, once, which of some lanes use a register that nothing wrote.
 fn unwritten(worker: &mut Worker, warp: &mut Warp, split: &Split, register: u32, mask: u32, to: RegisterUse) {
     let frame = warp.frame(split);
     let (first, function) = (frame.tracked, frame.function as usize);

@@ -1,4 +1,4 @@
-//! A launch on its way: what all workers share.
+//! A running launch: what all workers share.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -21,7 +21,7 @@ use crate::{Launch, LaunchError, Memory, Report, Trap};
 /// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.
 const MULTIPROCESSORS: u32 = 132;
 
-/// A launch on its way.
+/// A running launch.
 pub(crate) struct Launched<'l> {
     pub code: &'l Code,
     pub module: &'l Module,
@@ -34,7 +34,7 @@ pub(crate) struct Launched<'l> {
     /// Blocks of a cluster, per dimension.
     pub cluster: [u32; 3],
     pub blocks_per_cluster: u32,
-    /// Whether somebody asked for clusters.
+    /// Whether the launch has clusters.
     explicit_cluster: bool,
     /// Threads of a block.
     pub threads: u32,
@@ -65,7 +65,7 @@ pub(crate) struct Launched<'l> {
 pub(super) enum Stop {
     Trap(Box<Trap>),
     Cancelled,
-    /// A cluster below has faulted: nobody will ask for this one.
+    /// A cluster with a lower number has faulted: this one no longer matters.
     Abandoned,
 }
 
@@ -186,7 +186,7 @@ impl<'l> Launched<'l> {
         self.faulted.load(Relaxed) < cluster
     }
 
-    /// Instructions executed so far: those told of, and `more`.
+    /// Instructions executed so far: those reported, and `more`.
     pub fn steps(&self, more: u64) -> u64 {
         self.steps.load(Relaxed).saturating_add(more)
     }
@@ -267,7 +267,7 @@ impl<'l> Launched<'l> {
         total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// What one worker does: takes clusters, most often blocks, until there are none.
+    /// The work of one worker: takes clusters, usually single blocks, until there are none.
     fn work(&self, workers: u64) -> Vec<InstructionCounters> {
         let mut worker = Worker::new(self, None);
         let mut warps = worker.warps();
@@ -306,7 +306,7 @@ impl<'l> Launched<'l> {
         Checker::new(self.checks, self.memory, self.code, (clusters, self.threads), self.shared_bytes)
     }
 
-    /// Blocks that the sanitizer has to tell apart.
+    /// Blocks that the sanitizer has to distinguish.
     pub fn seats(&self) -> u32 {
         if self.cooperative { self.blocks() as u32 } else { self.blocks_per_cluster }
     }

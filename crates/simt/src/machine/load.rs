@@ -104,7 +104,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
     }
 }
 
-/// What the sanitizer is told of a load.
+/// What is reported to the sanitizer about a load.
 #[inline(always)]
 fn coming(load: &Load, place: u32) -> Coming<'_> {
     let &Load { element, count, ref order, copied, .. } = load;

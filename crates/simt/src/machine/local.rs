@@ -1,6 +1,6 @@
 //! Local memory: every thread has its own, at the same addresses.
 //!
-//! It lies as the hardware lays it out: the same word of the 32 lanes side by side, so that a warp that accesses one
+//! It is laid out as on the hardware: the same word of the 32 lanes side by side, so that a warp that accesses one
 //! variable touches consecutive memory.
 
 use crate::coalesce::{self, Sectors};
@@ -12,7 +12,7 @@ use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 pub(super) struct LocalMemory {
     rows: Vec<Row>,
     bytes: u64,
-    /// For each word and each of its bytes, the lanes that have written it; empty while nobody asks.
+    /// For each word and each of its bytes, the lanes that have written it; empty if this is not tracked.
     written: Vec<[u32; 4]>,
 }
 

@@ -1,8 +1,9 @@
-//! Barriers in shared memory: `mbarrier` (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+//! Barriers in shared memory: `mbarrier` (PTX ISA, "Parallel Synchronization and Communication Instructions:
+//! mbarrier").
 //!
-//! A barrier is 64 bits of shared memory, whose layout is the implementation's own affair. Here, from the lowest bit: arrivals
-//! that the phase still waits for (20), arrivals that each phase waits for (20), bytes that it still waits for (21, signed),
-//! nothing (1), the parity of the phase (1), and a bit that is set, so that zeros are no barrier.
+//! A barrier is 64 bits of shared memory in an implementation-defined layout. Here, from the lowest bit: arrivals that
+//! the phase still waits for (20), arrivals that each phase waits for (20), bytes that it still waits for (21, signed),
+//! unused (1), the parity of the phase (1), and a bit that is always set, so that zeros are not a barrier.
 
 use crate::trap::MbarrierFault;
 
@@ -86,7 +87,7 @@ impl Mbarrier {
         Ok(())
     }
 
-    /// So many of the bytes have come.
+    /// This many bytes have arrived.
     pub fn complete(&mut self, bytes: u32) -> Attempt<()> {
         self.expect(-i64::from(bytes))?;
         self.complete_phase();

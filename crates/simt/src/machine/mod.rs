@@ -3,7 +3,7 @@
 //! [`launched`] spreads the blocks of a grid over the host's threads; [`together`] runs them on one, in order or side by side;
 //! [`block`] gives the warps of a block their turns;
 //! [`warp`] keeps the paths of a warp's lanes; [`step`] executes instructions. Where the launch has a model, [`resident`] runs the
-//! blocks side by side on its multiprocessors instead, and [`modelled`] tells those of each access; [`rehearsal`] is for the checks of
+//! blocks side by side on its multiprocessors instead, and [`modelled`] passes each access to them; [`rehearsal`] is for the checks of
 //! such a launch.
 
 mod access;

@@ -1,5 +1,5 @@
-//! What a model is told of accesses, where a launch has one; else there is one branch here for each access, and nothing
-//! more. The access itself comes after it.
+//! Passes accesses to the model, where a launch has one. Without a model this is one branch for each access. The access
+//! itself comes afterwards.
 
 use ptx::Space;
 
@@ -127,7 +127,7 @@ fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> 
     worker.modelled.as_mut()?.multiprocessors.get_mut(worker.block.place.multiprocessor)
 }
 
-/// Tells the multiprocessor, for each state space that the lanes reach.
+/// Passes the access to the multiprocessor, for each state space that the lanes reach.
 #[inline(never)]
 fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Coming) {
     let addresses = access::addresses(warp, coming.reach, split);
@@ -135,7 +135,7 @@ fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Com
 }
 
 fn tell_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, coming: &Coming) {
-    // Nothing here is refused.
+    // No access is rejected here.
     let _ = access::by_space(coming.reach.space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
         tell_of_space(worker, warp, coming, space, &Access::new(mask, addresses, coming.width));
         Ok(())

@@ -1,6 +1,7 @@
-//! What the sanitizer is told: each access before it is made, barriers, fences, and instructions that lanes execute together.
+//! The hooks of the sanitizer: each access before it is made, barriers, fences, and instructions that lanes execute
+//! together.
 //!
-//! Where no check is on, there is one branch here for each of them, and nothing else.
+//! With all checks off, each hook is one branch.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -23,7 +24,7 @@ const STRONG: Order = Order { strong: true, ..PLAIN };
 /// Threads of other blocks of the cluster may arrive at the same mbarrier, and then all of them are known to who waits for it.
 const RELEASES: Order = Order { releases: Some(Audience::Cluster), ..STRONG };
 
-/// What an instruction does to memory that is no plain load or store.
+/// What an instruction does to memory other than a plain load or store.
 #[derive(Clone, Copy)]
 pub(super) enum Other<'a> {
     /// Reads so many bytes in each lane.
@@ -110,7 +111,7 @@ pub(super) fn atomic(
     possible
 }
 
-/// What is looked for; `None` if nothing.
+/// The checks; `None` if all are off.
 pub(super) fn checks(worker: &Worker) -> Option<Checks> {
     worker.checker.as_ref().map(|checker| checker.checks())
 }
@@ -147,7 +148,7 @@ pub(super) fn touch_at(
     watch_at(worker, warp, space, mask, addresses, &other(what, counter))
 }
 
-/// Tells the sanitizer of an access, for each state space that its lanes reach.
+/// Reports an access to the sanitizer, for each state space that its lanes reach.
 #[inline(never)]
 fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mask: u32, coming: &Coming) -> u32 {
     warp.registers.arch().dispatch(Watch { worker, warp, reach, split, mask, coming })
@@ -178,8 +179,8 @@ impl WithSimd for Watch<'_, '_, '_> {
     }
 }
 
-/// Tells the sanitizer of an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape,
-/// its state space and its lowest address. Returns whether it was such, and all lanes can make it; else [`apart`] is to be told.
+/// Reports to the sanitizer an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape,
+/// its state space and its lowest address. Returns whether it was such, and all lanes can make it; else call [`apart`].
 #[inline(always)]
 pub(super) fn together(
     checker: &mut Option<Box<Checker<'_>>>,
@@ -198,7 +199,7 @@ pub(super) fn together(
     checker.access(&Touch { coming, space, warp: warp.index, new: &new, old: &old }, shape, lowest)
 }
 
-/// Tells the sanitizer of any other access. Returns the lanes that can make it.
+/// Reports any other access to the sanitizer. Returns the lanes that can make it.
 #[cold]
 #[inline(never)]
 pub(super) fn apart(
@@ -223,7 +224,7 @@ fn watch_at(
 ) -> u32 {
     let mut possible = 0;
     let rank = worker.block.rank;
-    // Nothing here is refused.
+    // No access is rejected here.
     let _ = access::by_space(space, rank, mask, addresses, &mut |space, mask, addresses| {
         possible |= tell(worker, warp, coming, space, mask, addresses);
         Ok(())
@@ -321,7 +322,7 @@ pub(super) fn acquire_maps(worker: &mut Worker, warp: &Warp, mask: u32, (space, 
     }
 }
 
-/// A `cp.async` begins, whose accesses have been told: a number for it, if `copy` is asked for.
+/// A `cp.async` begins, whose accesses have been reported: a number for it, if `copy` is set.
 pub(super) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> Copy) -> u32 {
     worker.checker.as_mut().map_or(0, |checker| checker.begin_copy(copy()))
 }
@@ -340,19 +341,19 @@ pub(super) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)]) {
     }
 }
 
-/// Something begins that goes on beside the threads, whose accesses have been told: a number for it, 0 if nobody asks.
+/// Something begins that goes on beside the threads, whose accesses have been reported: a number for it, 0 if it is not followed.
 pub(super) fn begins(worker: &mut Worker, operation: impl FnOnce() -> Operation) -> u32 {
     underway(worker).map_or(0, |underway| underway.begin(operation()))
 }
 
-/// It has read what it reads.
+/// It has read its source.
 pub(super) fn has_read(worker: &mut Worker, number: u32) {
     if let Some(underway) = underway(worker) {
         underway.has_read(number);
     }
 }
 
-/// It is complete, and some thread knows.
+/// It is complete, and some thread has waited for it.
 pub(super) fn ends(worker: &mut Worker, number: u32) {
     if let Some(underway) = underway(worker) {
         underway.end(number);
@@ -390,14 +391,14 @@ fn underway<'w>(worker: &'w mut Worker) -> Option<&'w mut Underway> {
     worker.checker.as_mut()?.underway()
 }
 
-/// Some lanes have come to a barrier.
+/// Some lanes have reached a barrier.
 pub(super) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, waits: bool) {
     if let Some(races) = races(worker) {
         races.arrive(barrier, warp.index, mask, waits);
     }
 }
 
-/// Lanes of a split have come to a barrier for their whole warp, and others of the warp exit instead.
+/// Lanes of a split have reached a barrier for their whole warp, and others of the warp exit instead.
 pub(super) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (barrier, left): (u32, u32)) {
     let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
     let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
@@ -405,14 +406,14 @@ pub(super) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (bar
     checker.tell(FindingKind::BarrierLeft { barrier, thread, in_warp: true }, place, warp.index, lane, None);
 }
 
-/// A warp has come to where its warpgroup waits for products.
+/// A warp has reached the point where its warpgroup waits for products.
 pub(super) fn arrive_with_products(worker: &mut Worker, warp: &Warp, barrier: u32) {
     if let Some(races) = races(worker) {
         races.arrive_with_products(barrier, warp.index);
     }
 }
 
-/// Some lanes have come to the cluster's barrier; what comes before a `relaxed` arrival is not in order by it.
+/// Some lanes have reached the cluster's barrier; what comes before a `relaxed` arrival is not in order by it.
 pub(super) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32, relaxed: bool) {
     if let Some(races) = races(worker) {
         races.arrive_in_cluster(warp.index, mask, relaxed);
@@ -502,7 +503,7 @@ pub(super) fn lanes_met(worker: &mut Worker, warp: &mut Warp, split: &Split, mas
                 return;
             }
             for lane in lanes(mask) {
-                // Lanes that have exited have been told of: see `lanes_named`.
+                // Lanes that have exited have been reported: see `lanes_named`.
                 let Some(source) = sources[lane].filter(|source| (mask | warp.exists & !warp.alive) >> source & 1 == 0)
                 else {
                     continue;

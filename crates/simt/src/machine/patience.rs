@@ -1,7 +1,10 @@
-//! Lanes that wait where ways meet for others which wait for them: a lane that got a lock has left the loop that tries to get it, the others
-//! are still in that loop, and the lock is opened behind it. A GPU since Volta lets every thread go on some time. Here lanes wait for each
-//! other at first, which is what a GPU does with all other loops; when the others have been at it for long, and what they execute until they
-//! come looks at memory that threads tell each other by, those that wait go on apart.
+//! Lanes that wait to reconverge with lanes that wait for them. A lane that got a lock has left the loop that tries to
+//! get it, and will release the lock after the loop; the others are still in the loop. Since Volta, a GPU lets every
+//! thread proceed eventually.
+//!
+//! Here lanes first wait for each other, as a GPU does with all other loops. When the others have taken long, and the
+//! code that they execute until they reconverge looks at memory by which threads signal each other, the waiting lanes
+//! proceed separately.
 
 use std::collections::HashSet;
 
@@ -18,7 +21,7 @@ pub(super) const LATER_PATIENCE: u64 = 1 << 10;
 /// Instructions that each split of a warp executes in turn, once lanes have gone on apart: most of them poll.
 pub(super) const QUANTUM: u64 = 1 << 8;
 
-/// Lets lanes go on that have waited too long. To be called when the warp has come to [`Warp::look_at`].
+/// Lets lanes go on that have waited too long. To be called when the warp has reached [`Warp::look_at`].
 pub(super) fn look(code: &Code, warp: &mut Warp) {
     for join in warp.impatient_joins() {
         let polls =
@@ -33,7 +36,7 @@ pub(super) fn look(code: &Code, warp: &mut Warp) {
     warp.look_at = warp.executed + warp.patience();
 }
 
-/// Whether a lane that goes on at `from` may do atomic operations, or loads that are no ordinary ones, before it gets to `end`.
+/// Whether a lane that goes on at `from` may do atomic operations, or loads other than plain ones, before it gets to `end`.
 fn polls(code: &Code, (from, end): (u32, u32)) -> bool {
     let mut seen = HashSet::new();
     let mut next = vec![from];

@@ -1,6 +1,6 @@
-//! Products of whole matrices, element for element: what `mma`, `wmma.mma` and `wgmma.mma_async` have in common.
+//! Products of whole matrices, element by element: what `mma`, `wmma.mma` and `wgmma.mma_async` have in common.
 //!
-//! Elements are bits, each in a word of its own. How sums round: see [`crate::lanes::tensor`].
+//! Elements are bits, each in its own word. How sums round: see [`crate::lanes::tensor`].
 
 use ptx::{BitProduct, MatrixType};
 
@@ -110,11 +110,11 @@ pub(super) fn with_zeros(stored: &[u32], k: usize, ty: MatrixType, metadata: &Ro
     for (row, stored) in stored.chunks_exact(k / 2).enumerate() {
         for (column, &bits) in stored.iter().enumerate() {
             let (number, within) = (column / (chunk / 2), column % (chunk / 2));
-            // Four bits tell of a chunk: two indices of two bits.
+            // Four bits describe a chunk: two indices of two bits.
             let told = match ty.bits() {
-                // A lane tells of eight chunks of one row: the first of row g, its neighbour of row g + 8 (as an H200 has it).
+                // A lane describes eight chunks of one row: the first of row g, its neighbour of row g + 8 (as an H200 has it).
                 4 | 8 => metadata[lane(row, 2 * (number / 8) + row / 8)] >> (4 * (number % 8)) & 15,
-                // A lane tells of four chunks of row g and of row g + 8.
+                // A lane describes four chunks of row g and of row g + 8.
                 _ => metadata[lane(row, number / 4)] >> (4 * (number % 4) + 16 * (row / 8)) & 15,
             };
             let position = match chunk {

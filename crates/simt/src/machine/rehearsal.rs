@@ -1,11 +1,12 @@
 //! Checks of a launch on a model: it runs twice.
 //!
-//! The sanitizer wants blocks one after the other; a model has them side by side. So first comes a rehearsal, under the checks
-//! and without the model. What it found is kept, and what it did is undone: memory is as it was, nothing is printed. Then
-//! the launch runs on the model as it would without checks. Findings are those of a launch without a model; counters, memory and
-//! output are those of a launch without checks.
+//! The sanitizer needs blocks one after another, and a model has them side by side. So first comes a rehearsal, with
+//! the checks and without the model. Its findings are kept, and its effects are undone: memory is restored, and nothing
+//! is printed. Then the launch runs on the model as it would without checks. The findings are those of a launch without
+//! a model; counters, memory and output are those of a launch without checks.
 //!
-//! Where the rehearsal comes to a trap, that is the end of the launch: memory and output are as the rehearsal left them.
+//! A trap in the rehearsal ends the launch: memory and output are as the rehearsal left them. A kernel whose blocks
+//! wait for later ones traps there although the model alone would run it.
 
 use crate::output::Output;
 use crate::{Checks, Launch, LaunchError, Memory, Report};
@@ -35,7 +36,7 @@ pub(crate) fn checked_on_model(
     memory.restore(&before);
     drop(before);
 
-    // Accesses that are not possible have been told, and are left out again. Else they would be traps.
+    // Invalid accesses have been reported, and are skipped again. Otherwise they would be traps.
     let told = findings_beyond > 0 || findings.iter().any(|finding| finding.kind.check() == "memory");
     let checks = Checks { memory: launch.checks.memory && told, ..Checks::NONE };
     match run(&Launch { progress: Some(&tell_more), checks, ..launch.clone() }) {

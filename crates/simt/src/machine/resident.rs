@@ -1,10 +1,10 @@
 //! A launch on a model: blocks are resident side by side on the model's multiprocessors.
 //!
-//! The launch goes in rounds. In each, every resident block gives each of its warps a few instructions; then L2 serves what the
-//! multiprocessors asked for, one request of each in turn. Where there is room, the next cluster of the grid, most often a block,
-//! is taken up when a round begins. So the order of all requests follows from the launch and the model alone: the host's threads run
-//! the neighbourhoods of a round in any order (multiprocessors; GPCs, where clusters have several blocks), but those share
-//! nothing in it except device memory.
+//! The launch proceeds in rounds. In each, every resident block gives each of its warps a few instructions; then L2
+//! serves what the multiprocessors requested, one request of each in turn. Where there is room, the next cluster of the
+//! grid, usually one block, starts at the beginning of a round. So the order of all requests follows from the launch
+//! and the model alone. The host's threads run the neighbourhoods of a round (multiprocessors, or GPCs if clusters have
+//! several blocks) in any order, because these share nothing within a round except device memory.
 
 use rayon::prelude::*;
 
@@ -133,7 +133,7 @@ fn take_clusters(residents: &mut [Resident], mut next: u64, clusters: u64) -> u6
 }
 
 impl Resident<'_> {
-    /// Runs its clusters for a round. Returns how many have come to their end.
+    /// Runs its clusters for a round. Returns how many have ended.
     fn round(&mut self) -> Result<u64, Stop> {
         let mut ended = 0;
         for slot in self.slots.iter_mut().filter(|slot| slot.runs) {

@@ -1,4 +1,4 @@
-//! A cluster of blocks, most often one, that takes turns with others on one thread of the host.
+//! A cluster of blocks, usually one, that takes turns with others on one thread of the host.
 
 use super::block::Worker;
 use super::launched::{Launched, Stop};
@@ -43,7 +43,7 @@ impl<'l> Slot<'l> {
         self.runs = true;
     }
 
-    /// Gives each warp its turn, of at most `quantum` instructions. Whether the cluster has come to its end.
+    /// Gives each warp its turn, of at most `quantum` instructions. Returns whether the cluster has ended.
     pub fn turn(&mut self, shared: &mut Shared<'l>, quantum: u64) -> Result<bool, Stop> {
         self.swap(shared);
         self.worker.take_seat();

@@ -1,4 +1,4 @@
-//! The heart: takes a warp through its instructions.
+//! Executes the instructions of a warp.
 
 use super::across;
 use super::asynchronous;
@@ -22,9 +22,9 @@ use ptx::{BarrierReduction, Special};
 
 /// What becomes of a split after an instruction.
 enum Next {
-    /// It goes on, at its program counter.
+    /// It continues at its program counter.
     On,
-    /// It is no more, or waits.
+    /// It has ended, or waits.
     Gone,
     /// The block has to look after its barriers first.
     Pause,
@@ -450,7 +450,7 @@ fn wait_at_barrier(
     Ok(if worker.block.barriers.has_complete() { Next::Pause } else { Next::Gone })
 }
 
-/// A split has come to a barrier for its whole warp, and lanes are missing. Those that have nothing before them but their end exit first: the
+/// A split has reached a barrier for its whole warp, and lanes are missing. Those that have nothing before them but their end exit first: the
 /// barrier does not wait for threads that have exited. So do those that have not come to any place where they wait.
 fn before_others_end(
     worker: &mut Worker,

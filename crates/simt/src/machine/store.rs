@@ -80,7 +80,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
     }
 }
 
-/// What the sanitizer is told of a store.
+/// What is reported to the sanitizer about a store.
 #[inline(always)]
 fn coming(store: &Store, place: u32) -> Coming<'_> {
     let &Store { element, count, ref order, .. } = store;

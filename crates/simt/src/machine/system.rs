@@ -94,7 +94,7 @@ struct Lane<'a, 'w, 'l> {
     worker: &'a Worker<'w>,
     warp: &'a Warp<'l>,
     lane: usize,
-    /// What it has read of its local memory that nothing wrote, if anybody asks: address, and bytes.
+    /// The local memory that it has read although nothing wrote it, if checks follow it: address, and bytes.
     unwritten: RefCell<Vec<(u64, u32)>>,
 }
 

@@ -1,5 +1,5 @@
-//! What the sanitizer is told of the copy engine: the bytes that a copy reads and writes, when it begins, and that it goes on beside the
-//! threads from then on.
+//! What the copy engine reports to the sanitizer: the bytes that a copy reads and writes, when it begins, and that it
+//! is under way from then on.
 
 use ptx::Space;
 
@@ -10,21 +10,21 @@ use super::warp::Warp;
 use crate::check::{Operation, Run};
 use crate::tensor::{Piece, Placement};
 
-/// What the sanitizer is told of a copy.
+/// What is reported to the sanitizer about a copy.
 #[derive(Clone, Copy)]
 pub(super) enum Telling<'a> {
     Reads,
     /// Of the bytes of a list.
     Writes(&'a [u8]),
     Combines,
-    /// Of a tensor map, which is no access of the async proxy: by an instruction that changes or copies it, or by a copy that it describes.
+    /// Of a tensor map, which is not accessed by the async proxy: by an instruction that changes or copies it, or by a copy that it describes.
     ReadsMap,
     UsesMap,
     WritesMap(&'a [u8]),
     Mbarrier,
 }
 
-/// Tells the sanitizer of bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
+/// Reports to the sanitizer the bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
 pub(super) fn tell_part<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

@@ -1,6 +1,7 @@
-//! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: boxes of tensors, and the maps that describe these.
+//! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: boxes of tensors, and the maps that
+//! describe these.
 //!
-//! What a box has in it, [`crate::tensor`] says. Its bytes go the way of all that the copy engine moves: [`transit`](super::transit).
+//! [`crate::tensor`] says what is in a box. Its bytes are moved like all bulk copies: [`transit`](super::transit).
 
 use ptx::{AtomicOp, Space, TensorField, Type};
 
@@ -90,7 +91,7 @@ fn load<'l>(
     for piece in &part.pieces {
         for Piece { offset, bytes: width, address } in piece.parts() {
             let place = (offset as usize)..(offset + width) as usize;
-            // What cannot be read, and was told of, is zero.
+            // What cannot be read has been reported, and is zero.
             let mut value = 0;
             if tell_part(worker, warp, Space::Global, Telling::Reads, (address, offset, width), thread) {
                 let memory = worker.launched.memory;
@@ -165,7 +166,7 @@ fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type,
     Ok((op, ty, element == Element::F32Ftz))
 }
 
-/// The bytes of a tensor map that a copy takes. `None`: it cannot be read, which was told.
+/// The bytes of a tensor map that a copy takes. `None`: it cannot be read, which was reported.
 fn read_map<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -199,7 +200,7 @@ fn check_alignment(address: u64, lane: usize) -> Attempt {
 }
 
 /// The bytes at the address of a tensor map in global memory or the block's own shared memory, which are read by a copy, or as others are.
-/// `None`: they cannot be read, which was told.
+/// `None`: they cannot be read, which was reported.
 fn map_bytes<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

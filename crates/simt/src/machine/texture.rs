@@ -17,7 +17,7 @@ use crate::texture::{
 };
 use crate::trap::{AccessAction, TrapKind};
 
-/// The shape of what is a sampler alone: nobody asks for it.
+/// The shape of a sampler alone: never used.
 const NO_SHAPE: ArrayShape = ArrayShape {
     width: 0,
     height: 0,
@@ -206,7 +206,7 @@ struct SeenTexel {
     width: u32,
 }
 
-/// Tells the sanitizer of texels: the first of each lane together, then the second, and so on.
+/// Reports texels to the sanitizer: the first of each lane together, then the second, and so on.
 fn tell(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], counter: u32) {
     let mut rounds: Vec<(u32, u32, WideRow)> = Vec::new();
     for &SeenTexel { lane, address, width } in texels {

@@ -1,14 +1,15 @@
 //! Blocks that run in order, or side by side, on one thread of the host, without a model.
 //!
-//! A cooperative launch has all its blocks at once, and they take short turns. Any other has one block after the other, until one
-//! waits: it polls for long and device memory stays as it is ([`Watch`]). What it waits for may be for a later block to write, as on a
-//! GPU, where the two are resident together. So the next block is taken up beside it, then two more, then four, as long as nobody
-//! gets on; all have turns until they come to their end. Under checks there are no blocks side by side but those of a cooperative
-//! launch, since the race detector knows of blocks one after the other.
+//! A cooperative launch has all its blocks at once, and they take short turns. Any other launch runs one block after
+//! another, until one waits: it polls for long while device memory does not change ([`Watch`]). A later block may have
+//! to write what it waits for; on a GPU the two would be resident together. So the next block is started beside it,
+//! then two more, then four, as long as no block makes progress; all take turns until they end. Under checks, only the
+//! blocks of a cooperative launch run side by side, because the race detector needs one block after another.
 //!
-//! Where nobody gets on and no more blocks can be taken up, the launch is stopped: long before it comes to the limit of its steps.
+//! Where no block makes progress and no more blocks can be started, the launch is stopped, long before it reaches its
+//! step limit.
 //!
-//! What comes of all that depends on the launch alone: turns are counted in instructions.
+//! Turns are counted in instructions, so all this depends on the launch alone.
 
 use super::block::QUANTUM;
 use super::launched::{Launched, Stop};
@@ -42,7 +43,7 @@ pub(crate) fn most_blocks(threads: u32, shared_bytes: u32) -> u64 {
     MOST_BLOCKS.min(by_threads).min(by_shared)
 }
 
-/// A launch on its way.
+/// A running launch.
 struct Together<'l> {
     launched: &'l Launched<'l>,
     shared: Shared<'l>,
@@ -148,7 +149,7 @@ impl<'l> Together<'l> {
         Ok(changed || self.watch.has_changed(&self.shared.counters))
     }
 
-    /// Nothing has changed for some time: does anybody get on?
+    /// Nothing has changed for some time: does any block make progress?
     fn look(&mut self) -> Result<(), Stop> {
         let running = self.running();
         let quiet = self.launched.steps(0) - self.since;
@@ -173,7 +174,7 @@ impl<'l> Together<'l> {
             .min_by_key(|(slot, _)| slot.worker.cluster);
         let Some((slot, &poll)) = first else { return Ok(()) };
         let blocks = u64::from(self.launched.blocks_per_cluster);
-        let kind = TrapKind::NobodyGetsOn {
+        let kind = TrapKind::NoProgress {
             waiting: running * blocks,
             not_begun: (self.launched.clusters() - self.next) * blocks,
             steps: quiet,

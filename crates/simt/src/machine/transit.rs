@@ -1,10 +1,11 @@
-//! What the copy engine has on its way: bytes to shared memory, of which barriers are told, and bytes to global memory, for which threads
+//! Bulk copies under way: bytes to shared memory, which barriers count, and bytes to global memory, for which threads
 //! wait.
 //!
-//! As late as PTX allows, so that a wait that is missing shows: what goes to shared memory is read when the copy begins, and is there
-//! when a thread looks at the `mbarrier` that is told of its bytes; what goes from shared to global memory is read when the thread waits
-//! for its group (or its reading), or when the block ends, and written when it waits for more than the reading. A cluster has
-//! no more than [`LIMIT`] bytes on their way to barriers; then the oldest arrive.
+//! They complete as late as PTX allows, so that a missing wait shows. A copy to shared memory is read when it begins,
+//! and arrives when a thread looks at the `mbarrier` that counts its bytes. A copy from shared to global memory is read
+//! when the thread waits for its group (or for its reading), or when the block ends, and is written when the thread
+//! waits for more than the reading. A cluster has at most [`LIMIT`] bytes under way to barriers; beyond that the oldest
+//! arrive.
 
 use std::collections::VecDeque;
 
@@ -25,7 +26,7 @@ use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, Sh
 use crate::tensor::{Piece, Placement};
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
 
-/// Bytes on their way to barriers, at most.
+/// The most bytes under way to barriers.
 const LIMIT: usize = 64 << 20;
 /// Bytes that are moved at once.
 pub(super) const UNIT: usize = 16;
@@ -33,9 +34,9 @@ pub(super) const UNIT: usize = 16;
 /// What becomes of old and new elements: the operation, their type, and whether subnormal numbers count as zero.
 pub(super) type Reduction = Option<(AtomicOp, Type, bool)>;
 
-/// Bytes on their way to shared memory.
+/// Bytes under way to shared memory.
 pub(super) struct Arriving {
-    /// Where to, and the barrier that is told: in shared memory.
+    /// Where to, and the barrier that counts the bytes: in shared memory.
     pub to: u64,
     pub barrier: u64,
     pub bytes: Vec<u8>,
@@ -45,14 +46,14 @@ pub(super) struct Arriving {
     pub number: u32,
 }
 
-/// What a cluster has on its way to barriers, oldest first.
+/// What a cluster has under way to barriers, oldest first.
 #[derive(Default)]
 pub(super) struct Arrivals {
     list: VecDeque<Arriving>,
     bytes: usize,
 }
 
-/// Bytes on their way from shared to global memory.
+/// Bytes under way from shared to global memory.
 pub(super) struct Departing {
     pub from: u64,
     pub bytes: u32,
@@ -64,7 +65,7 @@ pub(super) struct Departing {
     pub number: u32,
 }
 
-/// What a thread has on its way to global memory.
+/// What a thread has under way to global memory.
 enum Leaving {
     Copy {
         departing: Departing,
@@ -75,7 +76,7 @@ enum Leaving {
     Commit,
 }
 
-/// What the threads of a block have on their way to global memory, oldest first: the thread, where it is told of, and what.
+/// The bytes that the threads of a block have under way to global memory, oldest first: the thread, and what it sends.
 #[derive(Default)]
 pub(super) struct Departures {
     list: Vec<(u32, Leaving)>,
@@ -133,7 +134,7 @@ fn shared<'w>(
     worker.shared_at(address).map_err(|kind| refused(action, Space::ClusterShared, width, address, lane, kind))
 }
 
-/// Refuses what cannot be written.
+/// Rejects what cannot be written.
 pub(super) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> Attempt {
     for Piece { address, bytes, .. } in pieces.iter().flat_map(Piece::parts) {
         let checked = worker.launched.memory.check(address, bytes, true);
@@ -185,7 +186,7 @@ pub(super) fn receivers(blocks: Option<u32>) -> u32 {
     ranks(blocks).map_or(1, |ranks| ranks.count() as u32)
 }
 
-/// They begin their way.
+/// The bytes are sent.
 pub(super) fn deliver<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -210,7 +211,7 @@ pub(super) fn deliver<'l>(
     Ok(())
 }
 
-/// Something begins its way to shared memory.
+/// A copy to shared memory begins.
 pub(super) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Attempt {
     let width = arriving.bytes.len().min(UNIT) as u32;
     for at in (0..arriving.bytes.len() as u32).step_by(UNIT) {
@@ -235,7 +236,7 @@ pub(super) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Atte
     Ok(())
 }
 
-/// A thread looks at a barrier: what is on its way to it arrives.
+/// A thread looks at a barrier: what is under way to it arrives.
 pub(super) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attempt {
     let mut index = 0;
     while index < worker.arrivals.list.len() {
@@ -322,7 +323,7 @@ pub(super) fn wait(worker: &mut Worker, warp: &Warp, mask: u32, groups_left: u32
     Ok(())
 }
 
-/// All copies of the block are done: it has come to its end.
+/// All copies of the block are done: it has ended.
 pub(super) fn finish(worker: &mut Worker) -> Result<(), Fault> {
     let end = worker.block.departures.list.len();
     if end == 0 {

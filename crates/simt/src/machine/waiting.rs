@@ -1,8 +1,8 @@
-//! Blocks that wait for what others write: how a launch knows that nobody gets on.
+//! Blocks that wait for what others write: how a launch detects that no block makes progress.
 //!
-//! A block that waits reads the same memory again and again: by volatile, relaxed or acquire loads, or by atomic operations. As
-//! long as no block changes device memory, all that do nothing else wait in vain. No state is compared: what counts is how many
-//! instructions go by without a change, and that each block polls meanwhile.
+//! A block that waits reads the same memory again and again, by volatile, relaxed or acquire loads, or by atomic
+//! operations. As long as no block changes device memory, blocks that do nothing else wait in vain. No state is
+//! compared: what counts is how many instructions pass without a change, and that each block polls meanwhile.
 
 use crate::counters::InstructionCounters;
 use crate::program::{Action, Code, Matrix, SurfaceAction};

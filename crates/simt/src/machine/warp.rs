@@ -39,7 +39,7 @@ pub(super) struct Split {
 struct Join {
     /// The split that goes on, with the lanes that have arrived.
     next: Split,
-    /// Splits still on their way.
+    /// Splits that have not ended.
     pending: u32,
     /// The value of `executed` when lanes came here last.
     since: u64,
@@ -68,12 +68,12 @@ pub(super) struct Frame {
 pub(super) struct TrackedRegister {
     /// The lanes in which it holds what was written.
     pub written: u32,
-    /// What nothing wrote: this register, or one that this is made of, or what a load has loaded.
+    /// What nothing wrote: this register, one that it was computed from, or the memory that a load read.
     pub origin: Origin,
 }
 
 impl TrackedRegister {
-    /// It has got the value of another one, of another frame, in some lanes: if what is not written of it was loaded, that load is to blame.
+    /// It got the value of another one, from another frame, in some lanes: if the unwritten part of it was loaded, that load is blamed.
     pub fn take_load(&mut self, value: Option<Self>, mask: u32) {
         if let Some(Self { written, origin: origin @ Origin::Load(_) }) = value
             && mask & !written != 0
@@ -109,7 +109,7 @@ pub(super) struct Warp<'c> {
     pub local: LocalMemory,
     /// The tracked registers of all frames.
     pub tracked: Vec<TrackedRegister>,
-    /// Values of local memory on their way to a store, of which not all bytes were written.
+    /// Values of local memory under way to a store, of which not all bytes were written.
     pub incomplete: Vec<Incomplete>,
     /// Loads of local memory that nothing had written.
     pub unwritten: UnwrittenLoads,
@@ -257,7 +257,7 @@ impl<'c> Warp<'c> {
             let way = Split { pc, mask, meet, join, frame: split.frame };
             if pc == meet { self.arrive(way) } else { self.ready.push(way) }
         }
-        // The split itself was one of those on their way.
+        // The split itself was one of these.
         self.end(Split { join, ..split });
     }
 
@@ -286,7 +286,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// A split has come to where it meets others.
+    /// A split has reached the join where it meets others.
     pub fn arrive(&mut self, split: Split) {
         if let Some(join) = self.joins.get_mut(split.join as usize) {
             join.next.mask |= split.mask;
@@ -295,13 +295,13 @@ impl<'c> Warp<'c> {
         self.end(split);
     }
 
-    /// Lanes of the kernel itself that wait at such joins, by the program counter behind it, to be one split with others again.
+    /// Lanes of the kernel itself that wait at such joins, by the program counter after it, to be one split with others again.
     pub fn waits_at_joins(&self, at: impl Fn(u32) -> bool) -> u32 {
         let joins = self.joins.iter().filter(|join| join.next.frame == 0 && at(join.next.pc));
         joins.fold(0, |mask, join| mask | join.next.mask)
     }
 
-    /// Lanes of the kernel itself that wait at such joins, by the program counter behind it, go on, as splits of their own. Returns whether there
+    /// Lanes of the kernel itself that wait at such joins, by the program counter after it, go on, as splits of their own. Returns whether there
     /// were any.
     pub fn go_on_apart(&mut self, at: impl Fn(u32) -> bool) -> bool {
         let mut any = false;
@@ -390,7 +390,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// A split is no more: it has arrived, or all its lanes have exited. Wakes what waited for it alone.
+    /// A split has ended: it has arrived, or all its lanes have exited. Wakes what waited for it alone.
     pub fn end(&mut self, mut split: Split) {
         loop {
             if split.join == ALONE {
@@ -472,7 +472,7 @@ impl<'c> Warp<'c> {
         Some((Split { mask: split.mask, ..caller }, frame))
     }
 
-    /// The split that called the function which a split is in, at the step behind the call.
+    /// The split that called the function which a split is in, at the step after the call.
     pub fn caller(&self, split: &Split) -> Option<Split> {
         self.frames[split.frame as usize].caller
     }
@@ -516,7 +516,7 @@ impl<'c> Warp<'c> {
         Ok(addresses)
     }
 
-    /// Gives back what each lane has taken since its stack ended there. An end that never was is no end.
+    /// Frees what each lane has allocated since its stack ended there. An unknown end is clamped.
     pub fn restore_stack(&mut self, split: &Split, mask: u32, ends: &WideRow) {
         let start = self.frame(split).local_end;
         if let Some(stack) = self.stacks.get_mut(&split.frame) {

@@ -1,9 +1,10 @@
 //! Products of matrices by a warpgroup: `wgmma.mma_async`.
 //!
-//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its part when it
-//! gets there. The result is in its registers at once: a program may look at it only behind `wgmma.wait_group`, and only there
-//! may it change what the product reads. There the four warps meet, for a product is one operation of all four: whoever has waited
-//! for it knows that the others' parts are read as well, and may say so to those who bring the next tile.
+//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its
+//! part when it gets there. The result is in its registers at once: a program may look at it, and may change the
+//! product's operands, only after `wgmma.wait_group`. The four warps meet at that wait, because a product is one
+//! operation of all four: a warp that has waited for it knows that the others' parts have been read, too, and may let
+//! the next tile be copied.
 
 use std::ops::Range;
 
@@ -46,7 +47,7 @@ pub(super) fn multiply<'l>(
         u32::MAX => true,
         some => return Err(Refused::because(TrapKind::NotUniform { what: "scale-d" }, some.trailing_ones() & 31)),
     };
-    // What it reads of shared memory, where anybody asks.
+    // The shared memory that it reads, if checks follow it.
     let mut pieces = Vec::new();
     let mut a = match product.a {
         WarpgroupFactor::Registers(ref fragment) => gather(&warp.registers, fragment, (ROWS, stored)),
@@ -105,7 +106,7 @@ fn has_whole_group(worker: &Worker, warp: &Warp) -> bool {
     (warp.index / WARPS_OF_GROUP + 1) * WARPS_OF_GROUP <= worker.block.copies.len() as u32
 }
 
-/// The matrix that a descriptor tells of, which all lanes must have in common. It is in the block's own shared memory: a descriptor has no bits
+/// The matrix that a descriptor describes, which must be the same in all lanes. It is in the block's own shared memory: a descriptor has no bits
 /// for another one's.
 fn matrix(worker: &Worker, warp: &Warp, descriptor: u32, transposed: bool) -> Result<SharedMatrix, Box<Refused>> {
     let descriptors = warp.registers.wide(descriptor);

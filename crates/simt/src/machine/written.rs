@@ -1,11 +1,13 @@
-//! What threads have written of their local memory, for the sanitizer: reads of the rest are reported.
+//! Which local memory threads have written, for the sanitizer: uses of the rest are reported.
 //!
-//! A value that goes as it is from one place of local memory to another takes with it what of it was written, byte by byte: what counts is
-//! where it is used. If it goes elsewhere, the read is reported.
+//! A value that is moved unchanged from one place of local memory to another takes with it, byte by byte, which parts
+//! of it were written. A word that is read, has some bits replaced and is stored back does not use its other bits:
+//! unoptimized code fills bit fields that way.
 //!
-//! Any other load of what nothing wrote is no fault yet, either: the registers that it goes to count as unwritten from then on, and what is
-//! made of them (see `inspect`). Where such a value decides something, or leaves the thread, the load is reported. If it goes to local
-//! memory, that counts as unwritten again, with the same load to blame.
+//! Loading what nothing wrote is not yet a fault: compilers load early and drop values later (`selp`), and pass whole
+//! structs of which only a part is set. The destination registers then count as unwritten, and so does what is computed
+//! from them (see `inspect`). Where such a value decides something or leaves the thread, the load is reported. If it is
+//! stored in local memory, that place counts as unwritten again, and the same load is blamed.
 
 use std::collections::HashMap;
 
@@ -40,7 +42,7 @@ pub(super) struct UnwrittenLoads {
     coming: Vec<LoadedBy>,
     /// What the store that is about to be executed leaves in local memory.
     pub storing: Option<Storing>,
-    /// Where such values are in local memory: the lane and the address, and the load that is to blame.
+    /// Where such values are in local memory: the lane and the address, and the load that is blamed.
     stored: HashMap<(usize, u64), u32>,
 }
 
@@ -94,7 +96,7 @@ impl UnwrittenLoads {
         std::mem::take(&mut self.coming)
     }
 
-    /// The load that is to blame for what a lane has loaded, from here on: this one, or the one that the value was loaded by before it was
+    /// The load to blame for what a lane has loaded, from here on: this one, or the one that loaded the value before it was
     /// stored there.
     pub fn blamed(&mut self, (place, width): (u32, u32), by: &LoadedBy, element: u32) -> u32 {
         if let Some(&load) = self.stored.get(&(by.lane, by.address + u64::from(element * by.element))) {
@@ -114,7 +116,7 @@ impl UnwrittenLoads {
     }
 }
 
-/// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Tells of each lane's load once.
+/// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Each lane's load is reported once.
 pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u32) {
     let list = &mut warp.unwritten.list;
     for lane in lanes(mask) {
@@ -204,7 +206,7 @@ fn store_unwritten(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &Wide
     }
 }
 
-/// Tells of a read of what was not written. Once is enough.
+/// Reports a read of memory that nothing wrote, once.
 fn tell(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
     let &Incomplete { lane, read_at, address, width, bytes, .. } = value;
     // A copy of padding to other memory is none of its uses.

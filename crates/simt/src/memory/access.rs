@@ -186,7 +186,7 @@ impl fmt::Display for RefusedAccess<'_> {
                     (Space::Shared, Some(near)) if rank_of(address) != rank_of(near.address) => {
                         write!(
                             formatter,
-                            ", which is of block {} of the cluster, not of the thread's",
+                            ", which belongs to block {} of the cluster, not to the thread's",
                             rank_of(address)
                         )
                     }
@@ -242,7 +242,7 @@ impl fmt::Display for AllocationSpan {
     }
 }
 
-/// Where an access lies with regard to an allocation: in front of the allocation's name.
+/// Where an access is relative to an allocation; printed before the allocation.
 struct Place {
     address: u64,
     width: u64,
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_bounds_is_told_from_the_nearer_end() {
+    fn out_of_bounds_is_reported_from_the_nearer_end() {
         let near = AllocationSpan { address: 0x1000, bytes: 24 };
         let beyond =
             |address, width| text(Space::Global, address, width, AccessFaultKind::OutOfBounds { nearest: Some(near) });
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn freed_and_read_only_memory_are_told() {
+    fn freed_and_read_only_memory_are_reported() {
         let allocation = AllocationSpan { address: 0x1000, bytes: 24 };
         let freed = |address| text(Space::Global, address, 4, AccessFaultKind::Freed { allocation });
         let of = "an allocation of 24 bytes at 0x1000 that was freed";

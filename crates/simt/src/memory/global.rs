@@ -9,7 +9,7 @@ use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, L
 use crate::texture::Objects;
 use crate::{Finding, Site};
 
-/// Allocations start at multiples of this and leave at least as much room behind them.
+/// Allocations start at multiples of this and leave at least as much room after them.
 const SPACING: u64 = 1 << 20;
 /// An allocation is smaller than this, so that offsets into it fit 32 bits.
 pub(super) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
@@ -18,9 +18,9 @@ pub(super) const LARGEST_ALLOCATION: u64 = (1 << 32) - 256;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
     /// The simulated device has no room left.
-    #[error("out of device memory: {requested} bytes asked for, {free} of {limit} bytes free")]
+    #[error("out of device memory: {requested} bytes requested, {free} of {limit} bytes free")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: u64,
         /// Bytes not in use.
         free: u64,
@@ -30,17 +30,17 @@ pub enum MemoryError {
     /// The host has no room left for the device's memory.
     #[error("the host has no room for {requested} bytes of device memory")]
     HostOutOfMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: u64,
     },
     /// One allocation larger than the simulator manages.
-    #[error("{requested} bytes asked for at once: the simulator's allocations are smaller than 4 GiB")]
+    #[error("{requested} bytes requested at once: the simulator's allocations are smaller than 4 GiB")]
     TooLarge {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: u64,
     },
     /// A heap cannot be made larger or smaller once it is in use.
-    #[error("the heap has {bytes} bytes: that cannot change once a program is loaded that uses it")]
+    #[error("the heap has {bytes} bytes: its size cannot change once a program that uses it is loaded")]
     HeapInUse {
         /// Bytes that it has.
         bytes: u64,
@@ -129,7 +129,7 @@ impl Memory {
         if bytes > LARGEST_ALLOCATION {
             return Err(MemoryError::TooLarge { requested: bytes });
         }
-        // Zeros come from the operating system, which has them ready and takes no memory for those that nobody touches.
+        // Zeros come from the operating system, which has them ready and takes no memory for pages that are never touched.
         let words = bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
             .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })?;
         let address = self.next;
@@ -206,7 +206,7 @@ impl Memory {
         }
     }
 
-    /// A launch has come to its end: see [`Heap::settle`].
+    /// A launch has ended: see [`Heap::settle`].
     pub(crate) fn settle_heap(
         &self,
         module: &str,
@@ -267,7 +267,7 @@ impl Memory {
             return Err(missing);
         }
         let words = allocation.words.as_deref_mut().ok_or(missing)?;
-        // Whoever asks, writes all of it.
+        // The callers write all of it.
         allocation.written.mark(offset, bytes);
         Ok((words, offset as usize))
     }
@@ -386,7 +386,7 @@ impl Memory {
         self.heap.blocks()
     }
 
-    /// Gives the heap the blocks that it had. Nobody knows what of them is written: the next launch may have others.
+    /// Restores the blocks of the heap. What is written in them is unknown: the next launch may have others.
     pub(super) fn restore_heap(&self, blocks: &Blocks) {
         self.heap.restore(blocks);
     }
@@ -406,7 +406,7 @@ impl Memory {
         }
     }
 
-    /// A kernel has run that nobody watched: it may have written anything.
+    /// A kernel has run without checks: it may have written anything.
     pub(crate) fn assume_written(&self) {
         self.allocations.iter().for_each(|allocation| allocation.written.mark_all());
         self.heap.written.mark_all();
@@ -474,7 +474,7 @@ impl Memory {
         Ok(words[index].modify(update))
     }
 
-    /// Replaces a 64-bit value in one step (with regard to other 64-bit atomic operations) and returns the old one.
+    /// Replaces a 64-bit value in one step (relative to other 64-bit atomic operations) and returns the old one.
     pub(crate) fn atomic64(&self, address: u64, update: impl Fn(u64) -> u64) -> Result<u64, AccessFaultKind> {
         let (words, index) = self.atomic_words(address, 8)?;
         let guard = self.wide_atomics.lock().unwrap_or_else(PoisonError::into_inner);
@@ -483,7 +483,7 @@ impl Memory {
         Ok(old)
     }
 
-    /// Replaces a 128-bit value in one step (with regard to other atomic operations of 64 and 128 bits) and returns the
+    /// Replaces a 128-bit value in one step (relative to other atomic operations of 64 and 128 bits) and returns the
     /// old one.
     pub(crate) fn atomic128(&self, address: u64, update: impl Fn(u128) -> u128) -> Result<u128, AccessFaultKind> {
         let (words, index) = self.atomic_words(address, 16)?;

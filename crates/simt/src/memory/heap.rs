@@ -1,8 +1,9 @@
 //! The device heap: what kernels get from `malloc` and give back with `free`.
 //!
-//! The memory itself is one piece, as large as the heap may grow, and blocks of it are used again at once. The addresses that
-//! kernels see are not: each block has its own, for ever, with a gap behind it. So a stray or stale pointer is known for what it
-//! is, as in the rest of device memory.
+//! The memory itself is one piece, as large as the heap may grow, and its blocks are reused at once. The addresses that
+//! kernels see are never reused: each block has its own, with a gap after it. So a stray or stale pointer is
+//! recognized, as in the rest of device memory. A new block counts as unwritten and not accessed, whatever was there
+//! before; `free` counts as a write, so it races with accesses that nothing orders before it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -100,7 +101,7 @@ pub(crate) struct Caller {
 enum Origin {
     /// Of the launch that runs.
     Running(Caller),
-    /// Of one that has come to its end: the module, the kernel, where the call stands, the block and the thread.
+    /// Of one that has ended: the module, the kernel, where the call stands, the block and the thread.
     Ended { module: Arc<str>, kernel: Arc<str>, call: Arc<Site>, block: [u32; 3], thread: [u32; 3] },
 }
 
@@ -184,7 +185,7 @@ impl Heap {
         self.read().clone()
     }
 
-    /// Makes these the blocks again that there are. Nobody knows what of them is written.
+    /// Restores these blocks. What is written in them is unknown.
     pub fn restore(&self, blocks: &Blocks) {
         self.write().clone_from(blocks);
         self.written.mark_all();
@@ -251,7 +252,7 @@ impl Heap {
         }
     }
 
-    /// A launch has come to its end: `tell` says what the numbers of a caller mean: the call, the block and the thread.
+    /// A launch has ended: `tell` resolves the numbers of a caller: the call, the block and the thread.
     pub fn settle(&self, module: &str, kernel: &str, mut tell: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3])) {
         let mut blocks = self.write();
         if std::mem::take(&mut blocks.running) == 0 {
@@ -339,7 +340,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Memory is in no block any more; it is one with what is free before and behind it.
+    /// Memory is in no block any more; it is one with what is free before and after it.
     fn give_back(&mut self, mut offset: u64, mut bytes: u64) {
         if let Some(behind) = self.free.remove(&(offset + bytes)) {
             bytes += behind;
@@ -382,7 +383,7 @@ mod tests {
         let heap = heap(1024);
         let blocks: Vec<u64> = (0..4).map(|_| heap.allocate(256, CALLER).unwrap()).collect();
         assert_eq!(heap.allocate(1, CALLER), None);
-        // Two that are no neighbours are no room for one as large as both.
+        // Two free blocks that are not neighbours have no room for a block as large as both.
         heap.free(blocks[0]).unwrap();
         heap.free(blocks[2]).unwrap();
         assert_eq!(heap.allocate(512, CALLER), None);
@@ -414,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn who_allocated_is_told_once_the_launch_is_over() {
+    fn who_allocated_is_reported_once_the_launch_is_over() {
         let heap = heap(1024);
         let [first, second] = [16, 17].map(|bytes| heap.allocate(bytes, CALLER).unwrap());
         heap.free(first).unwrap();

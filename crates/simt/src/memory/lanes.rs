@@ -1,4 +1,4 @@
-//! The lanes of an access to one allocation, for those who look at each of them.
+//! The lanes of an access to one allocation, for code that looks at each of them.
 
 /// Where in an allocation each lane of a warp accesses some bytes, and how the lanes lie to their neighbours.
 #[derive(Clone, Copy)]

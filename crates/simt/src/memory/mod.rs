@@ -2,13 +2,12 @@
 //!
 //! Addresses are those that a kernel sees. Global and constant memory lie at their generic addresses, from
 //! [`GLOBAL_BASE`] on; shared and local memory have windows of the generic space and offsets from 0 of their own.
-//! Addresses of freed memory are never used again, and allocations stand far apart, so that a stray pointer is known
-//! for what it is.
+//! Addresses of freed memory are never used again, and allocations are far apart, so that a stray pointer is recognized.
 //!
 //! What kernels allocate themselves is in the heap, below all other allocations.
 //!
 //! A kernel's accesses come a warp at a time, as a [`Shape`] and its lowest address. [`Access`] is the same spelled out,
-//! for those who look at each lane's address. Nothing is counted here: see [`crate::coalesce`].
+//! for code that looks at each lane's address. Nothing is counted here: see [`crate::coalesce`].
 
 mod access;
 mod global;

@@ -1,9 +1,9 @@
-//! The shape of a warp's access: how the addresses of its lanes lie to each other.
+//! The shape of a warp's access: the distances between the addresses of its lanes.
 //!
-//! An instruction in a loop accesses other addresses each time, yet mostly in the same shape: all of them moved by the
-//! same distance. What follows from the shape alone (how far it reaches, whether it is aligned, in how many sectors and
-//! wavefronts it is served) is worked out when the shape is first seen and kept with the instruction. After that a glance
-//! at the addresses tells that nothing has changed, and one comparison with an allocation's bounds does for all lanes.
+//! An instruction in a loop accesses other addresses each time, but mostly in the same shape: all moved by the same
+//! distance. Everything that follows from the shape alone (its extent, its alignment, the number of sectors and
+//! wavefronts) is computed when the shape is first seen, and kept with the instruction. After that, one look at the
+//! addresses shows that the shape has not changed, and one comparison with an allocation's bounds covers all lanes.
 
 use super::{Access, Lanes, Runs};
 use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
@@ -42,9 +42,9 @@ pub(crate) struct Shape {
     pub(super) allocation: usize,
     sectors: Memo<Sectors>,
     wavefronts: Memo<Wavefronts>,
-    /// How many different addresses there are, once somebody has asked.
+    /// The number of different addresses, once it has been needed.
     addresses: Option<u32>,
-    /// Once somebody has asked.
+    /// Once it has been needed.
     runs: Option<Runs>,
 }
 
@@ -195,7 +195,7 @@ impl Shape {
         (end <= bytes && self.even && start as u32 & (self.width - 1) == 0).then_some(start as u32)
     }
 
-    /// The lanes, from `start` on, which [`Shape::start_within`] has told.
+    /// The lanes, from `start` on, from [`Shape::start_within`].
     #[inline(always)]
     pub fn lanes(&mut self, start: u64) -> Lanes<'_> {
         let Self { mask, width, ref offsets, ref mut runs, .. } = *self;

@@ -1,4 +1,4 @@
-//! Memory as it was: for launches whose effects are to be undone.
+//! A copy of memory, for launches whose effects are undone.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -1,4 +1,4 @@
-//! Loads, stores and atomic operations of a warp on a run of 4-byte words, whoever owns them.
+//! Loads, stores and atomic operations of a warp on a run of 4-byte words.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -27,7 +27,7 @@ impl Written {
         }
     }
 
-    /// All is written, as far as anybody can tell.
+    /// All is written, as far as is known.
     pub fn mark_all(&self) {
         self.whole.store(true, Relaxed);
     }
@@ -50,7 +50,7 @@ impl Written {
         });
     }
 
-    /// Some bytes are written no more: they are somebody else's now.
+    /// Some bytes no longer count as written: they belong to another allocation now.
     pub fn forget(&self, offset: u64, length: u64) {
         let all = if self.whole.swap(false, Relaxed) { u32::MAX } else { 0 };
         let bits = self.bits();
@@ -138,7 +138,7 @@ fn in_word(lanes: &Lanes, mask: u32) -> (usize, u32) {
 #[inline(always)]
 fn set(word: &AtomicU32, ones: u32) {
     if ones == u32::MAX {
-        // Nobody's bits are lost.
+        // No bits are lost.
         word.store(ones, Relaxed);
     } else if word.load(Relaxed) & ones != ones {
         word.fetch_or(ones, Relaxed);

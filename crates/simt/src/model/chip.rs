@@ -49,7 +49,7 @@ impl Chip {
         &self.counters
     }
 
-    /// Serves what the multiprocessors have asked for since the last round, one request of each in turn.
+    /// Serves what the multiprocessors have requested since the last round, one request of each in turn.
     pub fn serve<'m>(&mut self, multiprocessors: impl Iterator<Item = &'m mut Multiprocessor>) {
         let Some(l2) = self.l2 else { return };
         let mut all: Vec<&mut Multiprocessor> = multiprocessors.collect();
@@ -96,7 +96,7 @@ impl Chip {
         }
     }
 
-    /// The sectors that no other multiprocessor of the group has asked for in this round.
+    /// The sectors that no other multiprocessor of the group has requested in this round.
     fn not_asked_for(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor) -> u8 {
         // The copy engine's are not merged.
         if l2.merges_reads_of < 2 || request.kind == AccessKind::Copy {

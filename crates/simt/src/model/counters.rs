@@ -1,4 +1,4 @@
-//! What a model counts, beside what every launch counts.
+//! The counters of a model, in addition to those of every launch.
 
 use std::ops::AddAssign;
 
@@ -12,28 +12,28 @@ pub struct TransactionCounters {
     pub transactions: u64,
     /// Bytes that they move.
     pub bytes_moved: u64,
-    /// Bytes that were asked for: the distinct ones of each request, summed.
+    /// Bytes that were requested: the distinct ones of each request, summed.
     pub bytes_asked: u64,
 }
 
 impl TransactionCounters {
-    /// Of the bytes moved, the percentage that was asked for: the lectures' bus use. `None` without transactions.
+    /// Of the bytes moved, the percentage that was requested: the lectures' bus use. `None` without transactions.
     pub fn percent_used(&self) -> Option<f64> {
         (self.bytes_moved != 0).then(|| self.bytes_asked as f64 * 100.0 / self.bytes_moved as f64)
     }
 }
 
-/// Sectors that a cache was asked for; lines where its sectors are as large as its lines.
+/// Sectors requested from a cache; lines where its sectors are as large as its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SectorCounters {
-    /// Asked for.
+    /// Requested.
     pub sectors: u64,
     /// Those that were there.
     pub hits: u64,
 }
 
 impl SectorCounters {
-    /// Hits in percent; `None` where nothing was asked for.
+    /// Hits in percent; `None` where nothing was requested.
     pub fn hit_percent(&self) -> Option<f64> {
         (self.sectors != 0).then(|| self.hits as f64 * 100.0 / self.sectors as f64)
     }

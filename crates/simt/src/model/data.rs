@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_apart_and_numbers_fit_together() {
+    fn names_are_distinct_and_numbers_fit_together() {
         for (index, model) in MODELS.iter().enumerate() {
             assert_eq!(Model::named(model.name), Some(model));
             assert_eq!(shared_sizes(model.compute_capability), model.shared.carveouts);

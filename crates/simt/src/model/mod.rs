@@ -8,7 +8,7 @@
 //! - `data`: the models and where each number comes from;
 //! - `transactions`: global memory, `banks`: shared memory, as pure functions of one warp's access;
 //! - `occupancy`: how many blocks fit on a multiprocessor, and why not more; `seats`: which blocks are neighbours there;
-//! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and what is before it; `chip`: L2 and DRAM;
+//! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it; `chip`: L2 and DRAM;
 //! - `counters`: what is counted.
 //!
 //! The machine side (which block runs where and when) is `machine::resident`.

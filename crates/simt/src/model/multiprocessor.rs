@@ -1,4 +1,4 @@
-//! A multiprocessor's way to memory: transactions, its L1 cache, and what it asks of L2.
+//! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
 
 use super::cache::Cache;
 use super::transactions::{self, lanes};
@@ -44,7 +44,7 @@ pub(crate) struct Upstream {
     pub line: u64,
     /// A bit for each of its sectors.
     pub sectors: u8,
-    /// What is to be done; a copy is the copy engine's.
+    /// The operation; a copy is the copy engine's.
     pub kind: AccessKind,
 }
 
@@ -160,7 +160,7 @@ impl Multiprocessor {
         };
     }
 
-    /// Threads of a block acquire what others of their cluster have written: L1 keeps nothing. (GPUs without clusters have none who
+    /// Threads of a block acquire what others of their cluster have written: L1 keeps nothing. (GPUs without clusters have none that
     /// could have written anything.)
     pub fn acquire(&mut self) {
         if let Some(l1) = self.l1.as_mut().filter(|_| !self.model.gpcs.is_empty()) {

@@ -12,7 +12,7 @@ pub struct BlockNeeds {
     pub threads: u32,
     /// Its shared memory, static and dynamic, in bytes.
     pub shared: u32,
-    /// Registers of each thread, where they are known: PTX does not tell them, the compiler of machine code decides.
+    /// Registers of each thread, where they are known: PTX does not give them; the compiler of machine code decides.
     pub registers: Option<u32>,
     /// Blocks of its cluster. 0 and 1: it is by itself.
     pub cluster: u32,

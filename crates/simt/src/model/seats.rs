@@ -1,10 +1,11 @@
 //! Where the blocks of a launch sit on a chip.
 //!
-//! A multiprocessor has seats for as many blocks as it holds at once. The blocks of a cluster sit on different multiprocessors of
-//! one neighbourhood: a GPC (graphics processing cluster). Where each block is by itself, each multiprocessor is a neighbourhood. A
-//! cluster takes its seats all at once, and leaves them all at once.
+//! A multiprocessor has seats for as many blocks as it holds at once. The blocks of a cluster sit on different
+//! multiprocessors of one neighbourhood: a GPC (graphics processing cluster). Without clusters, each multiprocessor is
+//! a neighbourhood. A cluster takes and leaves all its seats at once.
 //!
-//! The rules are what an H200 does (`docs/MODELS.md`), but for where it begins: that differs from launch to launch.
+//! The rules were measured on an H200 (`docs/MODELS.md`), except where the first cluster goes: that differs from launch
+//! to launch.
 
 use super::{Model, Position};
 

@@ -1,7 +1,7 @@
-//! Transactions of global memory: what one request of a warp asks the memory system for, by architecture.
+//! Transactions of global memory: what one request of a warp requests from the memory system, by architecture.
 //!
-//! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory" (the guide of CUDA 4.2 has
-//! the rules of 1.x in full). The lectures' table of access patterns is a test here.
+//! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory" (the guide of CUDA
+//! 4.2 has the rules of 1.x in full). The lectures' table of access patterns is a test here.
 
 use super::TransactionRule;
 use crate::coalesce;
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_table_of_course_row_4() {
-        // (pattern, bytes asked for, Fermi through L1: transactions and bus use, past L1 and on everything later)
+        // (pattern, bytes requested, Fermi through L1: transactions and bus use, past L1 and on everything later)
         type Row = (Pattern, f64, (u32, f64), (u32, f64));
         let rows: [Row; 5] = [
             (ALIGNED, 128.0, (1, 100.0), (4, 100.0)),

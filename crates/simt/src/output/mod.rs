@@ -1,15 +1,15 @@
-//! What the threads of a launch print: `vprintf`, to which every `printf` of a kernel comes down.
+//! What the threads of a launch print, by `vprintf`, which every `printf` of a kernel calls.
 //!
-//! A GPU collects the output of all blocks in a buffer of a fixed size, in whatever order they come, and the driver prints
-//! it when the host waits. Here a launch's output is in the order of its blocks, and within a block in the order in
-//! which its warps took their turns, lane by lane: the same on any number of host threads.
+//! A GPU collects the output of all blocks in a buffer of a fixed size, in whatever order they come, and the driver
+//! prints it when the host waits. Here a launch's output is in the order of its blocks, and within a block in the order
+//! in which its warps took their turns, lane by lane: the same on any number of host threads.
 
 pub(crate) mod format;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that an [`Output`] keeps unless it is told otherwise: as many as a GPU's buffer has (CUDA programming guide,
+/// Bytes that an [`Output`] keeps by default: as many as a GPU's buffer has (CUDA programming guide,
 /// "Formatted Output").
 pub const DEFAULT_OUTPUT_LIMIT: usize = 1 << 20;
 

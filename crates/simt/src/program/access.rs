@@ -1,4 +1,5 @@
-//! What loads, stores, atomic operations and fences are decoded to: where they go, what they carry, and how they are ordered.
+//! The decoded form of loads, stores, atomic operations and fences: where they go, what they carry, and how they are
+//! ordered.
 
 use ptx::{AtomicOp, Ordering, Scope, Space, Type};
 
@@ -128,7 +129,7 @@ impl Copied {
         self.0 & Self::IN_PLACE != 0
     }
 
-    /// Whether the registers that it goes to are followed, so that it is no fault yet if nothing wrote it.
+    /// Whether the registers that it goes to are followed, so that reading it unwritten is not yet a fault.
     pub fn is_followed(self) -> bool {
         self.0 & Self::FOLLOWED != 0
     }
@@ -146,7 +147,7 @@ impl Copied {
     /// It is so.
     pub fn mark(&mut self, in_place: bool, stored_at: Option<u32>) {
         self.0 |= if in_place { Self::IN_PLACE } else { 0 };
-        // Instructions that have no room here are none.
+        // Instructions without room here do not count.
         let place = stored_at.map_or(0, |place| place + 1);
         self.0 |= if place < 1 << (32 - Self::PLACE) { place << Self::PLACE } else { 0 };
     }
@@ -173,9 +174,9 @@ pub(crate) struct Atomic {
     pub a: u32,
     pub b: u32,
     pub order: Order,
-    /// Whether it replaces a value that nobody looks at.
+    /// Whether it replaces a value that is never used.
     pub overwrites: bool,
-    /// Of a vector, `d` and `a` of the elements behind the first.
+    /// Of a vector, `d` and `a` of the elements after the first.
     pub rest: Box<[(Option<u32>, u32)]>,
 }
 

@@ -1,4 +1,4 @@
-//! What copies that go on beside the threads, and barriers in shared memory, are decoded to.
+//! The decoded form of asynchronous copies, and of barriers in shared memory.
 
 use ptx::{AtomicOp, TensorField, Type};
 
@@ -55,7 +55,7 @@ pub(crate) struct BulkCopy {
     pub from: Reach,
     pub to: Reach,
     pub bytes: u32,
-    /// `None`: who wants to know waits for the thread's groups.
+    /// `None`: the thread's groups are waited for instead.
     pub barrier: Option<Reach>,
     /// The blocks of the cluster that get the bytes.
     pub blocks: Option<u32>,

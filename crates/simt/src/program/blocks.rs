@@ -4,14 +4,14 @@ use std::ops::Range;
 
 /// The blocks of a body, in its order.
 pub(super) struct Blocks {
-    /// The first position of each, and behind these the end of the body.
+    /// The first position of each, and after these the end of the body.
     starts: Vec<usize>,
     /// The blocks that lead to each.
     pub before: Vec<Vec<usize>>,
 }
 
 impl Blocks {
-    /// Those of a body of so many instructions; `ways` are the successors of each.
+    /// The basic blocks of a body of so many instructions; `ways` are the successors of each.
     pub fn new(length: usize, ways: &[Vec<u32>]) -> Self {
         let mut is_start = vec![false; length + 1];
         (is_start[0], is_start[length]) = (true, true);

@@ -1,7 +1,7 @@
 //! The decoded form of a kernel: what the machine runs.
 //!
-//! A kernel and all functions that it may call make one list of [`Instruction`]s; a program counter is an index into it.
-//! One PTX instruction becomes one of them that is counted, and now and then helpers before or after it that are not.
+//! A kernel and all functions that it may call make one list of [`Instruction`]s; a program counter is an index into
+//! it. One PTX instruction becomes one of them that is counted, and sometimes helpers before or after it that are not.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ pub(crate) enum Constant {
     Parameter { offset: u64, bytes: u32, signed: bool },
     /// A special register that depends on the launch, the block's place in its cluster or the lane alone.
     Special(Special),
-    /// So many bytes behind the start of the block's shared memory.
+    /// So many bytes after the start of the block's shared memory.
     Shared(u64),
 }
 

@@ -1,7 +1,7 @@
-//! Where the paths that part at a branch meet again: the immediate post-dominator.
+//! Where the paths that diverge at a branch meet again: the immediate post-dominator.
 //!
-//! A path that ends in `exit` or `trap` meets no other, so it does not count: the rest still meets where it would without
-//! it. Only where every path ends so do these ends count as one.
+//! A path that ends in `exit` or `trap` never meets the others, so it does not count: the rest meets where it would
+//! without it. Only if every path ends, the ends count as one.
 
 use ptx::{Instruction, Op};
 

@@ -1,10 +1,10 @@
-//! What the sanitizer looks at before some steps: registers that nothing may have written, and operands for which the PTX
-//! manual leaves open what an instruction does.
+//! What the sanitizer looks at before some steps: registers that nothing may have written, and operands for which the
+//! PTX manual leaves the result open.
 
 /// The inspections of a kernel's steps. Most steps have none.
 #[derive(Default)]
 pub(crate) struct Inspections {
-    /// For each step, one more than the index in `list`, or 0; steps behind the last one that has any are left out.
+    /// For each step, one more than the index in `list`, or 0; steps after the last one that has any are left out.
     steps: Vec<u32>,
     list: Vec<Inspection>,
 }
@@ -15,7 +15,7 @@ impl Inspections {
         self.list.is_empty()
     }
 
-    /// That of a step.
+    /// The inspection of a step.
     #[inline(always)]
     pub fn of(&self, pc: u32) -> Option<&Inspection> {
         match self.steps.get(pc as usize) {
@@ -24,7 +24,7 @@ impl Inspections {
         }
     }
 
-    /// That of a step, which is made if there is none.
+    /// The inspection of a step, created if there is none.
     pub fn entry(&mut self, pc: u32) -> &mut Inspection {
         let step = pc as usize;
         if self.steps.len() <= step {
@@ -151,7 +151,7 @@ pub enum RegisterUse {
     Address,
     /// It is stored.
     Stored,
-    /// It is an operand of an instruction that other threads, or memory, see the effect of.
+    /// It is an operand of an instruction whose effect other threads, or memory, see.
     Operand,
 }
 

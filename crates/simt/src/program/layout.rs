@@ -53,7 +53,7 @@ pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMa
         offsets.insert(handle, offset);
         end = offset.saturating_add(variable.size.unwrap_or(0));
     }
-    // All dynamic arrays are the same memory, behind the static variables.
+    // All dynamic arrays are the same memory, after the static variables.
     let align = used.iter().filter(|handle| is_dynamic(handle)).map(|&handle| module.variables[handle].align).max();
     if let Some(align) = align {
         end = align_up(end, align.max(16));

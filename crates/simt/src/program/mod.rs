@@ -102,7 +102,7 @@ pub struct Symbol {
 
 impl Program {
     /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`, which is the memory
-    /// to launch with. An instruction that the machine does not run is no error here: it is the error of each launch of
+    /// to launch with. An instruction that the machine does not support is not an error here: it is the error of each launch of
     /// a kernel that could reach it.
     pub fn load(module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
         let module = Arc::new(module.clone());

@@ -1,4 +1,4 @@
-//! Does the order in which blocks run show in a kernel's result?
+//! Whether a kernel's result depends on the order in which its blocks run.
 
 use std::collections::HashSet;
 

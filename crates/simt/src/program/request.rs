@@ -1,4 +1,4 @@
-//! What a launch asks for, held against what the kernel and the model allow.
+//! Checks what a launch requests against what the kernel and the model allow.
 
 use super::KernelInfo;
 use crate::check::MOST_RACING;

@@ -1,7 +1,7 @@
-//! The functions that the device's own runtime provides: a module declares them, and has no body for them.
+//! The functions of the device's runtime: a module declares them and has no body for them.
 //!
-//! These are what compilers emit for `printf`, `assert`, `malloc`, `free`, `new` and `delete` (CUDA programming guide, "Formatted
-//! Output", "Assertion", "Dynamic Global Memory Allocation and Operations").
+//! These are what compilers emit for `printf`, `assert`, `malloc`, `free`, `new` and `delete` (CUDA programming guide,
+//! "Formatted Output", "Assertion", "Dynamic Global Memory Allocation and Operations").
 
 use ptx::{Function, Module};
 

@@ -1,4 +1,4 @@
-//! What instructions on textures and surfaces are decoded to.
+//! The decoded form of instructions on textures and surfaces.
 
 use ptx::{AtomicOp, Geometry, OutOfRange, TextureQuery, Type};
 

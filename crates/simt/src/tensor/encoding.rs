@@ -1,10 +1,10 @@
 //! The 128 bytes of a tensor map.
 //!
-//! No manual says what a GPU has in them, so no program may know. Here, all numbers with the lowest byte first:
+//! How a GPU encodes them is undocumented, so no program may depend on it. Here, in little-endian order:
 //!
 //! | byte | what |
 //! | --- | --- |
-//! | 0 | a number that says that it is a map |
+//! | 0 | a magic number |
 //! | 4 | element type, rank less one, interleave, swizzle, L2 promotion, fill, whether boxes are pixels in columns: a byte each |
 //! | 12 | channels of a pixel, pixels of a column: two bytes each |
 //! | 16 | the address |
@@ -14,8 +14,8 @@
 //! | 60 | lower and upper corners, three each: two bytes each |
 //! | 72 | five strides, the last of which nothing uses: eight bytes each |
 //!
-//! Zeros are no map, but `tensormap.replace` may make one of them, field by field, as Triton's kernels do. What does not fit a field
-//! becomes the most that does, which is none that a map can have.
+//! Zeros are not a map, but `tensormap.replace` may build one from them, field by field, as Triton's kernels do. A value that does not fit
+//! its field is stored as the field's maximum, which no valid map has.
 
 use ptx::TensorField;
 
@@ -128,7 +128,7 @@ impl TensorMap {
     ///
     /// # Errors
     ///
-    /// They are none, or one that cannot be.
+    /// They are not a map, or an invalid one.
     pub fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, TensorFault> {
         if get(bytes, 0, 4) != u64::from(MARK) {
             return Err(TensorFault::NoMap);

@@ -1,10 +1,10 @@
-//! Why there can be no such tensor map, and why an instruction cannot use one.
+//! Why a tensor map is invalid, and why an instruction cannot use one.
 
 use ptx::AtomicOp;
 
 use super::{TENSOR_MAP_ALIGN, TensorElement};
 
-/// Why there can be no such tensor map. The rules are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
+/// Why a tensor map is invalid. The rules are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are
@@ -19,29 +19,29 @@ pub enum TensorMapError {
     Count { what: &'static str, rank: usize, expected: usize, given: usize },
     #[error("the tensor's address {address:#x} is not a multiple of {align}")]
     Address { address: u64, align: u64 },
-    #[error("dimension {index} of the tensor has {extent} elements: 1 to 2147483648 are possible")]
+    #[error("dimension {index} of the tensor has {extent} elements: 1 to 2147483648 are allowed")]
     Dimension { index: usize, extent: u64 },
-    #[error("the stride of dimension {index} is {stride} bytes: multiples of {align} below 2^40 are possible")]
+    #[error("the stride of dimension {index} is {stride} bytes: multiples of {align} below 2^40 are allowed")]
     Stride { index: usize, stride: u64, align: u64 },
-    #[error("dimension {index} of the box has {extent} elements: 1 to 256 are possible")]
+    #[error("dimension {index} of the box has {extent} elements: 1 to 256 are allowed")]
     BoxDimension { index: usize, extent: u32 },
-    #[error("a row of the box has {bytes} bytes: multiples of 16 are possible")]
+    #[error("a row of the box has {bytes} bytes: multiples of 16 are allowed")]
     BoxRow { bytes: u32 },
-    #[error("a row of the box has {bytes} bytes, which a swizzle within {span} does not take")]
+    #[error("a row of the box has {bytes} bytes, too long for a swizzle of {span} bytes")]
     BoxSwizzle { bytes: u32, span: u32 },
-    #[error("the element stride of dimension {index} is {stride}: 1 to 8 are possible")]
+    #[error("the element stride of dimension {index} is {stride}: 1 to 8 are allowed")]
     ElementStride { index: usize, stride: u32 },
-    #[error("an interleave of 32 bytes goes with a swizzle within 32 bytes, and with no other")]
+    #[error("an interleave of 32 bytes needs a swizzle of 32 bytes")]
     InterleavedSwizzle,
-    #[error("elements of {0} are no floats, and cannot be filled with NaN")]
+    #[error("elements of type {0} are not floats and cannot be filled with NaN")]
     NanFill(&'static str),
-    #[error("a corner of the box at {corner} in dimension {index} of the image: {low} to {high} are possible")]
+    #[error("a corner of the box at {corner} in dimension {index} of the image: {low} to {high} are allowed")]
     Corner { index: usize, corner: i32, low: i32, high: i32 },
     #[error("from its lower to its upper corner the box has no pixel in dimension {index} of the image")]
     EmptyBox { index: usize },
-    #[error("{0} channels of a pixel: 1 to 256 are possible")]
+    #[error("{0} channels per pixel: 1 to 256 are allowed")]
     Channels(u32),
-    #[error("{0} pixels of a column: 1 to 1024 are possible")]
+    #[error("{0} pixels per column: 1 to 1024 are allowed")]
     Pixels(u32),
 }
 
@@ -49,8 +49,8 @@ pub enum TensorMapError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorFault {
-    /// The bytes are no tensor map.
-    #[error("the 128 bytes are no tensor map: the host makes one, or tensormap.replace of zeros")]
+    /// The bytes are not a tensor map.
+    #[error("the 128 bytes are not a tensor map: the host encodes one, or tensormap.replace builds one from zeros")]
     NoMap,
     /// The address of the map.
     #[error("a tensor map at {address:#x}, which is not a multiple of {}", TENSOR_MAP_ALIGN)]
@@ -72,11 +72,11 @@ pub enum TensorFault {
         /// The state space in words.
         space: &'static str,
     },
-    /// There can be no such map.
-    #[error("the tensor map cannot be: {0}")]
+    /// The map is invalid.
+    #[error("invalid tensor map: {0}")]
     Invalid(TensorMapError),
     /// The instruction is for another number of dimensions.
-    #[error("an instruction for {instruction} dimensions, and a tensor map of {map}")]
+    #[error("an instruction for {instruction} dimensions, but a tensor map of {map}")]
     OtherRank {
         /// The instruction's.
         instruction: usize,
@@ -84,7 +84,7 @@ pub enum TensorFault {
         map: usize,
     },
     /// The instruction walks boxes in another way.
-    #[error("an instruction with {instruction}, and a tensor map for {map}")]
+    #[error("an instruction with {instruction}, but a tensor map for {map}")]
     OtherMode {
         /// The instruction's.
         instruction: &'static str,
@@ -113,7 +113,7 @@ pub enum TensorFault {
     },
     /// A box that begins between pieces of 16 bytes.
     #[error(
-        "a box that begins at element {coordinate} of {bytes} bytes each: in the first dimension that is to be a multiple of 16 bytes"
+        "a box that begins at element {coordinate} of {bytes} bytes each: in the first dimension it must begin at a multiple of 16 bytes"
     )]
     BetweenPieces {
         /// The first coordinate.
@@ -133,7 +133,7 @@ pub enum TensorFault {
         coordinate: i32,
     },
     /// An offset of `.im2col` that is too large.
-    #[error("an im2col offset of {offset} in dimension {index} of the image: 0 to {high} are possible")]
+    #[error("an im2col offset of {offset} in dimension {index} of the image: 0 to {high} are allowed")]
     Offset {
         /// The dimension.
         index: usize,
@@ -142,8 +142,8 @@ pub enum TensorFault {
         /// The most that it can be.
         high: u32,
     },
-    /// A reduction that there is not for the map's elements.
-    #[error("there is no {} of elements of {} in a tensor", operation(*.op), .element.name())]
+    /// A reduction that does not exist for the map's elements.
+    #[error("a tensor has no reduction `{}` of elements of type {}", operation(*.op), .element.name())]
     Reduction {
         /// The operation.
         op: AtomicOp,

@@ -2,8 +2,8 @@
 //! "Tensor Map Object Management").
 //!
 //! The host describes a tensor ([`TensorMap`]) and gives the kernel the 128 bytes that [`TensorMap::encode`] makes of it: by value, in
-//! device memory, or in a constant. Kernels take them as they are, or change fields with `tensormap.replace`. How a GPU encodes a map
-//! no manual says, and no program may know; the encoding here is the simulator's own (see `encoding`).
+//! device memory, or in a constant. Kernels use them unchanged, or change fields with `tensormap.replace`. How a GPU encodes a
+//! map is undocumented, so no program may depend on it; the encoding here is the simulator's own (see `encoding`).
 //!
 //! ```
 //! use simt::{Swizzle, TensorElement, TensorMap};
@@ -17,7 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `rules` says which maps there can be, `walk` which bytes a box has and where they are in shared memory, and `machine/tensor.rs`
+//! `rules` says which maps are valid, `walk` which bytes a box has and where they are in shared memory, and `machine/tensor.rs`
 //! executes the instructions.
 
 mod encoding;

@@ -1,4 +1,4 @@
-//! Which tensor maps there can be: the requirements of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
+//! Which tensor maps are valid: the requirements of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
 
 use super::{Fill, Interleave, MOST_DIMENSIONS, Swizzle, TensorMap, TensorMapError, Traversal};
 
@@ -86,7 +86,7 @@ impl TensorMap {
         self.check_count("lower corners", rank - 2, lower.len())?;
         self.check_count("upper corners", rank - 2, upper.len())?;
         let bits = corner_bits(lower.len());
-        // The dimensions of an image come behind that of its channels, which an interleaved tensor does not have.
+        // The dimensions of an image come after that of its channels, which an interleaved tensor does not have.
         let image = &self.dimensions[usize::from(self.interleave == Interleave::None)..];
         let (low, high) = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1);
         for (index, (&lower, &upper)) in lower.iter().zip(upper).enumerate() {
@@ -175,39 +175,39 @@ mod tests {
         assert_eq!(tiled(|map| map.address += 8), "the tensor's address 0x1008 is not a multiple of 16");
         assert_eq!(
             tiled(|map| map.dimensions[1] = 0),
-            "dimension 1 of the tensor has 0 elements: 1 to 2147483648 are possible"
+            "dimension 1 of the tensor has 0 elements: 1 to 2147483648 are allowed"
         );
         assert_eq!(
             tiled(|map| map.strides[0] = 264),
-            "the stride of dimension 1 is 264 bytes: multiples of 16 below 2^40 are possible"
+            "the stride of dimension 1 is 264 bytes: multiples of 16 below 2^40 are allowed"
         );
         assert_eq!(
             tiled(|map| map.strides[1] = 1 << 40),
-            "the stride of dimension 2 is 1099511627776 bytes: multiples of 16 below 2^40 are possible"
+            "the stride of dimension 2 is 1099511627776 bytes: multiples of 16 below 2^40 are allowed"
         );
         assert_eq!(
             said(|map| extents(map, &[32, 257, 1]), map()),
-            "dimension 1 of the box has 257 elements: 1 to 256 are possible"
+            "dimension 1 of the box has 257 elements: 1 to 256 are allowed"
         );
         assert_eq!(
             said(|map| extents(map, &[3, 8, 1]), map()),
-            "a row of the box has 12 bytes: multiples of 16 are possible"
+            "a row of the box has 12 bytes: multiples of 16 are allowed"
         );
         assert_eq!(
             tiled(|map| map.swizzle = Swizzle::Bytes64),
-            "a row of the box has 128 bytes, which a swizzle within 64 does not take"
+            "a row of the box has 128 bytes, too long for a swizzle of 64 bytes"
         );
         assert_eq!(
             tiled(|map| map.element_strides[2] = 9),
-            "the element stride of dimension 2 is 9: 1 to 8 are possible"
+            "the element stride of dimension 2 is 9: 1 to 8 are allowed"
         );
         assert_eq!(
             tiled(|map| map.interleave = Interleave::Bytes32),
-            "an interleave of 32 bytes goes with a swizzle within 32 bytes, and with no other"
+            "an interleave of 32 bytes needs a swizzle of 32 bytes"
         );
         assert_eq!(
             tiled(|map| (map.element, map.fill) = (TensorElement::S32, Fill::Nan)),
-            "elements of s32 are no floats, and cannot be filled with NaN"
+            "elements of type s32 are not floats and cannot be filled with NaN"
         );
         let flat = TensorMap::tiled(TensorElement::U8, 0, &[64, 32], &[16, 8]);
         assert_eq!(
@@ -217,7 +217,7 @@ mod tests {
         let slices = TensorMap { interleave: Interleave::Bytes16, ..map() };
         assert_eq!(
             said(|map| map.element_strides[0] = 9, slices),
-            "the element stride of dimension 0 is 9: 1 to 8 are possible"
+            "the element stride of dimension 0 is 9: 1 to 8 are allowed"
         );
     }
 
@@ -233,14 +233,14 @@ mod tests {
         };
         assert_eq!(
             columns(|lower, _, _, _| lower[1] = -129),
-            "a corner of the box at -129 in dimension 1 of the image: -128 to 127 are possible"
+            "a corner of the box at -129 in dimension 1 of the image: -128 to 127 are allowed"
         );
         assert_eq!(
             columns(|_, upper, _, _| upper[0] = -10),
             "from its lower to its upper corner the box has no pixel in dimension 0 of the image"
         );
-        assert_eq!(columns(|_, _, channels, _| *channels = 0), "0 channels of a pixel: 1 to 256 are possible");
-        assert_eq!(columns(|_, _, _, pixels| *pixels = 1025), "1025 pixels of a column: 1 to 1024 are possible");
+        assert_eq!(columns(|_, _, channels, _| *channels = 0), "0 channels per pixel: 1 to 256 are allowed");
+        assert_eq!(columns(|_, _, _, pixels| *pixels = 1025), "1025 pixels per column: 1 to 1024 are allowed");
         assert_eq!(columns(|lower, _, _, _| lower.clear()), "a tensor of 4 dimensions needs 2 lower corners, not 0");
         assert_eq!(
             said(

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `f32[64x32],box:32x8` | 32 rows of 64 elements, in boxes of 8 rows and 32 elements: the fastest dimension first |
 //! | `...,swizzle:128` | shared memory swizzled within 32, 64 or 128 bytes |
-//! | `...,stride:512` | bytes from row to row (and, behind an `x`, from plane to plane, ...); as close as they can be without |
+//! | `...,stride:512` | bytes from row to row (and, after an `x`, from plane to plane, ...); as close as they can be without |
 //! | `...,every:1x2` | every second row of the box |
 //! | `...,interleave:16` | channels in slices of 16 or 32 bytes; the dimensions are columns (of slices), lines, planes, slices, images |
 //! | `...,fill:nan` | elements outside are NaN, not zero |
@@ -18,14 +18,14 @@ use super::{Fill, Interleave, L2Promotion, Swizzle, TensorElement, TensorMap, Tr
 /// A number of each dimension, with `x` between.
 fn list<T: FromStr>(name: &str, text: &str) -> Result<Vec<T>, String> {
     let numbers = text.split('x').map(str::parse).collect::<Result<_, _>>();
-    numbers.map_err(|_| format!("'{text}' is no {name}: whole numbers with x between them, as in 64x32"))
+    numbers.map_err(|_| format!("invalid {name} '{text}': give whole numbers with x between them, as in 64x32"))
 }
 
 /// One of several names.
 fn choice<T: Copy>(name: &str, text: &str, all: &[(&str, T)]) -> Result<T, String> {
     all.iter().find(|(known, _)| *known == text).map(|&(_, value)| value).ok_or_else(|| {
         let known: Vec<&str> = all.iter().map(|&(known, _)| known).collect();
-        format!("there is no {name} '{text}'; give {}", known.join(", "))
+        format!("unknown {name} '{text}'; give {}", known.join(", "))
     })
 }
 
@@ -35,7 +35,7 @@ impl FromStr for TensorMap {
     /// The map of a tensor at address 0: see the module's table.
     fn from_str(text: &str) -> Result<Self, String> {
         let (element, rest) = text.split_once('[').ok_or_else(|| {
-            format!("'{text}' is no tensor: write TYPE[ELEMENTS],box:ELEMENTS as in f32[64x32],box:32x8")
+            format!("'{text}' is not a tensor: write TYPE[ELEMENTS],box:ELEMENTS as in f32[64x32],box:32x8")
         })?;
         let elements = TensorElement::ALL.map(|element| (element.name(), element));
         let element = choice("type of elements", element, &elements)?;
@@ -55,9 +55,9 @@ impl FromStr for TensorMap {
                 "lower" => lower = Some(list("lower corner", value)?),
                 "upper" => upper = Some(list("upper corner", value)?),
                 "channels" => {
-                    channels = Some(value.parse().map_err(|_| format!("'{value}' is no number of channels"))?)
+                    channels = Some(value.parse().map_err(|_| format!("'{value}' is not a number of channels"))?)
                 }
-                "pixels" => pixels = Some(value.parse().map_err(|_| format!("'{value}' is no number of pixels"))?),
+                "pixels" => pixels = Some(value.parse().map_err(|_| format!("'{value}' is not a number of pixels"))?),
                 "interleave" => {
                     let all = [("none", Interleave::None), ("16", Interleave::Bytes16), ("32", Interleave::Bytes32)];
                     map.interleave = choice("interleave", value, &all)?;
@@ -135,18 +135,18 @@ mod tests {
     fn what_is_none_says_so() {
         let error = |text: &str| text.parse::<TensorMap>().unwrap_err();
         assert!(error("f32").contains("write TYPE[ELEMENTS],box:ELEMENTS"));
-        assert!(error("f33[4],box:4").starts_with("there is no type of elements 'f33'; give u8, u16"));
+        assert!(error("f33[4],box:4").starts_with("unknown type of elements 'f33'; give u8, u16"));
         assert!(error("f32[4").contains("not closed"));
-        assert!(error("f32[4x],box:4").contains("'4x' is no tensor's size"));
+        assert!(error("f32[4x],box:4").contains("invalid tensor's size '4x'"));
         assert!(error("f32[4]").contains("needs a box"));
         assert!(error("f32[4],box:4,pixels:3").contains("needs a box"));
         assert!(error("f32[4],box:4,round").contains("no option 'round'"));
-        assert!(error("f32[4],box:4,swizzle:96").contains("no swizzle '96'; give none, 32, 64, 128"));
-        assert!(error("f32[4],box:4,pixels:x").contains("'x' is no number of pixels"));
-        assert_eq!(error("f32[4],box:3"), "a row of the box has 12 bytes: multiples of 16 are possible");
+        assert!(error("f32[4],box:4,swizzle:96").contains("unknown swizzle '96'; give none, 32, 64, 128"));
+        assert!(error("f32[4],box:4,pixels:x").contains("'x' is not a number of pixels"));
+        assert_eq!(error("f32[4],box:3"), "a row of the box has 12 bytes: multiples of 16 are allowed");
         assert_eq!(
             error("f32[7x4],box:4x4"),
-            "the stride of dimension 1 is 28 bytes: multiples of 16 below 2^40 are possible"
+            "the stride of dimension 1 is 28 bytes: multiples of 16 below 2^40 are allowed"
         );
     }
 }

@@ -1,8 +1,8 @@
 //! Which bytes of a tensor a box has, in what order, and where they are in shared memory.
 //!
-//! A box is rows of bytes that follow each other in shared memory: the elements along the first dimension; of an interleaved tensor,
-//! a slice of a pixel. What of a row is inside the tensor follows each other in device memory, too, so a row is up to three pieces:
-//! outside, inside, outside.
+//! A box is rows of bytes, one after another in shared memory: the elements along the first dimension or, in an
+//! interleaved tensor, a slice of a pixel. The part of a row that is inside the tensor is contiguous in device memory,
+//! too, so a row is up to three pieces: outside, inside, outside.
 
 use super::rules::corner_bits;
 use super::{Fill, Interleave, MOST_DIMENSIONS, TensorElement, TensorFault, TensorMap, Traversal};
@@ -221,7 +221,7 @@ struct Walk<'m> {
 type Position = [i64; MOST_DIMENSIONS + 1];
 
 impl Walk<'_> {
-    /// The box has so many rows. Refuses more than fit.
+    /// The box has so many rows. Rejects more than fit.
     fn check_size(&self, rows: u64) -> Result<(), TensorFault> {
         match rows.saturating_mul(self.row.into()) {
             bytes if bytes > MOST_BYTES => Err(TensorFault::BoxSize { bytes }),
@@ -253,7 +253,7 @@ impl Walk<'_> {
         (lower, upper): (&[i32], &[i32]),
         pixels: u32,
     ) -> Result<(), TensorFault> {
-        // The dimensions of an image: slices, if there are any, and images come behind.
+        // The dimensions of an image: slices, if there are any, and images come after.
         let (image, last_dimension) = (1..=lower.len(), coordinates.len() - 1);
         let high = u32::MAX >> (32 - corner_bits(lower.len()));
         if let Some((index, &offset)) = offsets.iter().enumerate().find(|&(_, &offset)| offset > high) {

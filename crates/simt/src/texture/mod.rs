@@ -224,13 +224,13 @@ pub struct Sampling {
     pub srgb: bool,
     /// What [`AddressMode::Border`] reads.
     pub border: [f32; 4],
-    /// Added to the level that is asked for.
+    /// Added to the level that is requested.
     pub level_bias: f32,
     /// The levels there are to choose from: the least and the greatest. (0, 0) is the first alone.
     pub level_range: (f32, f32),
 }
 
-/// Why there can be no such array, texture or surface.
+/// Why an array, texture or surface is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are
@@ -245,7 +245,7 @@ pub enum TextureError {
     Levels { given: u32, most: u32 },
     #[error("level {level} of an array that has {levels}")]
     NoLevel { level: u32, levels: u32 },
-    #[error("the level has {expected} bytes, {given} were given")]
+    #[error("the level has {expected} bytes, but {given} were given")]
     Length { expected: u64, given: u64 },
     #[error("the array was freed")]
     Freed,
@@ -272,7 +272,7 @@ pub enum TextureError {
 #[non_exhaustive]
 pub enum TextureFault {
     /// The handle is not that of such an object.
-    #[error("{handle:#x} is no {what}: it was not made, or was destroyed")]
+    #[error("{handle:#x} is not a {what}: it was never created, or was destroyed")]
     NoObject {
         /// `texture`, `sampler` or `surface`.
         what: &'static str,
@@ -290,7 +290,7 @@ pub enum TextureFault {
         layered: bool,
     },
     /// Whole indices into a texture of one dimension that is an array: a GPU gives zeros.
-    #[error("whole indices into a texture of one dimension read linear memory, and this one is an array")]
+    #[error("whole indices into a texture of one dimension read linear memory, but this one is an array")]
     NotLinearMemory,
     /// Coordinates outside the surface.
     #[error("coordinates {coordinates:?} outside a surface of {extent:?} elements (x in {unit})")]
@@ -302,7 +302,7 @@ pub enum TextureFault {
         /// `bytes` or `elements`.
         unit: &'static str,
     },
-    /// An x that is no multiple of what is accessed.
+    /// An x that is not a multiple of the access's width.
     #[error("surface access of {width} bytes at byte {x} of a row: not a multiple of {width}")]
     Misaligned {
         /// The byte.

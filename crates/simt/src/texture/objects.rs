@@ -140,7 +140,7 @@ impl ArrayShape {
         };
         if !fits || layers > LAYER_LIMIT {
             return refuse(
-                "an H200 has no such: at most 131072, 131072 x 65536 or 16384 x 16384 x 16384, and 2048 layers",
+                "the limits of an H200 are 131072, 131072 x 65536 or 16384 x 16384 x 16384, and 2048 layers",
             );
         }
         let most = 32 - width.max(height).max(depth).leading_zeros();
@@ -282,7 +282,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// There is none of that handle.
+    /// No such object.
     pub fn destroy_texture(&mut self, handle: u64) -> Result<(), TextureError> {
         let place = index_of(handle, TEXTURES).and_then(|index| self.objects.textures.get_mut(index));
         place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
@@ -303,7 +303,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// There is none of that handle.
+    /// No such object.
     pub fn destroy_surface(&mut self, handle: u64) -> Result<(), TextureError> {
         let place = index_of(handle, SURFACES).and_then(|index| self.objects.surfaces.get_mut(index));
         place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))

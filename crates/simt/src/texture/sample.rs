@@ -1,8 +1,9 @@
-//! What a fetch gives (CUDA programming guide, "Texture Fetching").
+//! What a fetch returns (CUDA programming guide, "Texture Fetching").
 //!
-//! A coordinate becomes a number of texels with 8 bits of fraction. Without filter, its whole part names the texel; with the
-//! linear filter, half a texel is taken off, the whole part names the first of two texels in that dimension, and the fraction
-//! is the weight of the second. The sum is made without intermediate rounding, and then rounded as the format has it.
+//! A coordinate becomes a number of texels with 8 bits of fraction. Without a filter, its whole part is the index of
+//! the texel. With the linear filter, half a texel is subtracted; the whole part is then the index of the first of two
+//! texels in that dimension, and the fraction is the weight of the second. The sum is computed without intermediate
+//! rounding, then rounded as the format requires.
 
 use super::image::{Image, TexelFault};
 use super::texel::{self, Texel};

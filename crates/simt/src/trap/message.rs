@@ -1,4 +1,4 @@
-//! What is said of a fault.
+//! The message of a trap.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl fmt::Display for Absence {
             Absence::Exited => write!(formatter, "has exited"),
             Absence::AtBarrier(barrier) => write!(formatter, "waits at {}", BarrierName(*barrier)),
             Absence::AtPhase => write!(formatter, "waits for a phase of an mbarrier"),
-            Absence::NoThread => write!(formatter, "is no thread of the block"),
+            Absence::NoThread => write!(formatter, "is not a thread of the block"),
             Absence::InWarp => write!(formatter, "waits for other lanes of its warp"),
             Absence::Diverged => write!(formatter, "is on another path"),
         }
@@ -82,18 +82,18 @@ impl fmt::Display for SourcePosition {
 impl fmt::Display for MbarrierFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MbarrierFault::NotInitialized => write!(formatter, "there is none, `mbarrier.init` makes one"),
+            MbarrierFault::NotInitialized => write!(formatter, "there is none: `mbarrier.init` creates one"),
             MbarrierFault::Count { count } => {
-                write!(formatter, "it cannot wait for {count} arrivals: 1 to 1048575 are possible")
+                write!(formatter, "it cannot wait for {count} arrivals: 1 to 1048575 are allowed")
             }
-            MbarrierFault::Arrivals { arrivals: 0, .. } => write!(formatter, "an arrival of no thread"),
+            MbarrierFault::Arrivals { arrivals: 0, .. } => write!(formatter, "an arrival with a count of 0"),
             MbarrierFault::Arrivals { arrivals, pending } => {
-                write!(formatter, "arrivals: {arrivals}, but the phase waits for {pending} more only")
+                write!(formatter, "{arrivals} arrivals, but the phase waits for only {pending} more")
             }
             MbarrierFault::Bytes { bytes } => {
-                write!(formatter, "it cannot wait for {bytes} bytes: -1048575 to 1048575 are possible")
+                write!(formatter, "it cannot wait for {bytes} bytes: -1048575 to 1048575 are allowed")
             }
-            MbarrierFault::OtherBlock => write!(formatter, "it is of another block than the bytes that it is told of"),
+            MbarrierFault::OtherBlock => write!(formatter, "the bytes that it is to count arrive in another block"),
             MbarrierFault::Completes => write!(formatter, "an arrival with `.noComplete` completes the phase"),
         }
     }
@@ -106,12 +106,10 @@ impl fmt::Display for TrapKind {
                 RefusedAccess { action, space, address, width, fault }.fmt(formatter)
             }
             TrapKind::Free { address, fault } => match fault {
-                FreeFault::NotAllocated => write!(formatter, "free of {address:#x}, which malloc did not give"),
-                FreeFault::Freed { allocation } => write!(
-                    formatter,
-                    "double free: the {} at {address:#x} have been freed before",
-                    Bytes(allocation.bytes)
-                ),
+                FreeFault::NotAllocated => write!(formatter, "free of {address:#x}, which did not come from malloc"),
+                FreeFault::Freed { allocation } => {
+                    write!(formatter, "double free: the {} at {address:#x} were already freed", Bytes(allocation.bytes))
+                }
                 FreeFault::Inside { allocation } => write!(
                     formatter,
                     "free of {address:#x}, which is {} past the start of an {allocation}",
@@ -119,7 +117,7 @@ impl fmt::Display for TrapKind {
                 ),
                 FreeFault::NotOfHeap { allocation } => write!(
                     formatter,
-                    "free of {address:#x}, which malloc did not give: it is in an {allocation}, made by the host or the module"
+                    "free of {address:#x}, which did not come from malloc: it is in an {allocation}, made by the host or the module"
                 ),
             },
             TrapKind::BarrierDivergence { barrier, missing, absence } => write!(
@@ -131,7 +129,7 @@ impl fmt::Display for TrapKind {
             TrapKind::BarrierNeverReached { barrier, arrived, expected, missing } => {
                 write!(
                     formatter,
-                    "{} is never complete: {arrived} of {expected} threads are there",
+                    "{} is never complete: {arrived} of {expected} threads have arrived",
                     BarrierName(*barrier)
                 )?;
                 match missing {
@@ -140,7 +138,7 @@ impl fmt::Display for TrapKind {
                 }
             }
             TrapKind::ClusterBarrierOrder { waits: true } => {
-                write!(formatter, "a wait at the cluster's barrier without an arrival before")
+                write!(formatter, "a wait at the cluster's barrier without an arrival before it")
             }
             TrapKind::ClusterBarrierOrder { waits: false } => {
                 write!(formatter, "a second arrival at the cluster's barrier without a wait after the first")
@@ -161,16 +159,15 @@ impl fmt::Display for TrapKind {
             TrapKind::Texture(fault) => write!(formatter, "{fault}"),
             TrapKind::Tensor(fault) => write!(formatter, "{fault}"),
             TrapKind::TrapInstruction => write!(formatter, "trap instruction (a panic, usually)"),
-            TrapKind::NotCooperative => write!(
-                formatter,
-                "trap instruction, where the launch is not cooperative: `grid.sync()` of cooperative groups needs all blocks at once"
-            ),
-            TrapKind::NobodyGetsOn { waiting, not_begun, steps } => {
+            TrapKind::NotCooperative => {
+                write!(formatter, "trap instruction: `grid.sync()` of cooperative groups needs a cooperative launch")
+            }
+            TrapKind::NoProgress { waiting, not_begun, steps } => {
                 let blocks = if *waiting == 1 { "block waits" } else { "blocks wait" };
                 write!(
                     formatter,
-                    "{waiting} {blocks} for memory that nobody writes: {steps} warp instructions went by without a change, all in \
-                     loops that poll"
+                    "{waiting} {blocks} for memory that nothing writes: {steps} warp instructions changed nothing, all in polling \
+                     loops"
                 )?;
                 match not_begun {
                     0 => Ok(()),
@@ -187,15 +184,15 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::IncompleteWarp { missing, absence } => write!(
                 formatter,
-                "only a part of the warp executes an instruction of all its 32 lanes: lane {} {absence}",
+                "only a part of the warp executes an instruction for all its 32 lanes: lane {} {absence}",
                 missing.trailing_zeros()
             ),
             TrapKind::BulkCopySize { bytes } => {
-                write!(formatter, "a bulk copy of {bytes} bytes: a multiple of 16 up to 1048560 is possible")
+                write!(formatter, "a bulk copy of {bytes} bytes: a multiple of 16 up to 1048560 is allowed")
             }
             TrapKind::IncompleteWarpgroup { warps } => write!(
                 formatter,
-                "an instruction of the four warps of a warpgroup, in one of {warps}: a block needs a multiple of 128 threads"
+                "an instruction for the four warps of a warpgroup, in a warpgroup of {warps}: the block needs a multiple of 128 threads"
             ),
             TrapKind::NotUniform { what } => {
                 write!(formatter, "{what} is not the same in all lanes of the warp, as it must be")
@@ -210,10 +207,10 @@ impl fmt::Display for TrapKind {
             ),
             TrapKind::CallDepth { limit } => write!(formatter, "calls nested more than {limit} deep"),
             TrapKind::LocalMemory { needed, limit } => {
-                write!(formatter, "{needed} bytes of local memory a thread, there are {limit}")
+                write!(formatter, "{needed} bytes of local memory per thread, but the limit is {limit}")
             }
             TrapKind::InvalidCall { address } => {
-                write!(formatter, "call of {address:#x}, which is no function that this call may reach")
+                write!(formatter, "call of {address:#x}, which is not a function that this call may reach")
             }
             TrapKind::InvalidBranch { index, targets } => {
                 write!(formatter, "branch index {index} of a table with {targets} targets")

@@ -3,7 +3,7 @@
 use simt::{InstructionCounters, Report};
 
 /// The line of an instruction whose accesses are not the same on a model, although the same lanes executed it as often: what is
-/// counted of them are facts about addresses. How often somebody polls is a matter of time; so is what is found, at times, and
+/// counted of them are facts about addresses. How often a thread polls is a matter of time; so is what is found, at times, and
 /// left out then.
 pub fn differing(plain: &Report, modelled: &Report) -> Option<u32> {
     if !plain.findings().is_empty() {

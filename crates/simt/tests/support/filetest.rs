@@ -19,7 +19,7 @@
 //! - `tensor: MAP VALUES` is a tensor in a buffer of these values, and the argument its map, by value; `tensor: MAP VALUES -> VALUES`
 //!   says what the buffer holds in the end. `tensor_at: ...` passes the address of a map in device memory. MAP is as
 //!   `f32[64x32],box:32x8`: see `crates/simt/src/tensor/text.rs`.
-//! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it refuses it. Not for GPUs.
+//! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it rejects it. Not for GPUs.
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
 //! - `check: NAMES`: what the sanitizer is to look for (`all`, or names with commas), and `finding: TEXT`, once for each
 //!   thing that it then finds, in that order; none: that it finds nothing. Not for GPUs.
@@ -59,7 +59,7 @@ pub enum Parameter {
     Value(Vec<u8>),
     /// A buffer: its bytes at the start, and at the end if they matter (`None`: this byte may be anything).
     Buffer { before: Vec<u8>, after: Option<Vec<Option<u8>>> },
-    /// A buffer of so many bytes that nobody writes, or that is freed before the launch.
+    /// A buffer of so many bytes that is never written, or that is freed before the launch.
     Bare { bytes: u64, freed: bool },
     /// A tensor's map, as text, by value or by address; and the buffer that the tensor is in.
     Tensor { map: String, by_address: bool, before: Vec<u8>, after: Option<Vec<Option<u8>>> },

@@ -1,4 +1,4 @@
-//! The GPU does what every device does.
+//! The backend of a GPU.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -31,7 +31,7 @@ impl Gpu {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both outputs outlive the call.
         let status = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) };
-        self.check("asking for the free memory", status)?;
+        self.check("querying the free memory", status)?;
         Ok(free as u64)
     }
 
@@ -83,7 +83,7 @@ impl Gpu {
                 function.raw,
                 FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                 config.dynamic_shared as i32,
-                "asking for dynamic shared memory",
+                "requesting dynamic shared memory",
             )?;
             function.dynamic_shared = config.dynamic_shared;
         }
@@ -102,8 +102,8 @@ impl Gpu {
         if blocks > resident {
             let name = &self.properties.name;
             let problem = format!(
-                "a cooperative launch has all its blocks resident at once; {blocks} were asked for, and {name} holds {resident} \
-                 such blocks"
+                "a cooperative launch needs all its blocks resident at once; it has {blocks} blocks, and {name} holds {resident} \
+                 of them"
             );
             return Err(Error::Launch { kernel: kernel.to_owned(), problem });
         }
@@ -332,7 +332,7 @@ impl Backend for Gpu {
                 config.dynamic_shared as usize,
             )
         };
-        self.check(&format!("asking for the occupancy of kernel {kernel}"), status)?;
+        self.check(&format!("querying the occupancy of kernel {kernel}"), status)?;
         Ok(u32::try_from(blocks).ok())
     }
 
@@ -414,7 +414,7 @@ fn preference_of(cache: CacheConfig) -> CUfunc_cache {
 }
 
 /// A 2D copy of rows of `row_bytes` bytes, `bytes` in all, from and to nowhere yet. Every field is written out: the struct has
-/// none that may be zeroed blindly, as 0 is no kind of memory.
+/// which must not be zeroed blindly, because 0 is not a valid kind of memory.
 fn rows_of(row_bytes: u64, bytes: usize) -> CUDA_MEMCPY2D {
     CUDA_MEMCPY2D {
         srcXInBytes: 0,

@@ -87,10 +87,10 @@ impl Gpu {
         if let Some(bytes) = limits.heap_limit {
             // Before the module is loaded: then the driver makes the heap.
             CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes as usize)
-                .map_err(|error| error_of("making the heap (--heap-limit)", status_of(error)))?;
+                .map_err(|error| error_of("setting the heap's size (--heap-limit)", status_of(error)))?;
         }
         let mut modules = Modules::new(properties.cuda_version.as_deref().unwrap_or("?"));
-        // Now, so that PTX that the driver refuses is refused here.
+        // Now, so that PTX that the driver rejects is rejected here.
         modules.compiled(image, LoadCaching::Default)?;
         let gpu = Self {
             functions: RefCell::new(HashMap::new()),

@@ -21,7 +21,7 @@ const UNSUPPORTED_PTX_VERSION: u32 = 222;
 /// `CUDA_ERROR_NOT_FOUND`.
 const NOT_FOUND: u32 = 500;
 
-/// The modules of one PTX, compiled in the ways that were asked for. Unloaded when dropped, while their context is current.
+/// The modules of one PTX, compiled in the requested ways. Unloaded when dropped, while their context is current.
 pub(super) struct Modules {
     cuda_version: String,
     loaded: HashMap<LoadCaching, Module>,
@@ -33,7 +33,7 @@ impl Modules {
         Self { cuda_version: cuda_version.to_owned(), loaded: HashMap::new() }
     }
 
-    /// The module whose loads that do not say are cached so. It is compiled when it is first asked for.
+    /// The module whose loads that do not say are cached so. It is compiled when it is first needed.
     pub fn compiled(&mut self, image: &Image, caching: LoadCaching) -> Result<&Module> {
         match self.loaded.entry(caching) {
             Entry::Occupied(known) => Ok(known.into_mut()),
@@ -90,16 +90,15 @@ impl Module {
             return Err(refused(LoadErrorReason::DeviceRuntime { name }.to_string()));
         }
         let problem = match log.is_empty() {
-            true => format!("the driver refuses it: {}", sys::describe(status)),
-            false => format!("the driver refuses it: {log}"),
+            true => format!("the driver rejects it: {}", sys::describe(status)),
+            false => format!("the driver rejects it: {log}"),
         };
         Err(refused(problem))
     }
 
     /// A kernel by its name.
     pub fn function(&self, name: &str) -> Result<sys::CUfunction> {
-        let missing =
-            || Error::Launch { kernel: name.to_owned(), problem: "is not in the PTX that was loaded".to_owned() };
+        let missing = || Error::Launch { kernel: name.to_owned(), problem: "is not in the loaded PTX".to_owned() };
         let text = CString::new(name).map_err(|_| missing())?;
         let mut raw = ptr::null_mut();
         // SAFETY: the module is loaded, the name ends with a zero byte, and both outlive the call.
@@ -127,7 +126,7 @@ impl Module {
     }
 }
 
-/// A function by which kernels launch kernels, if the PTX wants one: the driver has none.
+/// A function by which kernels launch kernels, if the PTX calls one: the driver does not provide it.
 fn device_runtime(image: &Image) -> Option<String> {
     let module = image.parse().ok()?;
     let mut functions = module.functions.iter().map(|(_, function)| function);

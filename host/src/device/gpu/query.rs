@@ -1,4 +1,4 @@
-//! What the driver tells about a GPU.
+//! What the driver reports about a GPU.
 
 use cust::CudaApiVersion;
 use cust::device::Device as CudaDevice;
@@ -11,7 +11,7 @@ use crate::error::Result;
 
 /// The properties of a GPU whose context is current. `ptx_target` is left empty.
 pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
-    let doing = format!("asking for the properties of GPU {index}");
+    let doing = format!("querying the properties of GPU {index}");
     let failed = |error| error_of(&doing, status_of(error));
     let ask = |attribute| attribute_of(device, attribute, &doing);
     let memory_clock_khz = ask(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
@@ -69,7 +69,7 @@ fn attribute_of(device: CudaDevice, attribute: Attribute, doing: &str) -> Result
     }
 }
 
-/// The boundary on which rows of pitched memory start: the pitch of rows of one byte, which the driver does not tell
+/// The boundary on which rows of pitched memory start: the pitch of rows of one byte, which the driver does not report
 /// otherwise.
 fn pitch_alignment(doing: &str) -> Result<u64> {
     let (mut address, mut pitch) = (0, 0);
@@ -85,7 +85,7 @@ fn pitch_alignment(doing: &str) -> Result<u64> {
     }
 }
 
-/// Drivers answer 0 for what a device does not tell.
+/// Drivers answer 0 for what a device does not report.
 fn known(value: u32) -> Option<u32> {
     (value != 0).then_some(value)
 }

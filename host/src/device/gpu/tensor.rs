@@ -56,7 +56,7 @@ impl Gpu {
                 Fill::Nan => 1,
             },
         };
-        let doing = "making a tensor map";
+        let doing = "encoding a tensor map";
         let made = match map.traversal {
             Traversal::Tiled { ref box_dimensions } => sys::encode_tiled(&tensor, box_dimensions),
             Traversal::ImageToColumn { ref lower, ref upper, channels, pixels } => {

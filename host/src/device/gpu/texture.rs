@@ -221,7 +221,7 @@ impl Gpu {
         let mut handle = 0;
         // SAFETY: what is described is alive, and `Texture` borrows it; the structs and the output outlive the call.
         let status = unsafe { sys::cuTexObjectCreate(&mut handle, &resource, &texture, ptr::null()) };
-        self.check("making a texture", status)?;
+        self.check("creating a texture", status)?;
         Ok(handle)
     }
 
@@ -232,7 +232,7 @@ impl Gpu {
         let mut handle = 0;
         // SAFETY: the array is alive, and `Surface` borrows it; the struct and the output outlive the call.
         let status = unsafe { sys::cuSurfObjectCreate(&mut handle, &resource) };
-        self.check("making a surface", status)?;
+        self.check("creating a surface", status)?;
         Ok(handle)
     }
 

@@ -32,25 +32,25 @@ const ROOM: Room = Room { what: "the reduction of a vector", on_device: 3, on_ho
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Interleaved threads: divergent warps
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub reduce1: bool,
     /// Interleaved values: bank conflicts
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub reduce2: bool,
     /// Neighbouring values
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub reduce3: bool,
     /// The first addition while loading
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub reduce4: bool,
     /// The last warp unrolled
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub reduce5: bool,
     /// Shuffles
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub reduce6: bool,
-    /// Many values a thread, one launch
-    #[arg(long, help_heading = "Variants (all of them if none is named)")]
+    /// Many values per thread, one launch
+    #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
     /// Operations, separated by commas
@@ -71,7 +71,7 @@ pub struct Options {
     pub block: u32,
 }
 
-/// What is computed of all values.
+/// The reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Operation {
     /// Their sum; of integers, modulo 2^32.
@@ -129,7 +129,7 @@ struct Values<T> {
     factors: Vec<T>,
 }
 
-/// The lab: values of each type that is asked for.
+/// The lab: values of each requested type.
 pub struct Reduce {
     options: Options,
     size: usize,
@@ -167,7 +167,7 @@ impl Lab for Reduce {
         let mut random = Random::new(settings.seed);
         let types = &options.types;
         if let (Some(_), [_, _, ..]) = (&options.input, types.as_slice()) {
-            return Err(Error::flag("--type", "a file holds values of one type; name one"));
+            return Err(Error::flag("--type", "a file holds values of one type; choose one"));
         }
         let has = |ty| types.contains(&ty);
         let f32 = has(Type::F32).then(|| values::<f32>(device, &options, &mut random)).transpose()?;

@@ -1,4 +1,4 @@
-//! The types of values that are reduced: their kernels, and what they are on the CPU.
+//! The types of values that are reduced: their kernels, and their arithmetic on the CPU.
 
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::reduce as kernel;
@@ -25,7 +25,7 @@ pub trait Number: npy::Element + Sample + Into<f64> + Sync {
     /// The best kernels.
     const BEST: [&'static BestKernel<Self>; 4];
 
-    /// So many random values whose product neither vanishes nor overflows, in any order.
+    /// Random values whose product neither vanishes nor overflows, in any order.
     fn factors(random: &mut Random, size: usize) -> Vec<Self>;
 
     /// What the host makes of the values that the kernels leave.

@@ -88,56 +88,56 @@ fn files_give_type_and_length_or_must_have_them() {
 
     let refused = |text: String| parsed(&text).prepare().unwrap_err().to_string();
     let text = format!("u32[5]=@{name}");
-    assert_eq!(refused(text.clone()), format!("{name}: holds 6 elements, and argument {text} wants 5"));
+    assert_eq!(refused(text.clone()), format!("{name}: holds 6 elements, but argument {text} asks for 5"));
     let error = refused(format!("f32[6]=@{name}"));
-    assert!(error.contains("holds elements of type '<u4', and float32 is needed"), "{error}");
+    assert!(error.contains("holds elements of type '<u4', but float32 is needed"), "{error}");
     assert!(refused("@no-such.npy".to_owned()).starts_with("no-such.npy: cannot be opened"));
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_say_what_is_wrong() {
     let types = "give one of u8, u16, u32, u64, i8, i16, i32, i64, f32, f64";
     for (text, expected) in [
         ("", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
         ("-1", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
-        ("s32:5", format!("there is no type 's32'; {types}")),
-        (":5", format!("there is no type ''; {types}")),
-        ("f16[4]", format!("there is no type 'f16'; {types}")),
-        ("u8:256", "'256' is no u8; give a whole number from 0 to 255".to_owned()),
-        ("u32:-1", "'-1' is no u32; give a whole number from 0 to 4294967295".to_owned()),
-        ("i8:", "'' is no i8; give a whole number from -128 to 127".to_owned()),
-        ("f32:half", "'half' is no f32; give a number".to_owned()),
-        ("bytes:", "'' is no list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned()),
-        ("bytes:0ff", "'0ff' is no list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned()),
+        ("s32:5", format!("unknown type 's32'; {types}")),
+        (":5", format!("unknown type ''; {types}")),
+        ("f16[4]", format!("unknown type 'f16'; {types}")),
+        ("u8:256", "'256' is not a number of type u8; give a whole number from 0 to 255".to_owned()),
+        ("u32:-1", "'-1' is not a number of type u32; give a whole number from 0 to 4294967295".to_owned()),
+        ("i8:", "'' is not a number of type i8; give a whole number from -128 to 127".to_owned()),
+        ("f32:half", "'half' is not a number of type f32; give a number".to_owned()),
+        ("bytes:", "'' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned()),
+        ("bytes:0ff", "'0ff' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned()),
         (
             "bytes:\u{e9}",
-            "'\u{e9}' is no list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned(),
+            "'\u{e9}' is not a list of bytes; give two hexadecimal digits for each, as in bytes:00ff".to_owned(),
         ),
         ("f32[4", "the bracket is not closed; write f32[LENGTH]".to_owned()),
         (
             "f32[-4]",
-            "'-4' is no length of a buffer of f32; give a whole number from 0 to 2305843009213693951".to_owned(),
+            "'-4' is not a length for a buffer of f32; give a whole number from 0 to 2305843009213693951".to_owned(),
         ),
         (
             "f64[9999999999999999999]",
-            "'9999999999999999999' is no length of a buffer of f64; give a whole number from 0 to 1152921504606846975"
+            "'9999999999999999999' is not a length for a buffer of f64; give a whole number from 0 to 1152921504606846975"
                 .to_owned(),
         ),
-        ("f32[4]x", "'x' stands behind the bracket; write +BYTES, =CONTENTS, both or nothing".to_owned()),
-        ("f32[4]+17", "'+17' is no way into the buffer; give a number of bytes from 0 to 16".to_owned()),
-        ("f32[4]+=1", "'+' is no way into the buffer; give a number of bytes from 0 to 16".to_owned()),
+        ("f32[4]x", "unexpected 'x' after the bracket; write +BYTES, =CONTENTS, both or nothing".to_owned()),
+        ("f32[4]+17", "'+17' is not an offset into the buffer; give a number of bytes from 0 to 16".to_owned()),
+        ("f32[4]+=1", "'+' is not an offset into the buffer; give a number of bytes from 0 to 16".to_owned()),
         (
             "f32[4]=",
-            "nothing stands behind the =; give a value, a list, ramp, rand:SEED, uninit or @FILE.npy".to_owned(),
+            "nothing follows the =; give a value, a list, ramp, rand:SEED, uninit or @FILE.npy".to_owned(),
         ),
         ("f32[4]=1,2", "2 values do not fill 4 elements; give one for all, or 4".to_owned()),
-        ("u8[2]=1,300", "'300' is no u8; give a whole number from 0 to 255".to_owned()),
-        ("u8[2]=1,", "'' is no u8; give a whole number from 0 to 255".to_owned()),
+        ("u8[2]=1,300", "'300' is not a number of type u8; give a whole number from 0 to 255".to_owned()),
+        ("u8[2]=1,", "'' is not a number of type u8; give a whole number from 0 to 255".to_owned()),
         ("f32[4]=rand", "give the seed of the random numbers, as in rand:7".to_owned()),
-        ("f32[4]=rand:x", "'x' is no seed; give a whole number from 0 to 18446744073709551615".to_owned()),
-        ("f32[4]=ramps", "'ramps' is no f32; give a number".to_owned()),
-        ("f32[4]=@", "give the name of a .npy file behind the @".to_owned()),
-        ("@", "give the name of a .npy file behind the @".to_owned()),
+        ("f32[4]=rand:x", "'x' is not a seed; give a whole number from 0 to 18446744073709551615".to_owned()),
+        ("f32[4]=ramps", "'ramps' is not a number of type f32; give a number".to_owned()),
+        ("f32[4]=@", "give the name of a .npy file after the @".to_owned()),
+        ("@", "give the name of a .npy file after the @".to_owned()),
         ("freed:u32:5", "only a buffer can be freed, as in freed:f32[1024]".to_owned()),
         ("freed:", "give a value (u32:5), bytes (bytes:00ff), a buffer (f32[1024]=ramp), a file (@v.npy) or a texture (tex2d:f32[64x48]=ramp)".to_owned()),
     ] {

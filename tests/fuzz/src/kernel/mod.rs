@@ -6,7 +6,7 @@
 //! branches, loops with bounded trip counts, jumps by index, calls, guarded loads, stores and atomic operations in every state
 //! space; and, where all threads of the block come by, barriers, shuffles, votes and an exchange through shared memory.
 //!
-//! A *wild* kernel has the last ones anywhere, and accesses at addresses that nobody owns. Then only the trap is known to
+//! A *wild* kernel has the last ones anywhere, and accesses at arbitrary addresses. Then only the trap is known to
 //! come out the same each time. A *loose* kernel behaves as a valid one, and has operations whose results PTX leaves to the device.
 
 mod generate;
@@ -75,7 +75,7 @@ pub struct Guard {
 /// Memory that a thread has for itself, or may only read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Global memory that nobody writes.
+    /// Global memory that is never written.
     Input,
     /// The thread's part of global memory.
     Own,
@@ -203,7 +203,7 @@ pub const REDUCTIONS: [Atomic; 13] = [
     atomic("add", "s32", false),
 ];
 
-/// Those that a thread may do where nobody else does, and see the old value.
+/// Those whose old value a thread may use where no other thread accesses.
 pub const ATOMICS: [Atomic; 16] = [
     atomic("add", "u32", false),
     atomic("add", "u64", true),
@@ -306,7 +306,7 @@ pub enum Statement {
     Load(Access),
     /// From registers to memory.
     Store(Access),
-    /// An atomic operation where nobody else accesses; the old value goes to a register of the size.
+    /// An atomic operation where no other thread accesses; the old value goes to a register of the size.
     Atomic { atomic: Atomic, place: Place, index: u8, values: [u8; 2], result: u8, guard: Option<Guard> },
     /// An atomic operation (one of [`REDUCTIONS`]) where everybody does it.
     Reduce { reduction: u8, index: u8, value: u8, guard: Option<Guard> },
@@ -341,7 +341,7 @@ pub struct Kernel {
     pub kind: Kind,
     /// What the input is made of.
     pub seed: u64,
-    /// Bodies of the functions; each calls only those behind it.
+    /// Bodies of the functions; each calls only those after it.
     pub functions: Vec<Vec<Statement>>,
     /// The kernel's own body.
     pub body: Vec<Statement>,

@@ -5,7 +5,7 @@ use super::*;
 /// A way to make a kernel smaller at one statement.
 #[derive(Clone, Copy)]
 enum Cut {
-    /// It and those behind it in its list, so many in all, are left out.
+    /// It and those after it in its list, so many in all, are left out.
     Remove(usize),
     /// What stands in this arm of it takes its place.
     KeepArm(usize),

@@ -1,4 +1,5 @@
-//! Addresses as values: between state spaces, between the blocks of a cluster, and what an address is of.
+//! Addresses as values: conversions between state spaces and between the blocks of a cluster, and tests of which space
+//! an address is in.
 
 use std::ops::Range;
 

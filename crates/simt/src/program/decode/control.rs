@@ -1,4 +1,4 @@
-//! Branches, calls, barriers, and what lanes tell each other.
+//! Branches, calls, barriers, and exchanges between lanes.
 
 use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
 

@@ -1,7 +1,8 @@
-//! Finds what becomes of values that are loaded, for the sanitizer: which are only copied, and where to.
+//! Finds what becomes of loaded values, for the sanitizer: which are only copied, and where to.
 //!
-//! What is only copied may be padding, or a field that nothing uses. Code that is not optimised copies structs field by field, and fills bit fields one
-//! after the other: it reads the word that they are in, replaces some of its bits, and puts it back. Neither is a use of what nothing wrote.
+//! A value that is only copied may be padding, or a field that nothing uses. Unoptimized code copies structs field by
+//! field. It also fills bit fields one after another, by reading the word that they are in, replacing some of its bits,
+//! and storing it back. Neither is a use of what nothing wrote.
 
 use ptx::{Address, AddressBase, Instruction, Op, Operand, TernaryOp};
 
@@ -12,7 +13,7 @@ use super::FunctionDecoder;
 /// Instructions between a load and the store of its value, at most.
 const NEAR: usize = 64;
 
-/// Tells the loads of a function what becomes of their values, beside what [`Uses`](super::uses::Uses) has found: `ways` are the successors of each
+/// Marks the loads of a function with what becomes of their values, in addition to what [`Uses`](super::uses::Uses) has found: `ways` are the successors of each
 /// position of the body, `starts` the steps that they begin at.
 pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32>], starts: &[u32]) {
     let mut readers = vec![0; decoder.function.registers.len()];

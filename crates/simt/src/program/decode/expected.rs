@@ -1,7 +1,7 @@
-//! Finds the loads whose values a compare-and-swap expects, in whatever function that is.
+//! Finds the loads whose values a compare-and-swap expects, in any function.
 //!
-//! The programming guide builds its atomic operations of a plain read, and of a compare-and-swap that does nothing where the value is no longer the one that
-//! was read: such a read counts as an atomic one. In code that is not optimised the two are in different functions.
+//! The programming guide builds atomic operations from a plain read and a compare-and-swap that does nothing if the
+//! value has changed since. Such a read counts as atomic. In unoptimized code the two are in different functions.
 
 use ptx::{Callee, Handle, Op};
 
@@ -9,7 +9,7 @@ use super::super::code::Action;
 use super::Builder;
 use super::unwritten::Searched;
 
-/// Tells these loads that they count as atomic.
+/// Marks these loads as atomic.
 pub(super) fn mark(builder: &mut Builder<'_>, all: &[Searched<'_>]) {
     let index = |handle: Handle<ptx::Function>| builder.by_handle.get(&handle.index()).map(|&index| index as usize);
     // For each function, its values, and for each parameter whether its value is expected.

@@ -1,8 +1,8 @@
-//! What a function's instructions do with values that nothing may have written: which registers they read and write, of what the ones are made
-//! that they write, and where a value matters.
+//! What a function's instructions do with values that nothing may have written: which registers they read and write,
+//! from what the results are computed, and where a value matters.
 //!
-//! Beside the registers there are words of `.param` variables, through which values go to functions and back. All have numbers: first come the
-//! registers, then the carry flag, then these words.
+//! Words of `.param` variables, through which values go to functions and back, are treated like registers. All are
+//! numbered: first the registers, then the carry flag, then these words.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use super::super::system;
 use super::uses::Uses;
 use super::{FunctionDecoder, Place};
 
-/// How what an instruction writes is made of what it reads.
+/// How an instruction's results depend on its operands.
 #[derive(Clone)]
 pub(super) enum Made {
-    /// Of nothing, as far as anybody needs to know: it is written.
+    /// On nothing that matters: the result counts as written.
     Anew,
-    /// Of all of these: arithmetic.
+    /// On all of these: arithmetic.
     Of(Vec<usize>),
-    /// Of these parts, of which some may be padding.
+    /// On these parts, of which some may be padding.
     OfParts(Vec<usize>),
     /// `selp`.
     ByChoice { chooser: Predicate, yes: Option<usize>, no: Option<usize> },
@@ -35,7 +35,7 @@ pub(super) enum Made {
 }
 
 impl Made {
-    /// What it is made of.
+    /// What it is computed from.
     pub fn sources(&self) -> Vec<usize> {
         match self {
             Made::Anew => Vec::new(),
@@ -72,7 +72,7 @@ pub(super) struct Passed {
     pub results: Vec<Vec<Option<usize>>>,
 }
 
-/// The words of a function's `.param` variables, each with its place behind the registers and the carry flag.
+/// The words of a function's `.param` variables, each with its place after the registers and the carry flag.
 #[derive(Default)]
 pub(super) struct Words {
     /// The first of each variable, and how many it has.
@@ -122,7 +122,7 @@ impl Flows<'_> {
         self.follows_local && matches!(space, Space::Local | Space::Generic)
     }
 
-    /// The registers that get what a load has loaded, of which nobody knows beforehand whether anything wrote it.
+    /// The destination registers of a load from memory that may be unwritten.
     pub fn loaded(&self, position: usize) -> &[ptx::Destination] {
         match &self.body[position].op {
             Op::Load { space, dsts, .. } if self.may_be_local(*space) => dsts,

@@ -1,8 +1,9 @@
-//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads go on, so that the sanitizer has to look
-//! at the instructions on these alone.
+//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads continue, so that the
+//! sanitizer looks only at instructions on these.
 //!
-//! A compiler's virtual registers are not those of the hardware: what is only moved from one to the other stays where it is. So with the
-//! accumulators, and the fragments of A, go all registers that they are moved to and from, and a move is no access.
+//! A compiler's virtual registers are not those of the hardware: a value that is only moved from one to another stays
+//! where it is. So the accumulators and the fragments of A include all registers that they are moved to and from, a
+//! move is no access, and constants may be made anywhere.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use ptx::{Instruction, Op, Operand, WarpgroupFactor};
 use super::super::inspection::{Held, HeldRegisters};
 use super::FunctionDecoder;
 
-/// Tells the sanitizer what to look at in a kernel: `starts` are the steps that each position of the body begins at. Functions that are
+/// Decides what the sanitizer looks at in a kernel: `starts` are the steps that each position of the body begins at. Functions that are
 /// called have none: a product cannot be under way across a call. Nor has code for a debugger, in which every value comes from memory and goes
 /// there again: its compiler waits for each product.
 pub(super) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], starts: &[u32]) {

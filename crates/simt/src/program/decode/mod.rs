@@ -34,7 +34,7 @@ use uses::Uses;
 /// A failure: the machine cannot run the instruction.
 type Decoded<T> = Result<T, LoadErrorReason>;
 
-/// Refuses functions that launch kernels. Before all else: what they pass is refused as well, and says less.
+/// Rejects functions that launch kernels. Before all else: what they pass is rejected as well, and says less.
 fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<(), Box<LoadError>> {
     for instruction in functions.iter().flat_map(|&handle| module.functions[handle].body.iter().flatten()) {
         let Op::Call { callee: Callee::Direct(callee), .. } = instruction.op else { continue };
@@ -348,7 +348,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
             return Err(LoadErrorReason::Unsupported { what: format!("more than {REGISTER_LIMIT} registers") });
         }
         if self.frame.local > LOCAL_LIMIT {
-            let what = format!("{} bytes of local memory a thread (at most {LOCAL_LIMIT})", self.frame.local);
+            let what = format!("{} bytes of local memory per thread (at most {LOCAL_LIMIT})", self.frame.local);
             return Err(LoadErrorReason::Unsupported { what });
         }
         (self.frame.words, self.frame.doubles, self.frame.predicates) = (words, doubles, predicates);

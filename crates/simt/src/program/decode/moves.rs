@@ -1,4 +1,4 @@
-//! What moves values between registers: moves, packing and unpacking, conversions.
+//! Instructions that move values between registers: moves, packing and unpacking, conversions.
 
 use ptx::{BinaryOp, Destination, Mode, Operand, Symbol, Type};
 

@@ -178,7 +178,7 @@ impl FunctionDecoder<'_, '_> {
             }
             Operand::Integer(0) => Ok(NEVER),
             Operand::Integer(_) => Ok(ALWAYS),
-            _ => Err(LoadErrorReason::Misplaced { what: "an operand that is no predicate".into() }),
+            _ => Err(LoadErrorReason::Misplaced { what: "an operand that is not a predicate".into() }),
         }
     }
 

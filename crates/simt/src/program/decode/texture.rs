@@ -35,7 +35,7 @@ impl FunctionDecoder<'_, '_> {
                 let rows = vec![self.value(*src, *ty)?];
                 self.surface((SurfaceAction::Reduce(*op), *by_element, false), *ty, rows, *surface, place, *outside)?
             }
-            _ => return Err(LoadErrorReason::Misplaced { what: "an instruction that is none of textures".into() }),
+            _ => return Err(LoadErrorReason::Misplaced { what: "an instruction that is not for textures".into() }),
         };
         self.emit(COUNTED, action);
         Ok(())

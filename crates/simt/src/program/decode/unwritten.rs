@@ -1,11 +1,17 @@
-//! Finds registers that may be read before anything wrote them, so that the sanitizer has to look at these alone.
+//! Finds registers that may be read before anything wrote them, so that the sanitizer looks only at these.
 //!
-//! A register that every path writes before it reads it needs no watching, and compilers make hardly any other. Of the rest
-//! this follows where their values may go: a compiler computes with values that it drops later (`fma`, then `selp`), so what
-//! matters is where a value decides, is an address, or leaves the thread. If none gets there, nothing is watched.
+//! A register that every path writes before reading it needs no watching, and compilers make hardly any other. For the
+//! rest this follows where their values may go. Compilers compute with values that they drop later (`fma`, then
+//! `selp`), so a value matters only where it decides something (a branch, a guard), is an address, is stored, is an
+//! operand of a matrix product, or is seen by other threads. If none gets there, nothing is watched.
 //!
-//! Values go on in functions that are called, and come back from them. So it is all functions of a kernel that are searched, when the last
-//! of them has been decoded: what one may pass without having written it, and what one may return so.
+//! A value put together from parts (`mov` of vectors, `bfi`, `prmt`, `and`, `or`, elements of a store) counts as
+//! written if one of its parts was: the rest is padding. A shuffle gives what the source lane has, written or not.
+//!
+//! Values travel into called functions and back, word by word of what is passed and returned: passing an unwritten
+//! value is no fault, using it in the function is one. So all functions of a kernel are searched once the last of them
+//! has been decoded: which parameters one may pass without having written them, and which results one may return that
+//! way.
 
 use std::sync::Arc;
 
@@ -24,7 +30,7 @@ const SEARCH_LIMIT: usize = 1 << 24;
 /// A function that has been decoded, and is to be searched.
 pub(super) struct Searched<'m> {
     pub flows: Flows<'m>,
-    /// The step at which each position of the body begins, and behind them the end.
+    /// The step at which each position of the body begins, and after them the end.
     starts: Vec<u32>,
     /// For each value, whether some path reads it before anything wrote it. For those that callers pass, that is for these to say.
     exposed: Vec<bool>,
@@ -89,7 +95,7 @@ fn has_local(builder: &Builder<'_>, all: &[Searched<'_>]) -> bool {
         || all.iter().any(|searched| searched.flows.body.iter().any(allocates))
 }
 
-/// Tells the sanitizer what to look at in the functions of a kernel.
+/// Decides what the sanitizer looks at in the functions of a kernel.
 pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
     let always = reach(builder, &mut all);
     let follows_local = has_local(builder, &all);
@@ -110,16 +116,16 @@ pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
 /// What is known of the values of a function.
 struct Found<'f> {
     exposed: &'f [bool],
-    /// Those that may be made of registers which nothing wrote.
+    /// Those that may be computed from registers that nothing wrote.
     always: &'f [bool],
-    /// Those that may be made of these, or of memory which nothing wrote.
+    /// Those that may be computed from these, or from memory that nothing wrote.
     reached: &'f [bool],
 }
 
 /// For each function, the values that nothing may have written, or that may be made of such.
 fn reach(builder: &Builder<'_>, all: &mut [Searched<'_>]) -> Vec<Vec<bool>> {
     let index = |handle: Handle<ptx::Function>| builder.by_handle.get(&handle.index()).map(|&index| index as usize);
-    // What is passed and returned is found round by round, until there is no more of it.
+    // What is passed and returned is found round by round, until nothing new is found.
     loop {
         let returns = |handle, result: usize, word: usize| {
             let returned = index(handle).map(|index| &all[index].returned);
@@ -291,7 +297,7 @@ impl Flows<'_> {
         (0..self.count()).map(|value| (reached[value] && matters[value]).then(&mut number)).collect()
     }
 
-    /// Tells the sanitizer what to look at in a function: its index, and the steps of its instructions.
+    /// Decides what the sanitizer looks at in a function: its index, and the steps of its instructions.
     fn inspect(&self, builder: &mut Builder<'_>, function: usize, starts: &[u32], found: &Found) {
         let numbers = self.numbers(found);
         self.follow_loads(builder, starts, &numbers);
@@ -306,7 +312,7 @@ impl Flows<'_> {
             let mut steps = start..end;
             let store = steps.find(|&step| matches!(action(builder, step), Some(Action::Store(_))));
             flow.kept = store.filter(|_| kept.iter().any(Option::is_some)).map(|store| (store, kept));
-            // An instruction of which nothing is left is no step.
+            // An instruction of which nothing is left has no step.
             if start < end && !flow.is_empty() {
                 builder.inspections.entry(start).registers = Some(Box::new(flow));
             }
@@ -321,7 +327,7 @@ impl Flows<'_> {
             }
         }
         let frame = &mut builder.functions[function];
-        // The carry flag, behind the registers, has no name.
+        // The carry flag, after the registers, has no name.
         let registers = || self.function.registers.iter();
         let names = registers().map(|(_, register)| Some(Arc::from(register.name.as_str()))).chain([None]);
         let names = names.chain(self.words.names.iter().cloned().map(Some));

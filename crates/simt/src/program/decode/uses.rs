@@ -1,8 +1,8 @@
-//! What a function's instructions read and write, and what registers are read for: values that are only moved, and those that
-//! are computed with.
+//! What a function's instructions read and write, and for what: values that are only moved, and values that are
+//! computed with.
 //!
-//! Padding between the fields of a struct is copied with them. The sanitizer may not take that for a use. Compilers take small
-//! structs apart, and put them together, with shifts and masks, so these move a value, too.
+//! Padding between the fields of a struct is copied with them, which the sanitizer must not count as a use. Compilers
+//! split small structs and assemble them with shifts and masks, so these move a value, too.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -120,7 +120,7 @@ impl Uses {
         &self.single_loads
     }
 
-    /// Tells the loads which of their elements are only copied.
+    /// Marks in the loads which of their elements are only copied.
     pub fn mark_loads(&mut self, instructions: &mut [Instruction]) {
         loop {
             let before = self.computed.len();
