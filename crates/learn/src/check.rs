@@ -138,11 +138,9 @@ fn examine(exercise: &Exercise, compiler: &Compiler, problems: &mut Vec<String>)
         let (verdict, text) = judged(exercise, file, compiler, SEEDS[0])?;
         must_fail(&name, &verdict, &text, &words, problems);
     }
-    for file in ["starter.rs", "starter.toml", "solution.rs", "solution.toml", "hints.md", "kernel.rs"] {
+    for file in ["starter.rs", "starter.toml", "solution.rs", "solution.toml", "hints.md", "given.rs"] {
         let text = fs::read_to_string(exercise.folder.join(file)).unwrap_or_default();
-        // The student's own file is the student's.
-        let own = file == "kernel.rs" && !exercise.explains();
-        if let Some(line) = text.lines().position(|line| line.chars().count() > WIDTH).filter(|_| !own) {
+        if let Some(line) = text.lines().position(|line| line.chars().count() > WIDTH) {
             problems.push(format!("{file}:{}: more than {WIDTH} columns", line + 1));
         }
     }

@@ -10,7 +10,7 @@
 //! | `hints.md` | hints, from a nudge to nearly the answer, between lines of `---` |
 //! | `wrong/*.rs` | plausible wrong solutions, each with what must be reported |
 //!
-//! In an exercise to *explain*, the kernels are given (`kernel.rs` is in git), and the student's file is `predict.toml`, made from
+//! In an exercise to *explain*, the kernels are given (`given.rs`), and the student's file is `predict.toml`, made from
 //! `starter.toml`; `solution.toml` and `wrong/*.toml` stand beside it.
 
 use std::fs;
@@ -47,6 +47,9 @@ pub struct Goals {
     /// What the report on the starter must say. Not shown to students. (A starter without predictions needs no words.)
     #[serde(default)]
     pub starter_fails: String,
+    /// Whether what a GPU runs, and is a mistake here, is reported, too: volatile accesses in place of barriers, say.
+    #[serde(default)]
+    pub strict: bool,
     /// Sizes: their names stand in all expressions.
     #[serde(default)]
     pub sizes: IndexMap<String, Size>,
@@ -419,7 +422,7 @@ impl Exercise {
 
     /// The kernels that are run where the student's file has none.
     pub fn given_file(&self) -> PathBuf {
-        self.folder.join("kernel.rs")
+        self.folder.join("given.rs")
     }
 
     /// The reference.

@@ -122,14 +122,20 @@ impl Judge<'_> {
         random: &mut Random,
     ) -> Result<Option<Failure>> {
         let values = draw_values(self.exercise, &sizes, random).map_err(|problem| self.wrong_exercise(problem))?;
-        let outcome = match student.run(self.exercise, &sizes, &values, Kernels::Student, Checks::ALL) {
+        let checks = Checks { strict: self.exercise.goals.strict, ..Checks::ALL };
+        let outcome = match student.run(self.exercise, &sizes, &values, Kernels::Student, checks) {
             Ok(outcome) => outcome,
             Err(problem) => return self.failed(problem, sizes).map(Some),
         };
-        if !outcome.faults.is_empty() {
-            return Ok(Some(Failure::Faults(sizes, once(outcome.faults))));
+        let failure = self.compare(&outcome, &self.right(reference, &sizes, &values)?, &values, sizes.clone());
+        if outcome.faults.is_empty() {
+            return Ok(failure);
         }
-        Ok(self.compare(&outcome, &self.right(reference, &sizes, &values)?, &values, sizes))
+        let wrong = match failure {
+            Some(Failure::Wrong(_, wrong)) => Some(wrong),
+            _ => None,
+        };
+        Ok(Some(Failure::Faults(sizes, once(outcome.faults), wrong)))
     }
 
     /// What the reference makes of these values.
@@ -153,7 +159,7 @@ impl Judge<'_> {
     fn failed(&self, problem: Problem, sizes: Sizes) -> Result<Failure> {
         match problem {
             Problem::Signature(text) => Ok(Failure::Signature(text)),
-            Problem::Fault(fault) => Ok(Failure::Faults(sizes, vec![*fault])),
+            Problem::Fault(fault) => Ok(Failure::Faults(sizes, vec![*fault], None)),
             Problem::Exercise(text) => Err(self.wrong_exercise(text)),
             Problem::Device(host::Error::Ptx { problem, .. }) => {
                 Ok(Failure::DoesNotCompile(format!("error: {problem}")))
@@ -187,14 +193,15 @@ impl Judge<'_> {
             }
             let wrong = |&(_, (is, expected)): &(usize, (&[u8], &[u8]))| !close(plan.element, is, expected, tolerance);
             let Some((index, (element, expected))) = pairs().find(wrong) else { continue };
-            let poisoned = element.iter().all(|&byte| byte == host::device::POISON);
+            let poisoned = |element: &[u8]| element.iter().all(|&byte| byte == host::device::POISON);
             return Some(Failure::Wrong(
                 sizes,
                 Wrong {
                     first: place(index),
-                    is: (!poisoned).then(|| data::text(plan.element, element)),
+                    is: (!poisoned(element)).then(|| data::text(plan.element, element)),
                     should_be: data::text(plan.element, expected),
                     count: pairs().filter(wrong).count(),
+                    unwritten: pairs().filter(wrong).filter(|(_, (is, _))| poisoned(is)).count(),
                     of: is.len() / size,
                 },
             ));
@@ -310,7 +317,7 @@ impl Judge<'_> {
             let model = question.on.as_deref().map(model_named).transpose();
             let model = model.map_err(|problem| self.wrong_exercise(problem))?;
             let launches = self.launches(&mut measured, model)?;
-            let launches = launches.map_err(|problem| self.wrong_exercise(format!("kernel.rs: {problem:?}")))?;
+            let launches = launches.map_err(|problem| self.wrong_exercise(format!("given.rs: {problem:?}")))?;
             let counted = question.count.metric.value(&of_kernel(&question.count, launches));
             let nothing = || self.wrong_exercise(format!("question '{}': there is nothing to count", question.name));
             verdict.answers.push(AnswerResult {

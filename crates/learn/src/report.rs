@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use crate::compile::SOURCE;
 use crate::exercise::{Exercise, Task};
 use crate::judge::shown;
-use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Verdict};
+use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Verdict, Wrong};
 
 /// Columns of the text.
 pub const WIDTH: usize = 100;
@@ -95,7 +95,7 @@ impl Report<'_> {
                 let _ = writeln!(text, "{why}");
             }
             Failure::Signature(why) => paragraph(text, &format!("{BAD}wrong{BAD:#}  "), why),
-            Failure::Faults(sizes, faults) => {
+            Failure::Faults(sizes, faults, wrong) => {
                 let count = several(faults.len(), "fault");
                 self.line(text, false, &format!("{count} at {}:", shown(sizes)), "");
                 for fault in faults.iter().take(SHOWN_FAULTS) {
@@ -104,21 +104,14 @@ impl Report<'_> {
                 if faults.len() > SHOWN_FAULTS {
                     let _ = writeln!(text, "       and {} more", faults.len() - SHOWN_FAULTS);
                 }
+                if let Some(wrong) = wrong {
+                    self.line(text, false, "and the results are wrong:", "");
+                    self.wrong(text, wrong);
+                }
             }
             Failure::Wrong(sizes, wrong) => {
                 self.line(text, false, &format!("wrong results at {}:", shown(sizes)), "");
-                let is = match &wrong.is {
-                    Some(is) => format!("{} is {is}, and should be {}", wrong.first, wrong.should_be),
-                    None => format!("{} was never written; it should be {}", wrong.first, wrong.should_be),
-                };
-                let _ = writeln!(text, "       {is}");
-                let others = match wrong.count {
-                    1 => format!("the other {} elements are right", wrong.of - 1),
-                    _ => format!("it is the first of {} wrong elements, of {} in all", wrong.count, wrong.of),
-                };
-                if wrong.of > 1 {
-                    let _ = writeln!(text, "       {others}");
-                }
+                self.wrong(text, wrong);
             }
             Failure::InputChanged(sizes, place) => {
                 let what = format!("the kernel changed its input at {}: {place} is another value now", shown(sizes));
@@ -129,11 +122,38 @@ impl Report<'_> {
         }
     }
 
+    fn wrong(&self, text: &mut String, wrong: &Wrong) {
+        let Wrong { first, is, should_be, count, unwritten, of } = wrong;
+        let _ = match is {
+            Some(is) => writeln!(text, "       {first} is {is}, and should be {should_be}"),
+            None => writeln!(text, "       {first} was never written; it should be {should_be}"),
+        };
+        let never = match unwritten {
+            0 => String::new(),
+            _ if unwritten == count => ", all of them never written".to_owned(),
+            _ => format!(", {unwritten} of them never written"),
+        };
+        let _ = match (count, of) {
+            (_, 1) => Ok(()),
+            (1, _) => writeln!(text, "       the other {} elements are right", of - 1),
+            _ => writeln!(text, "       it is the first of {count} wrong elements, of {of} in all{never}"),
+        };
+    }
+
     fn fault(&self, text: &mut String, fault: &Fault) {
         let what = if fault.kind == "trap" { "stopped".to_owned() } else { fault.kind.clone() };
         paragraph(text, "       ", &format!("{what}: {}", fault.message));
-        for (line, who) in &fault.sites {
-            self.excerpt(text, *line, who);
+        if let Some(element) = &fault.element {
+            let _ = writeln!(text, "       it is about {element}");
+        }
+        for (index, (line, who)) in fault.sites.iter().enumerate() {
+            // Both parties of a race may stand on one line.
+            match index > 0 && line.is_some() && fault.sites[index - 1].0 == *line {
+                true => {
+                    let _ = writeln!(text, "      = {who}");
+                }
+                false => self.excerpt(text, *line, who),
+            }
         }
         if fault.count > 1 {
             let _ = writeln!(text, "       this happened {} times", fault.count);

@@ -89,6 +89,15 @@ impl Held {
         }
     }
 
+    /// Behind the last byte.
+    fn end(&self) -> u64 {
+        self.address()
+            + match self {
+                Self::Linear(buffer) => buffer.len() as u64,
+                Self::Pitched(buffer) => buffer.rows() as u64 * buffer.pitch_bytes(),
+            }
+    }
+
     fn read(&self) -> host::Result<Vec<u8>> {
         match self {
             Self::Linear(buffer) => buffer.read(),
@@ -310,9 +319,14 @@ impl Module {
         outcome: &mut Outcome,
     ) -> Result<(), Problem> {
         let bytes = self.arguments(placed, kernel, arguments)?;
-        let counters = self.device.launch_untyped(kernel, config, &bytes).map_err(Problem::of)?;
+        let counters =
+            self.device.launch_untyped(kernel, config, &bytes).map_err(|error| match Problem::of(error) {
+                Problem::Fault(fault) => Problem::Fault(Box::new(placed.with_element(*fault))),
+                other => other,
+            })?;
         if let (Some(counters), Some(report)) = (counters, self.device.last_report()) {
-            outcome.faults.extend(report.findings().iter().map(Fault::found));
+            let named = |finding| placed.with_element(Fault::found(finding));
+            outcome.faults.extend(report.findings().iter().map(named));
             outcome.launches.push(Launched { kernel: kernel.to_owned(), report, counters });
         }
         Ok(())
@@ -391,6 +405,30 @@ impl Placed<'_> {
             return Some(texture.argument().handle());
         }
         Some(self.held.get(name.strip_suffix(".values").unwrap_or(name))?.address())
+    }
+
+    /// The fault, with the name of the element that it is about.
+    fn with_element(&self, mut fault: Fault) -> Fault {
+        fault.element = fault.address.and_then(|address| self.element(address, fault.allocation.unwrap_or(address)));
+        fault
+    }
+
+    /// Which element of which buffer is at an address, if its allocation is that of a buffer.
+    fn element(&self, address: u64, allocation: u64) -> Option<String> {
+        let (name, held) = self.held.iter().find(|(_, held)| (held.address()..held.end()).contains(&allocation))?;
+        let plan = &self.exercise.goals.data[name];
+        let [rows, columns] = data::shape(plan, self.sizes).ok()?;
+        let (bytes, offset) = (plan.element.bytes() as i64, address.wrapping_sub(held.address()) as i64);
+        let has = |count: usize, what: &str| format!("{name} has {}", crate::report::several(count, what));
+        if plan.rows.is_none() {
+            return Some(format!("{name}[{}]; {}", offset.div_euclid(bytes), has(columns, "element")));
+        }
+        let pitch = match held {
+            Held::Pitched(buffer) => buffer.pitch() as i64,
+            Held::Linear(_) => columns as i64 * bytes,
+        };
+        let (row, column) = (offset.div_euclid(pitch), offset.rem_euclid(pitch) / bytes);
+        Some(format!("{name}[{row}][{column}]; {} of {columns}", has(rows, "row")))
     }
 
     fn slice(&self, name: &str) -> Result<(u64, u64), Problem> {

@@ -1,6 +1,6 @@
 //! What came of a student's file: everything that a report, a mark or a test needs to know.
 
-use simt::{AccessAction, Finding, Site, SourcePosition, Trap};
+use simt::{AccessAction, Finding, Site, SourcePosition, Trap, TrapKind};
 
 use crate::compile::SOURCE;
 use crate::data::Sizes;
@@ -41,8 +41,8 @@ pub enum Failure {
     Unreadable(String),
     /// A kernel is missing, or has other parameters.
     Signature(String),
-    /// The kernels did something that they must not do, at these sizes.
-    Faults(Sizes, Vec<Fault>),
+    /// The kernels did something that they must not do, at these sizes, and what is wrong with the results, if they came to an end.
+    Faults(Sizes, Vec<Fault>, Option<Wrong>),
     /// The results are wrong.
     Wrong(Sizes, Wrong),
     /// Something that only the input holds was changed.
@@ -89,6 +89,12 @@ pub struct Fault {
     pub sites: Vec<(Option<u32>, String)>,
     /// How many times it happened.
     pub count: u64,
+    /// The address that it is about.
+    pub address: Option<u64>,
+    /// The address where its allocation begins.
+    pub allocation: Option<u64>,
+    /// Which element of which buffer that is.
+    pub element: Option<String>,
 }
 
 impl Fault {
@@ -108,17 +114,31 @@ impl Fault {
         };
         let mut sites = vec![site(&finding.first, "")];
         sites.extend(finding.second.as_ref().map(|second| site(second, "before that, ")));
-        Self { kind: finding.kind.check().to_string(), message: finding.kind.to_string(), sites, count: finding.count }
+        Self {
+            kind: finding.kind.check().to_string(),
+            message: finding.kind.to_string(),
+            sites,
+            count: finding.count,
+            address: finding.kind.address(),
+            allocation: finding.kind.allocation().map(|allocation| allocation.address),
+            element: None,
+        }
     }
 
     /// What stopped a kernel.
     pub fn trapped(trap: &Trap) -> Self {
         let who = format!("thread {} of block {} is here", triple(trap.thread), triple(trap.block));
+        let address = match trap.kind {
+            TrapKind::Access { address, .. } | TrapKind::Free { address, .. } => Some(address),
+            _ => None,
+        };
         Self {
             kind: "trap".to_owned(),
             message: trap.kind.to_string(),
             sites: vec![(line(&trap.source), who)],
             count: 1,
+            address,
+            ..Self::default()
         }
     }
 }
@@ -167,6 +187,8 @@ pub struct Wrong {
     pub should_be: String,
     /// How many elements of this buffer are wrong.
     pub count: usize,
+    /// How many of these were never written.
+    pub unwritten: usize,
     /// Of how many.
     pub of: usize,
 }
