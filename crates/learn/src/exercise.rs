@@ -124,6 +124,9 @@ pub struct Data {
     /// Whether the kernels write it. What they do not, must stay as it is.
     #[serde(default)]
     pub output: bool,
+    /// Whether it is the kernels' own: it starts undefined, and nobody compares it.
+    #[serde(default)]
+    pub scratch: bool,
     /// How it is read, if it is a texture.
     pub texture: Option<Texture>,
 }
@@ -366,13 +369,16 @@ impl Exercise {
         if let Some(name) = measured.keys().find(|name| !sizes.contains_key(*name)) {
             return Err(format!("[measured] has a size '{name}', and [sizes] has none"));
         }
-        for (name, Data { length, rows, columns, pitched, texture, element, .. }) in data {
+        for (name, Data { length, rows, columns, pitched, texture, element, scratch, output, values }) in data {
             let matrix = rows.is_some() && columns.is_some();
             if length.is_some() == (rows.is_some() || columns.is_some()) || length.is_none() && !matrix {
                 return Err(format!("data '{name}': give a length, or rows and columns"));
             }
             if (*pitched || texture.is_some()) && !matrix {
                 return Err(format!("data '{name}': only data with rows and columns can be pitched or a texture"));
+            }
+            if *scratch && (*output || values.is_some() || texture.is_some()) {
+                return Err(format!("data '{name}': scratch has no values, and is neither output nor texture"));
             }
             if texture.is_some() && *element != Element::F32 {
                 return Err(format!("data '{name}': textures have the type f32"));

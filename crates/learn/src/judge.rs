@@ -174,7 +174,7 @@ impl Judge<'_> {
 
     fn compare(&self, student: &Outcome, right: &Outcome, values: &Values, sizes: Sizes) -> Option<Failure> {
         let tolerance = self.exercise.goals.answer.as_ref().map_or(0.0, |answer| answer.tolerance);
-        for (name, plan) in &self.exercise.goals.data {
+        for (name, plan) in self.exercise.goals.data.iter().filter(|(_, plan)| !plan.scratch) {
             let (is, expected) =
                 (&student.buffers[name], if plan.output { &right.buffers[name] } else { &values[name] });
             let size = plan.element.bytes();
@@ -225,6 +225,7 @@ impl Judge<'_> {
             };
             let relevant = of_kernel(&that.counted, launches);
             let value = that.counted.metric.value(&relevant);
+            let limiter = that.counted.metric.limiter(&relevant);
             let blamed = that.counted.metric.blame(&relevant, SOURCE, that.operator.wants_more());
             let of_solution = match solution.as_mut().filter(|_| compared) {
                 Some(solution) => match self.launches(solution, that.model)? {
@@ -248,6 +249,7 @@ impl Judge<'_> {
                 bound,
                 met,
                 blamed,
+                limiter,
                 why: why.clone(),
                 also: *also,
             });

@@ -112,6 +112,14 @@ impl Metric {
         }
     }
 
+    /// What keeps the occupancy of the first launch from being higher, if this is the occupancy.
+    pub fn limiter(&self, launches: &[&Launched]) -> Option<String> {
+        let occupancy = launches.first()?.counters.occupancy.filter(|_| self.name == OCCUPANCY)?;
+        let limiters: Vec<&str> = occupancy.limiters().map(simt::Limiter::name).collect();
+        let blocks = crate::report::several(occupancy.blocks() as usize, "block");
+        Some(format!("{blocks} a multiprocessor, limited by {}", limiters.join(" and ")))
+    }
+
     /// The line of `file` that contributes most to too much of it, or with `least` to too little.
     pub fn blame(&self, launches: &[&Launched], file: &str, least: bool) -> Option<Blamed> {
         let Source::Instructions(of) = self.source else { return None };
@@ -130,7 +138,8 @@ impl Metric {
             (true, false) => share.value().unwrap_or(0.0) * 1e12 + share.amount,
             (false, _) => share.amount,
         };
-        let candidates = lines.into_iter().filter(|(_, (share, _))| share.amount > 0.0);
+        // Of lines that are equally bad, the first.
+        let candidates = lines.into_iter().rev().filter(|(_, (share, _))| share.amount > 0.0);
         let (line, (share, _)) =
             candidates.max_by(|(_, (one, _)), (_, (other, _))| weight(*one).total_cmp(&weight(*other)))?;
         Some(Blamed { line, value: share.value()? })
@@ -184,6 +193,9 @@ const fn counted(name: &'static str, of: fn(InstructionClass, &InstructionCounte
 const fn modelled(name: &'static str, of: fn(&Counters) -> Option<f64>) -> Metric {
     Metric { name, source: Source::Model(of) }
 }
+
+/// The name of the metric that has a limiter.
+const OCCUPANCY: &str = "occupancy";
 
 /// All of them, in the order of the documentation.
 pub const METRICS: &[Metric] = &[
@@ -252,7 +264,7 @@ pub const METRICS: &[Metric] = &[
         Share::ratio(counters.texture.sectors, counters.texture.requests)
     }),
     counted("local.sectors", |_, counters| Share::sum(counters.local.sectors)),
-    modelled("occupancy", |counters| counters.occupancy.as_ref().map(simt::Occupancy::percent)),
+    modelled(OCCUPANCY, |counters| counters.occupancy.as_ref().map(simt::Occupancy::percent)),
     modelled("transactions", |counters| Some(counters.model.as_ref()?.global_load.transactions as f64)),
     modelled("transactions_per_request", |counters| {
         let loads = counters.model.as_ref()?.global_load.transactions;

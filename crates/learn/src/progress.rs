@@ -21,6 +21,9 @@ pub struct Progress {
     /// How many hints were read.
     #[serde(default)]
     hints: BTreeMap<String, usize>,
+    /// How many runs failed.
+    #[serde(default)]
+    tries: BTreeMap<String, usize>,
 }
 
 impl Progress {
@@ -86,9 +89,21 @@ impl Progress {
         self.write()
     }
 
+    /// How many runs of an exercise failed.
+    pub fn tries(&self, name: &str) -> usize {
+        self.tries.get(name).copied().unwrap_or(0)
+    }
+
+    /// Notes one more.
+    pub fn add_try(&mut self, name: &str) -> Result<()> {
+        *self.tries.entry(name.to_owned()).or_default() += 1;
+        self.write()
+    }
+
     /// Forgets an exercise.
     pub fn forget(&mut self, name: &str) -> Result<()> {
         self.hints.remove(name);
+        self.tries.remove(name);
         self.solved.retain(|solved| solved != name);
         self.write()
     }

@@ -178,13 +178,14 @@ impl Report<'_> {
     }
 
     fn goal(&self, text: &mut String, result: &GoalResult) {
-        let GoalResult { goal, value, bound, met, blamed, why, .. } = result;
+        let GoalResult { goal, value, bound, met, blamed, limiter, why, .. } = result;
         let counted = value.map_or("nothing to count".to_owned(), number);
+        let limiter = limiter.as_ref().map(|limiter| format!(" ({limiter})")).unwrap_or_default();
         let bound = match goal.bound.as_name().is_none() && goal.bound.to_string().parse::<f64>().is_err() {
             true => format!(", and {} is {}", goal.bound, number(*bound)),
             false => String::new(),
         };
-        self.line(text, *met, &format!("{goal}"), &format!(": {counted}{bound}"));
+        self.line(text, *met, &format!("{goal}"), &format!(": {counted}{limiter}{bound}"));
         if *met {
             return;
         }

@@ -16,8 +16,8 @@ use crate::progress::Progress;
 use crate::report::{Report, heading, several, shown_path};
 use crate::verdict::{Failure, Verdict};
 
-/// Predictions are explained once this many hints were read, or runs made.
-const EXPLAINED_AFTER: usize = 1;
+/// Wrong predictions are explained after so many runs with a number for each question.
+const EXPLAINED_AFTER: usize = 2;
 
 /// `cargo learn`: how far the student is, and what comes next.
 pub fn status(course: &Course) -> Result<bool> {
@@ -99,7 +99,12 @@ pub fn attempt(
     };
     let file = exercise.student_file();
     let verdict = judge(exercise, &file, compiler, Judging { gpu, ..Judging::seeded(seed) })?;
-    let explain = progress.hints(&exercise.name) >= EXPLAINED_AFTER;
+    if matches!(verdict.failure, Some(Failure::Answers))
+        && verdict.answers.iter().all(|answer| answer.predicted.is_some())
+    {
+        progress.add_try(&exercise.name)?;
+    }
+    let explain = progress.tries(&exercise.name) >= EXPLAINED_AFTER;
     let report = Report { file: &file, explain };
     let mut text = heading(exercise);
     text.push('\n');
@@ -127,7 +132,11 @@ fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
     let (file, name) = (shown_path(&exercise.student_file()), &exercise.name);
     let open = verdict.answers.iter().filter(|answer| answer.predicted.is_none()).count();
     if open > 0 {
-        return format!("{} left: write a number for each ? in {file}.", several(open, "question"));
+        let given = shown_path(&exercise.given_file());
+        return format!(
+            "{} left: read the kernels in {given}, and write a number for each \"?\" in {file}.",
+            several(open, "question")
+        );
     }
     let again = match verdict.failure {
         Some(Failure::Faults(..) | Failure::Wrong(..) | Failure::InputChanged(..)) => {

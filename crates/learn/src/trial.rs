@@ -57,7 +57,7 @@ pub type Values = IndexMap<String, Vec<u8>>;
 pub fn draw_values(exercise: &Exercise, sizes: &Sizes, random: &mut Random) -> Result<Values, String> {
     let of = |(name, plan): (&String, &Data)| {
         let [rows, columns] = data::shape(plan, sizes).map_err(|problem| format!("data '{name}': {problem}"))?;
-        let values = match plan.output && plan.values.is_none() {
+        let values = match plan.scratch || plan.output && plan.values.is_none() {
             true => vec![device::POISON; rows * columns * plan.element.bytes()],
             false => data::values(plan, rows * columns, sizes, random)?,
         };
@@ -230,11 +230,15 @@ impl Module {
             let row_bytes = columns * plan.element.bytes();
             let held = if plan.pitched {
                 let mut buffer = self.device.pitched_buffer::<u8>(rows, row_bytes).map_err(Problem::of)?;
-                buffer.write(bytes).map_err(Problem::of)?;
+                if !plan.scratch {
+                    buffer.write(bytes).map_err(Problem::of)?;
+                }
                 Held::Pitched(buffer)
             } else {
                 let mut buffer = self.device.buffer::<u8>(bytes.len()).map_err(Problem::of)?;
-                buffer.write(bytes).map_err(Problem::of)?;
+                if !plan.scratch {
+                    buffer.write(bytes).map_err(Problem::of)?;
+                }
                 Held::Linear(buffer)
             };
             placed.held.insert(name.clone(), held);

@@ -206,6 +206,8 @@ pub struct GoalResult {
     pub met: bool,
     /// The line to blame, with its own value.
     pub blamed: Option<crate::metric::Blamed>,
+    /// What keeps the occupancy from being higher, if that is what was counted.
+    pub limiter: Option<String>,
     /// What it means when it is missed.
     pub why: String,
     /// Whether the starter meets it already.
