@@ -1,0 +1,23 @@
+// fails: barrier
+// A barrier for the others too, but another one: the two halves of a warp wait in two places.
+
+use cuda_std::prelude::*;
+
+/// Rotates each block's elements.
+///
+/// # Safety
+/// `input` and `output` hold `n` elements, and there is a thread for each of them. Blocks have 256
+/// threads.
+#[kernel(launch_bounds(256))]
+pub unsafe fn rotate(input: *const f32, output: *mut f32, n: u32) {
+    let stage = shared_array![f32; 256];
+    let (t, i) = (thread::thread_idx_x() as usize, thread::index_1d() as usize);
+    let count = (n as usize - (i - t)).min(256);
+    if t < count {
+        *stage.add(t) = *input.add(i);
+        thread::sync_threads();
+        *output.add(i) = *stage.add((t + 1) % count);
+    } else {
+        thread::sync_threads();
+    }
+}

@@ -1,0 +1,37 @@
+// fails: race
+// One addition a block, but all blocks add to the same number, and not atomically.
+
+use cuda_std::prelude::*;
+
+/// Threads of a block.
+const BLOCK: usize = 256;
+
+/// Adds the dot product of `a` and `b` to `output`.
+///
+/// # Safety
+/// `a` and `b` hold `n` elements, `output` one, which is 0. Blocks have 256 threads.
+#[kernel(launch_bounds(256))]
+pub unsafe fn dot(a: *const f32, b: *const f32, output: *mut f32, n: u32) {
+    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
+    let mut sum = 0.0;
+    let mut i = thread::wide_index_1d();
+    while i < n as usize {
+        sum += *a.add(i) * *b.add(i);
+        i += threads;
+    }
+
+    let of_warps = shared_array![f32; BLOCK / 32];
+    let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
+    let of_warp = warp::warp_reduce_first(sum, |a, b| a + b);
+    if lane == 0 {
+        *of_warps.add(warp) = of_warp;
+    }
+    thread::sync_threads();
+    if warp == 0 {
+        let of_lane = if lane < BLOCK / 32 { *of_warps.add(lane) } else { 0.0 };
+        let of_block = warp::warp_reduce_first(of_lane, |a, b| a + b);
+        if lane == 0 {
+            *output += of_block;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Your first kernel.
+//!
+//! - A *kernel* is a function that runs on the GPU, once in each thread of a launch.
+//! - A *thread* runs the kernel's body from top to bottom, with variables of its own.
+//! - A *block* is a group of threads, here 256. It runs on one of the GPU's multiprocessors.
+//! - The *grid* is all blocks of the launch. They run in any order, many at a time.
+//! - All threads run the same code. Each knows its number in its block, and its block's number.
+//! - So each finds its own element: thread 3 of block 2 takes element 515, which is 2 * 256 + 3.
+//!
+//! # Task
+//!
+//! Compute `y[i] = 2 * x[i]`, one element in each thread. There are as many threads as elements.
+//!
+//! As it is, every thread copies element 0. Let `i` be the number of the thread's own element, and
+//! correct the line that writes it. You need:
+//!
+//! - `thread::thread_idx_x()`: the thread's number in its block, from 0;
+//! - `thread::block_idx_x()`: the block's number in the grid, from 0;
+//! - `thread::block_dim_x()`: how many threads a block has;
+//! - `*x.add(i)`: the element `x[i]` behind the pointer `x`. `i` must be a `usize`, and the numbers
+//!   above are `u32`: write `number as usize`.
+
+use cuda_std::prelude::*;
+
+/// Doubles each element.
+///
+/// # Safety
+/// `x` and `y` hold an element for each thread of the launch.
+#[kernel]
+pub unsafe fn double(x: *const f32, y: *mut f32) {
+    // TODO: the number of this thread's element.
+    let i = 0;
+    // TODO: twice the element.
+    *y.add(i) = *x.add(i);
+}

@@ -1,0 +1,39 @@
+//! A histogram of the block's own.
+//!
+//! How often does each of the 256 values occur in `data`? 16 blocks take turns through the bytes,
+//! and count each one with an atomic addition to a counter in global memory. All atomic operations
+//! of the whole GPU on global memory are done in its L2 cache: a long way for each byte, and one
+//! counter is changed by one thread at a time.
+//!
+//! Shared memory has atomic operations, too, and they are near. So let each block count in a
+//! histogram of its own, in shared memory, and add its 256 counters to the global ones when it has
+//! finished. The global traffic then no longer depends on how many bytes there are. This is called
+//! *privatization*. An H200 counts 33 million bytes in 8.6 ms as it is done here, and in 0.04 ms
+//! with it.
+//!
+//! `atomic::add` works on pointers to shared memory as it does on others. Shared memory has no
+//! initial value, so somebody must set the block's counters to 0 before anybody counts. A block has
+//! 256 threads, and there are 256 counters.
+//!
+//! # Task
+//!
+//! Count in shared memory, and add the block's counters to `counts` at the end.
+//!
+//! The goal: at most 128 requests for atomic operations on global memory, 8 of each block.
+
+use cuda_std::prelude::*;
+
+/// Adds the number of times that each value occurs to its place in `counts`.
+///
+/// # Safety
+/// `data` holds `n` bytes, `counts` 256 counters. Blocks have 256 threads.
+#[kernel(launch_bounds(256))]
+pub unsafe fn histogram(data: *const u8, counts: *mut u32, n: u32) {
+    // TODO: count in `own`: let own = shared_array![u32; 256];
+    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
+    let mut i = thread::wide_index_1d();
+    while i < n as usize {
+        atomic::add(counts.add(*data.add(i) as usize), 1);
+        i += threads;
+    }
+}

@@ -1,0 +1,48 @@
+// fails: shared.loads.requests
+// The loop along k stays a loop: the loads of A are not merged, and there are eight of them for one
+// of B.
+
+use cuda_std::prelude::*;
+
+/// Elements of C that a thread computes: rows `y`, `y + 4`, ..., `y + 28` of the tile.
+const EACH: usize = 8;
+
+/// # Safety
+/// `a` holds `m` rows of `k` elements, `b` `k` rows of `n`, and `c` has room for `m` rows of `n`.
+/// Blocks have the shape of the launch bounds; there is one for each tile of 32 x 32 elements of C.
+#[kernel(launch_bounds((32, 4)))]
+pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
+    let a_tile = shared_array![f32; 1024];
+    let b_tile = shared_array![f32; 1024];
+    let [m, n, k] = [m, n, k].map(|size| size as usize);
+    let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+    let (row, column) =
+        (32 * thread::block_idx_y() as usize, 32 * thread::block_idx_x() as usize + x);
+
+    let mut sums = [0.0; EACH];
+    for first in (0..k).step_by(32) {
+        for e in 0..EACH {
+            let line = y + 4 * e;
+            let (i, j) = (first + x, first + line);
+            *a_tile.add(32 * line + x) =
+                if row + line < m && i < k { *a.add((row + line) * k + i) } else { 0.0 };
+            *b_tile.add(32 * line + x) =
+                if j < k && column < n { *b.add(j * n + column) } else { 0.0 };
+        }
+        thread::sync_threads();
+        for i in 0..32 {
+            // Loaded once, used eight times.
+            let of_b = *b_tile.add(32 * i + x);
+            for e in 0..EACH {
+                sums[e] = f32::mul_add(*a_tile.add(32 * (y + 4 * e) + i), of_b, sums[e]);
+            }
+        }
+        thread::sync_threads();
+    }
+    for e in 0..EACH {
+        let line = row + y + 4 * e;
+        if line < m && column < n {
+            *c.add(line * n + column) = sums[e];
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A product in tiles of 16 x 16.
+
+use cuda_std::prelude::*;
+
+/// C = A B.
+///
+/// # Safety
+/// `a` holds `m` rows of `k` elements, `b` `k` rows of `n`, and `c` has room for `m` rows of `n`. A
+/// thread's x is a column of C, its y a row. Blocks are 16 x 16 threads; the grid covers C.
+#[kernel(launch_bounds((16, 16)))]
+pub unsafe fn product(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
+    let a_tile = shared_array![f32; 256];
+    let b_tile = shared_array![f32; 256];
+    let [m, n, k] = [m, n, k].map(|size| size as usize);
+    let (column, row) = (thread::index_2d().x as usize, thread::index_2d().y as usize);
+    let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
+
+    let mut sum = 0.0;
+    for first in (0..k).step_by(16) {
+        // x counts columns in both tiles, so that both loads are side by side. Threads beyond C
+        // stage zeros like the others.
+        let (i, j) = (first + x, first + y);
+        *a_tile.add(16 * y + x) = if row < m && i < k { *a.add(row * k + i) } else { 0.0 };
+        *b_tile.add(16 * y + x) = if j < k && column < n { *b.add(j * n + column) } else { 0.0 };
+        thread::sync_threads();
+        for i in 0..16 {
+            sum = f32::mul_add(*a_tile.add(16 * y + i), *b_tile.add(16 * i + x), sum);
+        }
+        // Nobody may overwrite a tile that another thread still reads.
+        thread::sync_threads();
+    }
+    if row < m && column < n {
+        *c.add(row * n + column) = sum;
+    }
+}

@@ -1,0 +1,17 @@
+// fails: race
+// A fence puts a thread's own accesses in order; nobody waits at it.
+
+use cuda_std::prelude::*;
+
+/// Reverses each block's elements.
+///
+/// # Safety
+/// `input` and `output` hold an element for each thread. Blocks have 256 threads.
+#[kernel(launch_bounds(256))]
+pub unsafe fn reverse(input: *const f32, output: *mut f32) {
+    let stage = shared_array![f32; 256];
+    let (t, i) = (thread::thread_idx_x() as usize, thread::index_1d() as usize);
+    *stage.add(t) = *input.add(i);
+    thread::block_fence();
+    *output.add(i) = *stage.add(255 - t);
+}

@@ -1,0 +1,13 @@
+//! Load once what three threads need: what the output should be.
+
+use cuda_std::prelude::*;
+
+/// # Safety
+/// As for the kernel of the exercise; one thread.
+#[kernel]
+pub unsafe fn reference(input: *const f32, output: *mut f32, n: usize) {
+    for i in 0..n {
+        let (left, right) = (i.saturating_sub(1), (i + 1).min(n - 1));
+        *output.add(i) = (*input.add(left) + *input.add(i) + *input.add(right)) / 3.0;
+    }
+}

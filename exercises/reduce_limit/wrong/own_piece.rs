@@ -1,0 +1,68 @@
+// fails: loads.sectors
+// Four words that lie side by side for each thread: neighbouring lanes are 64 bytes apart.
+
+use cuda_std::prelude::*;
+
+/// Blocks of the launch.
+const BLOCKS: usize = 16;
+
+/// Threads of a block.
+const BLOCK: usize = 256;
+
+/// Threads of the launch.
+const THREADS: usize = BLOCKS * BLOCK;
+
+/// The sum of the values of all threads of the block, in thread 0.
+///
+/// # Safety
+/// All 256 threads come here, once.
+#[inline(always)]
+unsafe fn block_sum(value: i32) -> i32 {
+    let of_warps = shared_array![i32; BLOCK / 32];
+    let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
+    // SAFETY: all threads are here, and there is a place for each warp.
+    unsafe {
+        let of_warp = warp::warp_reduce_first(value, |a, b| a + b);
+        if lane == 0 {
+            *of_warps.add(warp) = of_warp;
+        }
+        thread::sync_threads();
+        if warp == 0 {
+            let of_lane = if lane < BLOCK / 32 { *of_warps.add(lane) } else { 0 };
+            return warp::warp_reduce_first(of_lane, |a, b| a + b);
+        }
+    }
+    value
+}
+
+/// Adds the sum of all numbers to `output`.
+///
+/// # Safety
+/// `input` holds `n` elements and starts on 16 bytes, `output` one, which is 0. There are 16 blocks
+/// of 256 threads.
+#[kernel(launch_bounds(256))]
+pub unsafe fn sum(input: *const i32, output: *mut i32, n: u32) {
+    let (first, n) = (thread::wide_index_1d(), n as usize);
+    let (words, count) = (input.cast::<i32x4>(), n / 4);
+    let mut sums = i32x4::splat(0);
+    let mut i = 4 * first;
+    while i + 4 <= count {
+        let (a, b) = (*words.add(i), *words.add(i + 1));
+        let (c, d) = (*words.add(i + 2), *words.add(i + 3));
+        sums = sums + ((a + b) + (c + d));
+        i += 4 * THREADS;
+    }
+    while i < count {
+        sums = sums + *words.add(i);
+        i += 1;
+    }
+    let mut value: i32 = sums.to_array().into_iter().sum();
+    if 4 * count + first < n {
+        value += *input.add(4 * count + first);
+    }
+
+    let of_block = block_sum(value);
+    if thread::thread_idx_x() == 0 {
+        atomic::add(output, of_block);
+    }
+}

@@ -1,0 +1,67 @@
+// fails: race
+// Takes the block with the highest number for the one that is done last.
+
+use cuda_std::prelude::*;
+
+/// Blocks of the launch.
+const BLOCKS: usize = 32;
+
+/// Threads of a block.
+const BLOCK: usize = 256;
+
+/// The sum of the values of all threads of the block, in thread 0.
+///
+/// # Safety
+/// All 256 threads come here.
+#[inline(always)]
+unsafe fn block_sum(value: i32) -> i32 {
+    let of_warps = shared_array![i32; BLOCK / 32];
+    let (warp, lane) = (thread::thread_idx_x() as usize / 32, thread::thread_idx_x() as usize % 32);
+    // SAFETY: all threads are here, and there is a place for each warp.
+    unsafe {
+        let of_warp = warp::warp_reduce_first(value, |a, b| a + b);
+        if lane == 0 {
+            *of_warps.add(warp) = of_warp;
+        }
+        thread::sync_threads();
+        let of_lane = if lane < BLOCK / 32 { *of_warps.add(lane) } else { 0 };
+        // For those who call this twice: the second call writes what is read here.
+        thread::sync_threads();
+        warp::warp_reduce_first(of_lane, |a, b| a + b)
+    }
+}
+
+/// Writes the sum of each block's numbers to `partials`, and that of all to `output`.
+///
+/// # Safety
+/// `input` holds `n` elements, `partials` 32, `output` one; `arrived` is 0. There are 32 blocks of
+/// 256 threads.
+#[kernel(launch_bounds(256))]
+pub unsafe fn sum(
+    input: *const i32,
+    partials: *mut i32,
+    arrived: *mut u32,
+    output: *mut i32,
+    n: u32,
+) {
+    let (t, block) = (thread::thread_idx_x(), thread::block_idx_x() as usize);
+    let mut value = 0;
+    let mut i = thread::wide_index_1d();
+    while i < n as usize {
+        value += *input.add(i);
+        i += BLOCKS * BLOCK;
+    }
+    let of_block = block_sum(value);
+    if t == 0 {
+        *partials.add(block) = of_block;
+        thread::device_fence();
+        atomic::inc(arrived, BLOCKS as u32 - 1);
+    }
+    if block == BLOCKS - 1 {
+        thread::device_fence();
+        let of_all = block_sum(if (t as usize) < BLOCKS { *partials.add(t as usize) } else { 0 });
+        if t == 0 {
+            *output = of_all;
+        }
+    }
+}

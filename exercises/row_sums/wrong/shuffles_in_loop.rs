@@ -1,0 +1,24 @@
+// fails: names lanes
+// Adds up 32 elements at a time; in the last round some lanes are missing.
+
+use cuda_std::prelude::*;
+
+/// # Safety
+/// `matrix` holds `rows` x `columns` elements, `output` one for each row. There is a warp for each
+/// row.
+#[kernel(launch_bounds(256))]
+pub unsafe fn row_sums(matrix: *const f32, output: *mut f32, rows: u32, columns: u32) {
+    let (row, lane) = (thread::index_1d() / 32, thread::lane_id());
+    if row < rows {
+        let elements = matrix.add(row as usize * columns as usize);
+        let mut sum = 0.0;
+        let mut column = lane;
+        while column < columns {
+            sum += warp::warp_reduce_first(*elements.add(column as usize), |a, b| a + b);
+            column += 32;
+        }
+        if lane == 0 {
+            *output.add(row as usize) = sum;
+        }
+    }
+}

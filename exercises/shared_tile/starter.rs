@@ -1,0 +1,48 @@
+//! Stage once, read many times.
+//!
+//! A moving average: each output is the mean of 17 inputs, the element itself and 8 on either side.
+//! Each input is needed by 17 threads, and here each of them fetches it from global memory for
+//! itself.
+//!
+//! The threads of a block can share. Shared memory is fast memory of the block, on the
+//! multiprocessor itself: the block copies the inputs that it needs there once, in coalesced loads,
+//! and every thread then finds its 17 inputs close at hand. A block of 256 threads needs 256 inputs
+//! and 8 more on either side, the *halo*: 272 in all.
+//!
+//! `thread::sync_threads()` is the barrier of the block: no thread goes on before all have arrived,
+//! and what was written before it can be read after it.
+//!
+//! # Task
+//!
+//! Stage the block's 272 inputs in shared memory, and average from there. Blocks have 256 threads;
+//! `n` is any number. Inputs in front of the first element and behind the last count as 0.
+//!
+//! The goal: global loads move each sector (32 bytes, 8 floats) about once. That is n / 8 sectors,
+//! and a few for the halos.
+
+use cuda_std::prelude::*;
+
+/// Elements on either side.
+const RADIUS: i32 = 8;
+
+/// The mean of each element's neighbourhood.
+///
+/// # Safety
+/// `input` and `output` hold `n` elements. Blocks have 256 threads, and there is a thread for each
+/// element.
+#[kernel(launch_bounds(256))]
+pub unsafe fn average(input: *const f32, output: *mut f32, n: u32) {
+    // TODO: copy what the block needs to shared memory, wait for all threads, then sum up from
+    // there. `let stage = shared_array![f32; 272];` makes the array; its elements are
+    // `*stage.add(0)` to `*stage.add(271)`.
+    let (i, n) = (thread::index_1d() as i32, n as i32);
+    if i < n {
+        let mut sum = 0.0;
+        for j in i - RADIUS..=i + RADIUS {
+            if 0 <= j && j < n {
+                sum += *input.offset(j as isize);
+            }
+        }
+        *output.offset(i as isize) = sum / 17.0;
+    }
+}

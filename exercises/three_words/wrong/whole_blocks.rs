@@ -1,0 +1,54 @@
+// fails: out of bounds
+// Loads the words of 256 vectors in the last block, too.
+
+use cuda_std::prelude::*;
+
+/// Threads of a block.
+const BLOCK: usize = 256;
+
+/// Three words: 12 bytes.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Vector {
+    x: f32,
+    y: f32,
+    z: f32,
+}
+
+impl Vector {
+    /// The vector of length 1 with the same direction.
+    fn unit(self) -> Vector {
+        let Vector { x, y, z } = self;
+        let length = (x * x + y * y + z * z).sqrt();
+        Vector { x: x / length, y: y / length, z: z / length }
+    }
+}
+
+/// # Safety
+/// As in the starter.
+#[kernel(launch_bounds(256))]
+pub unsafe fn normalize(input: *const Vector, output: *mut Vector, n: usize) {
+    let stage = shared_array![f32; 3 * BLOCK];
+    let t = thread::thread_idx_x() as usize;
+    let first = thread::block_idx_x() as usize * BLOCK;
+    let (source, target) = (input.add(first).cast::<f32>(), output.add(first).cast::<f32>());
+
+    for round in 0..3 {
+        let word = round * BLOCK + t;
+        *stage.add(word) = *source.add(word);
+    }
+    thread::sync_threads();
+
+    if first + t < n {
+        let vector = stage.cast::<Vector>().add(t);
+        *vector = (*vector).unit();
+    }
+    thread::sync_threads();
+
+    for round in 0..3 {
+        let word = round * BLOCK + t;
+        if word < 3 * (n - first) {
+            *target.add(word) = *stage.add(word);
+        }
+    }
+}
