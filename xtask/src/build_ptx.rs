@@ -1,15 +1,22 @@
-//! `cargo xtask build-ptx`: builds the checked-in PTX, or checks that it matches its sources.
+//! `cargo xtask build-ptx`: compiles a crate of kernels to PTX, or checks that its PTX matches its sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, SourceDigest, digest_of_crate};
 
+use crate::package;
+use crate::shell;
 use crate::workspace::{self, NotInWorkspace};
+use crate::{FAILED, WRONG_ARGUMENTS};
 
 /// Options of `build-ptx`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
+    /// The folder of the crate of kernels to compile, instead of this repository's. Its PTX is written to DIR/ptx.
+    #[arg(long = "crate", value_name = "DIR")]
+    krate: Option<PathBuf>,
+
     /// The architecture to compile for; may be repeated. PTX for one architecture runs on every later one.
     #[arg(long = "arch", value_name = "ARCH", default_value = "sm_75")]
     architectures: Vec<NvvmArch>,
@@ -22,7 +29,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     emit_llvm: Option<PathBuf>,
 
-    /// Write the PTX files to this folder instead of kernels/ptx.
+    /// Write the PTX files to this folder instead of the crate's folder ptx.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -33,37 +40,86 @@ pub enum Error {
     #[error(transparent)]
     Workspace(#[from] NotInWorkspace),
     #[error(transparent)]
+    Package(#[from] package::Error),
+    #[error(transparent)]
     Builder(#[from] CudaBuilderError),
-    #[error("{file} is stale: {reason}; rebuild it with `cargo xtask build-ptx --arch {arch}`")]
-    Stale { file: String, reason: &'static str, arch: NvvmArch },
+    #[error("{file} is stale: {reason}; rebuild it with `{command}`")]
+    Stale { file: String, reason: &'static str, command: String },
+}
+
+impl Error {
+    /// The program's exit code for this error.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Package(_) => WRONG_ARGUMENTS,
+            _ => FAILED,
+        }
+    }
+}
+
+/// A crate of kernels.
+struct Kernels {
+    folder: PathBuf,
+    /// The name of its library, with which the names of its PTX files begin.
+    library: String,
+    /// The folder that paths are shown relative to.
+    root: Option<PathBuf>,
+    /// The arguments that name it.
+    arguments: String,
+}
+
+impl Kernels {
+    /// The crate that a user names, or this repository's.
+    fn named(folder: Option<&Path>) -> Result<Self, Error> {
+        Ok(match folder {
+            Some(folder) => Kernels {
+                folder: folder.to_owned(),
+                library: package::library(folder)?,
+                root: None,
+                arguments: format!(" --crate {}", shell::word(&folder.display().to_string())),
+            },
+            None => {
+                let root = workspace::root()?;
+                let folder = root.join("kernels");
+                Kernels { folder, library: "kernels".to_owned(), root: Some(root), arguments: String::new() }
+            }
+        })
+    }
+
+    /// As a person would write it: within the workspace from its root, elsewhere as the crate was named.
+    fn shown(&self, path: &Path) -> String {
+        let relative = self.root.as_ref().and_then(|root| path.strip_prefix(root).ok());
+        relative.unwrap_or(path).display().to_string()
+    }
 }
 
 /// Runs the chore.
 pub fn run(options: &Options) -> Result<(), Error> {
-    let root = workspace::root()?;
-    let kernels = root.join("kernels");
-    let folder = options.out.clone().unwrap_or_else(|| kernels.join("ptx"));
+    let kernels = Kernels::named(options.krate.as_deref())?;
+    let folder = options.out.clone().unwrap_or_else(|| kernels.folder.join("ptx"));
     let mut architectures = options.architectures.clone();
     architectures.sort();
     architectures.dedup();
     for arch in architectures {
-        let path = folder.join(format!("kernels.{arch}.ptx"));
-        // As a person in the workspace would write it.
-        let shown = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        let path = folder.join(format!("{}.{arch}.ptx", kernels.library));
         if options.check {
-            check(&kernels, &path).map_err(|reason| match reason {
-                Reason::Stale(reason) => Error::Stale { file: shown, reason, arch },
+            check(&kernels.folder, &path).map_err(|reason| match reason {
+                Reason::Stale(reason) => Error::Stale {
+                    file: kernels.shown(&path),
+                    reason,
+                    command: format!("cargo xtask build-ptx{} --arch {arch}", kernels.arguments),
+                },
                 Reason::Builder(error) => error.into(),
             })?;
             continue;
         }
         eprintln!("compiling the kernels for {arch}");
-        let mut builder = CudaBuilder::new(&kernels).arch(arch).copy_to(&path);
+        let mut builder = CudaBuilder::new(&kernels.folder).arch(arch).copy_to(&path);
         if let Some(folder) = &options.emit_llvm {
             builder = builder.emit_llvm_to(folder);
         }
         builder.build()?;
-        println!("{shown}");
+        println!("{}", kernels.shown(&path));
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Chores of the workspace, run as `cargo xtask <chore>`:
 //!
-//! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is not stale;
+//! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is not stale; `--crate` takes any
+//!   other crate of kernels;
+//! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `results` runs the labs on a GPU, beside nvcc's kernels, and writes `docs/RESULTS.md`;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, to compare the simulator's counters with;
@@ -12,8 +14,11 @@
 mod build_ptx;
 mod compute_sanitizer;
 mod count;
+mod new_kernels;
+mod package;
 mod results;
 mod setup;
+mod shell;
 #[allow(dead_code)] // The tests of the program use the rest.
 #[path = "../../tests/planted/suite.rs"]
 mod suite;
@@ -22,6 +27,10 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+/// Exit codes: a chore failed; its arguments are wrong.
+const FAILED: u8 = 1;
+const WRONG_ARGUMENTS: u8 = 2;
 
 /// Chores of the workspace.
 #[derive(Debug, Parser)]
@@ -33,8 +42,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Compile the kernels to the PTX files in kernels/ptx.
+    /// Compile the kernels, or those of another crate, to PTX files.
     BuildPtx(build_ptx::Options),
+    /// Make a crate of kernels outside this repository, with a program that launches them.
+    NewKernels(new_kernels::Options),
     /// Find the compiler for GPU kernels, or install it.
     Setup(setup::Options),
     /// Run the labs on a GPU, beside nvcc's kernels, and write docs/RESULTS.md.
@@ -46,18 +57,23 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().chore {
-        Chore::BuildPtx(options) => build_ptx::run(&options).map_err(|error| error.to_string()),
-        Chore::Setup(options) => setup::run(&options).map_err(|error| error.to_string()),
-        Chore::Results(options) => results::run(&options).map_err(|error| error.to_string()),
-        Chore::Count(options) => count::run(&options).map_err(|error| error.to_string()),
-        Chore::ComputeSanitizer(options) => compute_sanitizer::run(&options).map_err(|error| error.to_string()),
+    let result: Result<(), (u8, String)> = match Arguments::parse().chore {
+        Chore::BuildPtx(options) => build_ptx::run(&options).map_err(|error| (error.exit_code(), error.to_string())),
+        Chore::NewKernels(options) => {
+            new_kernels::run(&options).map_err(|error| (error.exit_code(), error.to_string()))
+        }
+        Chore::Setup(options) => setup::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::Results(options) => results::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::Count(options) => count::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::ComputeSanitizer(options) => {
+            compute_sanitizer::run(&options).map_err(|error| (FAILED, error.to_string()))
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
+        Err((code, message)) => {
             eprintln!("error: {message}");
-            ExitCode::FAILURE
+            ExitCode::from(code)
         }
     }
 }

@@ -1,0 +1,162 @@
+//! `cargo xtask new-kernels`: makes a crate of kernels outside this repository, with a program that launches them.
+//!
+//! The files are those of `template/`, in which three marks stand for the name, and for this clone's path as text of TOML and as
+//! it is. `Cargo.lock` is this clone's, so that the new crate uses the libraries that are here already. All is written beside the
+//! folder and then takes its name, so there is a whole crate or none.
+
+mod place;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cuda_builder::toolchain::DeviceCompiler;
+
+use crate::shell;
+use crate::workspace::{self, NotInWorkspace};
+use crate::{FAILED, WRONG_ARGUMENTS};
+
+/// Options of `new-kernels`.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// The folder to make, outside this repository. If it exists, it must be empty.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+
+    /// What the crates' names begin with, instead of the folder's name.
+    #[arg(long)]
+    name: Option<String>,
+}
+
+/// Why `new-kernels` failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Workspace(#[from] NotInWorkspace),
+    #[error(transparent)]
+    Place(#[from] place::Error),
+    #[error(
+        "`{0}` cannot name a crate: use lowercase words of letters and digits, joined by - or _, with a letter first; --name gives \
+         another name than the folder's"
+    )]
+    Name(String),
+    #[error("{path}: cannot be written: {source}", path = path.display())]
+    Write { path: PathBuf, source: io::Error },
+}
+
+impl Error {
+    /// The program's exit code for this error.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Place(_) | Self::Name(_) => WRONG_ARGUMENTS,
+            _ => FAILED,
+        }
+    }
+}
+
+/// The files of the new crate, and their texts with marks in them.
+const FILES: [(&str, &str); 9] = [
+    (".cargo/config.toml", include_str!("template/config.toml")),
+    (".gitignore", include_str!("template/gitignore")),
+    ("Cargo.toml", include_str!("template/workspace.toml")),
+    ("README.md", include_str!("template/README.md")),
+    ("host/Cargo.toml", include_str!("template/host.toml")),
+    ("host/build.rs", include_str!("template/build.rs")),
+    ("host/src/main.rs", include_str!("template/main.rs")),
+    ("kernels/Cargo.toml", include_str!("template/kernels.toml")),
+    ("kernels/src/lib.rs", include_str!("template/kernels.rs")),
+];
+
+/// Files that are this clone's.
+const COPIES: [&str; 2] = ["Cargo.lock", "rust-toolchain.toml"];
+
+/// The longest name, so that the names of the files that cargo makes of it are not too long.
+const LONGEST_NAME: usize = 64;
+
+/// Runs the chore.
+pub fn run(options: &Options) -> Result<(), Error> {
+    let root = workspace::root()?;
+    let (root, clone) = place::of_clone(&root)?;
+    let folder = place::for_new(&options.folder, &root)?;
+    let named = match &options.name {
+        Some(name) => name.clone(),
+        None => folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    if !is_name(&named) {
+        return Err(Error::Name(named));
+    }
+    write(&folder, &root, |text| {
+        text.replace("@NAME@", &named).replace("@CLONE@", &in_toml(&clone)).replace("@CLONE_PATH@", &clone)
+    })?;
+
+    if DeviceCompiler::find().is_err() {
+        eprintln!("note: the build needs the compiler for GPU kernels; `cargo xtask setup` installs it");
+    }
+    println!("made {}: the kernels are in kernels/src/lib.rs, the program in host/src/main.rs", folder.display());
+    println!("next: cd {} && cargo test && cargo run", shell::word(&folder.display().to_string()));
+    Ok(())
+}
+
+/// Whether it can name a crate, and is in snake case with `-` for `_`, as rustc wants it.
+fn is_name(name: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    name.len() <= LONGEST_NAME
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.split(['-', '_']).all(is_word)
+}
+
+/// A path inside the quotes of a string of TOML. It has no control characters.
+fn in_toml(path: &str) -> String {
+    path.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// Writes the crate beside `folder`, and gives it the name when it is whole.
+fn write(folder: &Path, root: &Path, fill: impl Fn(&str) -> String) -> Result<(), Error> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::Write { path, source }
+    };
+    let parent = folder.parent().unwrap_or(folder);
+    let beside = tempfile::Builder::new().prefix(".new-kernels-").tempdir_in(parent).map_err(failed(folder))?;
+    // Temporary folders are private; the one inside is as open as the system's mask allows.
+    let whole = beside.path().join("crate");
+    for (name, text) in FILES {
+        let path = whole.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(&whole)).map_err(failed(folder))?;
+        fs::write(&path, fill(text)).map_err(failed(folder))?;
+    }
+    for name in COPIES {
+        let from = root.join(name);
+        match fs::read(&from) {
+            Ok(text) => fs::write(whole.join(name), text).map_err(failed(folder))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(&from)(error)),
+        }
+    }
+    if folder.exists() {
+        // Empty when we looked; this fails if it is not any more.
+        fs::remove_dir(folder).map_err(failed(folder))?;
+    }
+    fs::rename(&whole, folder).map_err(failed(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_snake_case() {
+        for name in ["a", "axpy", "my-kernels", "my_kernels2", "x1-2"] {
+            assert!(is_name(name), "{name}");
+        }
+        let long = "a".repeat(LONGEST_NAME + 1);
+        for name in ["", "-", "a-", "-a", "a--b", "a__b", "1a", "A", "a b", "a.b", "ä", "a\n", &long] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_are_escaped_in_toml() {
+        assert_eq!(in_toml(r#"/a b/"c"\d"#), r#"/a b/\"c\"\\d"#);
+    }
+}

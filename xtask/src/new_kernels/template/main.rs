@@ -1,0 +1,187 @@
+//! Runs the kernels on a GPU or on the simulator, checks what they compute, and prints what the
+//! simulator counts.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use host::device::{self, Counters, Device, DeviceChoice, LaunchConfig, Options, PtxFile};
+use host::{Error, memory};
+use kernels::{BLOCK, axpy, block_sums};
+use simt::{Checks, MetricValue};
+
+/// The PTX that the build script makes of the kernels.
+const PTX: &str = env!("KERNELS_PTX");
+
+/// Runs the kernels and checks their results.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Where to run: auto (a GPU if there is one), gpu, gpu:N, sim or sim:MODEL.
+    #[arg(long, default_value_t)]
+    device: DeviceChoice,
+
+    /// Elements of each vector.
+    #[arg(long, default_value_t = 100_000)]
+    length: usize,
+}
+
+/// What a launch leaves: its result and, on the simulator, its counters.
+type Launched = Result<(Vec<f32>, Option<Counters>), Error>;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Whether all results are right.
+fn run(arguments: &Arguments) -> Result<bool, Error> {
+    let device = open(arguments.device)?;
+    for note in device.take_notes() {
+        eprintln!("note: {note}");
+    }
+    println!("device: {}", device.properties().name);
+    // Two vectors, two results, and what is expected of both, of 4 bytes an element.
+    memory::check_host("the data", (arguments.length as u64).saturating_mul(6 * 4))?;
+    let (x, y) = vectors(arguments.length);
+    let (result, counters) = launch_axpy(&device, Checks::NONE, 2.0, &x, &y)?;
+    let axpy_right = show("axpy", &result, &expected_axpy(2.0, &x, &y), counters);
+    let (result, counters) = launch_block_sums(&device, Checks::NONE, &x)?;
+    let sums_right = show("block_sums", &result, &expected_block_sums(&x), counters);
+    Ok(axpy_right && sums_right)
+}
+
+/// A device with this crate's kernels.
+fn open(choice: DeviceChoice) -> Result<Device, Error> {
+    let options = Options {
+        ptx: Some(PtxFile::from(PathBuf::from(PTX))),
+        ..Options::default()
+    };
+    device::open(choice, &options)
+}
+
+/// Prints whether a kernel's result is right and each counter that is not zero.
+fn show(kernel: &str, result: &[f32], expected: &[f32], counters: Option<Counters>) -> bool {
+    let wrong = result
+        .iter()
+        .zip(expected)
+        .position(|(result, expected)| result != expected);
+    match wrong {
+        None => println!("\n{kernel}: right"),
+        Some(i) => println!(
+            "\n{kernel}: WRONG: element {i} is {}, not {}",
+            result[i], expected[i]
+        ),
+    }
+    for metric in counters.iter().flat_map(Counters::metrics) {
+        match metric.value {
+            MetricValue::Count(0) | MetricValue::Ratio(None) => {}
+            MetricValue::Count(count) => println!("  {:<76} {count:>9}", metric.name),
+            MetricValue::Ratio(Some(ratio)) => println!("  {:<76} {ratio:>9.2}", metric.name),
+        }
+    }
+    wrong.is_none()
+}
+
+/// `axpy` on a device, with what the simulator's sanitizer is to look for.
+fn launch_axpy(device: &Device, checks: Checks, a: f32, x: &[f32], y: &[f32]) -> Launched {
+    let mut on_device = (device.buffer(x.len())?, device.buffer(y.len())?);
+    on_device.0.write(x)?;
+    on_device.1.write(y)?;
+    let config = LaunchConfig {
+        checks,
+        ..LaunchConfig::linear(x.len(), BLOCK)
+    };
+    let counters = device.launch(&axpy, &config, (a, &on_device.0, &mut on_device.1))?;
+    Ok((on_device.1.read()?, counters))
+}
+
+/// `block_sums` likewise.
+fn launch_block_sums(device: &Device, checks: Checks, x: &[f32]) -> Launched {
+    let mut input = device.buffer(x.len())?;
+    input.write(x)?;
+    let mut sums = device.buffer(x.len().div_ceil(BLOCK as usize))?;
+    // So that an element which the kernel forgets is wrong.
+    sums.poison()?;
+    let config = LaunchConfig {
+        checks,
+        ..LaunchConfig::linear(x.len(), BLOCK)
+    };
+    let counters = device.launch(&block_sums, &config, (&input, &mut sums))?;
+    Ok((sums.read()?, counters))
+}
+
+fn expected_axpy(a: f32, x: &[f32], y: &[f32]) -> Vec<f32> {
+    x.iter().zip(y).map(|(x, y)| a * x + y).collect()
+}
+
+fn expected_block_sums(x: &[f32]) -> Vec<f32> {
+    x.chunks(BLOCK as usize)
+        .map(|block| block.iter().sum())
+        .collect()
+}
+
+/// Small whole numbers, whose sums are exact in any order.
+fn vectors(length: usize) -> (Vec<f32>, Vec<f32>) {
+    (0..length)
+        .map(|i| ((i % 17) as f32, (i % 5) as f32))
+        .unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One element, whole warps and blocks, and lengths at which the last warp is not full.
+    const LENGTHS: [usize; 6] = [1, 31, 32, 256, 257, 1000];
+
+    /// The simulator needs no GPU, and its checks find races, bad accesses and missing barriers.
+    fn simulator() -> Device {
+        open(DeviceChoice::Simulator).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The result of a launch without findings.
+    fn clean(device: &Device, launched: Launched) -> Vec<f32> {
+        let (result, _) = launched.unwrap_or_else(|error| panic!("{error}"));
+        let report = device
+            .last_report()
+            .expect("the simulator reports each launch");
+        let findings: Vec<_> = report.findings().iter().map(ToString::to_string).collect();
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+        result
+    }
+
+    #[test]
+    fn axpy_is_right_and_clean() {
+        let device = simulator();
+        for length in LENGTHS {
+            let (x, y) = vectors(length);
+            let result = clean(&device, launch_axpy(&device, Checks::ALL, 3.0, &x, &y));
+            assert_eq!(result, expected_axpy(3.0, &x, &y), "{length} elements");
+        }
+    }
+
+    #[test]
+    fn block_sums_are_right_and_clean() {
+        let device = simulator();
+        for length in LENGTHS {
+            let (x, _) = vectors(length);
+            let result = clean(&device, launch_block_sums(&device, Checks::ALL, &x));
+            assert_eq!(result, expected_block_sums(&x), "{length} elements");
+        }
+    }
+
+    #[test]
+    fn the_loads_of_axpy_are_coalesced() {
+        let (x, y) = vectors(256);
+        let (_, counters) = launch_axpy(&simulator(), Checks::NONE, 2.0, &x, &y).expect("it runs");
+        let loads = counters.expect("the simulator counts").global.load;
+        // 32 floats of a warp lie in 4 sectors of 32 bytes.
+        assert_eq!((loads.requests, loads.sectors), (16, 64));
+    }
+}
