@@ -1,6 +1,7 @@
 //! Runs the kernels on a GPU or on the simulator, checks what they compute, and prints what the
 //! simulator counts.
 
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -45,14 +46,14 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     for note in device.take_notes() {
         eprintln!("note: {note}");
     }
-    println!("device: {}", device.properties().name);
+    writeln!(stdout(), "device: {}", device.properties().name)?;
     // Two vectors, two results, and what is expected of both, of 4 bytes an element.
     memory::check_host("the data", (arguments.length as u64).saturating_mul(6 * 4))?;
     let (x, y) = vectors(arguments.length);
     let (result, counters) = launch_axpy(&device, Checks::NONE, 2.0, &x, &y)?;
-    let axpy_right = show("axpy", &result, &expected_axpy(2.0, &x, &y), counters);
+    let axpy_right = show("axpy", &result, &expected_axpy(2.0, &x, &y), counters)?;
     let (result, counters) = launch_block_sums(&device, Checks::NONE, &x)?;
-    let sums_right = show("block_sums", &result, &expected_block_sums(&x), counters);
+    let sums_right = show("block_sums", &result, &expected_block_sums(&x), counters)?;
     Ok(axpy_right && sums_right)
 }
 
@@ -66,26 +67,35 @@ fn open(choice: DeviceChoice) -> Result<Device, Error> {
 }
 
 /// Prints whether a kernel's result is right and each counter that is not zero.
-fn show(kernel: &str, result: &[f32], expected: &[f32], counters: Option<Counters>) -> bool {
+fn show(
+    kernel: &str,
+    result: &[f32],
+    expected: &[f32],
+    counters: Option<Counters>,
+) -> Result<bool, Error> {
+    let mut out = stdout().lock();
     let wrong = result
         .iter()
         .zip(expected)
         .position(|(result, expected)| result != expected);
     match wrong {
-        None => println!("\n{kernel}: right"),
-        Some(i) => println!(
-            "\n{kernel}: WRONG: element {i} is {}, not {}",
-            result[i], expected[i]
-        ),
+        None => writeln!(out, "\n{kernel}: right")?,
+        Some(i) => {
+            let (is, should_be) = (result[i], expected[i]);
+            writeln!(
+                out,
+                "\n{kernel}: WRONG: element {i} is {is}, not {should_be}"
+            )?;
+        }
     }
     for metric in counters.iter().flat_map(Counters::metrics) {
         match metric.value {
             MetricValue::Count(0) | MetricValue::Ratio(None) => {}
-            MetricValue::Count(count) => println!("  {:<76} {count:>9}", metric.name),
-            MetricValue::Ratio(Some(ratio)) => println!("  {:<76} {ratio:>9.2}", metric.name),
+            MetricValue::Count(count) => writeln!(out, "  {:<76} {count:>9}", metric.name)?,
+            MetricValue::Ratio(Some(ratio)) => writeln!(out, "  {:<76} {ratio:>9.2}", metric.name)?,
         }
     }
-    wrong.is_none()
+    Ok(wrong.is_none())
 }
 
 /// `axpy` on a device, with what the simulator's sanitizer is to look for.
