@@ -15,6 +15,12 @@
 //! allocated with a pitch, and have room for `rows * pitch` elements. The kernels don't use it yet:
 //! they put the rows directly behind each other. Use the pitch in all three kernels, so that the
 //! loads and stores of `blur` take 4 sectors. (In the code it is `_pitch` until you use it.)
+//!
+//! # What the clock says
+//!
+//! On an H200 (65,535 rows) the time is the same within 1 %: the fifth sector is also the next
+//! warp's first, and the L2 cache still has it. The sectors count where a cache is short of room or
+//! of bandwidth.
 
 use cuda_std::prelude::*;
 

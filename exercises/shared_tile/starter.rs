@@ -19,6 +19,12 @@
 //!
 //! The goal: global loads move each sector (32 bytes, 8 floats) about once. That is n / 8 sectors,
 //! and a few for the halos.
+//!
+//! # What the clock says
+//!
+//! On an H200 (2^25 elements) the model solution takes as long as this kernel, within 5 %: today's
+//! L1 cache holds the 17 neighbours, too. On the GPUs of the lectures, which had no such cache for
+//! global memory, this step decided the time.
 
 use cuda_std::prelude::*;
 

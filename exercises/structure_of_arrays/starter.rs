@@ -17,6 +17,12 @@
 //! The buffer has room for 3 arrays of `room` elements: `n`, rounded up to a multiple of 32. (In
 //! the code it is `_room` until you use it.) Mind where each array starts: a warp that starts in
 //! the middle of a sector needs a fifth one.
+//!
+//! # What the clock says
+//!
+//! On an H200 (2^23 balls) the time is the same within 1 %: all three fields are used, so the L1
+//! cache gives the later loads what the first one fetched. A kernel that needs one field of three
+//! saves two thirds.
 
 use cuda_std::prelude::*;
 

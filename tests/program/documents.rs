@@ -20,9 +20,11 @@ const DOCUMENTS: [(&str, usize); 6] = [
 ];
 
 /// Commands that do not run here, and who runs them.
-const ELSEWHERE: [(&str, &str); 6] = [
+const ELSEWHERE: [(&str, &str); 8] = [
     ("cargo xtask setup", ".ci/run does"),
     ("cargo xtask build-ptx", ".ci/run does"),
+    ("cargo xtask new-kernels", ".ci/run does"),
+    ("cargo learn", "the tests of `learn` do"),
     ("cargo test", ".ci/run does"),
     ("COALESCE_BLESS=1 cargo test", "makes anew what the tests compare with"),
     ("cargo xtask compute-sanitizer", "needs a GPU and NVIDIA's tool"),
