@@ -1,12 +1,13 @@
 //! Compiles one file of kernels to PTX, as a module of a small crate that is made for it.
 //!
 //! The crate lies in `target/learn/N`, one for each job at a time. `core` and `cuda_std` are compiled there once; after that a file takes
-//! about a second. What was compiled is kept under the digest of its text and of the device library's, so a solution is compiled once.
+//! about a second. What was compiled is kept under the digest of its text and of the device library's, so a solution is compiled once,
+//! and what is kept needs no device compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cuda_builder::{CudaBuilder, CudaBuilderError, digest_of_crate};
+use cuda_builder::{CudaBuilder, CudaBuilderError, SourceDigest};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 pub const SOURCE: &str = "src/kernel.rs";
 
 /// The environment variable that sets the jobs of one process apart from those of another.
-const JOB_VARIABLE: &str = "LEARN_JOB";
+pub const JOB_VARIABLE: &str = "LEARN_JOB";
 
 /// Numbers of jobs that a process may use.
 const JOBS_APART: usize = 1000;
@@ -28,6 +29,9 @@ const LIBRARY: &str = "\
 #![allow(warnings)]
 mod kernel;
 ";
+
+/// A kernel with which the device library is compiled.
+const WARM: &str = "use cuda_std::prelude::*;\n#[kernel]\npub unsafe fn warm(output: *mut u32) {\n    *output = thread::index_1d();\n}\n";
 
 /// Compiles kernels in a folder of its own.
 pub struct Compiler {
@@ -53,15 +57,16 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// [`Error::Compiler`] when there is no device compiler, [`Error::File`].
+    /// [`Error::File`], and [`Error::Compiler`] when the device library cannot be read.
     pub fn new(root: &Path, job: usize, colour: bool) -> Result<Self> {
-        let device_compiler = cuda_builder::toolchain::DeviceCompiler::find()?;
         let learn = root.join("target/learn");
         // Several people (or tests) may work in one clone at the same time.
         let base = std::env::var(JOB_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
         let folder = learn.join((base * JOBS_APART + job).to_string());
         let cuda_std = root.join("crates/cuda_std");
-        let library = format!("{}\n{device_compiler}\n{LIBRARY}", digest_of_crate(&cuda_std)?.header());
+        let packages = [cuda_std.clone(), root.join("crates/cuda_std_macros")];
+        let digest = SourceDigest::of_packages(root, &packages).map_err(CudaBuilderError::from)?;
+        let library = format!("{digest}\n{LIBRARY}");
         let compiler = Self { root: root.to_owned(), folder, cache: learn.join("ptx"), library, colour };
         compiler.prepare(&cuda_std)?;
         Ok(compiler)
@@ -90,16 +95,25 @@ impl Compiler {
         !self.folder.join("target").exists()
     }
 
-    /// Compiles a text, whether it is kept already or not, and with it the device library.
+    /// Compiles the device library, where that is not done yet, so that the first file does not wait for it.
     ///
     /// # Errors
     ///
     /// As [`Compiler::compile`].
-    pub fn warm(&self, text: &str) -> Result<()> {
-        if !self.is_new() {
-            return Ok(());
+    pub fn warm(&self) -> Result<()> {
+        let text = format!("{WARM}// {}\n", self.folder.display());
+        if self.is_new() {
+            // What is kept was compiled in a folder that was deleted since.
+            let _ = fs::remove_file(self.kept(&text));
         }
-        self.compile(&format!("{text}\n// {}", self.folder.display())).map(|_| ())
+        self.compile(&text).map(|_| ())
+    }
+
+    /// Where the PTX of a text is kept.
+    fn kept(&self, text: &str) -> PathBuf {
+        let digest = Sha256::new().chain_update(&self.library).chain_update([0]).chain_update(text).finalize();
+        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        self.cache.join(format!("{name}.ptx"))
     }
 
     /// Compiles the text of a file.
@@ -108,12 +122,14 @@ impl Compiler {
     ///
     /// [`Error::Compiler`] for what is not the text's fault.
     pub fn compile(&self, text: &str) -> Result<Compiled> {
-        let digest = Sha256::new().chain_update(&self.library).chain_update([0]).chain_update(text).finalize();
-        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        let ptx = self.cache.join(format!("{name}.ptx"));
+        let ptx = self.kept(text);
         if ptx.is_file() {
             return Ok(Compiled::Ptx(ptx));
         }
+        // `watch` in one terminal and `run` in another share the folder: one text at a time, from writing it to its PTX.
+        let lock = self.folder.join("lock");
+        let lock_file = fs::File::create(&lock).map_err(Error::writing(&lock))?;
+        lock_file.lock().map_err(Error::writing(&lock))?;
         let source = self.folder.join(SOURCE);
         fs::write(&source, text).map_err(Error::writing(&source))?;
         let mut builder = CudaBuilder::new(&self.folder).target_dir(self.folder.join("target")).copy_to(&ptx);
@@ -134,6 +150,13 @@ impl Compiler {
 
 /// rustc's messages without what it says of the crate around the file.
 fn rejected(messages: &str) -> String {
+    // It prints its own stack, of thousands of lines.
+    if messages.contains("rustc interrupted by SIG") {
+        return "error: the compiler crashed: something in this file is nested or repeated too deeply".to_owned();
+    }
+    if messages.starts_with("memory allocation of ") {
+        return "error: the compiler ran out of memory: something in this file grows without end".to_owned();
+    }
     let own = |line: &&str| !line.contains("could not compile") && !line.contains("aborting due to");
     messages.lines().filter(own).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }

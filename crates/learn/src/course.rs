@@ -45,6 +45,8 @@ impl Course {
         let root = start.ancestors().find(|folder| folder.join("crates/cuda_std/Cargo.toml").is_file());
         let root = root.ok_or_else(|| Error::NoCourse(start.to_owned()))?.to_owned();
         let folder = folder.map_or_else(|| root.join("exercises"), Path::to_owned);
+        // A judge works in another folder than the one that this was said in.
+        let folder = std::path::absolute(&folder).map_err(Error::reading(&folder))?;
         let file = folder.join("course.toml");
         if !file.is_file() {
             return Err(Error::NoCourse(folder));

@@ -1,30 +1,38 @@
 //! `cargo learn grade`: marks a folder of submissions, a folder for each student.
 //!
 //! A submission is data. Of each student's folder only the files that students edit are read, each by itself; links are refused. Each
-//! file is judged by a process of its own (`grade-one`), with a limit of time and memory, so that one that breaks or never ends costs its
-//! own mark and no other. What protects the machine, and what does not, stands in `docs/TEACHING.md`.
+//! file is judged by a process of its own (`grade-one`) on a copy, with limits of time, memory and file sizes, so that one that breaks or
+//! never ends costs its own mark and no other. What protects the machine, and what does not, stands in `docs/TEACHING.md`.
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::compile::Compiler;
+use crate::compile::{Compiler, JOB_VARIABLE};
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::guard;
 use crate::judge::{Judging, STEPS, judge};
 use crate::marks::{Mark, Marks, Status, Student};
-use crate::report::Report;
+use crate::report::{Report, several};
+use crate::student::some_seed;
 
-/// Bytes of a verdict that are read from a process.
+/// Bytes of a report that are kept: rustc may have much to say.
+const LONGEST_REPORT: usize = 1 << 16;
+
+/// Bytes of a verdict that are read from a process: a report, in which JSON may write each byte as six.
 const LONGEST_VERDICT: u64 = 1 << 20;
+
+/// The largest file that the compiler may write, in the units of `ulimit -f`: 512 MiB. The largest of `core` has a tenth of that.
+const LARGEST_FILE: u64 = 1 << 20;
 
 /// How often a process is looked at.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -46,9 +54,9 @@ pub struct Options {
     /// Write a table of marks, a line for each student
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Draw sizes and values from this number: the same for all students [default: 1]
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
+    /// Draw sizes and values from this number, the same for all students [default: another each time]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
     /// Seconds that one file may take
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: u64,
@@ -90,11 +98,6 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         false => options.only.iter().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?,
     };
     let folders = students(&options.submissions)?;
-    let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1);
-    // Before any submission is looked at: the compiler, the device library, and what all are compared with.
-    for job in 0..jobs {
-        prepare(course, &exercises, job)?;
-    }
     let mut students: Vec<Student> = Vec::new();
     let mut tasks = VecDeque::new();
     for folder in &folders {
@@ -113,41 +116,63 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         students.push(Student { name, marks });
     }
+    let jobs = options.jobs.unwrap_or_else(cores).clamp(1, tasks.len().max(1));
+    // Before any submission is judged: the compiler, the device library, and what all are compared with.
+    prepare(course, &exercises, jobs)?;
+    let seed = options.seed.unwrap_or_else(some_seed);
+    let (files, done) = (tasks.len(), AtomicUsize::new(0));
     let (students, tasks) = (Mutex::new(students), Mutex::new(tasks));
     std::thread::scope(|scope| {
         for job in 0..jobs {
-            let (tasks, students, exercises) = (&tasks, &students, &exercises);
+            let (tasks, students, exercises, done) = (&tasks, &students, &exercises, &done);
             scope.spawn(move || {
                 while let Some(task) = take(tasks) {
-                    let mark = judge_apart(course, &exercises[task.exercise], &task.file, job, options);
+                    let mark = judge_apart(course, &exercises[task.exercise], &task.file, job, seed, options);
                     students.lock().expect("no job panics")[task.student].marks[task.exercise] = mark;
+                    progress(1 + done.fetch_add(1, Ordering::Relaxed), files);
                 }
             });
         }
     });
-    let marks = Marks { seed: options.seed, students: students.into_inner().expect("no job panics") };
-    if let Some(file) = &options.junit {
-        cuda_builder::write_whole(file, &marks.junit())?;
-    }
-    if let Some(file) = &options.json {
-        cuda_builder::write_whole(file, &marks.json())?;
-    }
-    if let Some(file) = &options.csv {
-        cuda_builder::write_whole(file, &marks.csv())?;
-    }
+    let marks = Marks { seed, students: students.into_inner().expect("no job panics") };
+    // First to the terminal: a disk that is full does not take the marks away.
     anstream::print!("{}", marks.table());
+    let files = [(&options.junit, marks.junit()), (&options.json, marks.json()), (&options.csv, marks.csv())];
+    for (file, text) in files {
+        if let Some(file) = file {
+            cuda_builder::write_whole(file, &text)?;
+        }
+    }
     Ok(true)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Shows a person who waits how many files are done.
+fn progress(done: usize, files: usize) {
+    if std::io::stderr().is_terminal() {
+        let end = if done == files { "\r\u{1b}[K" } else { "" };
+        eprint!("\r{done} of {} judged{end}", several(files, "file"));
+    }
 }
 
 fn take(tasks: &Mutex<VecDeque<Task>>) -> Option<Task> {
     tasks.lock().expect("no job panics").pop_front()
 }
 
-/// The students' folders, in the order of their names.
+/// The students' folders, in the order of their names. Hidden ones are not students', and files are not folders.
 fn students(submissions: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(submissions).map_err(Error::reading(submissions))?;
-    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let paths = entries.flatten().map(|entry| entry.path()).filter(|path| !hidden(path));
+    let (mut folders, mut others): (Vec<PathBuf>, Vec<PathBuf>) = paths.partition(|path| path.is_dir());
     folders.sort();
+    others.sort();
+    for other in others {
+        anstream::eprintln!("note: {} is not a folder, and is left out", other.display());
+    }
     match folders.is_empty() {
         true => Err(Error::Usage(format!("{}: there is no student's folder in it", submissions.display()))),
         false => Ok(folders),
@@ -162,6 +187,9 @@ enum Found {
 }
 
 fn find(student: &Path, exercise: &Exercise) -> Found {
+    if student.is_symlink() {
+        return Found::Refused("the student's folder is a link: put the folder there".to_owned());
+    }
     let inner = [PathBuf::from(&exercise.name), Path::new("exercises").join(&exercise.name)];
     for folder in inner {
         let path = folder.join(exercise.file_name());
@@ -197,19 +225,24 @@ fn find(student: &Path, exercise: &Exercise) -> Found {
     Found::Nothing
 }
 
-/// Compiles what submissions are compared with.
-fn prepare(course: &Course, exercises: &[Exercise], job: usize) -> Result<()> {
-    let compiler = Compiler::new(&course.root, job, false)?;
-    if job > 0 {
-        // The device library is compiled in each job's folder; the exercises' own files are kept for all.
-        let file = exercises[0].solution_file();
-        return match exercises[0].explains() {
-            true => Ok(()),
-            false => compiler.warm(&fs::read_to_string(&file).map_err(Error::reading(&file))?),
-        };
+/// Compiles the device library for each job, and what submissions are compared with.
+fn prepare(course: &Course, exercises: &[Exercise], jobs: usize) -> Result<()> {
+    let compilers = (0..jobs).map(|job| Compiler::new(&course.root, job, false)).collect::<Result<Vec<_>>>()?;
+    let new = compilers.iter().filter(|compiler| compiler.is_new()).count();
+    if new > 0 {
+        eprintln!(
+            "Compiling the device library, once for each of {}: this takes a minute or two.",
+            several(new, "job")
+        );
     }
+    std::thread::scope(|scope| {
+        let warm = |compiler| scope.spawn(move || Compiler::warm(compiler));
+        let all: Vec<_> = compilers.iter().map(warm).collect();
+        all.into_iter().try_for_each(|one| one.join().expect("no job panics"))
+    })?;
+    let compiler = &compilers[0];
     for exercise in exercises {
-        let verdict = judge(exercise, &exercise.solution_file(), &compiler, Judging::seeded(1))?;
+        let verdict = judge(exercise, &exercise.solution_file(), compiler, Judging::seeded(1))?;
         if !verdict.passed() {
             return Err(Error::exercise(
                 &exercise.folder,
@@ -221,17 +254,25 @@ fn prepare(course: &Course, exercises: &[Exercise], job: usize) -> Result<()> {
 }
 
 /// Judges a file in a process of its own.
-fn judge_apart(course: &Course, exercise: &Exercise, file: &Path, job: usize, options: &Options) -> Mark {
+fn judge_apart(course: &Course, exercise: &Exercise, file: &Path, job: usize, seed: u64, options: &Options) -> Mark {
     let start = Instant::now();
     let mark = |status, message: String| Mark {
         seconds: start.elapsed().as_secs_f64(),
         ..Mark::of(exercise, status, message)
     };
-    // A copy: what is judged does not change on the way.
-    let copy = tempfile::NamedTempFile::new();
-    let copied = copy.and_then(|copy| fs::copy(file, copy.path()).map(|_| copy));
-    let Ok(copy) = copied else { return mark(Status::Failed, "the file cannot be read".to_owned()) };
-    let mut child = match command(course, exercise, copy.path(), job, options).spawn() {
+    // A copy: what is judged does not change on the way. The folder is for temporary files as well, and goes with them.
+    let folder = tempfile::tempdir();
+    let copied = folder.and_then(|folder| {
+        let copy = folder.path().join(exercise.file_name());
+        fs::copy(file, &copy).map(|_| (folder, copy))
+    });
+    let (folder, copy) = match copied {
+        Ok(copied) => copied,
+        Err(error) => return mark(Status::Failed, format!("the file cannot be copied: {error}")),
+    };
+    let mut command = command(course, exercise, &copy, options);
+    command.arg("--job").arg(job.to_string()).arg("--seed").arg(seed.to_string()).env("TMPDIR", folder.path());
+    let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return mark(Status::Failed, format!("the judge cannot be started: {error}")),
     };
@@ -239,7 +280,7 @@ fn judge_apart(course: &Course, exercise: &Exercise, file: &Path, job: usize, op
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
         let read = output.map(|output| output.take(LONGEST_VERDICT).read_to_string(&mut text));
-        read.is_some_and(|read| read.is_ok()).then_some(text).unwrap_or_default()
+        if read.is_some_and(|read| read.is_ok()) { text } else { String::new() }
     });
     let limit = Duration::from_secs(options.time_limit);
     let ended = loop {
@@ -253,37 +294,53 @@ fn judge_apart(course: &Course, exercise: &Exercise, file: &Path, job: usize, op
     let text = reader.join().unwrap_or_default();
     match ended {
         None => mark(Status::TimedOut, format!("took more than {} seconds", options.time_limit)),
-        Some(_) => match serde_json::from_str::<Mark>(&text) {
-            Ok(judged) => Mark { seconds: start.elapsed().as_secs_f64(), ..judged },
-            Err(_) => mark(
+        Some(status) => match serde_json::from_str::<Mark>(&text) {
+            Ok(judged) if status.success() => mark(judged.status, judged.report),
+            _ => mark(
                 Status::Failed,
-                "the judge ended without a verdict: more memory was needed than the limit".to_owned(),
+                format!(
+                    "the judge ended without a verdict ({status}): most often, {} MiB of memory were not enough",
+                    options.memory_limit
+                ),
             ),
         },
     }
 }
 
-/// The process that judges one file: with a limit of memory where the system has a shell to set it, and little of the environment.
-fn command(course: &Course, exercise: &Exercise, file: &Path, job: usize, options: &Options) -> Command {
+/// Sets limits and becomes the program: kibibytes of memory, seconds of a processor (should nobody be there to end it), the largest file,
+/// no memory images of what crashes.
+const SHELL: &str = "ulimit -v \"$0\"; ulimit -t \"$1\"; ulimit -f \"$2\"; ulimit -c 0; shift 2; exec \"$@\"";
+
+/// The process that judges one file: with limits where the system has a shell to set them, and little of the environment.
+fn command(course: &Course, exercise: &Exercise, file: &Path, options: &Options) -> Command {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("learn"));
     let mut command = if cfg!(unix) {
         let mut shell = Command::new("sh");
         shell
-            .args(["-c", "ulimit -v \"$0\" 2>/dev/null; exec \"$@\""])
-            .arg((options.memory_limit * 1024).to_string())
+            .args(["-c", SHELL])
+            .arg(options.memory_limit.saturating_mul(1024).to_string())
+            .arg(options.time_limit.saturating_mul(cores() as u64).to_string())
+            .arg(LARGEST_FILE.to_string())
             .arg(program);
         shell
     } else {
         Command::new(program)
     };
     command.arg("--course").arg(&course.folder).arg("grade-one").arg(&exercise.name).arg(file);
-    command.arg("--job").arg(job.to_string()).arg("--seed").arg(options.seed.to_string());
     command.arg("--step-limit").arg(options.step_limit.to_string());
     command.current_dir(&course.root).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let keep = |name: &str| {
         matches!(
             name,
-            "PATH" | "HOME" | "USERPROFILE" | "CARGO_HOME" | "RUSTUP_HOME" | "CARGO" | "TMPDIR" | "TEMP" | "SystemRoot"
+            "PATH"
+                | "HOME"
+                | "USERPROFILE"
+                | "CARGO_HOME"
+                | "RUSTUP_HOME"
+                | "CARGO"
+                | "TEMP"
+                | "SystemRoot"
+                | JOB_VARIABLE
         ) || name.starts_with("COALESCE_")
     };
     command.env_clear().envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(keep)));
@@ -299,8 +356,9 @@ fn command(course: &Course, exercise: &Exercise, file: &Path, job: usize, option
 /// Ends a process and those that it started.
 fn end(child: &mut std::process::Child) {
     if cfg!(unix) {
-        let group = format!("-{}", child.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+        // The shell's own `kill`: not every system has the program.
+        let kill = format!("kill -s KILL -- -{}", child.id());
+        let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
     }
     let _ = child.kill();
     let _ = child.wait();
@@ -317,11 +375,20 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
             let report = Report { file: &options.file, explain: true }.text(&verdict);
             let report = anstream::adapter::strip_str(&report).to_string();
             let shown = Path::new(&exercise.name).join(named.file_name().unwrap_or_default());
-            let report = report.replace(&*options.file.to_string_lossy(), &shown.to_string_lossy());
+            let report = cut(report.replace(&*options.file.to_string_lossy(), &shown.to_string_lossy()));
             Mark::of(&exercise, Status::of(&verdict), report)
         }
         Err(error) => Mark::of(&exercise, Status::Failed, error.to_string()),
     };
     println!("{}", serde_json::to_string(&mark).expect("strings and numbers can be written"));
     Ok(true)
+}
+
+/// The first part of a report that is too long.
+fn cut(mut report: String) -> String {
+    if report.len() > LONGEST_REPORT {
+        report.truncate((0..=LONGEST_REPORT).rev().find(|&at| report.is_char_boundary(at)).unwrap_or(0));
+        report.push_str("\n[the rest is left out]\n");
+    }
+    report
 }

@@ -3,7 +3,8 @@
 //!
 //! rustc compiles a student's file as a module of a crate without build script and without macros of its own that run code. What is left
 //! that could reach the machine has a name that stands in the text, however it is brought in: a macro by example cannot put names
-//! together. So the names are refused, wherever they stand but in comments and strings.
+//! together. So the names are refused, wherever they stand but in comments and strings. Where the text cannot be cut into tokens here,
+//! they are refused in these as well, and a text that rustc compiles nevertheless is refused after that: see [`Checked`].
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -26,27 +27,49 @@ const DEEPEST: usize = 200;
 /// Bytes of a file that are read.
 pub const LONGEST: usize = 1 << 18;
 
-/// Whether a text may be compiled. One that is not Rust may: rustc says what is wrong with it.
+/// A text that may be compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// All of it was looked at.
+    Whole,
+    /// It cannot be cut into tokens. So rustc should not compile it, and says what is wrong; if it does compile, rustc reads something
+    /// that was not looked at here.
+    NotRust,
+}
+
+/// What is said of a text that compiles although it is [`Checked::NotRust`].
+pub const UNREADABLE: &str = "it has something that only the compiler can read: write it in plain Rust";
+
+/// Whether a text may be compiled.
 ///
 /// # Errors
 ///
 /// The line, what stands there and why it may not, in a sentence.
-pub fn check(text: &str) -> Result<(), String> {
+pub fn check(text: &str) -> Result<Checked, String> {
     if text.len() > LONGEST {
         return Err(format!("the file has {} bytes, and {LONGEST} are read at most", text.len()));
     }
-    if deepest(text) > DEEPEST {
-        return Err(format!("brackets are nested more than {DEEPEST} deep"));
+    // rustc skips a first line that names an interpreter, whatever stands in it.
+    if text.trim_start_matches('\u{feff}').starts_with("#!/") {
+        return Err("line 1: `#!/`: a kernel is not a script".to_owned());
     }
     match text.parse::<TokenStream>() {
-        Ok(tokens) => walk(tokens),
-        // It cannot be cut into tokens, and so rustc cannot compile it.
-        Err(_) => Ok(()),
+        Ok(tokens) => walk(tokens, 0).map(|()| Checked::Whole),
+        Err(_) => words(text).map(|()| Checked::NotRust),
     }
 }
 
-/// How deep brackets are nested, counted without regard to strings: at least as deep as they are.
-fn deepest(text: &str) -> usize {
+fn too_deep() -> String {
+    format!("brackets are nested more than {DEEPEST} deep")
+}
+
+/// Why a name is refused, if it is.
+fn refused(name: &str) -> Option<&'static str> {
+    REFUSED.iter().find(|(names, _)| names.contains(&name)).map(|(_, why)| *why)
+}
+
+/// Looks at the brackets and the words of a text that has no tokens.
+fn words(text: &str) -> Result<(), String> {
     let (mut depth, mut most) = (0_usize, 0);
     for byte in text.bytes() {
         match byte {
@@ -56,20 +79,32 @@ fn deepest(text: &str) -> usize {
         }
         most = most.max(depth);
     }
-    most
+    if most > DEEPEST {
+        return Err(too_deep());
+    }
+    for (index, line) in text.lines().enumerate() {
+        for word in line.split(|c: char| !c.is_alphanumeric() && c != '_') {
+            if let Some(why) = refused(word) {
+                return Err(format!("line {}: `{word}`: {why}", index + 1));
+            }
+        }
+    }
+    Ok(())
 }
 
-fn walk(tokens: TokenStream) -> Result<(), String> {
+fn walk(tokens: TokenStream, depth: usize) -> Result<(), String> {
+    if depth > DEEPEST {
+        return Err(too_deep());
+    }
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Group(group) => walk(group.stream())?,
+            TokenTree::Group(group) => walk(group.stream(), depth + 1)?,
             TokenTree::Ident(ident) => {
                 let line = ident.span().start().line;
                 let name = ident.to_string();
                 let name = name.strip_prefix("r#").unwrap_or(&name);
-                let refused = REFUSED.iter().find(|(names, _)| names.contains(&name));
-                if let Some((_, why)) = refused {
+                if let Some(why) = refused(name) {
                     return Err(format!("line {line}: `{name}`: {why}"));
                 }
                 let next = |ahead: usize| tokens.get(index + ahead);
@@ -146,6 +181,28 @@ mod tests {
     fn words_in_comments_and_strings_are_no_harm() {
         let text = "//! Do not include the tail; the path is long, and asm! is not.\nconst ENV: &str = \"env!\"; mod inner { } // mod x;";
         check(text).unwrap();
+    }
+
+    #[test]
+    fn brackets_are_counted_where_they_are_tokens() {
+        let nested = |open: &str, close: &str| format!("const X: u32 = {}1{};", open.repeat(1000), close.repeat(1000));
+        for text in [nested("(", ")"), nested("{/*}*/", "/*{*/}"), nested("(r\")\";", "r\"(\")")] {
+            assert_eq!(check(&text).unwrap_err(), "brackets are nested more than 200 deep");
+        }
+        assert_eq!(check(&format!("// {}", "(".repeat(1000))), Ok(Checked::Whole));
+    }
+
+    #[test]
+    fn what_only_rustc_can_read_hides_nothing() {
+        for text in [
+            "#!/bin/sh \"\nconst X: &str = include_str!(\"x\");",
+            "const A: &str = \"\u{0}\"; '' const X: &str = include_str!(\"x\");",
+        ] {
+            check(text).unwrap_err();
+        }
+        assert_eq!(check("fn x() { /* env!"), Err("line 1: `env`: a kernel may not read the environment".to_owned()));
+        assert_eq!(check("fn x() {"), Ok(Checked::NotRust));
+        assert_eq!(check("#![allow(unused)]\nfn x() {}"), Ok(Checked::Whole));
     }
 
     #[test]

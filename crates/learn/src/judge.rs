@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use host::device::DeviceChoice;
 use host::random::Random;
@@ -13,7 +14,7 @@ use crate::data::{self, Sizes};
 use crate::error::{Error, Result};
 use crate::exercise::{Element, Exercise, GoalPlan};
 use crate::goal::{Counted, SOLUTION, model_named};
-use crate::guard;
+use crate::guard::{self, Checked};
 use crate::metric::Launched;
 use crate::trial::{Kernels, Module, Outcome, Values, draw_values};
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Place, Problem, Verdict, Wrong};
@@ -45,7 +46,7 @@ impl Judging {
 ///
 /// What is not the student's fault: the exercise, the compiler, the device.
 pub fn judge(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Judging) -> Result<Verdict> {
-    let text = fs::read_to_string(file).map_err(Error::reading(file))?;
+    let bytes = fs::read(file).map_err(Error::reading(file))?;
     let mut verdict = Verdict {
         failure: None,
         right_at: Vec::new(),
@@ -55,11 +56,18 @@ pub fn judge(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Jud
         times: None,
     };
     let judge = Judge { exercise, compiler, judging };
-    verdict.failure = match exercise.explains() {
-        true => judge.predictions(&text, &mut verdict)?,
-        false => judge.kernels(&text, &mut verdict)?,
+    verdict.failure = match String::from_utf8(bytes) {
+        Ok(text) if exercise.explains() => judge.predictions(&text, &mut verdict)?,
+        Ok(text) => judge.kernels(&text, &mut verdict)?,
+        Err(error) => Some(not_utf8(&error)),
     };
     Ok(verdict)
+}
+
+fn not_utf8(error: &FromUtf8Error) -> Failure {
+    let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+    let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+    Failure::Refused(format!("line {line}: this is not UTF-8; save the file as UTF-8"))
 }
 
 struct Judge<'a> {
@@ -73,61 +81,72 @@ struct Measured<'a> {
     ptx: PathBuf,
     sizes: &'a Sizes,
     values: &'a Values,
+    /// What the results must be, unless nobody doubts them.
+    right: Option<&'a Outcome>,
     by_model: HashMap<&'static str, Vec<Launched>>,
 }
 
 impl Judge<'_> {
     fn kernels(&self, text: &str, verdict: &mut Verdict) -> Result<Option<Failure>> {
-        if let Err(refused) = guard::check(text) {
-            return Ok(Some(Failure::Refused(refused)));
-        }
+        let checked = match guard::check(text) {
+            Ok(checked) => checked,
+            Err(refused) => return Ok(Some(Failure::Refused(refused))),
+        };
         let ptx = match self.compiler.compile(text)? {
+            Compiled::Ptx(_) if checked == Checked::NotRust => {
+                return Ok(Some(Failure::Refused(guard::UNREADABLE.to_owned())));
+            }
             Compiled::Ptx(ptx) => ptx,
             Compiled::Rejected(messages) => return Ok(Some(Failure::DoesNotCompile(messages))),
         };
         let reference = self.own(&self.exercise.reference_file())?;
         let mut random = Random::new(self.judging.seed);
-        let module = self.simulated(&ptx, None)?;
-        let right = self.simulated(&reference, None)?;
+        let module = match Module::simulated(&ptx, None, Some(self.judging.steps)) {
+            Ok(module) => module,
+            Err(error) => return self.failed(Problem::Device(error), Sizes::new()).map(Some),
+        };
+        let reference = self.simulated(&reference, None)?;
         for sizes in data::trials(&self.exercise.goals, &mut random) {
-            if let Some(failure) = self.trial(&module, &right, sizes.clone(), &mut random)? {
+            let values = self.values(&sizes, &mut random)?;
+            let right = self.right(&reference, &sizes, &values)?;
+            if let Some(failure) = self.trial(&module, &right, &sizes, &values)? {
                 return Ok(Some(failure));
             }
             verdict.right_at.push(sizes);
         }
         let sizes = data::measured(&self.exercise.goals, &mut random);
-        if let Some(failure) = self.trial(&module, &right, sizes.clone(), &mut random.clone())? {
+        let values = self.values(&sizes, &mut random)?;
+        let right = self.right(&reference, &sizes, &values)?;
+        if let Some(failure) = self.trial(&module, &right, &sizes, &values)? {
             return Ok(Some(failure));
         }
-        let values = draw_values(self.exercise, &sizes, &mut random).map_err(|problem| self.wrong_exercise(problem))?;
+        let measured = |ptx| Measured { ptx, sizes: &sizes, values: &values, right: None, by_model: HashMap::new() };
+        let student = Measured { right: Some(&right), ..measured(ptx.clone()) };
+        if let Some(failure) = self.goals(student, measured, verdict)? {
+            return Ok(Some(failure));
+        }
+        if let Some(gpu) = self.judging.gpu
+            && let Some(failure) = self.on_gpu(gpu, &ptx, &right, &sizes, &values, verdict)?
+        {
+            return Ok(Some(failure));
+        }
         verdict.right_at.push(sizes.clone());
-        if let Some(failure) = self.goals(ptx.clone(), &sizes, &values, verdict)? {
-            return Ok(Some(failure));
-        }
-        if let Some(gpu) = self.judging.gpu {
-            if let Some(failure) = self.on_gpu(gpu, &ptx, &reference, &sizes, &values, verdict)? {
-                return Ok(Some(failure));
-            }
-        }
         let missed = verdict.goals.iter().any(|goal| !goal.met);
         Ok(missed.then_some(Failure::Goals))
     }
 
-    /// Runs student and reference on the same values, and compares.
-    fn trial(
-        &self,
-        student: &Module,
-        reference: &Module,
-        sizes: Sizes,
-        random: &mut Random,
-    ) -> Result<Option<Failure>> {
-        let values = draw_values(self.exercise, &sizes, random).map_err(|problem| self.wrong_exercise(problem))?;
+    fn values(&self, sizes: &Sizes, random: &mut Random) -> Result<Values> {
+        draw_values(self.exercise, sizes, random).map_err(|problem| self.wrong_exercise(problem))
+    }
+
+    /// Runs the student's kernels under all checks, and compares with what the reference made of the same values.
+    fn trial(&self, student: &Module, right: &Outcome, sizes: &Sizes, values: &Values) -> Result<Option<Failure>> {
         let checks = Checks { strict: self.exercise.goals.strict, ..Checks::ALL };
-        let outcome = match student.run(self.exercise, &sizes, &values, Kernels::Student, checks) {
+        let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, checks) {
             Ok(outcome) => outcome,
-            Err(problem) => return self.failed(problem, sizes).map(Some),
+            Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
         };
-        let failure = self.compare(&outcome, &self.right(reference, &sizes, &values)?, &values, sizes.clone());
+        let failure = self.compare(&outcome, right, values, sizes.clone());
         if outcome.faults.is_empty() {
             return Ok(failure);
         }
@@ -135,7 +154,7 @@ impl Judge<'_> {
             Some(Failure::Wrong(_, wrong)) => Some(wrong),
             _ => None,
         };
-        Ok(Some(Failure::Faults(sizes, once(outcome.faults), wrong)))
+        Ok(Some(Failure::Faults(sizes.clone(), once(outcome.faults), wrong)))
     }
 
     /// What the reference makes of these values.
@@ -164,6 +183,9 @@ impl Judge<'_> {
             Problem::Device(host::Error::Ptx { problem, .. }) => {
                 Ok(Failure::DoesNotCompile(format!("error: {problem}")))
             }
+            // More memory than there is: the exercise's own was there for the reference before.
+            Problem::Device(host::Error::Simulator { problem, .. }) => Ok(Failure::Signature(without_place(&problem))),
+            Problem::Device(error @ host::Error::OutOfMemory { .. }) => Ok(Failure::Signature(error.to_string())),
             Problem::Device(error) => Err(error.into()),
         }
     }
@@ -209,19 +231,24 @@ impl Judge<'_> {
         None
     }
 
-    fn goals(&self, ptx: PathBuf, sizes: &Sizes, values: &Values, verdict: &mut Verdict) -> Result<Option<Failure>> {
+    /// Counts what the goals are about, in the student's kernels and, where a goal compares them, in the solution's.
+    fn goals<'m>(
+        &self,
+        mut student: Measured<'m>,
+        measured: impl Fn(PathBuf) -> Measured<'m>,
+        verdict: &mut Verdict,
+    ) -> Result<Option<Failure>> {
         let plans = &self.exercise.goals.goal;
-        let mut student = Measured { ptx, sizes, values, by_model: HashMap::new() };
+        let sizes = student.sizes;
         let mut solution = None;
         for GoalPlan { that, why, also } in plans {
             let compared = that.bound.uses(SOLUTION);
             if compared && solution.is_none() {
-                let ptx = self.own(&self.exercise.solution_file())?;
-                solution = Some(Measured { ptx, sizes, values, by_model: HashMap::new() });
+                solution = Some(measured(self.own(&self.exercise.solution_file())?));
             }
             let launches = match self.launches(&mut student, that.model)? {
                 Ok(launches) => launches,
-                Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
+                Err(failure) => return Ok(Some(failure)),
             };
             let relevant = of_kernel(&that.counted, launches);
             let value = that.counted.metric.value(&relevant);
@@ -230,7 +257,7 @@ impl Judge<'_> {
             let of_solution = match solution.as_mut().filter(|_| compared) {
                 Some(solution) => match self.launches(solution, that.model)? {
                     Ok(launches) => that.counted.metric.value(&of_kernel(&that.counted, launches)),
-                    Err(problem) => return Err(self.wrong_exercise(format!("the solution: {problem:?}"))),
+                    Err(failure) => return Err(self.wrong_exercise(format!("the solution: {failure:?}"))),
                 },
                 None => None,
             };
@@ -257,21 +284,28 @@ impl Judge<'_> {
         Ok(None)
     }
 
-    /// What the kernels did as this model; they run once for each.
+    /// What the kernels did as this model; they run once for each, and must be right each time: a kernel that keeps something from launch
+    /// to launch could otherwise leave out its work in the run that is counted.
     fn launches<'m>(
         &self,
         measured: &'m mut Measured<'_>,
         model: Option<&'static Model>,
-    ) -> Result<std::result::Result<&'m [Launched], Problem>> {
+    ) -> Result<std::result::Result<&'m [Launched], Failure>> {
         let name = model.map_or("", |model| model.name);
-        if !measured.by_model.contains_key(name) {
-            let module = self.simulated(&measured.ptx, model)?;
-            match module.run(self.exercise, measured.sizes, measured.values, Kernels::Student, Checks::NONE) {
-                Ok(outcome) => measured.by_model.insert(name, outcome.launches),
-                Err(problem) => return Ok(Err(problem)),
+        let Measured { ptx, sizes, values, right, by_model } = measured;
+        if !by_model.contains_key(name) {
+            let module = self.simulated(ptx, model)?;
+            let outcome = match module.run(self.exercise, sizes, values, Kernels::Student, Checks::NONE) {
+                Ok(outcome) => outcome,
+                Err(problem) => return self.failed(problem, sizes.clone()).map(Err),
             };
+            let wrong = right.and_then(|right| self.compare(&outcome, right, values, sizes.clone()));
+            if let Some(failure) = wrong {
+                return Ok(Err(failure));
+            }
+            by_model.insert(name, outcome.launches);
         }
-        Ok(Ok(&measured.by_model[name]))
+        Ok(Ok(&by_model[name]))
     }
 
     /// Runs on a GPU: the results again, and the time beside the solution's.
@@ -279,7 +313,7 @@ impl Judge<'_> {
         &self,
         gpu: u32,
         ptx: &Path,
-        reference: &Path,
+        right: &Outcome,
         sizes: &Sizes,
         values: &Values,
         verdict: &mut Verdict,
@@ -290,8 +324,7 @@ impl Judge<'_> {
             Ok(outcome) => outcome,
             Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
         };
-        let right = self.right(&self.simulated(reference, None)?, sizes, values)?;
-        if let Some(failure) = self.compare(&outcome, &right, values, sizes.clone()) {
+        if let Some(failure) = self.compare(&outcome, right, values, sizes.clone()) {
             return Ok(Some(failure));
         }
         let solution = open(&self.own(&self.exercise.solution_file())?)?;
@@ -313,13 +346,13 @@ impl Judge<'_> {
         let ptx = self.own(&self.exercise.given_file())?;
         let mut random = Random::new(self.judging.seed);
         let sizes = data::measured(&self.exercise.goals, &mut random);
-        let values = draw_values(self.exercise, &sizes, &mut random).map_err(|problem| self.wrong_exercise(problem))?;
-        let mut measured = Measured { ptx, sizes: &sizes, values: &values, by_model: HashMap::new() };
+        let values = self.values(&sizes, &mut random)?;
+        let mut measured = Measured { ptx, sizes: &sizes, values: &values, right: None, by_model: HashMap::new() };
         for question in &self.exercise.goals.question {
             let model = question.on.as_deref().map(model_named).transpose();
             let model = model.map_err(|problem| self.wrong_exercise(problem))?;
             let launches = self.launches(&mut measured, model)?;
-            let launches = launches.map_err(|problem| self.wrong_exercise(format!("given.rs: {problem:?}")))?;
+            let launches = launches.map_err(|failure| self.wrong_exercise(format!("given.rs: {failure:?}")))?;
             let counted = question.count.metric.value(&of_kernel(&question.count, launches));
             let nothing = || self.wrong_exercise(format!("question '{}': there is nothing to count", question.name));
             verdict.answers.push(AnswerResult {
@@ -345,6 +378,11 @@ impl Judge<'_> {
             Compiled::Rejected(messages) => Err(Error::exercise(file, format!("it does not compile\n{messages}"))),
         }
     }
+}
+
+/// A message without the place in the PTX that it begins with: nobody has written that.
+fn without_place(message: &str) -> String {
+    message.split_once(".ptx:").and_then(|(_, rest)| rest.split_once(": ")).map_or(message, |(_, rest)| rest).to_owned()
 }
 
 /// The predictions in a text: a number for each question, or none yet.

@@ -7,6 +7,7 @@ use quick_junit::{NonSuccessKind, Report as JUnit, TestCase, TestCaseStatus, Tes
 use serde::{Deserialize, Serialize};
 
 use crate::exercise::Exercise;
+use crate::report::{WIDTH, several};
 use crate::verdict::{Failure, Verdict};
 
 /// What came of one file.
@@ -79,6 +80,26 @@ impl Mark {
     }
 }
 
+impl Mark {
+    /// What the report says first of what is wrong, in one line.
+    fn reason(&self) -> String {
+        let lines: Vec<&str> = self.report.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let begins = |start: &str| lines.iter().position(|line| line.starts_with(start));
+        let first = match self.status {
+            Status::Solved => return String::new(),
+            Status::DoesNotCompile => begins("error").or(begins(BAD)),
+            _ => begins(BAD),
+        };
+        let mut rest = lines.iter().skip(first.unwrap_or(0));
+        let line = rest.next().copied().unwrap_or_default();
+        let line = line.strip_prefix(BAD).unwrap_or(line).trim_start();
+        match line.ends_with(':') {
+            true => format!("{line} {}", rest.next().copied().unwrap_or_default()),
+            false => line.to_owned(),
+        }
+    }
+}
+
 /// A student's marks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Student {
@@ -103,31 +124,100 @@ pub struct Marks {
     pub students: Vec<Student>,
 }
 
+/// How a report marks what is not right.
+const BAD: &str = "wrong";
+
+/// Columns of a student's name; longer ones are cut.
+const NAME: usize = 24;
+
+/// The statuses, with the heads of their columns, of at most seven letters.
+const COLUMNS: [(Status, &str); 8] = [
+    (Status::Solved, "solved"),
+    (Status::GoalsMissed, "goals"),
+    (Status::Wrong, "wrong"),
+    (Status::DoesNotCompile, "rustc"),
+    (Status::Refused, "refused"),
+    (Status::TimedOut, "time"),
+    (Status::Failed, "error"),
+    (Status::Missing, "missing"),
+];
+
 impl Marks {
-    /// A line for each student.
+    /// For the terminal: a line for each student, then what all have in common.
     pub fn table(&self) -> String {
-        let widest = self.students.iter().map(|student| student.name.chars().count()).max().unwrap_or(0);
-        let mut text = String::new();
+        let several_exercises = self.students.iter().any(|student| student.marks.len() > 1);
+        let mut text = if several_exercises { self.counts() } else { self.reasons() };
+        if several_exercises {
+            self.least_solved(&mut text);
+        }
+        let all = self.students.iter().filter(|student| student.count(Status::Solved) == student.marks.len()).count();
+        let _ = writeln!(
+            text,
+            "{all} of {} solved all. To repeat this: --seed {}",
+            several(self.students.len(), "student"),
+            self.seed
+        );
+        text
+    }
+
+    fn name_width(&self) -> usize {
+        self.students.iter().map(|student| shown(&student.name).chars().count()).max().unwrap_or(0).max("student".len())
+    }
+
+    /// Several exercises: how many of which status.
+    fn counts(&self) -> String {
+        let width = self.name_width();
+        let used = |status| status == Status::Solved || self.students.iter().any(|student| student.count(status) > 0);
+        let columns: Vec<_> = COLUMNS.into_iter().filter(|(status, _)| used(*status)).collect();
+        let mut text = format!("{:width$}", "student");
+        columns.iter().for_each(|(_, head)| text.push_str(&format!("  {head:>7}")));
+        text.push('\n');
         for student in &self.students {
-            let of = student.marks.len();
-            let _ = write!(text, "{:widest$}  {:3} of {of} solved", student.name, student.count(Status::Solved));
-            for status in [
-                Status::GoalsMissed,
-                Status::Wrong,
-                Status::DoesNotCompile,
-                Status::Refused,
-                Status::TimedOut,
-                Status::Failed,
-                Status::Missing,
-            ] {
-                let count = student.count(status);
-                if count > 0 {
-                    let _ = write!(text, ", {count} {}", status.words());
-                }
+            let _ = write!(text, "{:width$}", shown(&student.name));
+            for (status, _) in &columns {
+                let _ = match student.count(*status) {
+                    0 => write!(text, "  {:>7}", "."),
+                    count => write!(text, "  {count:>7}"),
+                };
             }
             text.push('\n');
         }
+        let meanings: Vec<String> = columns
+            .iter()
+            .filter(|(status, head)| status.words() != *head)
+            .map(|(status, head)| format!("{head}: {}", status.words()))
+            .collect();
+        let _ = writeln!(text, "\n{}", meanings.join("; "));
         text
+    }
+
+    /// One exercise: the status, and why.
+    fn reasons(&self) -> String {
+        const STATUS: usize = "does not compile".len();
+        let width = self.name_width();
+        let mut text = String::new();
+        for student in &self.students {
+            for mark in &student.marks {
+                let line =
+                    format!("{:width$}  {:STATUS$}  {}", shown(&student.name), mark.status.words(), mark.reason());
+                let _ = writeln!(text, "{}", line.chars().take(WIDTH).collect::<String>().trim_end());
+            }
+        }
+        text.push('\n');
+        text
+    }
+
+    /// Names the exercises that fewest students have solved.
+    fn least_solved(&self, text: &mut String) {
+        const SHOWN: usize = 3;
+        let Some(first) = self.students.first() else { return };
+        let solved =
+            |at: usize| self.students.iter().filter(|student| student.marks[at].status == Status::Solved).count();
+        let mut counts: Vec<(usize, &str)> =
+            first.marks.iter().enumerate().map(|(at, mark)| (solved(at), mark.exercise.as_str())).collect();
+        counts.sort_by_key(|(count, _)| *count);
+        let least = counts.iter().take(SHOWN).map(|(count, name)| format!("{name} ({count})"));
+        let _ = writeln!(text, "solved least often: {}", least.collect::<Vec<_>>().join(", "));
     }
 
     /// As CSV: student, solved, of, and the status for each exercise.
@@ -176,6 +266,15 @@ impl Marks {
             report.add_test_suite(suite);
         }
         report.to_string().expect("the report is text")
+    }
+}
+
+/// A name of a folder, as a line of a terminal may have it.
+fn shown(name: &str) -> String {
+    let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    match name.chars().count() > NAME {
+        true => name.chars().take(NAME - 3).chain("...".chars()).collect(),
+        false => name,
     }
 }
 

@@ -105,7 +105,7 @@ impl Metric {
             Source::Instructions(of) => {
                 let mut all = Share::default();
                 for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
-                    all.add(of(row.info.class.clone(), row.counters));
+                    all.add(of(row.info.class, row.counters));
                 }
                 all.value()
             }
@@ -127,7 +127,7 @@ impl Metric {
         for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
             let Some(source) = row.info.source.as_ref().filter(|source| *source.file == *file) else { continue };
             let entry = lines.entry(source.line).or_default();
-            entry.0.add(of(row.info.class.clone(), row.counters));
+            entry.0.add(of(row.info.class, row.counters));
             entry.1 += row.counters.executed;
         }
         let most = lines.values().filter_map(|(share, _)| share.value()).fold(0.0, f64::max);

@@ -134,7 +134,7 @@ fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
     if open > 0 {
         let given = shown_path(&exercise.given_file());
         return format!(
-            "{} left: read the kernels in {given}, and write a number for each \"?\" in {file}.",
+            "{} left: read the kernels in {given},\nand write a number for each \"?\" in {file}.",
             several(open, "question")
         );
     }
@@ -148,7 +148,7 @@ fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
 }
 
 /// A seed that nobody can expect.
-fn some_seed() -> u64 {
+pub fn some_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     // Six digits can be typed.
     host::random::Random::new(now.as_nanos() as u64).next_u64() % 1_000_000
