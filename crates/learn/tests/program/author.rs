@@ -1,0 +1,143 @@
+//! What authors do: make an exercise, and have it checked.
+
+use super::*;
+
+#[test]
+fn names_of_new_exercises_are_plain() {
+    let course = Course::new(&["copy"]);
+    for name in ["", "Copy", "a-b", "a b", "../a", "a/b", "ä", "."] {
+        course.learn(&["new", name]).refuses(&["names have lower-case letters, digits and _"]);
+    }
+    course.learn(&["new", "copy"]).refuses(&["there is one already; choose another name"]);
+    course.learn(&["new"]).refuses(&["cargo learn new NAME"]);
+}
+
+#[test]
+fn the_skeleton_is_green_and_each_fault_of_an_exercise_is_found() {
+    if !has_compiler() {
+        return;
+    }
+    /// What an author may do wrong: the exercise, a file, what is replaced by what, and what must be said of it.
+    const FAULTS: [(&str, &str, &str, &str, &[&str]); 12] = [
+        ("good", "hints.md", "How many", "How many", &[]),
+        ("solution", "solution.rs", "i < n", "i <= n", &["the solution fails (seed 1)", "memory: out of bounds"]),
+        ("starter", "starter.rs", "    *output", "    if i < n { *output", &["the starter passes"]),
+        ("words", "goals.toml", "\"memory\"", "\"race\"", &["the starter fails without the words \"race\""]),
+        ("passes", "wrong/one_too_many.rs", "i <= n", "i < n", &["wrong/one_too_many.rs passes"]),
+        (
+            "headless",
+            "wrong/one_too_many.rs",
+            "// fails: ",
+            "// ",
+            &["wrong/one_too_many.rs does not begin with `// fails: WORDS`"],
+        ),
+        ("hint", "hints.md", "---", "", &["hints.md has 1 hint, and should have 2 to 5"]),
+        ("wide", "starter.rs", "//! Say what", WIDE, &["starter.rs:7: more than 100 columns"]),
+        ("reference", "reference.rs", "0..n as usize", "0..n as usize + 1", &["reference.rs: at n = 1: out of bounds"]),
+        ("compiles", "reference.rs", "*output.add(i)", "output.add(i)", &["reference.rs: it does not compile"]),
+        (
+            "goal",
+            "goals.toml",
+            "<= 4.1",
+            "<= 3.9",
+            &["the solution fails", "wrong  loads.sectors_per_request <= 3.9: 4"],
+        ),
+        (
+            "met",
+            "goals.toml",
+            "task = \"right\"",
+            "task = \"fast\"",
+            &["the starter meets the goal `loads.sectors_per_request <= 4.1` already"],
+        ),
+    ];
+    const WIDE: &str = concat!(
+        "//! This line is much too wide for the pages and the terminals that it is to be read on, as the count ",
+        "of its columns shows, and"
+    );
+    let names: Vec<&str> = FAULTS.iter().map(|(name, ..)| *name).collect();
+    let course = Course::new(&names);
+    for (name, file, from, to, _) in FAULTS {
+        course.change(&format!("{name}/{file}"), from, to);
+    }
+    course.change("starter/starter.rs", ";\n}", "; }\n}");
+    // One that a starter may fail at: its goal is for speed, and it is fast already.
+    course.write("met/starter.rs", &course.read("met/solution.rs"));
+    course.change("met/goals.toml", "also = true", "also = false");
+
+    let outcome = course.learn(&["check", "--jobs", "1"]);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.text());
+    assert!(
+        outcome.stdout.ends_with(&format!("{} of {} exercises must be corrected.\n", names.len() - 1, names.len())),
+        "{}",
+        outcome.text()
+    );
+    assert!(outcome.stdout.contains("   ok  good"), "{}", outcome.text());
+    for (name, .., expected) in FAULTS.iter().filter(|(.., expected)| !expected.is_empty()) {
+        let (_, report) = outcome
+            .stdout
+            .split_once(&format!("wrong  {name}\n"))
+            .unwrap_or_else(|| panic!("{name}: {}", outcome.text()));
+        let end =
+            names.iter().filter_map(|other| report.find(&format!("\nwrong  {other}\n"))).min().unwrap_or(report.len());
+        for words in *expected {
+            assert!(report[..end].contains(words), "{name}: there is no '{words}' in\n{}", &report[..end]);
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_goals_is_said_with_its_line() {
+    let course = Course::new(&["copy"]);
+    let good = course.read("copy/goals.toml");
+    for (from, to, expected) in [
+        ("minutes = 10", "minutes = \"ten\"", &["goals.toml: ", "line 3", "invalid type"][..]),
+        ("minutes = 10", "minuets = 10", &["line 3", "unknown field `minuets`, expected one of `title`"]),
+        (
+            "task = \"right\"",
+            "task = \"easy\"",
+            &["line 2", "unknown variant `easy`, expected one of `right`, `fast`, `explain`"],
+        ),
+        ("length = \"n\"", "length = \"n +\"", &["'n +': a number or a name is missing at the end"]),
+        ("length = \"n\"", "", &["data 'input': give a length, or rows and columns"]),
+        ("from = 2", "from = 9000", &["size 'n': nothing from 9000 to 5000 can be drawn"]),
+        ("[measured]\nn", "[measured]\nm", &["[measured] has a size 'm', and [sizes] has none"]),
+        ("starter_fails = \"memory\"", "", &["starter_fails is missing"]),
+        ("loads.sectors_per_request <=", "loads.sectors_per_request =", &["there is no <=, <, ==, >= or >"]),
+        ("loads.sectors_per_request <=", "pascal2: loads.sectors <=", &["unknown model 'pascal2'; there are g80,"]),
+        ("task = \"right\"", "task = \"explain\"", &["an exercise to explain needs a [[question]]"]),
+        ("title =", "title", &["line 1"]),
+    ] {
+        assert!(good.contains(from), "{from}");
+        course.write("copy/goals.toml", &good.replacen(from, to, 1));
+        course.learn(&["run", "copy"]).refuses(expected);
+    }
+    std::fs::write(course.path("copy/goals.toml"), b"title = \"\xff\"\n").unwrap();
+    course.learn(&["run", "copy"]).refuses(&["goals.toml: cannot be read"]);
+    std::fs::remove_file(course.path("copy/goals.toml")).unwrap();
+    course.learn(&["run", "copy"]).refuses(&["goals.toml: cannot be read"]);
+
+    course.write("course.toml", "[[chapter]]\ntitle = \"Twice\"\nexercises = [\"copy\", \"copy\"]\n");
+    course.learn(&["list"]).refuses(&["course.toml: exercise 'copy' is listed twice"]);
+    course.write("course.toml", "[[chapter]\n");
+    course.learn(&["list"]).refuses(&["course.toml: ", "line 1"]);
+}
+
+#[test]
+fn what_only_a_run_finds_wrong_with_goals_is_the_exercises_fault() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.write("copy/kernel.rs", &course.read("copy/solution.rs"));
+    let good = course.read("copy/goals.toml");
+    for (from, to, expected) in [
+        ("grid = \"ceil(n / 256)\"", "grid = \"n / 256\"", "'n / 256' is 0.00390625, and must be a whole number"),
+        ("grid = \"ceil(n / 256)\"", "grid = \"ceil(m / 256)\"", "unknown name 'm'"),
+        ("length = \"n\"", "length = \"n * n * n\"", "must be a whole number from 0 to"),
+        ("<= 4.1", "<= 4.1 * q", "unknown name 'q'"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        course.write("copy/goals.toml", &good.replacen(from, to, 1));
+        course.learn(&["run", "copy"]).refuses(&["copy/goals.toml: ", expected]);
+    }
+}

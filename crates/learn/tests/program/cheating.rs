@@ -1,0 +1,85 @@
+//! Nothing can be cheated: kernels that look right where they expect to be looked at.
+
+use super::*;
+use crate::student::SCATTERED;
+
+/// Right at the sizes that `goals.toml` shows, and nowhere else.
+const SHOWN_SIZES: &str = "    let i = thread::index_1d();
+    if i < n && (n == 1 || n == 256 || n == 1000) {
+        *output.add(i as usize) = *input.add(i as usize);
+    }";
+
+#[test]
+fn there_are_sizes_that_nobody_can_expect_and_a_seed_repeats_them() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.write("copy/kernel.rs", &kernel(SHOWN_SIZES));
+    let run = |seed: &str| {
+        course.learn(&["run", "--seed", seed]).reports(&["right at 3 sizes", "was never written", "--seed"])
+    };
+    let (one, other) = (run("5"), run("6"));
+    assert_eq!(one, run("5"));
+    let sizes = |report: &str| report.lines().find(|line| line.contains("at n = ")).unwrap().to_owned();
+    assert_ne!(sizes(&one), sizes(&other));
+    // Without a seed, each run has others.
+    let drawn = || sizes(&course.learn(&["run"]).reports(&[]));
+    let first = drawn();
+    assert!((0..4).any(|_| drawn() != first), "{first}");
+}
+
+#[test]
+fn a_changed_input_is_reported() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    let body = "    let i = thread::index_1d() as usize;
+    if i < n as usize {
+        *output.add(i) = *input.add(i);
+        *input.cast_mut().add(i) = 0.0;
+    }";
+    course.write("copy/kernel.rs", &kernel(body));
+    course.learn(&["run"]).reports(&["the kernel changed its input at n = 1: input[0] is another value now"]);
+}
+
+#[test]
+fn what_was_in_the_output_before_is_no_result() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.write(
+        "copy/kernel.rs",
+        &kernel(
+            "    let i = thread::index_1d() as usize;\n    if i + 1 < n as usize { *output.add(i) = *input.add(i); }",
+        ),
+    );
+    course.learn(&["run"]).reports(&["output[0] was never written; it should be "]);
+    // Nor is it zero, to which a kernel could add.
+    course.write(
+        "copy/kernel.rs",
+        &kernel("    let i = thread::index_1d() as usize;\n    if i < n as usize { *output.add(i) += *input.add(i); }"),
+    );
+    course.learn(&["run"]).reports(&["wrong results at n = 1:"]);
+}
+
+#[test]
+fn the_run_that_is_counted_must_be_right_too() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    // It does its work, badly, and none in the first launch after it was loaded if that is a large one: the run that goals are counted in.
+    let body = format!(
+        "    static mut LAUNCHES: u32 = 0;
+    let launches = &raw mut LAUNCHES;
+    let first = atomic::add(launches, 0) == 0;
+    if first && n > 50_000 {{ return; }}
+{SCATTERED}
+    if thread::index_1d() == 0 {{ atomic::add(launches, 1); }}"
+    );
+    course.write("copy/kernel.rs", &kernel(&body));
+    course.learn(&["run"]).reports(&["output[0] was never written"]);
+}

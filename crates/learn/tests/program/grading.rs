@@ -1,0 +1,297 @@
+//! A class of submissions, right, wrong, broken and malicious, is marked in one command.
+
+use std::collections::HashMap;
+use std::os::unix::fs::symlink;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::*;
+use crate::student::SCATTERED;
+
+/// Sets the folders that the judges compile in apart from those of the other tests.
+const JUDGES: &str = "22";
+
+/// Seconds for a file: enough for the compiler on a busy machine, and few for those that never end.
+const SECONDS: u64 = 12;
+
+/// A kernel that is right, for submissions that break something else.
+const RIGHT: &str =
+    "    let i = thread::index_1d() as usize;\n    if i < n as usize { *output.add(i) = *input.add(i); }";
+
+/// What stands before a kernel that is right.
+fn with(items: &str) -> String {
+    kernel(RIGHT).replace("/// # Safety\n", &format!("{items}\n/// # Safety\n"))
+}
+
+/// What each student hands in, the status that it must get, and words that the report must have.
+fn class() -> Vec<(&'static str, String, &'static str, &'static str)> {
+    let nested = |depth: usize| format!("const X: u32 = {}1{};", "{/*}*/".repeat(depth), "/*{*/}".repeat(depth));
+    vec![
+        ("right", with(""), "solved", "right at 7 sizes"),
+        ("scattered", kernel(SCATTERED), "goals_missed", "wrong  loads.sectors_per_request <= 4.1"),
+        ("one_short", kernel("    let i = thread::index_1d();\n    if i + 1 < n { *output.add(i as usize) = *input.add(i as usize); }"), "wrong", "never written"),
+        ("beyond", kernel("    let i = thread::index_1d() as usize;\n    *output.add(i) = *input.add(i);"), "wrong", "memory: out of bounds"),
+        ("types", kernel("    *output = 1;"), "does_not_compile", "copy/kernel.rs:7"),
+        ("open", kernel("    if n > 1 {"), "does_not_compile", "unclosed delimiter"),
+        ("empty", String::new(), "does_not_compile", "this file has no kernel"),
+        ("no_kernel", "pub fn copy() {}\n".to_owned(), "does_not_compile", "this file has no kernel"),
+        ("polls", kernel("    while input.read_volatile() < 2.0 {}\n    *output = *input;"), "wrong", "copy/kernel.rs:7"),
+        (
+            "endless",
+            kernel("    let mut x = n;\n    while x != 1 { x = x.wrapping_mul(3).wrapping_add(2) & 0xfffe; }\n    *output = *input;"),
+            "wrong",
+            "did not end within",
+        ),
+        (
+            "endless_constant",
+            with("#[allow(long_running_const_eval)]\nconst X: u64 = { let mut i = 0u64; while i < 1 << 60 { i += 1; } i };\n#[kernel]\npub unsafe fn other(o: *mut u64) { *o = X; }"),
+            "timed_out",
+            "took more than 12 seconds",
+        ),
+        ("macros", with("macro_rules! twice { ($($x:tt)*) => { twice!($($x)* $($x)*); } }\ntwice!(a a a a);"), "broken", ""),
+        (
+            "endless_types",
+            with("struct P<A, B>(A, B);\nfn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<X, X>>(n - 1) } }\n#[kernel]\npub unsafe fn other(o: *mut u64, i: u64) { *o = grow::<u8>(i); }"),
+            "broken",
+            "",
+        ),
+        ("file_1", with("const X: &str = include_str!(\"/etc/passwd\");"), "refused", "line 3: `include_str`"),
+        ("file_2", with("use core::include_bytes as quiet;\nconst X: &[u8] = quiet!(\"/etc/passwd\");"), "refused", "`include_bytes`"),
+        ("file_3", with("const X: u32 = r#include!(\"/etc/passwd\");"), "refused", "`include`"),
+        ("file_4", with("macro_rules! m { ($x:ident) => { $x!(\"/etc/passwd\") } }\nconst X: &str = m!(include_str);"), "refused", "`include_str`"),
+        ("file_5", with("#[doc = include_str!(\"/etc/passwd\")]\nconst X: u32 = 1;"), "refused", "`include_str`"),
+        ("file_6", with("#[cfg_attr(all(), path = \"/etc/passwd\")]\nmod x;"), "refused", "a kernel is one file"),
+        ("file_7", format!("#!/bin/sh \"\n{}", with("const X: &str = include_str!(\"/etc/passwd\");")), "refused", "line 1: `#!/`"),
+        ("variable", with("const X: Option<&str> = option_env!(\"HOME\");"), "refused", "`option_env`"),
+        ("assembly", with("core::arch::global_asm!(\".visible .func f {}\");"), "refused", "`global_asm`"),
+        ("nested", with(&nested(20_000)), "refused", "nested more than 200 deep"),
+        ("operators", with(&format!("const X: bool = {}true;", "!".repeat(50_000))), "does_not_compile", "nested or repeated too deeply"),
+        ("large", with(&"// A line of no use.\n".repeat(500_000)), "refused", "262144 are read at most"),
+        ("constants", with("static BIG: [u32; 1 << 30] = [7; 1 << 30];\n#[kernel]\npub unsafe fn other(o: *mut u32, i: usize) { *o = BIG[i]; }"), "broken", ""),
+        ("variables", kernel(&format!("    static mut BIG: [u8; 1 << 33] = [0; 1 << 33];\n    (&raw mut BIG).cast::<u8>().add(n as usize).write_volatile(1);\n{RIGHT}")), "does_not_compile", "more memory than available"),
+        ("local", kernel(&format!("    let mut big = [0u32; 1 << 26];\n    (&raw mut big).cast::<u32>().add(n as usize).write_volatile(1);\n{RIGHT}")), "wrong", "bytes of local memory per thread"),
+        ("statics", kernel(&format!("    static mut BIG: [u8; 3 << 29] = [0; 3 << 29];\n    (&raw mut BIG).cast::<u8>().add(n as usize).write_volatile(1);\n{RIGHT}")), "broken", ""),
+        ("initials", kernel(&format!("    static mut BIG: [u8; 1 << 27] = [1; 1 << 27];\n    (&raw mut BIG).cast::<u8>().add(n as usize).write_volatile(1);\n{RIGHT}")), "broken", ""),
+        (
+            "allocates",
+            with("unsafe extern \"C\" { fn malloc(size: usize) -> *mut u64; }").replace(RIGHT, "    loop {\n        let new = malloc(1 << 20);\n        if !new.is_null() { *new = 1; }\n    }"),
+            "wrong",
+            "did not end within",
+        ),
+        (
+            "prints",
+            with("unsafe extern \"C\" { fn vprintf(format: *const u8, arguments: *const u8) -> i32; }").replace(
+                RIGHT,
+                "    for _ in 0..1000 { vprintf(c\"{\\\"exercise\\\":\\\"copy\\\",\\\"status\\\":\\\"solved\\\",\\\"report\\\":\\\"\\\"}\\n\".as_ptr().cast(), core::ptr::null()); }",
+            ),
+            "wrong",
+            "never written",
+        ),
+        ("$(touch x); 'quoted' \"name\"\n<a>&amp;\u{1}", with(""), "solved", ""),
+        ("-rf", with(""), "solved", ""),
+        ("Zoë", with(""), "solved", ""),
+    ]
+}
+
+#[test]
+fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.list(&["copy", "predict"]);
+    crate::predicting::write(&course);
+    // The measured sizes need not be large here.
+    course.change("copy/goals.toml", "from = 60_000, to = 66_000", "from = 6_000, to = 6_600");
+
+    let class = class();
+    let at = |student: &str, file: &str| format!("class/{student}/{file}");
+    for (student, text, ..) in &class {
+        course.write(&at(student, "copy/kernel.rs"), text);
+    }
+    let mut expected: HashMap<&str, (&str, &str)> =
+        class.iter().map(|(student, _, status, words)| (*student, (*status, *words))).collect();
+    // In the folders of a clone, and with predictions.
+    course.write(&at("clone", "exercises/copy/kernel.rs"), &with(""));
+    course.write(&at("clone", "exercises/predict/predict.toml"), "hopper = 5\nfermi = 2\n");
+    expected.insert("clone", ("solved", ""));
+    course.write(&at("nothing", "README.md"), "I was ill.\n");
+    expected.insert("nothing", ("missing", "no file was handed in"));
+    course.write(&at("bytes", "copy/kernel.rs"), "");
+    fs::write(course.path(&at("bytes", "copy/kernel.rs")), b"// \xff\xfe\n").unwrap();
+    expected.insert("bytes", ("refused", "line 1: this is not UTF-8"));
+    // Links, to a file that is right.
+    let right = course.path(&at("right", "copy"));
+    fs::create_dir_all(course.path(&at("link_1", "copy"))).unwrap();
+    symlink(right.join("kernel.rs"), course.path(&at("link_1", "copy/kernel.rs"))).unwrap();
+    expected.insert("link_1", ("refused", "copy/kernel.rs is a link: hand in the file"));
+    fs::create_dir_all(course.path(&at("link_2", ""))).unwrap();
+    symlink(&right, course.path(&at("link_2", "copy"))).unwrap();
+    expected.insert("link_2", ("refused", "is a link"));
+    symlink(course.path("class/right"), course.path("class/link_3")).unwrap();
+    expected.insert("link_3", ("refused", "the student's folder is a link"));
+    // What is no file.
+    fs::create_dir_all(course.path(&at("folder", "copy/kernel.rs"))).unwrap();
+    expected.insert("folder", ("refused", "copy/kernel.rs is not a file"));
+    fs::create_dir_all(course.path(&at("pipe", "copy"))).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(course.path(&at("pipe", "copy/kernel.rs"))).status();
+    if pipe.is_ok_and(|status| status.success()) {
+        expected.insert("pipe", ("refused", "copy/kernel.rs is not a file"));
+    } else {
+        expected.insert("pipe", ("missing", ""));
+    }
+    // Not students'.
+    course.write("class/.git/config", "");
+    course.write("class/notes.txt", "");
+
+    let before = tree(&course.path("class"));
+    let marker = format!("COALESCE_TEST_GRADING={}", course.folder.path().display());
+    let (name, value) = marker.split_once('=').unwrap();
+    let (out, temporary) = (course.path("out"), course.path("temporary"));
+    fs::create_dir(&temporary).unwrap();
+    let start = Instant::now();
+    let mut command = course.command(&["grade", "--jobs", "2", "--seed", "7", "--step-limit", "2000000"]);
+    command.args(["--memory-limit", "3072", "--time-limit", &SECONDS.to_string()]).arg(course.path("class"));
+    for (option, file) in [("--junit", "marks.xml"), ("--json", "marks.json"), ("--csv", "marks.csv")] {
+        command.arg(option).arg(out.join(file));
+    }
+    command.env("LEARN_JOB", JUDGES).env(name, value).env("TMPDIR", &temporary);
+    let outcome = Outcome::of(&mut command);
+    println!("{} s\n{}", start.elapsed().as_secs(), outcome.text());
+    let stderr = outcome.stderr.clone();
+    let table = outcome.succeeds();
+
+    // Each its own mark.
+    let marks: Value = serde_json::from_str(&course.read("out/marks.json")).unwrap();
+    assert_eq!(marks["seed"], 7);
+    let students = marks["students"].as_array().unwrap();
+    assert_eq!(students.len(), expected.len());
+    for student in students {
+        let name = student["name"].as_str().unwrap();
+        let mark = &student["marks"][0];
+        let (status, report) = (mark["status"].as_str().unwrap(), mark["report"].as_str().unwrap());
+        let (wanted, words) = expected[name];
+        println!("{name:?}: {status} in {:.1} s", mark["seconds"].as_f64().unwrap());
+        let as_wanted = match wanted {
+            // How it breaks depends on the machine; that it does, and for whom, does not.
+            "broken" => ["wrong", "does_not_compile", "timed_out", "failed"].contains(&status),
+            _ => status == wanted,
+        };
+        assert!(as_wanted && report.contains(words), "{name:?}: {mark:#}\nexpected {wanted}, with: {words}");
+        assert!(!report.contains("root:") && !report.contains("/.tmp"), "{name:?}: {report}");
+        let seconds = mark["seconds"].as_f64().unwrap();
+        assert!(seconds < SECONDS as f64 + 5.0, "{name:?}: {seconds} s");
+        let predicted = match name {
+            "clone" => "solved",
+            "link_3" => "refused",
+            _ => "missing",
+        };
+        assert_eq!(
+            (&student["marks"][1]["exercise"], &student["marks"][1]["status"]),
+            (&"predict".into(), &predicted.into())
+        );
+    }
+
+    // For people, and for other programs.
+    assert!(stderr.contains("notes.txt is not a folder") && !stderr.contains(".git"), "{stderr}");
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    assert!(table.starts_with("student ") && table.contains("Zoë"), "{table}");
+    assert!(
+        table.ends_with(&format!("1 of {} students solved all. To repeat this: --seed 7\n", expected.len())),
+        "{table}"
+    );
+    let csv = course.read("out/marks.csv");
+    assert!(csv.starts_with("student,solved,of,copy,predict\n"), "{csv}");
+    assert!(
+        csv.contains("\nclone,2,2,solved,solved\n") && csv.contains("\nscattered,0,2,misses goals,missing\n"),
+        "{csv}"
+    );
+    let junit = course.read("out/marks.xml");
+    assert_eq!(junit.matches("<testsuite ").count(), expected.len());
+    assert_eq!(junit.matches("<testcase ").count(), 2 * expected.len());
+    assert!(!junit.contains('\u{1}') && junit.contains("&lt;a&gt;&amp;amp;"), "{junit}");
+
+    // Nothing is left of it, and the submissions are as they were.
+    assert_eq!(tree(&course.path("class")), before);
+    assert_eq!(tree(&temporary), [""; 0]);
+    #[cfg(target_os = "linux")]
+    assert_eq!(processes_with(&marker), [""; 0], "processes are left behind");
+}
+
+/// The paths of everything below a folder, with the lengths of files.
+fn tree(folder: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = fs::symlink_metadata(&path).unwrap();
+            if meta.is_dir() {
+                open.push(path.clone());
+            }
+            all.push(format!(
+                "{} {} {:?}",
+                path.display(),
+                if meta.is_dir() { 0 } else { meta.len() },
+                meta.modified().unwrap()
+            ));
+        }
+    }
+    all.sort();
+    all
+}
+
+/// The command lines of processes that have this in their environment.
+#[cfg(target_os = "linux")]
+fn processes_with(variable: &str) -> Vec<String> {
+    let contains = |bytes: Vec<u8>| bytes.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes());
+    let folders = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let with = folders.filter(|folder| fs::read(folder.join("environ")).is_ok_and(contains));
+    with.map(|folder| fs::read_to_string(folder.join("cmdline")).unwrap_or_default().replace('\0', " ")).collect()
+}
+
+#[test]
+fn one_exercise_is_shown_with_reasons() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy", "other"]);
+    course.write("class/anna/copy/kernel.rs", &course.read("copy/solution.rs"));
+    course.write("class/ben/copy/kernel.rs", &with("const X: &str = env!(\"HOME\");"));
+    course.write("class/cleo/notes.txt", "");
+    // A folder is named as it is seen from here.
+    let mut command = course.command(&[]);
+    let here = course.folder.path().strip_prefix("/").unwrap();
+    let up: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).components().skip(1).map(|_| "..").collect();
+    let folder = up.join(here);
+    command = {
+        let mut relative = Command::new(command.get_program());
+        relative.arg("--course").arg(&folder).args(["grade", "--only", "copy", "--seed", "3", "--jobs", "1"]);
+        relative.arg(folder.join("class")).current_dir(env!("CARGO_MANIFEST_DIR")).env("LEARN_JOB", JUDGES);
+        relative
+    };
+    let table = Outcome::of(&mut command).succeeds();
+    assert_eq!(
+        table,
+        "anna     solved\n\
+         ben      refused           not compiled: line 3: `env`: a kernel may not read the environment\n\
+         cleo     missing           no file was handed in\n\
+         \n\
+         1 of 3 students solved all. To repeat this: --seed 3\n"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_grading_is_said_before_it_begins() {
+    let course = Course::new(&["copy"]);
+    let class = course.path("class");
+    course.learn(&["grade", &class.to_string_lossy()]).refuses(&["class: cannot be read"]);
+    fs::create_dir(&class).unwrap();
+    course.learn(&["grade", &class.to_string_lossy()]).refuses(&["there is no student's folder in it"]);
+    course.write("class/anna/copy/kernel.rs", "");
+    course.learn(&["grade", "--only", "cpoy", &class.to_string_lossy()]).refuses(&["did you mean 'copy'?"]);
+    for option in ["--time-limit=0", "--memory-limit=0", "--memory-limit=x"] {
+        course.learn(&["grade", option, &class.to_string_lossy()]).refuses(&["invalid value"]);
+    }
+}

@@ -1,0 +1,146 @@
+//! The program `learn`, run as students, authors and teachers run it: what it prints, what it leaves behind, and its exit code.
+//!
+//! Each test has a small course of its own, made from the skeleton of `cargo learn new`. Those that compile kernels need the compiler
+//! for devices, and end early without it unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
+
+mod author;
+mod cheating;
+#[cfg(unix)]
+mod grading;
+mod predicting;
+mod student;
+mod teaching;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use cuda_builder::toolchain::DeviceCompiler;
+
+/// Sets the folders that these tests compile in apart from those of people.
+const JOBS: &str = "21";
+
+/// Whether kernels can be compiled here.
+fn has_compiler() -> bool {
+    if let Err(error) = DeviceCompiler::find() {
+        let required = std::env::var_os("COALESCE_REQUIRE_DEVICE_COMPILER").is_some_and(|value| value == "1");
+        assert!(!required, "the compiler for devices is required here: {error}");
+        return false;
+    }
+    true
+}
+
+/// A course in a folder of its own.
+struct Course {
+    folder: tempfile::TempDir,
+}
+
+/// What the program said and how it ended.
+struct Outcome {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Course {
+    /// A course with these exercises, each the skeleton of `cargo learn new`.
+    fn new(exercises: &[&str]) -> Self {
+        let course = Self { folder: tempfile::tempdir().unwrap() };
+        course.list(&[]);
+        for name in exercises {
+            course.learn(&["new", name]).succeeds();
+        }
+        course.list(exercises);
+        course
+    }
+
+    fn list(&self, exercises: &[&str]) {
+        self.write("course.toml", &format!("[[chapter]]\ntitle = \"Beginnings\"\nexercises = {exercises:?}\n"));
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Writes a file with something in place of something that was in it.
+    fn change(&self, name: &str, from: &str, to: &str) {
+        let text = self.read(name);
+        assert!(text.contains(from), "{name} has no {from}");
+        self.write(name, &text.replacen(from, to, 1));
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+        command.arg("--course").arg(self.folder.path()).args(arguments);
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).env("LEARN_JOB", JOBS);
+        command
+    }
+
+    fn learn(&self, arguments: &[&str]) -> Outcome {
+        Outcome::of(&mut self.command(arguments))
+    }
+}
+
+impl Outcome {
+    fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self { code: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+
+    fn text(&self) -> String {
+        format!("exit code {:?}\n--- stdout\n{}\n--- stderr\n{}", self.code, self.stdout, self.stderr)
+    }
+
+    /// The standard output of a program that did what it was asked to.
+    #[track_caller]
+    fn succeeds(self) -> String {
+        assert_eq!(self.code, Some(0), "{}", self.text());
+        self.stdout
+    }
+
+    /// The report of a program that found something wrong, which must have these words.
+    #[track_caller]
+    fn reports(self, words: &[&str]) -> String {
+        assert_eq!(self.code, Some(1), "{}", self.text());
+        for words in words {
+            assert!(self.stdout.contains(words), "there is no '{words}' in\n{}", self.text());
+        }
+        assert!(self.stdout.lines().all(|line| line.chars().count() <= 100), "too wide:\n{}", self.stdout);
+        self.stdout
+    }
+
+    /// The message of a program that could not do what it was asked to, which must have these words.
+    #[track_caller]
+    fn refuses(self, words: &[&str]) -> String {
+        assert_eq!(self.code, Some(2), "{}", self.text());
+        assert!(self.stderr.starts_with("error: "), "{}", self.text());
+        for words in words {
+            assert!(self.stderr.contains(words), "there is no '{words}' in\n{}", self.text());
+        }
+        self.stderr
+    }
+}
+
+/// A file with the skeleton's kernel, whose threads do this.
+fn kernel(body: &str) -> String {
+    format!(
+        "use cuda_std::prelude::*;\n\n/// # Safety\n/// `input` and `output` hold `n` floats.\n#[kernel]\n\
+         pub unsafe fn copy(input: *const f32, output: *mut f32, n: u32) {{\n{body}\n}}\n"
+    )
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

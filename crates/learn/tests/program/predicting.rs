@@ -1,0 +1,111 @@
+//! Exercises to explain: predictions in place of kernels.
+
+use super::*;
+
+const GOALS: &str = r#"title = "One word further"
+task = "explain"
+minutes = 5
+
+[data.input]
+type = "f32"
+length = 64
+
+[data.output]
+type = "f32"
+length = 32
+output = true
+
+[[launch]]
+kernel = "shifted"
+grid = 1
+block = 32
+arguments = ["input", "output"]
+
+[[question]]
+name = "hopper"
+ask = "Sectors of the load on Hopper"
+count = "loads.sectors_per_request of shifted"
+on = "hopper"
+why = "Words 1 to 32 touch five sectors."
+
+[[question]]
+name = "fermi"
+ask = "Transactions of the load on Fermi"
+count = "transactions of shifted"
+on = "fermi"
+why = "Word 32 is in the next line."
+"#;
+
+const GIVEN: &str = "//! One word further.\n\nuse cuda_std::prelude::*;\n\n/// # Safety\n/// One warp.\n#[kernel]\n\
+    pub unsafe fn shifted(input: *const f32, output: *mut f32) {\n    let i = thread::thread_idx_x() as usize;\n    \
+    *output.add(i) = *input.add(i + 1);\n}\n";
+
+/// A course with an exercise to explain.
+pub fn course() -> Course {
+    let course = Course::new(&[]);
+    course.list(&["predict"]);
+    write(&course);
+    course
+}
+
+/// Writes the exercise into a course.
+pub fn write(course: &Course) {
+    for (file, text) in [
+        ("goals.toml", GOALS),
+        ("given.rs", GIVEN),
+        ("hints.md", "Draw the words.\n---\nMark the sectors.\n"),
+        ("starter.toml", "# Sectors?\nhopper = \"?\"\n# Lines?\nfermi = \"?\"\n"),
+        ("solution.toml", "hopper = 5\nfermi = 2\n"),
+        ("wrong/aligned.toml", "# fails: hopper: 4\nhopper = 4\nfermi = 2\n"),
+        ("wrong/one_line.toml", "# fails: fermi: 1\nhopper = 5\nfermi = 1\n"),
+    ] {
+        course.write(&format!("predict/{file}"), text);
+    }
+}
+
+#[test]
+fn predictions_are_compared_and_explained_in_time() {
+    if !has_compiler() {
+        return;
+    }
+    let course = course();
+    course.learn(&["run"]).reports(&[
+        "?  hopper: Sectors of the load on Hopper",
+        "2 questions left",
+        "predict/given.rs",
+        "predict/predict.toml",
+    ]);
+    assert_eq!(course.read("predict/predict.toml"), course.read("predict/starter.toml"));
+
+    // A wrong answer is not explained at once.
+    course.write("predict/predict.toml", "hopper = 4\nfermi = 2\n");
+    let report = course.learn(&["run"]).reports(&["wrong  hopper: 4", "ok  fermi: 2", "Word 32 is in the next line."]);
+    assert!(!report.contains("five sectors"), "{report}");
+    course.learn(&["run"]).reports(&["The simulator counts 5. Words 1 to 32 touch five sectors."]);
+
+    for (text, words) in [
+        ("hopper = 5\n", "the line `fermi = ...` is missing"),
+        ("hopper = 5\nfermi = 2\nkepler = 1\n", "there is no question 'kepler'; the questions are hopper, fermi"),
+        ("hopper = \"five\"\nfermi = 2\n", "write a number in place of \"?\""),
+        ("hopper = \n", "predict.toml cannot be read:"),
+        ("hopper = nan\nfermi = inf\n", "wrong  fermi: inf"),
+    ] {
+        course.write("predict/predict.toml", text);
+        course.learn(&["run"]).reports(&[words]);
+    }
+
+    course.write("predict/predict.toml", "hopper = 5.0\nfermi = 2\n");
+    assert!(course.learn(&["run"]).succeeds().contains("Solved."));
+    assert_eq!(course.learn(&["solution", "predict"]).succeeds(), "hopper = 5\nfermi = 2\n");
+}
+
+#[test]
+fn the_author_can_check_it() {
+    if !has_compiler() {
+        return;
+    }
+    let course = course();
+    course.learn(&["check", "--jobs", "1"]).succeeds();
+    course.write("predict/solution.toml", "hopper = 5\nfermi = 1\n");
+    course.learn(&["check", "--jobs", "1"]).reports(&["wrong  predict", "the solution fails"]);
+}

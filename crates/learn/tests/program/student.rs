@@ -1,0 +1,180 @@
+//! What students do: look where they are, run, take hints, begin anew, see the solution.
+
+use std::fs;
+
+use super::*;
+
+#[test]
+fn the_first_look_names_the_file_to_edit() {
+    let course = Course::new(&["copy", "other"]);
+    let status = course.learn(&[]).succeeds();
+    for words in
+        ["0 of 2 exercises solved", "Beginnings", "copy: Copy without the end", "copy/kernel.rs", "cargo learn run"]
+    {
+        assert!(status.contains(words), "{status}");
+    }
+    assert_eq!(course.read("copy/kernel.rs"), course.read("copy/starter.rs"));
+    let list = course.learn(&["list"]).succeeds();
+    assert!(list.contains("[>] copy ") && list.contains("[ ] other") && list.ends_with("0 of 2 solved.\n"), "{list}");
+}
+
+#[test]
+fn an_exercise_is_solved_and_the_next_comes() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy", "other"]);
+    let report = course.learn(&["run"]).reports(&[
+        "1 fault at n = 1:",
+        "memory: out of bounds",
+        "it is about input[1]; input has 1 element",
+        "copy/kernel.rs:17",
+        "A hint: cargo learn hint copy",
+    ]);
+    assert!(!report.contains("src/kernel.rs"), "{report}");
+    course.learn(&["solution", "copy"]).refuses(&["copy is not solved yet", "cargo learn hint copy"]);
+
+    course.write("copy/kernel.rs", &course.read("copy/solution.rs"));
+    let report = course.learn(&["run", "copy"]).succeeds();
+    for words in ["ok  right at 7 sizes", "ok  loads.sectors_per_request <= 4.1: 4", "Solved.", "Next comes other"] {
+        assert!(report.contains(words), "{report}");
+    }
+    let list = course.learn(&["list"]).succeeds();
+    assert!(list.contains("[x] copy ") && list.contains("[>] other"), "{list}");
+    assert!(course.learn(&[]).succeeds().contains("1 of 2 exercises solved"));
+    assert_eq!(course.learn(&["solution", "copy"]).succeeds(), course.read("copy/solution.rs"));
+
+    // Progress is a file that can be deleted, and one that is not understood is named.
+    course.write("progress.toml", "solved = 3\n");
+    course.learn(&["list"]).refuses(&["progress.toml: ", "delete it to begin anew"]);
+    fs::remove_file(course.path("progress.toml")).unwrap();
+    assert!(course.learn(&["list"]).succeeds().ends_with("0 of 2 solved.\n"));
+}
+
+#[test]
+fn goals_that_are_missed_name_the_line() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.write("copy/kernel.rs", &kernel(SCATTERED));
+    course.learn(&["run", "--seed", "1"]).reports(&[
+        "ok  right at 7 sizes",
+        "wrong  loads.sectors_per_request <= 4.1: 8.00",
+        "Neighbouring threads should read neighbouring floats.",
+        "copy/kernel.rs:11",
+        "loads.sectors_per_request on this line: 8.00",
+    ]);
+    assert!(!course.path("progress.toml").exists());
+}
+
+/// Right, with eight sectors for each load.
+pub const SCATTERED: &str = "    let (block, i) = (thread::block_idx_x() * 256, thread::thread_idx_x());
+    let i = block + i % 8 * 32 + i / 8;
+    if i < n {
+        // 8 sectors, and 4 in the last block, perhaps.
+        *output.add(i as usize) = *input.add(i as usize);
+    }";
+
+#[test]
+fn hints_come_one_by_one() {
+    let course = Course::new(&["copy"]);
+    let first = course.learn(&["hint"]).succeeds();
+    assert!(first.contains("Hint 1 of 2") && !first.contains("Hint 2 of 2"), "{first}");
+    assert!(first.contains("One more: cargo learn hint copy"), "{first}");
+    for _ in 0..2 {
+        let both = course.learn(&["hint", "copy"]).succeeds();
+        assert!(both.contains("Hint 1 of 2") && both.contains("Hint 2 of 2") && !both.contains("One more"), "{both}");
+    }
+}
+
+#[test]
+fn reset_keeps_what_the_student_wrote() {
+    let course = Course::new(&["copy"]);
+    course.write("copy/kernel.rs", "// mine\n");
+    let message = course.learn(&["reset", "copy"]).succeeds();
+    assert!(message.contains("kernel.rs.before"), "{message}");
+    assert_eq!(course.read("copy/kernel.rs"), course.read("copy/starter.rs"));
+    assert_eq!(course.read("copy/kernel.rs.before"), "// mine\n");
+    // Once more changes nothing.
+    course.learn(&["reset", "copy"]).succeeds();
+    assert_eq!(course.read("copy/kernel.rs.before"), "// mine\n");
+    course.learn(&["reset"]).refuses(&["cargo learn reset NAME"]);
+}
+
+#[test]
+fn unknown_names_are_met_with_the_nearest() {
+    let course = Course::new(&["copy"]);
+    course.learn(&["run", "cpoy"]).refuses(&["there is no exercise 'cpoy'; did you mean 'copy'?"]);
+    course.learn(&["hint", "quite_different"]).refuses(&["there is no exercise 'quite_different'; `cargo learn list`"]);
+    // As the shell completes it.
+    course.learn(&["hint", "exercises/copy/"]).succeeds();
+}
+
+#[test]
+fn elsewhere_it_says_where_it_belongs() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+    Outcome::of(command.current_dir(elsewhere.path())).refuses(&["run this in a clone of Coalesce"]);
+    let course = Course::new(&[]);
+    fs::remove_file(course.path("course.toml")).unwrap();
+    course.learn(&[]).refuses(&["course.toml"]);
+}
+
+#[test]
+fn compile_errors_are_at_the_students_lines() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    course.write("copy/kernel.rs", &kernel("    *output = 1;"));
+    let report = course.learn(&["run"]).reports(&[
+        "it does not compile",
+        "error[E0308]: mismatched types",
+        "copy/kernel.rs:7:15",
+    ]);
+    assert!(!report.contains("src/kernel.rs") && !report.contains("could not compile"), "{report}");
+
+    course.write("copy/kernel.rs", &kernel("    if n > 0 {"));
+    course.learn(&["run"]).reports(&["it does not compile", "unclosed delimiter", "copy/kernel.rs:8"]);
+
+    course.write("copy/kernel.rs", &kernel("").replace("copy(", "paste("));
+    course.learn(&["run"]).reports(&["there is no kernel `copy`; this file has `paste`"]);
+
+    course.write("copy/kernel.rs", &kernel("").replace(", n: u32", ""));
+    course.learn(&["run"]).reports(&["kernel `copy` has 2 parameters", "keep its signature as it was"]);
+
+    let nested = format!("    let x = {}true;", "!".repeat(50_000));
+    course.write("copy/kernel.rs", &kernel(&nested));
+    course.learn(&["run"]).reports(&["the compiler crashed", "nested or repeated too deeply"]);
+}
+
+#[test]
+fn what_a_kernel_may_not_have_is_refused_before_it_is_compiled() {
+    let course = Course::new(&["copy"]);
+    course.write("copy/kernel.rs", &kernel("    let _ = include_str!(\"/etc/passwd\");"));
+    let outcome = course.learn(&["run"]);
+    if has_compiler() {
+        outcome.reports(&["not compiled: line 7: `include_str`: a kernel may not read files"]);
+    }
+    fs::write(course.path("copy/kernel.rs"), b"// fine\n// \xff\n").unwrap();
+    let outcome = course.learn(&["run"]);
+    if has_compiler() {
+        outcome.reports(&["line 2: this is not UTF-8"]);
+    }
+}
+
+#[test]
+fn a_loop_without_end_is_stopped_at_its_line() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    let endless = "    let mut x = thread::index_1d();
+    while x != 1 {
+        x = x.wrapping_mul(3).wrapping_add(2) & 0xfffe;
+    }
+    *output = *input;";
+    course.write("copy/kernel.rs", &kernel(endless));
+    course.learn(&["run"]).reports(&["the launch did not end within", "copy/kernel.rs:8", "while x != 1 {"]);
+}
