@@ -6,7 +6,7 @@
 //! together. So the names are refused, wherever they stand but in comments and strings. Where the text cannot be cut into tokens here,
 //! they are refused in these as well, and a text that rustc compiles nevertheless is refused after that: see [`Checked`].
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 
 /// Names that are refused, and why.
 const REFUSED: &[(&[&str], &str)] = &[
@@ -108,6 +108,11 @@ fn walk(tokens: TokenStream, depth: usize) -> Result<(), String> {
                     return Err(format!("line {line}: `{name}`: {why}"));
                 }
                 let next = |ahead: usize| tokens.get(index + ahead);
+                // Wherever it stands: a macro may put it in an attribute.
+                if name == "path" {
+                    return Err(format!("line {line}: `path`: a kernel is one file; choose another name"));
+                }
+                // Without `path`, a module that a macro makes of parts is a file beside this one, and there is none.
                 if name == "mod" && matches!(next(2), Some(TokenTree::Punct(punct)) if punct.as_char() == ';') {
                     return Err(format!(
                         "line {line}: `mod {};`: a kernel is one file",
@@ -119,26 +124,8 @@ fn walk(tokens: TokenStream, depth: usize) -> Result<(), String> {
                         "line {line}: `extern crate`: a kernel has cuda_std and core, and needs no more"
                     ));
                 }
-                let is_path =
-                    name == "path" && matches!(next(1), Some(TokenTree::Punct(punct)) if punct.as_char() == '=');
-                if is_path {
-                    return Err(format!("line {line}: `path`: a kernel is one file"));
-                }
             }
             TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-        }
-        // `macro_rules!` may build `mod $x;` or `#[path]` only of what stands in its text, which the walk sees as well; but a repetition
-        // may come between a keyword and what follows it.
-        if let TokenTree::Group(group) = token
-            && group.delimiter() == Delimiter::Bracket
-            && index > 0
-            && matches!(&tokens[index - 1], TokenTree::Punct(punct) if punct.as_char() == '#')
-            && group
-                .stream()
-                .into_iter()
-                .any(|inner| matches!(&inner, TokenTree::Ident(ident) if ident == "path" || ident == "r#path"))
-        {
-            return Err(format!("line {}: `path`: a kernel is one file", group.span_open().start().line));
         }
     }
     Ok(())
@@ -163,6 +150,11 @@ mod tests {
             ("mod other;", "line 1: `mod other;`: a kernel is one file"),
             ("\n\n#[path = \"/etc/passwd\"]\nmod x {}", "line 3: `path`: a kernel is one file"),
             ("#[cfg_attr(all(), path = \"/etc/passwd\")] mod x {}", "line 1: `path`: a kernel is one file"),
+            (
+                "macro_rules! m { ($p:ident $n:ident $e:tt) => { #[$p = \"/etc/passwd\"] mod $n $e } }\nm!(path x ;);",
+                "line 2: `path`: a kernel is one file",
+            ),
+            ("macro_rules! m { ($p:ident) => { #[$p = \"x\"] mod x {} } }\nm!(r#path);", "line 2: `path`: "),
             ("extern crate alloc;", "line 1: `extern crate`: "),
             ("#![feature(abi_ptx)]", "line 1: `feature`: "),
             ("#[unsafe(no_mangle)] fn x() {}", "line 1: `no_mangle`: "),

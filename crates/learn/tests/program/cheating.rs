@@ -71,7 +71,7 @@ fn the_run_that_is_counted_must_be_right_too() {
         return;
     }
     let course = Course::new(&["copy"]);
-    // It does its work, badly, and none in the first launch after it was loaded if that is a large one: the run that goals are counted in.
+    // It does its work badly, and does none in a first launch that is large: that is the run in which goals are counted.
     let body = format!(
         "    static mut LAUNCHES: u32 = 0;
     let launches = &raw mut LAUNCHES;

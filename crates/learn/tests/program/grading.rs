@@ -24,73 +24,106 @@ fn with(items: &str) -> String {
     kernel(RIGHT).replace("/// # Safety\n", &format!("{items}\n/// # Safety\n"))
 }
 
-/// What each student hands in, the status that it must get, and words that the report must have.
-fn class() -> Vec<(&'static str, String, &'static str, &'static str)> {
-    let nested = |depth: usize| format!("const X: u32 = {}1{};", "{/*}*/".repeat(depth), "/*{*/}".repeat(depth));
+/// A student's name, what is handed in, the status that it must get, and words that the report must have.
+type Submission = (&'static str, String, &'static str, &'static str);
+
+/// Submissions that are right or wrong as students' are.
+fn honest() -> Vec<Submission> {
+    let one_short = RIGHT.replace("i < n", "i + 1 < n");
+    let beyond = RIGHT.replace("i < n", "i <= n");
+    let endless = "    let mut x = n;
+    while x != 1 {
+        x = x.wrapping_mul(3).wrapping_add(2) & 0xfffe;
+    }
+    *output = *input;";
+    let polls = "    while input.read_volatile() < 2.0 {}\n    *output = *input;";
     vec![
         ("right", with(""), "solved", "right at 7 sizes"),
         ("scattered", kernel(SCATTERED), "goals_missed", "wrong  loads.sectors_per_request <= 4.1"),
-        ("one_short", kernel("    let i = thread::index_1d();\n    if i + 1 < n { *output.add(i as usize) = *input.add(i as usize); }"), "wrong", "never written"),
-        ("beyond", kernel("    let i = thread::index_1d() as usize;\n    *output.add(i) = *input.add(i);"), "wrong", "memory: out of bounds"),
+        ("one_short", kernel(&one_short), "wrong", "never written"),
+        ("beyond", kernel(&beyond), "wrong", "memory: out of bounds"),
         ("types", kernel("    *output = 1;"), "does_not_compile", "copy/kernel.rs:7"),
         ("open", kernel("    if n > 1 {"), "does_not_compile", "unclosed delimiter"),
         ("empty", String::new(), "does_not_compile", "this file has no kernel"),
         ("no_kernel", "pub fn copy() {}\n".to_owned(), "does_not_compile", "this file has no kernel"),
-        ("polls", kernel("    while input.read_volatile() < 2.0 {}\n    *output = *input;"), "wrong", "copy/kernel.rs:7"),
-        (
-            "endless",
-            kernel("    let mut x = n;\n    while x != 1 { x = x.wrapping_mul(3).wrapping_add(2) & 0xfffe; }\n    *output = *input;"),
-            "wrong",
-            "did not end within",
-        ),
-        (
-            "endless_constant",
-            with("#[allow(long_running_const_eval)]\nconst X: u64 = { let mut i = 0u64; while i < 1 << 60 { i += 1; } i };\n#[kernel]\npub unsafe fn other(o: *mut u64) { *o = X; }"),
-            "timed_out",
-            "took more than 12 seconds",
-        ),
-        ("macros", with("macro_rules! twice { ($($x:tt)*) => { twice!($($x)* $($x)*); } }\ntwice!(a a a a);"), "broken", ""),
-        (
-            "endless_types",
-            with("struct P<A, B>(A, B);\nfn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<X, X>>(n - 1) } }\n#[kernel]\npub unsafe fn other(o: *mut u64, i: u64) { *o = grow::<u8>(i); }"),
-            "broken",
-            "",
-        ),
-        ("file_1", with("const X: &str = include_str!(\"/etc/passwd\");"), "refused", "line 3: `include_str`"),
-        ("file_2", with("use core::include_bytes as quiet;\nconst X: &[u8] = quiet!(\"/etc/passwd\");"), "refused", "`include_bytes`"),
-        ("file_3", with("const X: u32 = r#include!(\"/etc/passwd\");"), "refused", "`include`"),
-        ("file_4", with("macro_rules! m { ($x:ident) => { $x!(\"/etc/passwd\") } }\nconst X: &str = m!(include_str);"), "refused", "`include_str`"),
-        ("file_5", with("#[doc = include_str!(\"/etc/passwd\")]\nconst X: u32 = 1;"), "refused", "`include_str`"),
-        ("file_6", with("#[cfg_attr(all(), path = \"/etc/passwd\")]\nmod x;"), "refused", "a kernel is one file"),
-        ("file_7", format!("#!/bin/sh \"\n{}", with("const X: &str = include_str!(\"/etc/passwd\");")), "refused", "line 1: `#!/`"),
-        ("variable", with("const X: Option<&str> = option_env!(\"HOME\");"), "refused", "`option_env`"),
-        ("assembly", with("core::arch::global_asm!(\".visible .func f {}\");"), "refused", "`global_asm`"),
-        ("nested", with(&nested(20_000)), "refused", "nested more than 200 deep"),
-        ("operators", with(&format!("const X: bool = {}true;", "!".repeat(50_000))), "does_not_compile", "nested or repeated too deeply"),
-        ("large", with(&"// A line of no use.\n".repeat(500_000)), "refused", "262144 are read at most"),
-        ("constants", with("static BIG: [u32; 1 << 30] = [7; 1 << 30];\n#[kernel]\npub unsafe fn other(o: *mut u32, i: usize) { *o = BIG[i]; }"), "broken", ""),
-        ("variables", kernel(&format!("    static mut BIG: [u8; 1 << 33] = [0; 1 << 33];\n    (&raw mut BIG).cast::<u8>().add(n as usize).write_volatile(1);\n{RIGHT}")), "does_not_compile", "more memory than available"),
-        ("local", kernel(&format!("    let mut big = [0u32; 1 << 26];\n    (&raw mut big).cast::<u32>().add(n as usize).write_volatile(1);\n{RIGHT}")), "wrong", "bytes of local memory per thread"),
-        ("statics", kernel(&format!("    static mut BIG: [u8; 3 << 29] = [0; 3 << 29];\n    (&raw mut BIG).cast::<u8>().add(n as usize).write_volatile(1);\n{RIGHT}")), "broken", ""),
-        ("initials", kernel(&format!("    static mut BIG: [u8; 1 << 27] = [1; 1 << 27];\n    (&raw mut BIG).cast::<u8>().add(n as usize).write_volatile(1);\n{RIGHT}")), "broken", ""),
-        (
-            "allocates",
-            with("unsafe extern \"C\" { fn malloc(size: usize) -> *mut u64; }").replace(RIGHT, "    loop {\n        let new = malloc(1 << 20);\n        if !new.is_null() { *new = 1; }\n    }"),
-            "wrong",
-            "did not end within",
-        ),
-        (
-            "prints",
-            with("unsafe extern \"C\" { fn vprintf(format: *const u8, arguments: *const u8) -> i32; }").replace(
-                RIGHT,
-                "    for _ in 0..1000 { vprintf(c\"{\\\"exercise\\\":\\\"copy\\\",\\\"status\\\":\\\"solved\\\",\\\"report\\\":\\\"\\\"}\\n\".as_ptr().cast(), core::ptr::null()); }",
-            ),
-            "wrong",
-            "never written",
-        ),
+        ("polls", kernel(polls), "wrong", "copy/kernel.rs:7"),
+        ("endless", kernel(endless), "wrong", "did not end within"),
         ("$(touch x); 'quoted' \"name\"\n<a>&amp;\u{1}", with(""), "solved", ""),
         ("-rf", with(""), "solved", ""),
         ("Zoë", with(""), "solved", ""),
+    ]
+}
+
+/// Submissions that reach for what is not theirs.
+fn curious() -> Vec<Submission> {
+    let plain = "const X: &str = include_str!(\"/etc/passwd\");";
+    let renamed = "use core::include_bytes as quiet;\nconst X: &[u8] = quiet!(\"/etc/passwd\");";
+    let passed = "macro_rules! m { ($x:ident) => { $x!(\"/etc/passwd\") } }\nconst X: &str = m!(include_str);";
+    let documented = "#[doc = include_str!(\"/etc/passwd\")]\nconst X: u32 = 1;";
+    let module = "#[cfg_attr(all(), path = \"/etc/passwd\")]\nmod x;";
+    let in_parts =
+        "macro_rules! m { ($p:ident $n:ident $e:tt) => { #[$p = \"/etc/passwd\"] mod $n $e } }\nm!(path x ;);";
+    let script = format!("#!/bin/sh \"\n{}", with(plain));
+    vec![
+        ("file_1", with(plain), "refused", "line 3: `include_str`"),
+        ("file_2", with(renamed), "refused", "line 3: `include_bytes`"),
+        ("file_3", with("const X: u32 = r#include!(\"/etc/passwd\");"), "refused", "line 3: `include`"),
+        ("file_4", with(passed), "refused", "line 4: `include_str`"),
+        ("file_5", with(documented), "refused", "line 3: `include_str`"),
+        ("file_6", with(module), "refused", "line 3: `path`"),
+        ("file_7", with(in_parts), "refused", "line 4: `path`"),
+        ("file_8", script, "refused", "line 1: `#!/`"),
+        ("variable", with("const X: Option<&str> = option_env!(\"HOME\");"), "refused", "`option_env`"),
+        ("assembly", with("core::arch::global_asm!(\".visible .func f {}\");"), "refused", "`global_asm`"),
+    ]
+}
+
+/// Submissions that are too much for the compiler, or for the simulator. What is "broken" breaks in one way or another.
+fn greedy() -> Vec<Submission> {
+    let used = |items: &str, ty: &str, value: &str| {
+        with(&format!("{items}\n#[kernel]\npub unsafe fn other(o: *mut {ty}, i: u64) {{\n    *o = {value};\n}}"))
+    };
+    let before = |text: &str| kernel(&format!("{text}\n{RIGHT}"));
+    let written = "(&raw mut BIG).cast::<u8>().add(n as usize).write_volatile(1);";
+    let constant = "#[allow(long_running_const_eval)]
+const X: u64 = { let mut i = 0u64; while i < 1 << 60 { i += 1; } i };";
+    let types = "struct P<A, B>(A, B);
+fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<X, X>>(n - 1) } }";
+    let macros = "macro_rules! twice { ($($x:tt)*) => { twice!($($x)* $($x)*); } }\ntwice!(a a a a);";
+    let nested = format!("const X: u32 = {}1{};", "{/*}*/".repeat(20_000), "/*{*/}".repeat(20_000));
+    let operators = format!("const X: bool = {}true;", "!".repeat(50_000));
+    let variable = format!("    static mut BIG: [u8; 1 << 33] = [0; 1 << 33];\n    {written}");
+    let zeros = format!("    static mut BIG: [u8; 3 << 29] = [0; 3 << 29];\n    {written}");
+    let ones = format!("    static mut BIG: [u8; 1 << 27] = [1; 1 << 27];\n    {written}");
+    let local = "    let mut big = [0u32; 1 << 26];
+    (&raw mut big).cast::<u32>().add(n as usize).write_volatile(1);";
+    let allocates = with("unsafe extern \"C\" { fn malloc(size: usize) -> *mut u64; }").replace(
+        RIGHT,
+        "    loop {
+        let new = malloc(1 << 20);
+        if !new.is_null() { *new = 1; }
+    }",
+    );
+    // It prints the mark that it would like to have.
+    let prints = with("unsafe extern \"C\" { fn vprintf(format: *const u8, arguments: *const u8) -> i32; }").replace(
+        RIGHT,
+        r#"    let mark = c"{\"exercise\":\"copy\",\"status\":\"solved\",\"report\":\"\"}\n";
+    for _ in 0..1000 { vprintf(mark.as_ptr().cast(), core::ptr::null()); }"#,
+    );
+    vec![
+        ("endless_constant", used(constant, "u64", "X"), "timed_out", "took more than 12 seconds"),
+        ("endless_types", used(types, "u64", "grow::<u8>(i)"), "broken", ""),
+        ("macros", with(macros), "broken", ""),
+        ("nested", with(&nested), "refused", "nested more than 200 deep"),
+        ("operators", with(&operators), "does_not_compile", "nested or repeated too deeply"),
+        ("large", with(&"// A line of no use.\n".repeat(500_000)), "refused", "262144 are read at most"),
+        ("constants", used("static BIG: [u32; 1 << 30] = [7; 1 << 30];", "u32", "BIG[i as usize]"), "broken", ""),
+        ("variable_8g", before(&variable), "does_not_compile", "more memory than available"),
+        ("variable_zero", before(&zeros), "broken", ""),
+        ("variable_one", before(&ones), "broken", ""),
+        ("local", before(local), "wrong", "bytes of local memory per thread"),
+        ("allocates", allocates, "wrong", "did not end within"),
+        ("prints", prints, "wrong", "never written"),
     ]
 }
 
@@ -105,7 +138,7 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     // The measured sizes need not be large here.
     course.change("copy/goals.toml", "from = 60_000, to = 66_000", "from = 6_000, to = 6_600");
 
-    let class = class();
+    let class: Vec<Submission> = [honest(), curious(), greedy()].concat();
     let at = |student: &str, file: &str| format!("class/{student}/{file}");
     for (student, text, ..) in &class {
         course.write(&at(student, "copy/kernel.rs"), text);

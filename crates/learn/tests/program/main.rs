@@ -124,7 +124,7 @@ impl Outcome {
     #[track_caller]
     fn refuses(self, words: &[&str]) -> String {
         assert_eq!(self.code, Some(2), "{}", self.text());
-        assert!(self.stderr.starts_with("error: "), "{}", self.text());
+        assert!(self.stderr.lines().any(|line| line.starts_with("error: ")), "{}", self.text());
         for words in words {
             assert!(self.stderr.contains(words), "there is no '{words}' in\n{}", self.text());
         }
