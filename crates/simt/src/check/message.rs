@@ -130,10 +130,12 @@ impl fmt::Display for FindingKind {
                 }
             }
             Self::ExitedLanes { members, exited } => {
-                write!(formatter, "the mask {members:#010x} names lanes that have exited: {exited:#010x}")
+                let verb = if exited.count_ones() == 1 { "has" } else { "have" };
+                write!(formatter, "the mask {members:#010x} names {}, which {verb} exited", Lanes(*exited))
             }
             Self::AbsentLanes { members, absent } => {
-                write!(formatter, "the mask {members:#010x} names lanes that are on another path: {absent:#010x}")
+                let verb = if absent.count_ones() == 1 { "is" } else { "are" };
+                write!(formatter, "the mask {members:#010x} names {}, which {verb} on another path", Lanes(*absent))
             }
             Self::NotMember { members, lane } => {
                 write!(formatter, "the mask {members:#010x} leaves out lane {lane}, which executes the instruction")
@@ -200,5 +202,51 @@ impl fmt::Display for Finding {
             write!(formatter, "; {} times", self.count)?;
         }
         Ok(())
+    }
+}
+
+/// The lanes of a mask: `lane 3`, `lanes 1 and 3`, `lanes 0, 4 and 8 to 15`.
+struct Lanes(u32);
+
+impl fmt::Display for Lanes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0.count_ones() == 1 { "lane " } else { "lanes " })?;
+        let mut rest = self.0;
+        while rest != 0 {
+            let first = rest.trailing_zeros();
+            let count = (!(rest >> first)).trailing_zeros();
+            let last = first + count - 1;
+            // Without the lanes up to the last of this run.
+            let behind = rest & u32::MAX.checked_shl(last + 1).unwrap_or(0);
+            if rest != self.0 {
+                formatter.write_str(if behind == 0 { " and " } else { ", " })?;
+            }
+            match count {
+                1 => write!(formatter, "{first}")?,
+                _ => write!(formatter, "{first} to {last}")?,
+            }
+            rest = behind;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_named_in_runs() {
+        for (mask, text) in [
+            (1, "lane 0"),
+            (0x8000_0000, "lane 31"),
+            (0xa, "lanes 1 and 3"),
+            (0xff, "lanes 0 to 7"),
+            (0xff11, "lanes 0, 4 and 8 to 15"),
+            (u32::MAX, "lanes 0 to 31"),
+            (0xffff_0001, "lanes 0 and 16 to 31"),
+        ] {
+            assert_eq!(Lanes(mask).to_string(), text);
+        }
     }
 }
