@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 
+use crate::cli::{Where, device};
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::error::{Error, Result};
@@ -27,9 +28,12 @@ const SEEDS: [u64; 3] = [1, 20, 300];
 pub struct Options {
     /// The exercises to check [default: all]
     names: Vec<String>,
-    /// Exercises that are checked at the same time [default: as many as there are cores]
+    /// Exercises that are checked at the same time [default: as many as there are cores; 1 on a GPU]
     #[arg(long, value_name = "NUMBER")]
     jobs: Option<usize>,
+    /// sim, or gpu to run the solutions on a GPU as well, and to time them beside the starters
+    #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
+    device: Where,
 }
 
 /// Runs the check: whether all is well.
@@ -38,10 +42,9 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
         true => course.names().collect(),
         false => options.names.iter().map(String::as_str).collect(),
     };
-    let jobs = options
-        .jobs
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
-        .clamp(1, names.len().max(1));
+    let gpu = options.device.gpu();
+    let cores = || if gpu.is_some() { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
+    let jobs = options.jobs.unwrap_or_else(cores).clamp(1, names.len().max(1));
     let (next, bad) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failure: Mutex<Option<Error>> = Mutex::new(None);
     std::thread::scope(|scope| {
@@ -51,11 +54,11 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
                 let work = || -> Result<()> {
                     let compiler = Compiler::new(&course.root, job, false)?;
                     while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let problems = match course.exercise(name) {
-                            Ok(exercise) => problems(&exercise, &compiler)?,
-                            Err(error) => vec![error.to_string()],
+                        let Examined { problems, times } = match course.exercise(name) {
+                            Ok(exercise) => examined(&exercise, &compiler, gpu)?,
+                            Err(error) => Examined { problems: vec![error.to_string()], times: None },
                         };
-                        report(name, &problems);
+                        report(name, &problems, times);
                         bad.fetch_add(usize::from(!problems.is_empty()), Ordering::Relaxed);
                     }
                     Ok(())
@@ -82,42 +85,61 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
     Ok(bad == 0)
 }
 
-fn report(name: &str, problems: &[String]) {
+/// What was found out about an exercise.
+#[derive(Default)]
+struct Examined {
+    problems: Vec<String>,
+    /// Milliseconds on a GPU: the starter's, and the solution's.
+    times: Option<[f64; 2]>,
+}
+
+fn report(name: &str, problems: &[String], times: Option<[f64; 2]>) {
+    let times = times.map(|[starter, solution]| {
+        let (starter_us, solution_us) = (1e3 * starter, 1e3 * solution);
+        format!(
+            "  starter {starter_us:8.1} us, solution {solution_us:8.1} us: {:5.2} times as fast",
+            starter / solution
+        )
+    });
+    let times = times.unwrap_or_default();
     match problems {
-        [] => anstream::println!("   ok  {name}"),
-        _ => anstream::println!(
-            "wrong  {name}\n{}",
-            problems.iter().map(|problem| format!("       {problem}\n")).collect::<String>().trim_end()
-        ),
+        [] => anstream::println!("{}", format!("   ok  {name:22}{times}").trim_end()),
+        _ => {
+            let text: String = problems.iter().map(|problem| format!("       {problem}\n")).collect();
+            anstream::println!("wrong  {name}\n{}", text.trim_end());
+        }
     }
 }
 
 /// What is wrong with an exercise. An error is one that no exercise is to blame for.
-fn problems(exercise: &Exercise, compiler: &Compiler) -> Result<Vec<String>> {
-    let mut problems = Vec::new();
-    match examine(exercise, compiler, &mut problems) {
+fn examined(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>) -> Result<Examined> {
+    let mut found = Examined::default();
+    match examine(exercise, compiler, gpu, &mut found) {
         Ok(()) => {}
-        Err(error @ (Error::Exercise { .. } | Error::File { .. })) => problems.push(error.to_string()),
+        Err(error @ (Error::Exercise { .. } | Error::File { .. })) => found.problems.push(error.to_string()),
         Err(other) => return Err(other),
     }
-    Ok(problems)
+    Ok(found)
 }
 
-fn examine(exercise: &Exercise, compiler: &Compiler, problems: &mut Vec<String>) -> Result<()> {
+fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &mut Examined) -> Result<()> {
+    let Examined { problems, times } = found;
     let hints = exercise.hints()?;
     if !(2..=5).contains(&hints.len()) {
         problems.push(format!("hints.md has {}, and should have 2 to 5", several(hints.len(), "hint")));
     }
     for seed in SEEDS {
         let file = exercise.solution_file();
-        let (verdict, text) = judged(exercise, &file, compiler, seed)?;
+        let gpu = gpu.filter(|_| seed == SEEDS[0]);
+        let (verdict, text) = judged(exercise, &file, compiler, Judging { gpu, ..Judging::seeded(seed) })?;
         if !verdict.passed() {
             problems.push(format!("the solution fails (seed {seed}):\n{text}"));
             break;
         }
     }
     let starter = exercise.starter_file();
-    let (verdict, text) = judged(exercise, &starter, compiler, SEEDS[0])?;
+    let (verdict, text) = judged(exercise, &starter, compiler, Judging { gpu, ..Judging::seeded(SEEDS[0]) })?;
+    *times = verdict.times.as_ref().map(|times| [times.student, times.solution]);
     must_fail("the starter", &verdict, &text, &exercise.goals.starter_fails, problems);
     let met = verdict.goals.iter().filter(|result| result.met && !result.also);
     if exercise.goals.task == Task::Fast {
@@ -135,7 +157,7 @@ fn examine(exercise: &Exercise, compiler: &Compiler, problems: &mut Vec<String>)
             problems.push(format!("{name} does not begin with `// fails: WORDS`"));
             continue;
         };
-        let (verdict, text) = judged(exercise, file, compiler, SEEDS[0])?;
+        let (verdict, text) = judged(exercise, file, compiler, Judging::seeded(SEEDS[0]))?;
         must_fail(&name, &verdict, &text, &words, problems);
     }
     for file in ["starter.rs", "starter.toml", "solution.rs", "solution.toml", "hints.md", "given.rs"] {
@@ -148,8 +170,8 @@ fn examine(exercise: &Exercise, compiler: &Compiler, problems: &mut Vec<String>)
 }
 
 /// The verdict on a file, and its report without colours.
-fn judged(exercise: &Exercise, file: &Path, compiler: &Compiler, seed: u64) -> Result<(Verdict, String)> {
-    let verdict = judge(exercise, file, compiler, Judging::seeded(seed))?;
+fn judged(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Judging) -> Result<(Verdict, String)> {
+    let verdict = judge(exercise, file, compiler, judging)?;
     let text = Report { file, explain: true }.text(&verdict);
     Ok((verdict, anstream::adapter::strip_str(&text).to_string()))
 }

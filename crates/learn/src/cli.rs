@@ -77,7 +77,18 @@ pub enum Where {
     Gpu(u32),
 }
 
-fn device(text: &str) -> std::result::Result<Where, String> {
+impl Where {
+    /// The GPU's number, if there is one to run on.
+    pub fn gpu(self) -> Option<u32> {
+        match self {
+            Self::Simulator => None,
+            Self::Gpu(number) => Some(number),
+        }
+    }
+}
+
+/// Reads the value of `--device`.
+pub fn device(text: &str) -> std::result::Result<Where, String> {
     match (text, text.strip_prefix("gpu:").map(str::parse)) {
         ("sim", _) => Ok(Where::Simulator),
         ("gpu", _) => Ok(Where::Gpu(0)),

@@ -10,7 +10,7 @@ use crate::expression::Expression;
 pub type Sizes = IndexMap<String, u64>;
 
 /// The most elements of one buffer.
-const MOST_ELEMENTS: u64 = 1 << 24;
+const MOST_ELEMENTS: u64 = 1 << 26;
 
 /// Sizes that are drawn for a run, besides those that are always tried.
 const DRAWN: usize = 3;
@@ -40,6 +40,13 @@ pub fn trials(goals: &Goals, random: &mut Random) -> Vec<Sizes> {
 pub fn measured(goals: &Goals, random: &mut Random) -> Sizes {
     let of = |(name, size): (&String, &Size)| (name.clone(), draw(goals.measured.get(name).unwrap_or(size), random));
     goals.sizes.iter().map(of).collect()
+}
+
+/// The sizes at which a GPU's time is taken, where the goals are counted at `measured`.
+pub fn timed(goals: &Goals, measured: &Sizes, random: &mut Random) -> Sizes {
+    let of =
+        |(name, &size): (&String, &u64)| (name.clone(), goals.timed.get(name).map_or(size, |size| draw(size, random)));
+    measured.iter().map(of).collect()
 }
 
 fn draw(size: &Size, random: &mut Random) -> u64 {
@@ -164,7 +171,7 @@ mod tests {
         let mut random = Random::new(1);
         for _ in 0..1000 {
             let drawn = draw(&size(5, 33, 8), &mut random);
-            assert!((8..=32).contains(&drawn) && drawn % 8 == 0, "{drawn}");
+            assert!((8..=32).contains(&drawn) && drawn.is_multiple_of(8), "{drawn}");
         }
         assert_eq!(draw(&size(7, 7, 1), &mut random), 7);
     }

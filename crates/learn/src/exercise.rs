@@ -56,6 +56,9 @@ pub struct Goals {
     /// The sizes at which goals are counted; those left out are drawn from `sizes`.
     #[serde(default)]
     pub measured: IndexMap<String, Size>,
+    /// The sizes at which a GPU's time is taken, far larger; those left out are the measured ones.
+    #[serde(default)]
+    pub timed: IndexMap<String, Size>,
     /// Buffers and textures, in the order in which they are allocated.
     #[serde(default)]
     pub data: IndexMap<String, Data>,
@@ -360,14 +363,16 @@ impl Exercise {
 
     /// What is wrong with the plan as a whole.
     fn check(&self) -> std::result::Result<(), String> {
-        let Goals { sizes, measured, data, launch, answer, goal, question, task, .. } = &self.goals;
-        for (name, size) in sizes.iter().chain(measured) {
+        let Goals { sizes, measured, timed, data, launch, answer, goal, question, task, .. } = &self.goals;
+        for (name, size) in sizes.iter().chain(measured).chain(timed) {
             if size.multiple_of == 0 || size.from == 0 || size.to < size.from.next_multiple_of(size.multiple_of) {
                 return Err(format!("size '{name}': nothing from {} to {} can be drawn", size.from, size.to));
             }
         }
-        if let Some(name) = measured.keys().find(|name| !sizes.contains_key(*name)) {
-            return Err(format!("[measured] has a size '{name}', and [sizes] has none"));
+        for (table, sizes_there) in [("measured", measured), ("timed", timed)] {
+            if let Some(name) = sizes_there.keys().find(|name| !sizes.contains_key(*name)) {
+                return Err(format!("[{table}] has a size '{name}', and [sizes] has none"));
+            }
         }
         for (name, Data { length, rows, columns, pitched, texture, element, scratch, output, values }) in data {
             let matrix = rows.is_some() && columns.is_some();

@@ -17,7 +17,7 @@ use crate::goal::{Counted, SOLUTION, model_named};
 use crate::guard::{self, Checked};
 use crate::metric::Launched;
 use crate::trial::{Kernels, Module, Outcome, Values, draw_values};
-use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Place, Problem, Verdict, Wrong};
+use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Place, Problem, Times, Verdict, Wrong};
 
 /// Warp instructions that a launch may take: a kernel of an exercise takes less than a hundredth.
 pub const STEPS: u64 = 200_000_000;
@@ -328,12 +328,15 @@ impl Judge<'_> {
             return Ok(Some(failure));
         }
         let solution = open(&self.own(&self.exercise.solution_file())?)?;
-        let time = |module: &Module| match module.time(self.exercise, sizes, values) {
+        let mut random = Random::new(self.judging.seed);
+        let timed = data::timed(&self.exercise.goals, sizes, &mut random);
+        let values = draw_values(self.exercise, &timed, &mut random).map_err(|problem| self.wrong_exercise(problem))?;
+        let time = |module: &Module| match module.time(self.exercise, &timed, &values) {
             Ok(time) => Ok(time),
             Err(problem) => Err(self.wrong_exercise(format!("on the GPU: {problem:?}"))),
         };
         if let (Some(student), Some(solution)) = (time(&student)?, time(&solution)?) {
-            verdict.times = Some([student, solution]);
+            verdict.times = Some(Times { sizes: timed, student, solution });
         }
         Ok(None)
     }

@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use crate::compile::SOURCE;
 use crate::exercise::{Exercise, Task};
 use crate::judge::shown;
-use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Verdict, Wrong};
+use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Times, Verdict, Wrong};
 
 /// Columns of the text.
 pub const WIDTH: usize = 100;
@@ -65,14 +65,11 @@ impl Report<'_> {
         for answer in &verdict.answers {
             self.answer(&mut text, answer);
         }
-        if let Some([student, solution]) = verdict.times {
+        if let Some(Times { sizes, student, solution }) = &verdict.times {
             let ratio = student / solution;
-            let times = format!(
-                "on the GPU: {:.2} us, the solution {:.2} us ({ratio:.2} times)",
-                1e3 * student,
-                1e3 * solution
-            );
-            let _ = writeln!(text, "       {times}");
+            let both =
+                format!("{:.1} us, the solution's {:.1} us ({ratio:.2} times as long)", 1e3 * student, 1e3 * solution);
+            paragraph(&mut text, "       ", &format!("On the GPU, at {}: yours take {both}.", shown(sizes)));
         }
         text
     }
@@ -126,7 +123,7 @@ impl Report<'_> {
         let Wrong { first, is, should_be, count, unwritten, of } = wrong;
         let _ = match is {
             Some(is) => writeln!(text, "       {first} is {is}, and should be {should_be}"),
-            None => writeln!(text, "       {first} was never written; it should be {should_be}"),
+            None => writeln!(text, "       {first} was never written, or computed from itself; it should be {should_be}"),
         };
         let never = match unwritten {
             0 => String::new(),
@@ -181,9 +178,10 @@ impl Report<'_> {
         let GoalResult { goal, value, bound, met, blamed, limiter, why, .. } = result;
         let counted = value.map_or("nothing to count".to_owned(), number);
         let limiter = limiter.as_ref().map(|limiter| format!(" ({limiter})")).unwrap_or_default();
-        let bound = match goal.bound.as_name().is_none() && goal.bound.to_string().parse::<f64>().is_err() {
-            true => format!(", and {} is {}", goal.bound, number(*bound)),
-            false => String::new(),
+        // A bound that is not a number in the text itself.
+        let bound = match goal.bound.to_string().parse::<f64>() {
+            Ok(_) => String::new(),
+            Err(_) => format!(" (limit {})", number(*bound)),
         };
         self.line(text, *met, &format!("{goal}"), &format!(": {counted}{limiter}{bound}"));
         if *met {

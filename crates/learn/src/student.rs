@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::cli::{RunArguments, Where};
+use crate::cli::RunArguments;
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::error::{Error, Result};
@@ -93,10 +93,7 @@ pub fn attempt(
     progress: &mut Progress,
 ) -> Result<Verdict> {
     let seed = arguments.seed.unwrap_or_else(some_seed);
-    let gpu = match arguments.device {
-        Where::Simulator => None,
-        Where::Gpu(number) => Some(number),
-    };
+    let gpu = arguments.device.gpu();
     let file = exercise.student_file();
     let verdict = judge(exercise, &file, compiler, Judging { gpu, ..Judging::seeded(seed) })?;
     if matches!(verdict.failure, Some(Failure::Answers))

@@ -19,8 +19,19 @@ pub struct Verdict {
     pub answers: Vec<AnswerResult>,
     /// The seed: with it, the same run can be made again.
     pub seed: u64,
-    /// Milliseconds on a GPU: the student's kernels, and the solution's.
-    pub times: Option<[f64; 2]>,
+    /// How long it took on a GPU.
+    pub times: Option<Times>,
+}
+
+/// Times on a GPU, in milliseconds: medians of all launches of the exercise.
+#[derive(Debug)]
+pub struct Times {
+    /// At these sizes.
+    pub sizes: Sizes,
+    /// The student's kernels.
+    pub student: f64,
+    /// The solution's.
+    pub solution: f64,
 }
 
 impl Verdict {
