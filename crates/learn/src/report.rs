@@ -123,7 +123,9 @@ impl Report<'_> {
         let Wrong { first, is, should_be, count, unwritten, of } = wrong;
         let _ = match is {
             Some(is) => writeln!(text, "       {first} is {is}, and should be {should_be}"),
-            None => writeln!(text, "       {first} was never written, or computed from itself; it should be {should_be}"),
+            None => {
+                writeln!(text, "       {first} was never written, or computed from itself; it should be {should_be}")
+            }
         };
         let never = match unwritten {
             0 => String::new(),

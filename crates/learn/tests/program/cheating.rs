@@ -56,7 +56,7 @@ fn what_was_in_the_output_before_is_no_result() {
             "    let i = thread::index_1d() as usize;\n    if i + 1 < n as usize { *output.add(i) = *input.add(i); }",
         ),
     );
-    course.learn(&["run"]).reports(&["output[0] was never written; it should be "]);
+    course.learn(&["run"]).reports(&["output[0] was never written, or computed from itself; it should be "]);
     // Nor is it zero, to which a kernel could add.
     course.write(
         "copy/kernel.rs",
