@@ -118,6 +118,10 @@ fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, workspace: &Work
         "-Zmir-enable-passes=-JumpThreading".to_owned(),
     ];
     // So that the same sources make the same PTX wherever they lie. Of several that match, rustc takes the last.
+    // Crates of other workspaces go by the names of their folders.
+    for folder in workspace.source_folders.iter().filter(|folder| !folder.starts_with(&workspace.root)) {
+        flags.push(remap(folder, &folder.file_name().unwrap_or_default().to_string_lossy()));
+    }
     flags.push(remap(&workspace.root, ""));
     for folder in registries() {
         flags.push(remap(&folder, "registry"));

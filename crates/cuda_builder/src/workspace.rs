@@ -1,6 +1,7 @@
 //! What cargo knows of the workspace that a crate of kernels is in.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,7 +22,7 @@ pub(crate) struct Workspace {
     pub library: String,
     /// The crate's folder.
     pub folder: PathBuf,
-    /// The folders of the crate and of all that it depends on by path, within the workspace.
+    /// The folders of the crate and of all that it depends on by path.
     pub source_folders: Vec<PathBuf>,
 }
 
@@ -32,60 +33,91 @@ impl Workspace {
         let missing = || CudaBuilderError::CratePathDoesntExist { path: path.to_owned() };
         let manifest = std::fs::canonicalize(manifest).map_err(|_| missing())?;
 
-        let cargo =
+        let cargo: OsString =
             cargo.map_or_else(|| std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), |cargo| cargo.into());
-        let output = Command::new(&cargo)
-            .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
-            .arg(&manifest)
-            .output()
-            .map_err(CudaBuilderError::io("run", &cargo))?;
-        let unreadable = |message: &str| CudaBuilderError::Tool {
-            tool: "cargo metadata".to_owned(),
-            message: message.trim().to_owned(),
-            advice: "correct the manifest that it names",
-        };
-        if !output.status.success() {
-            return Err(unreadable(&String::from_utf8_lossy(&output.stderr)));
+        let mut metadata = metadata_of(&cargo, &manifest)?;
+        // Cargo lists the packages of one workspace. What the crate depends on in others, their own list.
+        let mut asked = BTreeSet::new();
+        while let Some(outside) = unlisted(&metadata, &manifest).into_iter().find(|folder| asked.insert(folder.clone()))
+        {
+            let mut further = metadata_of(&cargo, &outside.join("Cargo.toml"))?;
+            let further = further["packages"].as_array_mut().map(std::mem::take).unwrap_or_default();
+            if let Some(packages) = metadata["packages"].as_array_mut() {
+                packages.extend(further);
+            }
         }
-        let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|error| unreadable(&error.to_string()))?;
         Self::read(&metadata, &manifest).ok_or_else(|| unreadable("the crate has no library"))
     }
 
     fn read(metadata: &Value, manifest: &Path) -> Option<Self> {
-        let packages = metadata["packages"].as_array()?;
-        let of_manifest = |manifest: &Path| {
-            packages
-                .iter()
-                .find(|package| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest))
-        };
-        let package = of_manifest(manifest)?;
+        let package = package_of(metadata, manifest)?;
         let is_library = |target: &&Value| {
             let kinds = target["kind"].as_array();
             kinds.is_some_and(|kinds| kinds.iter().any(|kind| matches!(kind.as_str(), Some("lib" | "rlib" | "cdylib"))))
         };
         let library = package["targets"].as_array()?.iter().find(is_library)?["name"].as_str()?;
 
-        let mut folders = BTreeSet::new();
-        let mut open = vec![manifest.parent()?.to_owned()];
-        while let Some(folder) = open.pop() {
-            let Some(package) = of_manifest(&folder.join("Cargo.toml")) else { continue };
-            if !folders.insert(folder) {
-                continue;
-            }
-            for dependency in package["dependencies"].as_array().into_iter().flatten() {
-                let is_normal = dependency["kind"].as_str() != Some("dev");
-                open.extend(dependency["path"].as_str().filter(|_| is_normal).map(PathBuf::from));
-            }
-        }
         Some(Workspace {
             root: PathBuf::from(metadata["workspace_root"].as_str()?),
             target: PathBuf::from(metadata["target_directory"].as_str()?),
             package: package["name"].as_str()?.to_owned(),
             library: library.to_owned(),
             folder: manifest.parent()?.to_owned(),
-            source_folders: folders.into_iter().collect(),
+            source_folders: reached(metadata, manifest).0.into_iter().collect(),
         })
     }
+}
+
+/// What cargo says of the workspace that a manifest is in.
+fn metadata_of(cargo: &OsStr, manifest: &Path) -> Result<Value, CudaBuilderError> {
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
+        .arg(manifest)
+        .output()
+        .map_err(CudaBuilderError::io("run", cargo))?;
+    if !output.status.success() {
+        return Err(unreadable(&String::from_utf8_lossy(&output.stderr)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| unreadable(&error.to_string()))
+}
+
+fn unreadable(message: &str) -> CudaBuilderError {
+    CudaBuilderError::Tool {
+        tool: "cargo metadata".to_owned(),
+        message: message.trim().to_owned(),
+        advice: "correct the manifest that it names",
+    }
+}
+
+/// The package of a manifest.
+fn package_of<'a>(metadata: &'a Value, manifest: &Path) -> Option<&'a Value> {
+    let is_it = |package: &&Value| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest);
+    metadata["packages"].as_array()?.iter().find(is_it)
+}
+
+/// The folders of the crate and of all that it depends on by path (but for its tests): those that are listed, and the others.
+fn reached(metadata: &Value, manifest: &Path) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+    let (mut listed, mut others) = (BTreeSet::new(), BTreeSet::new());
+    let mut open: Vec<PathBuf> = manifest.parent().map(Path::to_owned).into_iter().collect();
+    while let Some(folder) = open.pop() {
+        let Some(package) = package_of(metadata, &folder.join("Cargo.toml")) else {
+            others.insert(folder);
+            continue;
+        };
+        if !listed.insert(folder) {
+            continue;
+        }
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let is_normal = dependency["kind"].as_str() != Some("dev");
+            open.extend(dependency["path"].as_str().filter(|_| is_normal).map(PathBuf::from));
+        }
+    }
+    (listed, others)
+}
+
+/// The folders of crates that the crate depends on by path, and that are not listed.
+fn unlisted(metadata: &Value, manifest: &Path) -> BTreeSet<PathBuf> {
+    reached(metadata, manifest).1
 }
 
 #[cfg(test)]
@@ -116,6 +148,25 @@ mod tests {
         let workspace = Workspace::read(&metadata, Path::new("/w/my-kernels/Cargo.toml")).unwrap();
         assert_eq!((workspace.package.as_str(), workspace.library.as_str()), ("my-kernels", "my_kernels"));
         assert_eq!(workspace.source_folders, ["/w/macros", "/w/my-kernels", "/w/std"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn crates_of_other_workspaces_are_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(folder.path()).unwrap();
+        for (name, dependency) in [("mine", Some("../library")), ("library", Some("../macros")), ("macros", None)] {
+            let krate = root.join(name);
+            std::fs::create_dir_all(krate.join("src")).unwrap();
+            std::fs::write(krate.join("src/lib.rs"), "").unwrap();
+            let dependencies = dependency
+                .map(|path| format!("[dependencies]\n{} = {{ path = \"{path}\" }}", &path[3..]))
+                .unwrap_or_default();
+            let manifest = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n{dependencies}\n");
+            std::fs::write(krate.join("Cargo.toml"), manifest).unwrap();
+        }
+        let workspace = Workspace::of_crate(&root.join("mine"), None).unwrap();
+        assert_eq!(workspace.source_folders, ["library", "macros", "mine"].map(|name| root.join(name)));
+        assert_eq!(workspace.root, root.join("mine"));
     }
 
     #[test]

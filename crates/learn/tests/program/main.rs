@@ -5,6 +5,7 @@
 
 mod author;
 mod cheating;
+mod course;
 #[cfg(unix)]
 mod grading;
 mod predicting;
