@@ -1,4 +1,4 @@
-//! A barrier is for all.
+//! A barrier is for all
 //!
 //! A barrier waits for all threads of the block, so the rule is: either all of them come to it, or
 //! none. Here, only threads with an element do. In the last block the others skip the branch, and
@@ -13,8 +13,8 @@
 //! # Task
 //!
 //! `rotate` moves the elements of each block one place down, and the first one to the end. Blocks
-//! have 256 threads, and `n` is any number: the last block rotates as many elements as are left.
-//! Let all threads come to the barrier.
+//! have 256 threads, and `n` may be any number: the last block rotates as many elements as are
+//! left. Let all threads come to the barrier.
 
 use cuda_std::prelude::*;
 

@@ -11,16 +11,18 @@
 //! sectors.
 //!
 //! # Task
+//!
 //! Your kernel multiplies each row of the matrix by a factor of its own. Change what `x` and `y`
-//! stand for, so that loads and stores take about 4 sectors each.
+//! stand for, so that its loads and stores of elements take 4 or 5 sectors each. (All lanes of a
+//! warp then load the same factor, which takes 1 sector. So the average of all loads is lower.)
 
 use cuda_std::prelude::*;
 
 /// `output[row][column] = factors[row] * input[row][column]`.
 ///
 /// # Safety
-/// `input` and `output` hold `n * n` elements, `factors` holds `n`. Blocks have 32 x 8
-/// threads, and the launch at least `n` threads in x and in y.
+/// `input` and `output` hold `n * n` elements, `factors` holds `n`. Blocks have 32 x 8 threads, and
+/// the launch at least `n` threads in x and in y.
 #[kernel]
 pub unsafe fn scale_rows(input: *const f32, factors: *const f32, output: *mut f32, n: usize) {
     let place = thread::index_2d();

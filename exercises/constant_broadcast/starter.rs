@@ -10,6 +10,7 @@
 //! a good trick against bank conflicts. In constant memory it is the worst order there is.
 //!
 //! # Task
+//!
 //! Make all lanes of a warp read the same peak at the same time: one address for each request to
 //! constant memory. The peaks stay in constant memory.
 

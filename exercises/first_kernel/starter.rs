@@ -1,4 +1,4 @@
-//! Your first kernel.
+//! Your first kernel
 //!
 //! - A *kernel* is a function that runs on the GPU, once in each thread of a launch.
 //! - A *thread* runs the kernel's body from top to bottom, with variables of its own.
@@ -17,8 +17,8 @@
 //! - `thread::thread_idx_x()`: the thread's number in its block, from 0;
 //! - `thread::block_idx_x()`: the block's number in the grid, from 0;
 //! - `thread::block_dim_x()`: how many threads a block has;
-//! - `*x.add(i)`: the element `x[i]` behind the pointer `x`. `i` must be a `usize`, and the numbers
-//!   above are `u32`: write `number as usize`.
+//! - `*x.add(i)`: the element `x[i]` of the array that the pointer `x` points to. `i` must be a
+//!   `usize`, and the numbers above are `u32`: write `number as usize`.
 
 use cuda_std::prelude::*;
 

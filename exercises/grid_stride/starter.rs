@@ -1,6 +1,6 @@
-//! Any grid covers any length.
+//! Any grid covers any length
 //!
-//! A thread for each element is simple, but not a must. Often a kernel gets a grid that suits the
+//! A thread for each element is simple, but not required. Often a kernel gets a grid that suits the
 //! GPU, such as a few blocks for each multiprocessor, whatever the length of the data. Then each
 //! thread takes several elements, in a loop.
 //!

@@ -1,18 +1,18 @@
-//! Leave the last threads idle.
+//! Leave the last threads idle
 //!
 //! All blocks of a launch have the same number of threads. 1000 elements take four blocks of 256
 //! threads: three blocks would be too few, and four have 1024 threads. The last 24 of them have no
 //! element.
 //!
-//! They run the kernel all the same. If they read and write as the others do, they do so behind the
-//! end of the arrays: *out of bounds*. On a GPU such an access often goes unnoticed, and changes
+//! They run the kernel all the same. If they read and write as the others do, they do so past the
+//! end of the arrays: *out of bounds*. On a GPU such an access often goes unnoticed, and may change
 //! another array. The simulator reports it.
 //!
 //! # Task
 //!
 //! `axpy` computes `y[i] = a * x[i] + y[i]`. It is launched with blocks of 256 threads, as many as
-//! it takes to cover `n` elements, and `n` is any number. Make sure that threads without an element
-//! do nothing.
+//! it takes to cover `n` elements, and `n` may be any number. Make sure that threads without an
+//! element do nothing.
 
 use cuda_std::prelude::*;
 

@@ -1,10 +1,11 @@
-//! Lost updates.
+//! Lost updates
 //!
 //! `*count += 1` looks like one step. For the GPU it is three: load the count, add one, store the
 //! sum. If two threads load the same count, both store the same sum, and one of the two updates is
 //! lost. Here thousands of threads do that at the same time.
 //!
-//! No barrier helps: the threads of a block could wait for each other, but blocks cannot.
+//! A barrier does not help. It makes the threads of one block wait for each other, but not take
+//! turns, and it does nothing about the other blocks.
 //!
 //! An *atomic* operation loads, computes and stores in one step, and no other thread can come
 //! between. `atomic::add(address, value)` adds to what is at the address, and returns what was

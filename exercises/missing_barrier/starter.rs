@@ -1,4 +1,4 @@
-//! Wait for what others write.
+//! Wait for what others write
 //!
 //! Each thread writes one element to shared memory, and reads one that another thread writes.
 //! Thread 0 reads the element of thread 255, which is in another warp, and warps run in any order:
@@ -12,8 +12,8 @@
 //!
 //! # Task
 //!
-//! `reverse` reverses the order of each 256 elements. Make sure that each element is written before
-//! it is read. The number of elements is a multiple of 256.
+//! `reverse` reverses each group of 256 elements. Make sure that each element is written before it
+//! is read. The number of elements is a multiple of 256.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The last warp does not run in step.
+//! The last warp does not run in step
 //!
 //! A block of 256 threads adds up 256 values in shared memory: in each step, half as many threads
 //! add the other half of the values to their own. When 32 sums are left, one warp does the rest,
@@ -17,9 +17,10 @@
 //!
 //! # Task
 //!
-//! `sums` writes the sum of each 256 elements. Keep the last steps in shared memory, and order them
-//! by barriers of the warp. All 32 lanes must come to each of these barriers, and in no step may
-//! one lane write what another one reads.
+//! `sums` writes the sum of each group of 256 elements. Keep the last steps in shared memory, and
+//! order them by barriers of the warp: all 32 lanes must come to each of these, and in no step may
+//! one lane write what another one reads. Do not add barriers of the block: the other warps have
+//! nothing left to do.
 
 use cuda_std::prelude::*;
 

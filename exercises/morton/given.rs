@@ -6,8 +6,8 @@
 //!
 //! *By rows*, texel (x, y) is at `64 * y + x`. A sector is 8 texels wide and 1 high.
 //!
-//! In *Morton order* the place is made of the bits of x and y in turn, x first. It begins like
-//! this:
+//! In *Morton order* the bits of the place come from x and y in turn: bit 0 is the lowest bit of x,
+//! bit 1 the lowest of y, bit 2 the next of x, and so on. It begins like this:
 //!
 //! ```text
 //!  0  1  4  5 16 17 20 21
@@ -21,6 +21,7 @@
 //! stored in orders of this kind.
 //!
 //! # Task
+//!
 //! The image has 64 x 64 texels. Each kernel runs with one warp, whose footprint begins at texel
 //! (0, 0), and makes one load request. Draw the footprints on squared paper, count the sectors
 //! (what Hopper moves) and the lines (what Fermi moves), write the numbers to `predict.toml`, and

@@ -10,6 +10,7 @@
 //! *halo*, and have to be loaded as well.
 //!
 //! # Task
+//!
 //! Load each element about once: at most 1.6 times the sectors that the array has. Use shared
 //! memory (`let stage = shared_array![f32; BLOCK + 2];`), or the shuffles of `warp` if you know
 //! them. At the ends of the array the element itself stands for the missing neighbour.

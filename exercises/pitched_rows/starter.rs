@@ -5,15 +5,16 @@
 //! there needs 5 sectors, where 4 would do.
 //!
 //! A *pitched* matrix makes its rows longer than they have to be. The distance from row to row, the
-//! *pitch*, is a multiple of what the hardware likes, so that every row starts with a sector; the
-//! elements behind the end of a row are never used. Element (row, column) is at
+//! *pitch*, is a multiple of the device's preferred row alignment, so that every row starts with a
+//! sector; the elements past the end of a row are never used. Element (row, column) is at
 //! `row * pitch + column`. It costs a little memory, once, and saves sectors in each pass.
 //!
 //! # Task
+//!
 //! Your kernels blur a matrix vertically, twice: `blur` goes from `a` to `b` and back. `input` and
 //! `output` are linear, and stay so. But the two buffers between the kernels, `a` and `b`, were
 //! allocated with a pitch, and have room for `rows * pitch` elements. The kernels don't use it yet:
-//! they put the rows directly behind each other. Use the pitch in all three kernels, so that the
+//! they put the rows directly one after the other. Use the pitch in all three kernels, so that the
 //! loads and stores of `blur` take 4 sectors. (In the code it is `_pitch` until you use it.)
 //!
 //! # What the clock says

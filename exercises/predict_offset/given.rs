@@ -12,6 +12,7 @@
 //! pieces that its 32 addresses touch.
 //!
 //! # Task
+//!
 //! Each kernel runs with one warp, and so makes one load request. Count the pieces on paper, write
 //! the numbers to `predict.toml`, and see whether the simulator agrees.
 

@@ -1,13 +1,14 @@
 //! Does the order of the lanes matter?
 //!
-//! The first CUDA GPUs wanted the lanes in order: lane 0 at the first word, lane 1 at the next, and
-//! so on. From Fermi on the order does not matter. The hardware looks at the 32 addresses of a
-//! load, and moves each piece of memory that any lane wants a word of, once. Lanes that want the
-//! same piece share it. So do lanes that want the same word.
+//! The first CUDA GPUs (2006) wanted the lanes in order: lane 0 at the first word, lane 1 at the
+//! next, and so on. Two years later that order no longer mattered, and so it is today. The hardware
+//! looks at the 32 addresses of a load, and moves each piece of memory that any lane wants a word
+//! of, once. Lanes that want the same piece share it. So do lanes that want the same word.
 //!
 //! The pieces are sectors of 8 words on Hopper, and lines of 32 words on Fermi.
 //!
 //! # Task
+//!
 //! Each kernel runs with one warp and makes one load request; `input` has 1024 words, 4 KB, and
 //! starts with a line. Count the pieces that each load touches, write the numbers to
 //! `predict.toml`, and see whether the simulator agrees.

@@ -1,14 +1,15 @@
 //! Every second word, every third
 //!
 //! Lane `i` of a warp reads word `s * i`: the lanes are `s` words apart. This is called a *stride*
-//! of `s`. It happens when each thread reads one field of a structure of its own, or when the warp
-//! reads down a column of a matrix.
+//! of `s`. It happens when each thread reads one field of its own structure, or when the warp reads
+//! down a column of a matrix.
 //!
 //! The warp still reads 32 words. But the memory moves whole pieces, with all that lies between
 //! those words: sectors of 8 words on Hopper, lines of 32 words on Fermi. From some stride on each
 //! lane has a piece of its own, and it cannot get worse.
 //!
 //! # Task
+//!
 //! Each kernel runs with one warp and makes one load request; `input` starts with a line. Count the
 //! pieces that the load touches, write the numbers to `predict.toml`, and see whether the simulator
 //! agrees.

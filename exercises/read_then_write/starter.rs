@@ -1,7 +1,7 @@
-//! Read, then write.
+//! Read, then write
 //!
-//! *Shared memory* is fast memory of a block: `shared_array![f32; 256]` is an array that all
-//! threads of the block have in common, and no other block sees. The threads of a block run in
+//! *Shared memory* is a block's own fast memory: `shared_array![f32; 256]` is an array that all
+//! threads of the block have in common, and that no other block sees. The threads of a block run in
 //! *warps* of 32, and each warp runs at its own pace. So when threads exchange data, nothing says
 //! who comes first, unless the kernel does.
 //!

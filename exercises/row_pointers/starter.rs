@@ -10,6 +10,7 @@
 //! a few instructions, and waits for no memory.
 //!
 //! # Task
+//!
 //! Your kernel expands the packed matrix to a square one, with zeros above the diagonal. Make it
 //! find the start of a row without the table: one load request for each warp that has something to
 //! load. The parameter stays, but you may call it `_starts`, so that the compiler doesn't remind

@@ -30,7 +30,7 @@ pub unsafe fn average(input: *const f32, output: *mut f32, n: u32) {
     if t < 2 * RADIUS {
         fill(BLOCK + t);
     }
-    // Every thread comes here, also those behind the end: they have staged elements that others
+    // Every thread comes here, also those past the end: they have staged elements that others
     // need.
     thread::sync_threads();
 

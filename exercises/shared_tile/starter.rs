@@ -1,13 +1,13 @@
-//! Stage once, read many times.
+//! Stage once, read many times
 //!
 //! A moving average: each output is the mean of 17 inputs, the element itself and 8 on either side.
 //! Each input is needed by 17 threads, and here each of them fetches it from global memory for
 //! itself.
 //!
 //! The threads of a block can share. Shared memory is fast memory of the block, on the
-//! multiprocessor itself: the block copies the inputs that it needs there once, in coalesced loads,
-//! and every thread then finds its 17 inputs close at hand. A block of 256 threads needs 256 inputs
-//! and 8 more on either side, the *halo*: 272 in all.
+//! multiprocessor itself: the block copies the inputs that it needs there once, neighbouring
+//! threads loading neighbours, and every thread then finds its 17 inputs close at hand. A block of
+//! 256 threads needs 256 inputs and 8 more on either side, the *halo*: 272 in all.
 //!
 //! `thread::sync_threads()` is the barrier of the block: no thread goes on before all have arrived,
 //! and what was written before it can be read after it.
@@ -15,7 +15,7 @@
 //! # Task
 //!
 //! Stage the block's 272 inputs in shared memory, and average from there. Blocks have 256 threads;
-//! `n` is any number. Inputs in front of the first element and behind the last count as 0.
+//! `n` may be any number. Inputs before the first element and after the last count as 0.
 //!
 //! The goal: global loads move each sector (32 bytes, 8 floats) about once. That is n / 8 sectors,
 //! and a few for the halos.
@@ -23,7 +23,7 @@
 //! # What the clock says
 //!
 //! On an H200 (2^25 elements) the model solution takes as long as this kernel, within 5 %: today's
-//! L1 cache holds the 17 neighbours, too. On the GPUs of the lectures, which had no such cache for
+//! L1 cache holds the 17 neighbours, too. On GPUs before Fermi (2010), which had no such cache for
 //! global memory, this step decided the time.
 
 use cuda_std::prelude::*;

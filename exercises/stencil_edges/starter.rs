@@ -1,11 +1,11 @@
-//! The neighbours of the first and the last.
+//! The neighbours of the first and the last
 //!
 //! A *stencil* computes each output from the neighbourhood of an input. At the two ends the
 //! neighbourhood is cut off: the first element has nothing on its left, the last nothing on its
 //! right. A stencil without special care reads out of bounds there.
 //!
 //! That is easy to miss. On a GPU the read often succeeds, and gives whatever happens to lie there:
-//! padding, or the end of another array. Only two of a million results are wrong, and not each
+//! padding, or the end of another array. Only two of a million results are wrong, and not every
 //! time.
 //!
 //! What to do at the ends depends on the problem: take zero, leave the ends out, wrap around, or
@@ -13,7 +13,7 @@
 //!
 //! # Task
 //!
-//! `smooth` computes `(left + 2 * own + right) / 4`. It is right in the middle. Where a neighbour
+//! `smooth` computes `(left + 2 * own + right) / 4`. It is correct in the middle. Where a neighbour
 //! is missing, let the element at the end take its place: the first element is its own left
 //! neighbour, the last its own right one. `n` may be 1.
 

@@ -10,13 +10,14 @@
 //! which the next loads read.
 //!
 //! # Task
+//!
 //! `balls` is a buffer between your two kernels: `throw` fills it, `update` works on it three
-//! times, and nobody else looks into it. So its layout is your own choice. Choose one in which each
+//! times, and nobody else looks into it. So its layout is your choice. Choose one in which each
 //! load and store takes 4 sectors, and change both kernels.
 //!
 //! The buffer has room for 3 arrays of `room` elements: `n`, rounded up to a multiple of 32. (In
-//! the code it is `_room` until you use it.) Mind where each array starts: a warp that starts in
-//! the middle of a sector needs a fifth one.
+//! the code it is `_room` until you use it.) Mind where each array starts: a warp whose words start
+//! in the middle of a sector needs a fifth one.
 //!
 //! # What the clock says
 //!

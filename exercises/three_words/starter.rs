@@ -6,13 +6,16 @@
 //!
 //! Often the layout is not yours to change. But the vectors of a block are consecutive words: the
 //! block can load them as plain words, side by side, into *shared memory*, the block's own memory
-//! in the multiprocessor. There each thread takes the three words of its vector. Shared memory has
-//! no sectors. It has 32 banks, word `w` in bank `w % 32`, and a request takes one turn if its
-//! lanes are in 32 different banks. Lanes that are 3 words apart are, since 3 and 32 have no common
-//! factor.
+//! in the multiprocessor. There each thread takes the three words of its vector.
+//!
+//! Shared memory has no sectors. It has 32 *banks*, with word `w` in bank `w % 32`. A request is
+//! served at once if its lanes use 32 different banks; lanes with different words in one bank take
+//! turns, a *bank conflict*. Lanes that are 3 words apart have no conflicts, since 3 and 32 have no
+//! common factor.
 //!
 //! # Task
-//! Your kernel scales each vector to the length 1. Make its loads and stores take 4 sectors each:
+//!
+//! Your kernel scales each vector to length 1. Make its loads and stores take 4 sectors each:
 //!
 //! 1. load the block's words side by side into `stage`;
 //! 2. wait until all threads have done so (`thread::sync_threads`);
@@ -50,7 +53,7 @@ impl Vector {
     }
 }
 
-/// Scales each vector to the length 1.
+/// Scales each vector to length 1.
 ///
 /// # Safety
 /// `input` and `output` hold `n` vectors. Blocks have 256 threads, and there is a thread for each

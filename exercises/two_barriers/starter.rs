@@ -1,4 +1,4 @@
-//! A tile that is used again.
+//! A tile that is used again
 //!
 //! Here every element is compared with all others. They may be too many for shared memory, so the
 //! block goes through the input tile by tile: copy a tile, wait until it is complete, compare with

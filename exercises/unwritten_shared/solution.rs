@@ -14,7 +14,7 @@ const TILE: usize = 64;
 pub unsafe fn rank(input: *const f32, output: *mut u32, n: u32) {
     let tile = shared_array![f32; TILE];
     let (t, i, n) = (thread::thread_idx_x() as usize, thread::index_1d() as usize, n as usize);
-    // The elements of this tile: 64, or what is left behind the tile's first, i - t.
+    // The elements of this tile: 64, or what is left from the tile's first on, i - t.
     let count = (n - (i - t)).min(TILE);
     if t < count {
         *tile.add(t) = *input.add(i);

@@ -1,11 +1,11 @@
-//! What nobody wrote.
+//! What nobody wrote
 //!
 //! Shared memory has no initial value: it holds whatever an earlier block left there. If that
 //! happens to be a plausible number, the result looks plausible, too, and changes from run to run.
 //!
 //! It often happens in the last block. The block copies a *tile* of the input to shared memory, but
-//! the input ends in the middle of the tile, and the threads behind the end copy nothing. Then a
-//! loop goes over the whole tile.
+//! the input ends in the middle of the tile, and the threads past the end copy nothing. Then a loop
+//! goes over the whole tile.
 //!
 //! # Task
 //!

@@ -4,14 +4,15 @@
 //! words. If `n` is no multiple of 4, one, two or three elements are left over at the end, the
 //! *tail*.
 //!
-//! The tail cannot be one more word: that would read and write behind the end of the arrays. Nor
-//! can it be a word that starts a few elements earlier: an access of 16 bytes has to be at a
-//! multiple of 16 bytes, and the GPU stops a kernel whose access is not.
+//! The tail cannot be one more word: that would read and write past the end of the arrays. Nor can
+//! it be a word that starts a few elements earlier: an access of 16 bytes has to be at a multiple
+//! of 16 bytes, and the GPU stops a kernel whose access is not.
 //!
 //! # Task
+//!
 //! Make the kernel right for each `n`, and keep the wide words: only the tail is added element by
 //! element. The launch has `ceil(n / 1024)` blocks of 256 threads, which is at least `n / 4`
-//! threads, and never less than 256.
+//! threads, and never fewer than 256.
 
 use cuda_std::prelude::*;
 

@@ -1,18 +1,19 @@
 //! Sixteen bytes at once
 //!
 //! A thread can load 4, 8 or 16 bytes with one instruction. A warp that loads 16 bytes a lane asks
-//! for 512 bytes with one request, where it takes four requests of 128 bytes otherwise. The sectors
+//! for 512 bytes with one request, which otherwise takes four requests of 128 bytes. The sectors
 //! are the same: 16 for one request or 4 for each of four. What is saved is instructions: those of
 //! the loads and stores, and those that compute their addresses.
 //!
-//! `f32x4` is a word of four floats. A `*const f32` may be cast to `*const f32x4` if the address is
-//! a multiple of 16, as the start of every buffer is. Words are multiplied and added element by
-//! element, and `f32x4::splat(x)` is a word of four times `x`.
+//! `f32x4` is a word of four floats. A `*const f32` may be cast to `*const f32x4`, and then used,
+//! if the address is a multiple of 16, as the start of every buffer is. Words are multiplied and
+//! added element by element, and `f32x4::splat(x)` is a word with `x` in all four elements.
 //!
 //! # Task
+//!
 //! The threads of your kernel go through the array in steps of the whole launch, four elements a
-//! thread. Make it one word of 16 bytes a thread instead. `n` is a multiple of 4, so no element is
-//! left over.
+//! thread. Make it one word of 16 bytes a thread instead. The launch has at least `n / 4` threads,
+//! and `n` is a multiple of 4, so no element is left over.
 
 use cuda_std::prelude::*;
 

@@ -1,5 +1,5 @@
 // fails: out of bounds
-// Lets thread n through, whose element would be the one behind the last.
+// Lets thread n through, whose element would be the one after the last.
 
 use cuda_std::prelude::*;
 

@@ -1,5 +1,5 @@
 // fails: nothing wrote
-// `gather` still looks for the rows directly behind each other.
+// `gather` still looks for the rows directly one after the other.
 
 use cuda_std::prelude::*;
 

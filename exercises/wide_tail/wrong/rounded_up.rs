@@ -1,5 +1,5 @@
 // fails: out of bounds
-// Counts the tail as one more word, most of which is behind the end.
+// Counts the tail as one more word, most of which is past the end.
 
 use cuda_std::prelude::*;
 
