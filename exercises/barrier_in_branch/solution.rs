@@ -1,4 +1,4 @@
-//! A barrier is for all: the guards are around the accesses, and the barrier is outside.
+//! A barrier is for all: the guards are around the accesses, and the barrier is outside
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Let x go along the row: what the output should be.
+//! Multiplies each row by its factor, in one thread.
 
 use cuda_std::prelude::*;
 

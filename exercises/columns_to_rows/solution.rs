@@ -1,4 +1,4 @@
-//! Let x go along the row: the column is x, the row is y.
+//! Let x go along the row: the column is x, the row is y
 
 use cuda_std::prelude::*;
 

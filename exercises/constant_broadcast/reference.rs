@@ -1,4 +1,4 @@
-//! One address for the whole warp: what the output should be.
+//! Sums of peaks, in one thread.
 
 use cuda_std::prelude::*;
 

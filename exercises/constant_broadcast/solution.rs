@@ -1,4 +1,4 @@
-//! One address for the whole warp: all lanes go through the peaks in the same order.
+//! One address for the whole warp: all lanes go through the peaks in the same order
 
 use cuda_std::constant::ConstantCell;
 use cuda_std::prelude::*;

@@ -1,4 +1,4 @@
-//! An array as large as the launch says: dynamic shared memory.
+//! An array as large as the launch says: dynamic shared memory
 
 use cuda_std::prelude::*;
 

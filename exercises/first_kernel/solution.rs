@@ -1,4 +1,4 @@
-//! Your first kernel: twice each element.
+//! Your first kernel: twice each element
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Any grid covers any length: a grid-stride loop.
+//! Any grid covers any length: a grid-stride loop
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Leave the last threads idle: a guard.
+//! Leave the last threads idle: a guard
 
 use cuda_std::prelude::*;
 

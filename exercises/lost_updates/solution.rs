@@ -1,4 +1,4 @@
-//! No lost updates: an atomic addition.
+//! No lost updates: an atomic addition
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Wait for what others write: a barrier between writing and reading.
+//! Wait for what others write: a barrier between writing and reading
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The last warp waits for its lanes.
+//! The last warp waits for its lanes
 
 use cuda_std::prelude::*;
 

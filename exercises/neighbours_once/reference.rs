@@ -1,4 +1,4 @@
-//! Load once what three threads need: what the output should be.
+//! Means of three neighbours, in one thread.
 
 use cuda_std::prelude::*;
 

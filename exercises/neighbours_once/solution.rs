@@ -1,4 +1,4 @@
-//! Load once what three threads need: the block's elements in shared memory, and a halo.
+//! Load once what three threads need: the block's elements in shared memory, and a halo
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Rows that start where sectors start: what the output should be.
+//! Blurs twice, in one thread.
 
 use cuda_std::prelude::*;
 

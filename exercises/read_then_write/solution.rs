@@ -1,4 +1,4 @@
-//! Read, then write: all threads read, and only then they write.
+//! Read, then write: all threads read, and only then they write
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Do not look up what you can compute: what the output should be.
+//! Expands the packed triangle, in one thread.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Do not look up what you can compute: row `r` starts at `r * (r + 1) / 2`.
+//! Do not look up what you can compute: row `r` starts at `r * (r + 1) / 2`
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Stage once, read many times: 272 inputs for 256 outputs.
+//! Stage once, read many times: 272 inputs for 256 outputs
 
 use cuda_std::prelude::*;
 

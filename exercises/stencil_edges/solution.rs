@@ -1,4 +1,4 @@
-//! The neighbours of the first and the last: the ends repeat.
+//! The neighbours of the first and the last: the ends repeat
 
 use cuda_std::prelude::*;
 

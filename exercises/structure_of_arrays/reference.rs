@@ -1,4 +1,4 @@
-//! Three arrays instead of one: what the output should be.
+//! Throws the balls and moves each of them three times, in one thread.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Three arrays instead of one: all heights, all speeds, all drags.
+//! Three arrays instead of one: all heights, all speeds, all drags
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Three words, one structure: what the output should be.
+//! Scales each vector to length 1, in one thread.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Three words, one structure: in and out side by side, through shared memory.
+//! Three words, one structure: in and out side by side, through shared memory
 
 use cuda_std::prelude::*;
 

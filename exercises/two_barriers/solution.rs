@@ -1,4 +1,4 @@
-//! A tile that is used again: two barriers, one for each direction.
+//! A tile that is used again: two barriers, one for each direction
 
 use cuda_std::prelude::*;
 

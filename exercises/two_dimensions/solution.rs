@@ -1,4 +1,4 @@
-//! Rows and columns: a grid of two dimensions.
+//! Rows and columns: a grid of two dimensions
 
 use cuda_std::prelude::*;
 

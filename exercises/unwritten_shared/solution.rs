@@ -1,4 +1,4 @@
-//! What nobody wrote, nobody reads: the loop ends where the tile does.
+//! What nobody wrote, nobody reads: the loop ends where the tile does
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What does not fill a word: what the output should be.
+//! Adds two arrays, in one thread.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What does not fill a word: the first threads take the tail.
+//! What does not fill a word: the first threads take the tail
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Sixteen bytes at once: what the output should be.
+//! Multiplies by a number, in one thread.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Sixteen bytes at once: one word of four floats in each thread.
+//! Sixteen bytes at once: one word of four floats in each thread
 
 use cuda_std::prelude::*;
 
