@@ -1,4 +1,4 @@
-//! Start in another bank.
+//! Start in another bank
 //!
 //! Each thread adds up a row of 32 numbers. Read straight from global memory, neighbouring lanes
 //! would be 128 bytes apart; so a warp first copies 32 rows to shared memory, side by side, and

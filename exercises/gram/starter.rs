@@ -1,4 +1,4 @@
-//! A matrix times its transpose.
+//! A matrix times its transpose
 //!
 //! Element (row, column) of C = A Aᵀ is the sum of `A[row][i] * A[column][i]`: the product of two
 //! *rows* of A. So a block stages two tiles of A, one with the rows of its elements and one with

@@ -21,7 +21,7 @@ pub unsafe fn histogram(data: *const u8, counts: *mut u32, n: u32) {
         i += threads;
     }
 
-    // Behind this barrier nobody counts any more.
+    // After this barrier nobody counts any more.
     thread::sync_threads();
     atomic::add(counts.add(t), *own.add(t));
 }

@@ -1,4 +1,4 @@
-//! A histogram of the block's own.
+//! A histogram of the block's own
 //!
 //! How often does each of the 256 values occur in `data`? 16 blocks take turns through the bytes,
 //! and count each one with an atomic addition to a counter in global memory. All atomic operations
@@ -19,7 +19,7 @@
 //!
 //! Count in shared memory, and add the block's counters to `counts` at the end.
 //!
-//! The goal: at most 128 requests for atomic operations on global memory, 8 of each block.
+//! The goal: at most 128 requests for atomic operations on global memory, 8 from each block.
 
 use cuda_std::prelude::*;
 

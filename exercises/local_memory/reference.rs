@@ -1,16 +1,16 @@
-//! The sums by sort, in one thread.
+//! The sums by kind, in one thread.
 
 use cuda_std::prelude::*;
 
-/// The sum of the values of each sort and column.
+/// The sum of the values of each kind and column.
 ///
 /// # Safety
-/// `values` and `sorts` hold `rows` x `columns` elements, each sort below 8; `output` 8 x
+/// `values` and `kinds` hold `rows` x `columns` elements, each kind below 8; `output` 8 x
 /// `columns`; one thread.
 #[kernel]
 pub unsafe fn reference(
     values: *const f32,
-    sorts: *const u32,
+    kinds: *const u32,
     output: *mut f32,
     rows: u32,
     columns: u32,
@@ -22,7 +22,7 @@ pub unsafe fn reference(
     for row in 0..rows {
         for column in 0..columns {
             let i = row * columns + column;
-            *output.add(*sorts.add(i) as usize * columns + column) += *values.add(i);
+            *output.add(*kinds.add(i) as usize * columns + column) += *values.add(i);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A product of any shape.
+//! A product of any shape
 
 use cuda_std::prelude::*;
 

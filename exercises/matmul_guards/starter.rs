@@ -1,9 +1,9 @@
-//! A product of any shape.
+//! A product of any shape
 //!
 //! The matrix product C = A B takes an `m` x `k` matrix A and a `k` x `n` matrix B. Element (row,
 //! column) of C is the sum of `A[row][i] * B[i][column]` over the `k` values of `i`, and C is `m` x
 //! `n`. Matrices lie in memory row by row: element (row, column) is number `row * width + column`,
-//! where the width is the matrix' own number of columns.
+//! where the width is the matrix's own number of columns.
 //!
 //! Each thread computes one element. Blocks are 16 x 16 threads, and the grid has as many blocks as
 //! it takes to cover C. Where `m` or `n` is not a multiple of 16, the last blocks reach beyond the

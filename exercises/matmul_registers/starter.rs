@@ -1,6 +1,6 @@
-//! Eight elements a thread.
+//! Eight elements a thread
 //!
-//! With tiles in shared memory, the matrix product loads little from global memory. What is left
+//! With tiles in shared memory, the matrix product loads little from global memory. What remains
 //! are the loads from shared memory: two numbers for each multiplication, one of A's tile and one
 //! of B's. (The compiler can merge four neighbours in a row of A's tile into one load of 16 bytes.)
 //!
@@ -15,16 +15,17 @@
 //! # Task
 //!
 //! Make each thread compute several elements of C. Blocks of 32 x 4 threads with eight elements
-//! each reach the goals. Two things to know about the compiler:
+//! each reach the goals. Three things to know about the compiler:
 //!
 //! - An array stays in registers only if each index is known when the kernel is compiled: give
 //!   the sums' array a fixed size, and loop over it with constant bounds.
 //! - It writes out short loops by itself, like the one over 32 products below, and merges loads
 //!   only where it did so. A longer body stays a loop, unless you say otherwise:
 //!   `cuda_std::unroll::<32>(|i| { ... })`.
+//! - `f32::mul_add(a, b, sum)` is one instruction, an *fma*. `sum + a * b` is two.
 //!
-//! The goals: at most 0.6 shared loads for each fma, both counted by warps, and at most 1.3 times
-//! the instructions of the model solution.
+//! The goals: at most 0.6 shared loads for each product, both counted by warps, and at most 1.3
+//! times the instructions of the model solution.
 
 use cuda_std::prelude::*;
 

@@ -1,9 +1,9 @@
-//! A product in tiles.
+//! A product in tiles
 //!
 //! Each thread of this product computes one element of C = A B. It reads a row of A and a column of
 //! B from global memory: two loads of 4 bytes for each multiplication. But the 16 x 16 threads of a
 //! block use only 16 rows of A and 16 columns of B. Each number is wanted by 16 of its threads, and
-//! most of them fetch it anew.
+//! most of them fetch it again.
 //!
 //! The rows and columns are too long for shared memory, but a piece of them fits. The block goes
 //! along `k` in steps of 16. In each step it stages two tiles of 16 x 16 elements, one of A and one

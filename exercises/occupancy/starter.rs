@@ -1,4 +1,4 @@
-//! Stage less.
+//! Stage less
 //!
 //! A multiprocessor hides the time that memory takes by having many warps: while some wait, others
 //! compute. A Hopper multiprocessor has room for 64 warps, and for 228 KB of shared memory, which
@@ -16,7 +16,7 @@
 //!
 //! Make 64 warps fit, 16 blocks. For that, a block may take at most 13 KB of shared memory (228 /
 //! 16 - 1, rounded down); it can do with much less. The loads from global memory must stay side by
-//! side.
+//! side, so that each sector is loaded once.
 
 use cuda_std::prelude::*;
 

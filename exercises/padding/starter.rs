@@ -1,4 +1,4 @@
-//! One column more.
+//! One column more
 //!
 //! A block of this transpose turns a tile of 32 x 32 elements: it reads the tile by rows, which is
 //! how the input lies in memory, keeps it in shared memory, and writes its columns as rows of the

@@ -7,7 +7,8 @@
 //!
 //! Atomic operations on shared memory go through its 32 banks. Lanes that want different words of
 //! one bank take turns, as in a load or a store: *bank conflicts*. `n` different words of one bank
-//! take `n` passes, which are `n - 1` conflicts.
+//! take `n` passes, which are `n - 1` conflicts. (Atomic operations of several lanes on one word
+//! are also done one after the other; they do not count as bank conflicts.)
 //!
 //! # Task
 //!

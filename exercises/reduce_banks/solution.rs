@@ -17,7 +17,7 @@ pub unsafe fn sum(input: *const f32, output: *mut f32, n: u32) {
     *stage.add(t as usize) = if i < n as usize { *input.add(i) } else { 0.0 };
     thread::sync_threads();
 
-    // What is left always stands in the first places, side by side.
+    // What is left is always in the first places, side by side.
     let mut half = BLOCK / 2;
     while half > 0 {
         if t < half {

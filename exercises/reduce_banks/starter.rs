@@ -1,7 +1,7 @@
-//! Reduce without bank conflicts.
+//! Reduce without bank conflicts
 //!
 //! Each block adds up its 256 numbers in shared memory. The working threads are side by side, but
-//! the numbers that they add move apart: after the first step the sums stand in every second place,
+//! the numbers that they add move apart: after the first step the sums are in every second place,
 //! then in every fourth, then in every eighth.
 //!
 //! Shared memory has 32 *banks*; word `i` is in bank `i % 32`. A warp's access takes one pass over
@@ -10,8 +10,8 @@
 //! that is used, with places 4 apart four, with places 8 apart eight. Of all this kernel's
 //! wavefronts more than half are such turns.
 //!
-//! The sums need not stand where they stand. Any place is good for a sum, as long as all additions
-//! of a step read what was there before the step.
+//! The sums need not be where they are. Any place is good for a sum, as long as all additions of a
+//! step read what was there before the step.
 //!
 //! # Task
 //!

@@ -1,8 +1,8 @@
-//! Add while you load.
+//! Add while you load
 //!
 //! Each block adds up 512 numbers, with 512 threads. Every thread brings one number to shared
 //! memory, and from then on at least half of them have nothing to do: the first step needs 256
-//! threads. The rest only come to the barriers.
+//! threads. The rest only wait at the barriers.
 //!
 //! A thread that loads two numbers can add them at once, in a register. Then 256 threads do the
 //! work of 512: the first step, its barrier and half of the traffic to shared memory are gone, and

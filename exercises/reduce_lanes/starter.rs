@@ -1,4 +1,4 @@
-//! Keep the working lanes together.
+//! Keep the working lanes together
 //!
 //! A *reduction* makes one number of many. Here each block adds up its 256 numbers, in shared
 //! memory and in steps. After the first step every second place holds the sum of two numbers, after
@@ -20,8 +20,8 @@
 //!
 //! # Task
 //!
-//! Change which threads work in each step. The numbers they add, and the places these stand in, may
-//! stay as they are.
+//! Change which threads work in each step. The numbers that they add, and the places of these
+//! numbers, may stay as they are.
 //!
 //! The goals: at most 12 divergent branches in each block, and at least 26 active lanes in the
 //! average instruction.

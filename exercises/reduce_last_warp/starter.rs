@@ -1,4 +1,4 @@
-//! The last warp needs no barrier of the block.
+//! The last warp needs no barrier of the block
 //!
 //! Each block adds up 512 numbers with 256 threads, in eight steps with a barrier after each. From
 //! the third step on only the first warp adds, but the other seven still go through the loop and

@@ -1,4 +1,4 @@
-//! A reduction at the limit.
+//! A reduction at the limit
 //!
 //! All that you know about reductions, in one kernel. This one is good: its blocks take turns
 //! through the input, threads add up in registers, warps by shuffles, blocks in shared memory, and
@@ -11,8 +11,9 @@
 //! fetch several such words before it adds them: then their loads are on the way at the same time,
 //! and counting and comparing are done once for all of them.
 //!
-//! Two values of type `i32x4` can be added, and `to_array()` makes four numbers of one. Let the
-//! words of neighbouring lanes stay neighbours, and do not forget the last n % 4 numbers.
+//! Two values of type `i32x4` can be added by `+` (but there is no `+=`), and `to_array()` makes
+//! four numbers of one. Let the words of neighbouring lanes stay neighbours, and do not forget the
+//! last n % 4 numbers.
 //!
 //! # Task
 //!

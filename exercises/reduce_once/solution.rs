@@ -1,4 +1,4 @@
-//! One launch: the last block finishes the work.
+//! One launch: the last block finishes the work
 
 use cuda_std::prelude::*;
 
@@ -51,15 +51,14 @@ pub unsafe fn sum(
         i += BLOCKS * BLOCK;
     }
     let of_block = block_sum(value);
-    // Thread 0 draws the block's number; the others learn by the barrier.
+    // Thread 0 draws the block's number; the others learn it after the barrier.
     let last = shared_array![bool; 1];
     if t == 0 {
         *partials.add(block) = of_block;
         // Whoever sees the number drawn sees the sum, too.
         thread::device_fence();
         *last = atomic::inc(arrived, BLOCKS as u32 - 1) == BLOCKS as u32 - 1;
-        // What is read behind this fence, and behind the barrier, is read after the number was
-        // drawn.
+        // What is read after this fence, and after the barrier, is read after the number was drawn.
         thread::device_fence();
     }
     thread::sync_threads();

@@ -1,4 +1,4 @@
-//! One launch: the last block finishes the work.
+//! One launch: the last block finishes the work
 //!
 //! 32 blocks add up all numbers: each block's threads take turns through the input, and the block
 //! writes its sum to `partials`. The 32 sums are then added up by a second launch. It has next to
@@ -16,16 +16,16 @@
 //!
 //! # Task
 //!
-//! Let `sum` write the sum of all numbers to `output`, and delete `finish`; what your file does not
-//! have is not launched. `arrived` is 0 before the launch and must be 0 after it, and each block's
-//! sum must still be in `partials`.
+//! Let `sum` write the sum of all numbers to `output`, and delete `finish`: a kernel that your file
+//! does not have is not launched. `arrived` is 0 before the launch and must be 0 after it, and each
+//! block's sum must still be in `partials`.
 //!
-//! The goal: one launch.
+//! The goals: one launch, and no more loads than before.
 //!
 //! # What the clock says
 //!
 //! On an H200 (2^25 numbers) both take 0.47 ms, since 32 blocks are far too few for its 132
-//! multiprocessors. The launch that is saved counts where the work is small.
+//! multiprocessors. The saved launch matters where the work is small.
 
 use cuda_std::prelude::*;
 

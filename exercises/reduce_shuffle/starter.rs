@@ -1,4 +1,4 @@
-//! From register to register.
+//! From register to register
 //!
 //! To add another lane's number, a lane of this kernel fetches it from shared memory, where the
 //! other lane has put it. Within a warp there is a shorter way: a *shuffle* hands a register's
@@ -13,7 +13,7 @@
 //! # Task
 //!
 //! Let each of the eight warps add up its 64 numbers by shuffles. Lane 0 of each warp puts the
-//! warp's sum into shared memory, and behind one barrier the first warp adds up the eight sums, by
+//! warp's sum into shared memory, and after a barrier the first warp adds up the eight sums, by
 //! shuffles again.
 //!
 //! The goals: at most 10 requests to shared memory in each block (now 45), and at most 8 arrivals

@@ -1,4 +1,4 @@
-//! One warp a row.
+//! One warp a row
 
 use cuda_std::prelude::*;
 
@@ -19,7 +19,7 @@ pub unsafe fn row_sums(matrix: *const f32, output: *mut f32, rows: u32, columns:
             sum += *elements.add(column as usize);
             column += 32;
         }
-        // Behind the loop: within it, lanes may be missing in the last round.
+        // After the loop: inside it, lanes may be missing in the last round.
         let sum = warp::warp_reduce_first(sum, |a, b| a + b);
         if lane == 0 {
             *output.add(row as usize) = sum;

@@ -1,12 +1,12 @@
-//! One warp a row.
+//! One warp a row
 //!
-//! The sum of each row of a matrix. One thread for each row is the first idea: no thread needs
+//! The sum of each row of a matrix. The first idea is one thread for each row: no thread needs
 //! another, and nothing has to be combined.
 //!
 //! But look at what a warp loads. The matrix lies row by row, so the 32 lanes, each at the same
-//! column of its own row, are a whole row apart from each other. One load touches 32 *sectors* (the
-//! pieces of 32 bytes in which memory is moved), and uses 4 bytes of each. Neighbouring lanes
-//! should read neighbouring elements, and those are in one row.
+//! column of its own row, are a whole row apart. One load touches 32 *sectors* (the pieces of 32
+//! bytes in which memory is moved), and uses 4 bytes of each. Neighbouring lanes should read
+//! neighbouring elements, and those are in one row.
 //!
 //! So let a warp share a row: its lanes take columns 0 to 31, then 32 to 63, and so on. At the end
 //! each lane has a part of the sum, and `warp::warp_reduce_first(value, |a, b| a + b)` adds up the

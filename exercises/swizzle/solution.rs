@@ -2,8 +2,8 @@
 
 use cuda_std::prelude::*;
 
-/// Where element (y, x) of the tile stands: in bank `x ^ y`, which differs along each row and along
-/// each column.
+/// Where element (y, x) of the tile is kept: in bank `x ^ y`, which differs along each row and
+/// along each column.
 fn place(y: usize, x: usize) -> usize {
     32 * y + (x ^ y)
 }

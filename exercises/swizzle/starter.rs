@@ -1,14 +1,13 @@
-//! Shuffle the columns.
+//! Shuffle the columns
 //!
 //! Each column of a tile of 32 x 32 words lies in one bank, and one more column, unused, removes
 //! the conflicts. But padding costs memory, and sometimes there is none to spare. Here the launch
-//! gives each block 4096 bytes of dynamic shared memory, exactly 32 x 32 words, so that six blocks
-//! of 8 warps fill a Fermi multiprocessor, which has 48 KB.
+//! gives each block 4096 bytes of dynamic shared memory: exactly 32 x 32 words.
 //!
-//! There is another way. Nothing says that element (y, x) must stand in column `x` of its row. If
-//! every row keeps its elements in an order of its own, the elements of one column come to lie in
-//! different banks. This is called a *swizzle*. It takes an order that costs little to compute,
-//! uses each place of the row once, and is different in each row.
+//! There is another way. Nothing says that element (y, x) must be in column `x` of its row. If
+//! every row keeps its elements in an order of its own, the elements of one column are in different
+//! banks. This is called a *swizzle*. It takes an order that costs little to compute, uses each
+//! place of the row once, and is different in each row.
 //!
 //! Exclusive or does all of that: for a fixed `y`, `x ^ y` reaches each of 0 to 31 once as `x` goes
 //! from 0 to 31. For a fixed `x` it does so as `y` goes from 0 to 31.
@@ -20,7 +19,7 @@
 
 use cuda_std::prelude::*;
 
-/// Where element (y, x) of the tile stands.
+/// Where element (y, x) of the tile is kept.
 fn place(y: usize, x: usize) -> usize {
     // TODO: another order in each row.
     32 * y + x

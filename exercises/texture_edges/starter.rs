@@ -1,4 +1,4 @@
-//! The middle of a texel.
+//! The middle of a texel
 //!
 //! A *texture* is an image that kernels read through hardware of its own, the texture units. A
 //! place in it is given by two floats, so a kernel can also ask for what is between the *texels*,

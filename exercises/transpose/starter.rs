@@ -1,4 +1,4 @@
-//! Turn it in shared memory.
+//! Turn it in shared memory
 //!
 //! Consecutive threads of this transpose read consecutive elements of a row, so each request of a
 //! warp takes 4 sectors of 32 bytes: 128 bytes, all of them used. But what is consecutive in the
@@ -14,8 +14,9 @@
 //!
 //! # Task
 //!
-//! Make loads and stores both take 4 sectors for each request, without bank conflicts. Matrices
-//! have any number of rows and columns. Blocks have 32 x 32 threads.
+//! Load and store each sector only once, `rows * cols / 8` of both: 4 for each request of a warp.
+//! There must be no bank conflicts. Matrices have any number of rows and columns. Blocks have 32 x
+//! 32 threads.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A patch in registers.
+//! A patch in registers
 //!
 //! A load can fetch 16 bytes for each thread, four floats at once: `f32x4`. That takes a quarter of
 //! the instructions for the same data, and a warp's request covers 512 bytes, which are 16 sectors

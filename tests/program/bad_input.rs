@@ -42,7 +42,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("reduce --block 48", &["--block", "power of two from 64"]),
         ("reduce --operation mean", &["--operation", "mean", "product"]),
         ("reduce --type f64", &["--type", "f64", "i32"]),
-        ("reduce --type f32,i32 --input a.npy", &["--type", "name one"]),
+        ("reduce --type f32,i32 --input a.npy", &["--type", "choose one"]),
         ("rows --block 33", &["--block", "power of two"]),
         ("banks --pattern diagonal", &["--pattern", "diagonal", "stride-1"]),
         ("banks --rounds 0", &["--rounds", "from 1 to"]),

@@ -55,7 +55,7 @@ fn what_is_no_texture_is_one_line() {
         ("tex2d:f64[4x4]", &["unknown texel type 'f64'"][..]),
         ("tex2d:u8[4x4],linear", &["linear filtering mixes floats"]),
         ("tex2d:f32[4x4]=1,2", &["2 values do not fill 16 elements"]),
-        ("tex5d:f32[4]", &["no 'tex5d'"]),
+        ("tex5d:f32[4]", &["unknown kind 'tex5d'"]),
     ] {
         fails(host(&format!("{kernel} {texture} f32[4] f32[4]")), 2, parts);
     }

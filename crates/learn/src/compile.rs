@@ -41,6 +41,8 @@ pub struct Compiler {
     /// What besides the text decides the PTX.
     library: String,
     colour: bool,
+    /// Whether it says why it takes long.
+    announces: bool,
 }
 
 /// What became of a file.
@@ -67,9 +69,15 @@ impl Compiler {
         let packages = [cuda_std.clone(), root.join("crates/cuda_std_macros")];
         let digest = SourceDigest::of_packages(root, &packages).map_err(CudaBuilderError::from)?;
         let library = format!("{digest}\n{LIBRARY}");
-        let compiler = Self { root: root.to_owned(), folder, cache: learn.join("ptx"), library, colour };
+        let compiler =
+            Self { root: root.to_owned(), folder, cache: learn.join("ptx"), library, colour, announces: false };
         compiler.prepare(&cuda_std)?;
         Ok(compiler)
+    }
+
+    /// Says so before it compiles what takes long: for people.
+    pub fn announcing(self) -> Self {
+        Self { announces: true, ..self }
     }
 
     /// Makes the crate around the student's file.
@@ -125,6 +133,9 @@ impl Compiler {
         let ptx = self.kept(text);
         if ptx.is_file() {
             return Ok(Compiled::Ptx(ptx));
+        }
+        if self.announces && self.is_new() {
+            eprintln!("The first run compiles the device library: this takes half a minute, once.");
         }
         // `watch` in one terminal and `run` in another share the folder: one text at a time, from writing it to its PTX.
         let lock = self.folder.join("lock");

@@ -40,10 +40,10 @@ impl Course {
     ///
     /// # Errors
     ///
-    /// [`Error::NoCourse`], and [`Error::Exercise`] when its list of contents is wrong.
+    /// [`Error::NoClone`], [`Error::NoCourse`], and [`Error::Exercise`] when its list of contents is wrong.
     pub fn find(start: &Path, folder: Option<&Path>) -> Result<Self> {
         let root = start.ancestors().find(|folder| folder.join("crates/cuda_std/Cargo.toml").is_file());
-        let root = root.ok_or_else(|| Error::NoCourse(start.to_owned()))?.to_owned();
+        let root = root.ok_or_else(|| Error::NoClone(start.to_owned()))?.to_owned();
         let folder = folder.map_or_else(|| root.join("exercises"), Path::to_owned);
         // A judge works in another folder than the one that this was said in.
         let folder = std::path::absolute(&folder).map_err(Error::reading(&folder))?;

@@ -33,8 +33,11 @@ pub enum Error {
         /// A name like it.
         closest: Option<String>,
     },
-    /// Not within the repository.
-    #[error("{}: there is no exercises/course.toml here or above: run this in a clone of Coalesce, or name the folder with --course", .0.display())]
+    /// Not within the repository, which has the device library.
+    #[error("{}: this is not in a clone of Coalesce, whose device library kernels need: run this in one", .0.display())]
+    NoClone(PathBuf),
+    /// There is no course in the folder.
+    #[error("{}: there is no course.toml: name the folder of a course with --course", .0.display())]
     NoCourse(PathBuf),
     /// The device compiler is missing, or fails for reasons that are not the student's.
     #[error(transparent)]

@@ -398,7 +398,13 @@ fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<Hash
     let answer = |name: &str| match table.get(name) {
         Some(toml::Value::Integer(number)) => Ok(Some(*number as f64)),
         Some(toml::Value::Float(number)) => Ok(Some(*number)),
-        Some(toml::Value::String(text)) if text == "?" => Ok(None),
+        Some(toml::Value::String(text)) => match text.trim() {
+            "?" => Ok(None),
+            // In quotes it is a number all the same.
+            text => {
+                text.parse().map(Some).map_err(|_| format!("{name} = \"{text}\": write a number in place of \"?\""))
+            }
+        },
         Some(other) => Err(format!("{name} = {other}: write a number in place of \"?\"")),
         None => Err(format!("the line `{name} = ...` is missing")),
     };

@@ -115,9 +115,16 @@ impl Metric {
     /// What keeps the occupancy of the first launch from being higher, if this is the occupancy.
     pub fn limiter(&self, launches: &[&Launched]) -> Option<String> {
         let occupancy = launches.first()?.counters.occupancy.filter(|_| self.name == OCCUPANCY)?;
+        if occupancy.percent() >= 100.0 {
+            return None;
+        }
         let limiters: Vec<&str> = occupancy.limiters().map(simt::Limiter::name).collect();
         let blocks = crate::report::several(occupancy.blocks() as usize, "block");
-        Some(format!("{blocks} a multiprocessor, limited by {}", limiters.join(" and ")))
+        let limiters = match limiters.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+            _ => limiters.concat(),
+        };
+        Some(format!("{blocks} a multiprocessor, limited by {limiters}"))
     }
 
     /// The line of `file` that contributes most to too much of it, or with `least` to too little.

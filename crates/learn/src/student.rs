@@ -77,11 +77,7 @@ pub fn run(course: &Course, arguments: &RunArguments) -> Result<bool> {
 
 /// The compiler, or the command that installs one.
 pub fn compiler(root: &Path) -> Result<Compiler> {
-    let compiler = Compiler::new(root, 0, std::io::stdout().is_terminal())?;
-    if compiler.is_new() {
-        eprintln!("The first run compiles the device library: this takes half a minute, once.");
-    }
-    Ok(compiler)
+    Ok(Compiler::new(root, 0, std::io::stdout().is_terminal())?.announcing())
 }
 
 /// Judges the student's file, shows the report, and notes what was solved.

@@ -3,30 +3,30 @@
 
 use cuda_std::prelude::*;
 
-/// Sorts of measurements.
-const SORTS: usize = 8;
+/// Kinds of measurements.
+const KINDS: usize = 8;
 
-/// Adds up the values of each column by their sort: `output[s][c]` is the sum of those of sort `s`
+/// Adds up the values of each column by their kind: `output[s][c]` is the sum of those of kind `s`
 /// in column `c`.
 ///
 /// # Safety
-/// `values` and `sorts` hold `rows` x `columns` elements, each sort below 8; `output` holds 8 x
+/// `values` and `kinds` hold `rows` x `columns` elements, each kind below 8; `output` holds 8 x
 /// `columns`. There is a thread for each column.
 #[kernel(launch_bounds(256))]
-pub unsafe fn sums_by_sort(
+pub unsafe fn sums_by_kind(
     values: *const f32,
-    sorts: *const u32,
+    kinds: *const u32,
     output: *mut f32,
     rows: u32,
     columns: u32,
 ) {
     let (column, columns) = (thread::wide_index_1d(), columns as usize);
     if column < columns {
-        let mut sums = [0.0; SORTS];
+        let mut sums = [0.0; KINDS];
         let mut add = |row: usize| {
             let i = row * columns + column;
-            let (sort, value) = (*sorts.add(i) as usize, *values.add(i));
-            sums[sort] += value;
+            let (kind, value) = (*kinds.add(i) as usize, *values.add(i));
+            sums[kind] += value;
         };
         let (mut row, rows) = (0, rows as usize);
         while row + 4 <= rows {
@@ -37,7 +37,7 @@ pub unsafe fn sums_by_sort(
             add(row);
             row += 1;
         }
-        for s in 0..SORTS {
+        for s in 0..KINDS {
             *output.add(s * columns + column) = sums[s];
         }
     }

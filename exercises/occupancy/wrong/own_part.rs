@@ -1,4 +1,4 @@
-// fails: loads.sectors_per_request
+// fails: loads.sectors
 // Each thread adds up 64 neighbours: the threads of a warp are 256 bytes apart.
 
 use cuda_std::prelude::*;

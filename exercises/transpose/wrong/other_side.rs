@@ -1,4 +1,4 @@
-// fails: loads.sectors_per_request
+// fails: loads.sectors
 // The stores are side by side now, and the loads are not: the slow side has only changed.
 
 use cuda_std::prelude::*;

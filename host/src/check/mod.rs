@@ -365,7 +365,7 @@ mod tests {
     fn one_is_singular() {
         let one = KERNEL.replace(".maxntid 16, 8, 1", ".maxntid 1").replace(".minnctapersm 2", ".minnctapersm 1");
         let (text, _) = written(&one.replace(".maxnreg 48", ".maxnreg 1"), Format::Table);
-        let bounds = "blocks of at most 1 thread, 1 block a multiprocessor, at most 1 register a thread\n";
+        let bounds = "blocks of at most 1 thread, 1 block a multiprocessor, at most 1 register per thread\n";
         assert!(text.contains(bounds), "{text}");
     }
 

@@ -12,9 +12,6 @@ pub(super) struct Products {
     lengths: [Vec<f64>; 2],
 }
 
-/// Rows of B that stay in the cache while a band of the product is computed.
-const DEPTH: usize = 64;
-
 impl Products {
     /// The product of A and B, with all cores.
     ///
@@ -25,7 +22,10 @@ impl Products {
         assert_eq!(a.columns, b.rows);
         let wide: Vec<f64> = b.elements.iter().copied().map(f64::from).collect();
         let bands = parallel::ranges(a.rows, 1);
-        let values = parallel::for_each(&bands, |rows| multiply(a, rows.clone(), &wide, b.columns)).concat();
+        let values = parallel::for_each(&bands, |rows| {
+            reference::product(&a.elements, a.columns, rows.clone(), &wide, b.columns)
+        })
+        .concat();
         let square = |&element: &f32| f64::from(element) * f64::from(element);
         let rows = a.elements.chunks(a.columns).map(|row| row.iter().map(square).sum::<f64>().sqrt()).collect();
         let mut columns = vec![0.0; b.columns];
@@ -43,23 +43,6 @@ impl Products {
             magnitude: self.lengths[0][row] * self.lengths[1][column],
         }
     }
-}
-
-/// These rows of the product.
-fn multiply(a: &HostMatrix, rows: std::ops::Range<usize>, b: &[f64], columns: usize) -> Vec<f64> {
-    let mut values = vec![0.0; rows.len() * columns];
-    for first in (0..a.columns).step_by(DEPTH) {
-        for (row, values) in rows.clone().zip(values.chunks_mut(columns)) {
-            let of_a = &a.elements[row * a.columns..][..a.columns];
-            for k in first..(first + DEPTH).min(a.columns) {
-                let factor = f64::from(of_a[k]);
-                for (value, &element) in values.iter_mut().zip(&b[k * columns..][..columns]) {
-                    *value += factor * element;
-                }
-            }
-        }
-    }
-    values
 }
 
 #[cfg(test)]

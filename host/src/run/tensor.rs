@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn what_is_none_says_so() {
         let error = |name, text| parse(name, text).unwrap_err();
-        assert!(error("tensors", "f32[4],box:4").contains("no 'tensors'"));
+        assert!(error("tensors", "f32[4],box:4").contains("unknown kind 'tensors'"));
         assert!(error("tensor", "f32[4]").contains("needs a box"));
         let large = "u8[16x2147483648x2147483648],stride:1099511627760x1099511627760,box:16x1x1";
         assert!(error("tensor", large).contains("larger than any memory"));

@@ -226,8 +226,8 @@ mod tests {
     #[test]
     fn what_is_none_says_so() {
         let error = |name, text| parse(name, text).unwrap_err();
-        assert!(error("tex4d", "f32[1]").contains("no 'tex4d'"));
-        assert!(error("surflin", "f32[1]").contains("no 'surflin'"));
+        assert!(error("tex4d", "f32[1]").contains("unknown kind 'tex4d'"));
+        assert!(error("surflin", "f32[1]").contains("unknown kind 'surflin'"));
         assert!(error("tex2d", "f32").contains("tex2d:f32[64x48]"));
         assert!(error("tex2d", "f32[64").contains("not closed"));
         assert!(error("tex2d", "f32[64]").contains("give [WxH]"));
@@ -235,8 +235,8 @@ mod tests {
         assert!(error("tex2d", "f64[4x4]").contains("unknown texel type 'f64'"));
         assert!(error("tex2d", "u8x3[4x4]").contains("unknown texel type 'u8x3'"));
         assert!(error("tex2d", "u8[4x4],linear").contains("linear filtering mixes floats"));
-        assert!(error("tex2d", "f32[4x4],cubic").contains("no option 'cubic'"));
-        assert!(error("tex2d", "f32[4x4],border:x").contains("no option 'border:x'"));
+        assert!(error("tex2d", "f32[4x4],cubic").contains("unknown option 'cubic'"));
+        assert!(error("tex2d", "f32[4x4],border:x").contains("unknown option 'border:x'"));
         assert!(error("tex2d", "f32[4x4]linear").contains("after the bracket"));
         assert!(error("surf2d", "f32[4x4],linear").contains("a surface has no options"));
         assert!(error("tex2d", "f32[200000x4]").contains("131072"));
