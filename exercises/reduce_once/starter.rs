@@ -4,11 +4,11 @@
 //! writes its sum to `partials`. The 32 sums are then added up by a second launch. It has next to
 //! nothing to do, but a launch takes a few microseconds whatever it does.
 //!
-//! Blocks cannot wait for each other, but they can find out who is last. Each block that has
-//! written its sum draws a number: `atomic::inc(arrived, 31)` returns 0, 1, 2, and so on, no number
-//! twice. The block that draws 31 knows that all others have arrived, and adds up the sums. `inc`
-//! counts up to its limit, here 31, and then starts again at 0, so the counter is ready for the
-//! next launch.
+//! The blocks of an ordinary launch cannot wait for each other, but they can find out who is last.
+//! Each block that has written its sum draws a number: `atomic::inc(arrived, 31)` returns 0, 1, 2,
+//! and so on, no number twice. The block that draws 31 knows that all others have arrived, and adds
+//! up the sums. `inc` counts up to its limit, here 31, and then starts again at 0, so the counter
+//! is ready for the next launch.
 //!
 //! One thing is missing. A write to memory and an atomic operation after it may become visible to
 //! other blocks in either order. `thread::device_fence()` between the two keeps them in order. A
