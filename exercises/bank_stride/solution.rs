@@ -1,4 +1,4 @@
-//! Start in another bank: lane `l` begins with column `l`.
+//! Start in another bank: lane `l` begins with column `l`
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A dot product with one atomic operation a block.
+//! A dot product with one atomic operation a block
 
 use cuda_std::prelude::*;
 

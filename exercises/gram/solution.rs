@@ -1,4 +1,4 @@
-//! A matrix times its transpose: the second tile is padded.
+//! A matrix times its transpose: the second tile is padded
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A histogram of the block's own, in shared memory.
+//! A histogram of the block's own, in shared memory
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An array that stays in registers: every index is a constant.
+//! An array that stays in registers: every index is a constant
 
 use cuda_std::prelude::*;
 

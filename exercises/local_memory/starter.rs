@@ -14,7 +14,8 @@
 //! so in each of them `j` is a constant.
 //!
 //! The price is work: eight additions where there was one. They still take less time than the
-//! memory: an H200 runs such a kernel about twice as fast without local memory.
+//! memory: on an H200 (512 x 65,536 measurements) the model solution is 2.7 times as fast as this
+//! kernel.
 //!
 //! # Task
 //!

@@ -1,4 +1,4 @@
-//! Eight elements a thread, of one column.
+//! Eight elements a thread, of one column
 
 use cuda_std::prelude::*;
 use cuda_std::unroll;

@@ -1,4 +1,4 @@
-//! A product in tiles of 16 x 16.
+//! A product in tiles of 16 x 16
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Stage less: one sum of each thread.
+//! Stage less: one sum of each thread
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! One column more: rows of the tile are 33 words apart.
+//! One column more: rows of the tile are 33 words apart
 
 use cuda_std::prelude::*;
 

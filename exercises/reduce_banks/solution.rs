@@ -1,4 +1,4 @@
-//! Reduce without bank conflicts: the first half of the numbers takes the second half.
+//! Reduce without bank conflicts: the first half of the numbers takes the second half
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Add while you load: two elements a thread, half of the threads.
+//! Add while you load: two elements a thread, half of the threads
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Keep the working lanes together: thread `t` does addition number `t`.
+//! Keep the working lanes together: thread `t` does addition number `t`
 
 use cuda_std::prelude::*;
 

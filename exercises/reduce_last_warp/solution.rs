@@ -1,4 +1,4 @@
-//! The last warp needs no barrier of the block: its lanes wait for each other only.
+//! The last warp needs no barrier of the block: its lanes wait for each other only
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A reduction at the limit: 16 bytes a load, four loads a round.
+//! A reduction at the limit: 16 bytes a load, four loads a round
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! From register to register: shuffles within the warps, and shared memory for one number of each.
+//! From register to register: shuffles within the warps, and shared memory for one number of each
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! No more tests at the edges: the texture returns 0 beyond them.
+//! No more tests at the edges: the texture returns 0 beyond them
 
 use cuda_std::prelude::*;
 use cuda_std::texture::Texture;

@@ -1,4 +1,4 @@
-//! The middle of a texel is half a texel from its corner.
+//! The middle of a texel is half a texel from its corner
 
 use cuda_std::prelude::*;
 use cuda_std::texture::Texture;

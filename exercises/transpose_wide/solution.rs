@@ -1,4 +1,4 @@
-//! A patch in registers: four rows in, four columns out.
+//! A patch in registers: four rows in, four columns out
 
 use cuda_std::prelude::*;
 
