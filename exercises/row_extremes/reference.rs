@@ -5,7 +5,7 @@ use cuda_std::prelude::*;
 /// The least and the greatest element of each row.
 ///
 /// # Safety
-/// `starts` holds `rows + 1` places in `values`, each behind the one before, and the other two an
+/// `starts` holds `rows + 1` places in `values`, each after the one before, and the other two an
 /// element for each row; one thread.
 #[kernel]
 pub unsafe fn reference(

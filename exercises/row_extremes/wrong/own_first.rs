@@ -7,7 +7,7 @@ use cuda_std::prelude::*;
 /// Writes the least and the greatest element of each row.
 ///
 /// # Safety
-/// `starts` holds `rows + 1` places in `values`, each behind the one before, and `least` and
+/// `starts` holds `rows + 1` places in `values`, each after the one before, and `least` and
 /// `greatest` an element for each row. There is a warp for each row.
 #[kernel(launch_bounds(256))]
 pub unsafe fn row_extremes(
