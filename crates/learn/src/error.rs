@@ -34,7 +34,7 @@ pub enum Error {
         closest: Option<String>,
     },
     /// Not within the repository, which has the device library.
-    #[error("{}: this is not in a clone of Coalesce, whose device library kernels need: run this in one", .0.display())]
+    #[error("{}: this folder is in no clone, and kernels need its device library: run this in a clone of Coalesce", .0.display())]
     NoClone(PathBuf),
     /// There is no course in the folder.
     #[error("{}: there is no course.toml: name the folder of a course with --course", .0.display())]

@@ -168,7 +168,7 @@ impl Report<'_> {
         let _ = writeln!(text, "     {PLACE}--> {}:{line}{PLACE:#}", shown_path(self.file));
         let source = fs::read_to_string(self.file).unwrap_or_default();
         if let Some(code) = source.lines().nth(line as usize - 1) {
-            let code: String = code.trim_end().replace('\t', "    ").chars().take(WIDTH - 9).collect();
+            let code = cut(&code.trim_end().replace('\t', "    "), WIDTH - 9);
             let _ = writeln!(text, "{line:>5} | {code}");
         }
         if !note.is_empty() {
@@ -220,6 +220,14 @@ impl Report<'_> {
     }
 }
 
+/// The beginning of a line that is too long, with dots for the rest.
+fn cut(line: &str, width: usize) -> String {
+    match line.chars().count() > width {
+        true => line.chars().take(width - 4).chain(" ...".chars()).collect(),
+        false => line.to_owned(),
+    }
+}
+
 /// A number without needless digits.
 pub fn number(value: f64) -> String {
     match value.fract() == 0.0 && value.abs() < 1e15 {
@@ -264,6 +272,13 @@ mod tests {
         assert!(text.lines().count() > 5);
         assert!(text.lines().all(|line| line.starts_with("       t") || line.starts_with("       c")), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn long_lines_are_cut_with_a_mark() {
+        assert_eq!(cut("short", 10), "short");
+        assert_eq!(cut("0123456789", 10), "0123456789");
+        assert_eq!(cut("0123456789a", 10), "012345 ...");
     }
 
     #[test]

@@ -83,3 +83,14 @@ fn the_run_that_is_counted_must_be_right_too() {
     course.write("copy/kernel.rs", &kernel(&body));
     course.learn(&["run"]).reports(&["output[0] was never written"]);
 }
+
+#[test]
+fn one_thread_may_not_do_the_work_of_all() {
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    let body = "if thread::index_1d() == 0 { for i in 0..n as usize { *output.add(i) = *input.add(i); } }";
+    course.write("copy/kernel.rs", &kernel(body));
+    course.learn(&["run"]).reports(&["right at", "instructions <= 8 * solution", "share the work"]);
+}
