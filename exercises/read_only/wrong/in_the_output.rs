@@ -1,0 +1,25 @@
+// fails: read-only
+// Copies the input to the output first, and then breaks the promise: it reads what it writes.
+
+use cuda_std::prelude::*;
+
+/// `output[i]` becomes the mean of the five elements around `input[i]`.
+///
+/// # Safety
+/// `input` and `output` hold `n` elements. Blocks have 256 threads, and there is a thread for each
+/// element.
+#[kernel]
+pub unsafe fn smooth(input: *const f32, output: *mut f32, n: usize) {
+    let i = thread::wide_index_1d();
+    if i < n {
+        // Beyond the ends the outermost element is repeated.
+        let last = n - 1;
+        *output.add(i) = *input.add(i);
+        let sum = mem::load_nc(input.add(i.saturating_sub(2)))
+            + mem::load_nc(input.add(i.saturating_sub(1)))
+            + mem::load_nc(output.add(i).cast_const())
+            + mem::load_nc(input.add((i + 1).min(last)))
+            + mem::load_nc(input.add((i + 2).min(last)));
+        *output.add(i) = sum / 5.0;
+    }
+}
