@@ -178,3 +178,37 @@ fn a_loop_without_end_is_stopped_at_its_line() {
     course.write("copy/kernel.rs", &kernel(endless));
     course.learn(&["run"]).reports(&["the launch did not end within", "copy/kernel.rs:8", "while x != 1 {"]);
 }
+
+#[test]
+fn watching_goes_on_until_the_saved_file_is_right() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    if !has_compiler() {
+        return;
+    }
+    let course = Course::new(&["copy"]);
+    let mut watching = Command::new(env!("CARGO_BIN_EXE_learn"))
+        .arg("--course")
+        .arg(course.path(""))
+        .args(["watch", "copy"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("LEARN_JOB", JOBS)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    for line in BufReader::new(watching.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        // It waits for the student, who now saves the solution.
+        if line.starts_with("Waiting for you to save") {
+            course.write("copy/kernel.rs", &course.read("copy/solution.rs"));
+        }
+        said += &line;
+        said.push('\n');
+    }
+    assert!(watching.wait().unwrap().success(), "{said}");
+    let (before, after) = said.split_once("Waiting for you").expect(&said);
+    assert!(before.contains("memory: out of bounds") && after.contains("Solved."), "{said}");
+}
