@@ -335,7 +335,7 @@ impl Judge<'_> {
         let solution = open(&self.own(&self.exercise.solution_file())?)?;
         let mut random = Random::new(self.judging.seed);
         let timed = data::timed(&self.exercise.goals, sizes, &mut random);
-        let values = draw_values(self.exercise, &timed, &mut random).map_err(|problem| self.wrong_exercise(problem))?;
+        let values = self.values(&timed, &mut random)?;
         let time = |module: &Module| match module.time(self.exercise, &timed, &values) {
             Ok(time) => Ok(time),
             Err(problem) => Err(self.wrong_exercise(format!("on the GPU: {problem:?}"))),

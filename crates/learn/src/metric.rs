@@ -3,6 +3,8 @@
 //! Most are a sum over the instructions of the launches, or a ratio of two. So each line of a kernel has its own share, and a goal that
 //! is missed can name the line to blame.
 
+use std::collections::BTreeMap;
+
 use simt::{AccessKind, Counters, InstructionClass, InstructionCounters, MemoryCounters, Report, SharedCounters};
 
 /// A number that launches have.
@@ -130,25 +132,26 @@ impl Metric {
     /// The line of `file` that contributes most to too much of it, or with `least` to too little.
     pub fn blame(&self, launches: &[&Launched], file: &str, least: bool) -> Option<Blamed> {
         let Source::Instructions(of) = self.source else { return None };
-        let mut lines: std::collections::BTreeMap<u32, (Share, u64)> = std::collections::BTreeMap::new();
+        let mut lines: BTreeMap<u32, Share> = BTreeMap::new();
         for row in launches.iter().flat_map(|launched| launched.report.instructions()) {
-            let Some(source) = row.info.source.as_ref().filter(|source| *source.file == *file) else { continue };
-            let entry = lines.entry(source.line).or_default();
-            entry.0.add(of(row.info.class, row.counters));
-            entry.1 += row.counters.executed;
+            if let Some(source) = row.info.source.as_ref().filter(|source| *source.file == *file) {
+                lines.entry(source.line).or_default().add(of(row.info.class, row.counters));
+            }
         }
-        let most = lines.values().filter_map(|(share, _)| share.value()).fold(0.0, f64::max);
-        let weight = |share: Share| match (share.ratio, least) {
+        let most = lines.values().filter_map(|share| share.value()).fold(0.0, f64::max);
+        let weight = |share: &Share| match (share.ratio, least) {
             // The line that is furthest below the best, times how often.
-            (true, true) => most * share.of - share.amount,
-            // The line with the highest ratio counts; of equal ones, that with the largest amount.
-            (true, false) => share.value().unwrap_or(0.0) * 1e12 + share.amount,
-            (false, _) => share.amount,
+            (true, true) => (most * share.of - share.amount, 0.0),
+            // The line with the highest ratio; of equal ones, that with the largest amount.
+            (true, false) => (share.value().unwrap_or(0.0), share.amount),
+            (false, _) => (share.amount, 0.0),
         };
         // Of lines that are equally bad, the first.
-        let candidates = lines.into_iter().rev().filter(|(_, (share, _))| share.amount > 0.0);
-        let (line, (share, _)) =
-            candidates.max_by(|(_, (one, _)), (_, (other, _))| weight(*one).total_cmp(&weight(*other)))?;
+        let candidates = lines.into_iter().rev().filter(|(_, share)| share.amount > 0.0);
+        let (line, share) = candidates.max_by(|(_, one), (_, other)| {
+            let (one, other) = (weight(one), weight(other));
+            one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
+        })?;
         Some(Blamed { line, value: share.value()? })
     }
 }

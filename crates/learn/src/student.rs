@@ -56,7 +56,7 @@ pub fn chosen(course: &Course, progress: &Progress, name: Option<&str>) -> Resul
     Ok(exercise)
 }
 
-/// Makes the student's file of the starter, where there is none yet.
+/// Copies the starter to the student's file, unless that exists already.
 fn begin(exercise: &Exercise) -> Result<()> {
     let (file, starter) = (exercise.student_file(), exercise.starter_file());
     if !file.exists() {

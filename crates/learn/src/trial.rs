@@ -166,21 +166,25 @@ impl Module {
                 let config = LaunchConfig { checks, ..LaunchConfig::new([1; 3], [1; 3]) };
                 self.launch(&placed, &answer.kernel, &config, &answer.arguments, &mut outcome)?;
             }
-            Kernels::Student => {
-                for launch in &exercise.goals.launch {
-                    if launch.optional && !self.kernels.contains_key(&launch.kernel) {
-                        continue;
-                    }
-                    let config = LaunchConfig { checks, ..self.config(launch, &placed)? };
-                    self.launch(&placed, &launch.kernel, &config, &launch.arguments, &mut outcome)?;
-                }
-            }
+            Kernels::Student => self.launch_all(&placed, checks, &mut outcome)?,
         }
         self.device.synchronize().map_err(Problem::of)?;
         for (name, held) in &placed.held {
             outcome.buffers.insert(name.clone(), held.read().map_err(Problem::of)?);
         }
         Ok(outcome)
+    }
+
+    /// The launches of the exercise, in their order.
+    fn launch_all(&self, placed: &Placed<'_>, checks: Checks, outcome: &mut Outcome) -> Result<(), Problem> {
+        for launch in &placed.exercise.goals.launch {
+            if launch.optional && !self.kernels.contains_key(&launch.kernel) {
+                continue;
+            }
+            let config = LaunchConfig { checks, ..self.config(launch, placed)? };
+            self.launch(placed, &launch.kernel, &config, &launch.arguments, outcome)?;
+        }
+        Ok(())
     }
 
     /// Times the student's launches on a GPU, in milliseconds: the median of several runs. `None` on the simulator.
@@ -195,18 +199,7 @@ impl Module {
         for _ in 0..RUNS {
             let mut failed = None;
             let time = self.device.time(&mut || {
-                for launch in &exercise.goals.launch {
-                    if launch.optional && !self.kernels.contains_key(&launch.kernel) {
-                        continue;
-                    }
-                    let run = self.config(launch, &placed).and_then(|config| {
-                        self.launch(&placed, &launch.kernel, &config, &launch.arguments, &mut Outcome::default())
-                    });
-                    if let Err(problem) = run {
-                        failed = Some(problem);
-                        break;
-                    }
-                }
+                failed = self.launch_all(&placed, Checks::NONE, &mut Outcome::default()).err();
                 Ok(())
             });
             if let Some(problem) = failed {
