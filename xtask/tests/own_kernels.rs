@@ -108,6 +108,8 @@ fn a_new_crate_is_whole_and_cargo_resolves_it_without_the_network() {
             assert!(!text.contains(mark), "{file} has {mark}");
         }
         let is_copy = file == "Cargo.lock" || file == "rust-toolchain.toml";
+        // Only our own words count: the path to the clone is as long as its owner made it.
+        let text = text.replace(root().to_str().unwrap(), ".");
         assert!(is_copy || text.lines().all(|line| line.chars().count() <= 100), "{file} has a long line");
     }
 
