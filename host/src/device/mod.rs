@@ -111,7 +111,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
         options: options.clone(),
     };
     let simulator = |placed, fallback| {
-        let image = images.oldest();
+        let image = images.newest();
         let module = image.parse()?;
         Ok(device(Rc::new(simulator::Simulator::open(image, &module, &options.limits, placed)?), &module, fallback))
     };
@@ -173,7 +173,7 @@ pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
 /// [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn models(options: &Options) -> Result<Vec<Properties>> {
     let images = image::Images::new(options.ptx.as_ref())?;
-    let placed = |model| simulator::properties(images.oldest(), &options.limits, Some((model, LoadCaching::Default)));
+    let placed = |model| simulator::properties(images.newest(), &options.limits, Some((model, LoadCaching::Default)));
     Ok(Model::all().iter().map(placed).collect())
 }
 
