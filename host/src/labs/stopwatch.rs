@@ -3,7 +3,7 @@
 use crate::device::{Buffer, Device, OnDevice};
 use crate::error::{Error, Result};
 use crate::report::DeviceCopy;
-use crate::timing::{self, Policy, Timed, Timing};
+use crate::timing::{self, ClockReading, Policy, Timed, Times};
 
 use super::settings::Settings;
 
@@ -38,12 +38,12 @@ impl Stopwatch {
         }
         let from: Buffer<u8> = device.buffer(bytes as usize)?;
         let mut to: Buffer<u8> = device.buffer(bytes as usize)?;
-        let timing = self.measure(2 * bytes, &mut || device.copy(&from, &mut to, bytes))?;
+        let timing = self.measure(2 * bytes, &mut || device.copy(&from, &mut to, bytes))?.cold;
         Ok(Some(DeviceCopy { bytes, gbps: gigabytes_per_second(2 * bytes, timing.median_ms), timing }))
     }
 
     /// Times `work`, whose data are so many bytes.
-    pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Timing> {
+    pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Times> {
         let mut timed = OnGpu { device: &self.device, flush: &mut self.flush, work };
         let l2 = self.device.properties().l2_bytes;
         timing::measure(&mut timed, footprint, l2, &self.policy)
@@ -73,5 +73,19 @@ impl Timed for OnGpu<'_> {
             0 => Ok(()),
             _ => self.flush.fill_bytes(0),
         }
+    }
+
+    fn lead(&mut self) -> Result<()> {
+        (self.work)()
+    }
+
+    fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>> {
+        if self.device.clock().is_none() {
+            return Ok(None);
+        }
+        (0..launches).try_for_each(|_| (self.work)())?;
+        let reading = self.device.clock();
+        self.device.synchronize()?;
+        Ok(reading)
     }
 }
