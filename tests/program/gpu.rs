@@ -161,7 +161,7 @@ fn times_are_cold_and_warm_where_the_data_fits_the_cache() {
         "{table}"
     );
     assert!(
-        table.contains(" 1.50 ms 750 us ") && table.contains("\nThe limit is the memory bus, 4917 GB/s.\n"),
+        table.contains(" 1.50 ms 750 us ") && table.contains("\nThe limit is the memory bus, 4814 GB/s.\n"),
         "{table}"
     );
 }

@@ -203,7 +203,7 @@ const COLD_AND_WARM: &[Kind] = &[
 const RATES: &[Kind] = &[
     Kind {
         section: Section::Time,
-        title: &["spread,", "+- %"],
+        title: &["spread", "+- %"],
         cell: |variant| variant.timing.as_ref().map(|timing| format!("{:.1}", timing.spread_percent())),
     },
     Kind { section: Section::Time, title: &["GB/s"], cell: |variant| variant.gbps.map(units::three_digits) },
@@ -220,12 +220,12 @@ const RATES: &[Kind] = &[
     },
     Kind {
         section: Section::Time,
-        title: &["speed-up", "over first"],
+        title: &["speed-up", "over 1st"],
         cell: |variant| variant.speedup.map(|speedup| format!("{speedup:.2}")),
     },
     Kind {
         section: Section::Time,
-        title: &["occupancy", "%"],
+        title: &["occup.", "%"],
         cell: |variant| variant.occupancy.map(|occupancy| units::three_digits(occupancy.percent)),
     },
 ];

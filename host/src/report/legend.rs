@@ -61,9 +61,10 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<String
 
 const COLD: &str = "Rates, percentages and speed-ups are those of the cold times.";
 
-const SHORT: &str = "Cold times below 10 us are mostly what it costs to begin and end a launch, a few microseconds.";
+const SHORT: &str =
+    "To begin and end a launch takes a few microseconds of each cold time: compare short ones with care.";
 
-/// A cold time below this, in milliseconds, is mostly overhead.
+/// Of a cold time below this, in milliseconds, much is overhead.
 const SHORT_MS: f64 = 0.01;
 
 /// How many names a sentence has at most.
@@ -106,8 +107,9 @@ fn doubts(report: &LabReport) -> Vec<String> {
     // The variants of which a series is so, in words.
     let which = |words: &dyn Fn(&str, &Timing) -> Option<String>| {
         let of_variant = |variant: &VariantReport| {
-            let mut series = variant.timing.iter().chain(&variant.warm_timing);
-            series.find_map(|timing| words(&variant.name, timing))
+            let cold = variant.timing.as_ref().and_then(|timing| words(&variant.name, timing));
+            let warm = || words(&format!("{} (warm)", variant.name), variant.warm_timing.as_ref()?);
+            cold.or_else(warm)
         };
         some_of(&report.variants.iter().filter_map(of_variant).collect::<Vec<_>>())
     };

@@ -7,7 +7,7 @@
 //!   *cold*, with the cache flushed before each launch, which is timed alone, and one *warm*, launch after launch. A launch whose
 //!   data is large against the cache evicts its own traces: there one series says it all ([`Cache`]).
 //! - *The host.* What it takes to submit a launch would be counted where the device waits for it. So the device has something to
-//!   do meanwhile: the flush, or a launch that is not timed ([`Timed::lead`]).
+//!   do meanwhile: the flush, or work that is not timed ([`Timed::lead`]).
 //! - *The events.* They tick in half a microsecond on older GPUs, and between two of them lies what the device needs to begin and end a
 //!   launch: a few microseconds, in each cold sample. Nothing is subtracted. Warm samples share it: short launches are timed many
 //!   at once, so that a sample lasts [`SAMPLE_MS`].
@@ -63,11 +63,13 @@ pub struct Policy {
     pub time_limit: Duration,
     /// The median is steady when its standard error is below this part of it.
     pub noise: f64,
+    /// How long to take samples at least, unless there are many: of short launches more samples cost little.
+    pub least: Duration,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { time_limit: Duration::from_secs(2), noise: 0.005 }
+        Self { time_limit: Duration::from_secs(2), noise: 0.005, least: Duration::from_millis(20) }
     }
 }
 
@@ -135,8 +137,9 @@ pub trait Timed {
     /// Flushes the level-2 cache; the device may do it while the host goes on.
     fn flush(&mut self) -> Result<()>;
 
-    /// Starts a launch that is not timed; the device may work on it while the host goes on.
-    fn lead(&mut self) -> Result<()>;
+    /// Starts work that is not timed, for the device to be busy while the host submits so many launches. It ends with a launch,
+    /// which leaves in the cache what the next one finds there.
+    fn lead(&mut self, launches: u32) -> Result<()>;
 
     /// Reads the clock while the device works on so many launches. `None` where nobody can tell.
     fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>>;
@@ -151,7 +154,7 @@ pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: 
     let begin = Instant::now();
     let estimate_ms = warm_up(timed, policy.time_limit / 4)?;
     let until = |limit| begin + limit;
-    let mut series = |cache, end| Series { cache, estimate_ms, end, noise: policy.noise }.run(timed);
+    let mut series = |cache, end| Series { cache, estimate_ms, end, policy }.run(timed);
     let whole = until(policy.time_limit);
     let (cold, warm) = match l2 {
         // Nobody knows how much to flush.
@@ -178,17 +181,16 @@ fn warm_up(timed: &mut impl Timed, limit: Duration) -> Result<f64> {
 }
 
 /// A series of samples to be taken.
-struct Series {
+struct Series<'a> {
     cache: Cache,
     /// About how long a launch takes.
     estimate_ms: f64,
     /// When to stop.
     end: Instant,
-    /// When the median is steady.
-    noise: f64,
+    policy: &'a Policy,
 }
 
-impl Series {
+impl Series<'_> {
     /// So many launches last about so long.
     fn launches_of(&self, milliseconds: f64) -> u32 {
         ((milliseconds / self.estimate_ms.max(1e-6)).ceil() as u32).clamp(1, MOST_LAUNCHES)
@@ -199,6 +201,7 @@ impl Series {
         let launches = if self.cache == Cache::Flushed { 1 } else { self.launches_of(SAMPLE_MS) };
         let mut readings = Readings::default();
         let (mut samples, mut dropped) = (Vec::new(), 0);
+        let begin = Instant::now();
         // Those before this one were taken at a clock that will do.
         let mut kept = 0;
         let mut last_reading = Instant::now();
@@ -206,13 +209,14 @@ impl Series {
             if self.cache == Cache::Flushed {
                 timed.flush()?;
             } else if self.estimate_ms < LONG_MS {
-                timed.lead()?;
+                timed.lead(launches)?;
             }
             samples.push(timed.sample(launches)? / f64::from(launches));
             let [lower, median, upper] = statistics::quartiles(&samples);
             let error = relative_error_of_median(lower, median, upper, samples.len());
-            let steady = samples.len() >= FEWEST_SAMPLES && error < self.noise;
             let up = samples.len() >= MOST_SAMPLES || Instant::now() >= self.end;
+            let enough = samples.len() >= FEWEST_SAMPLES && (up || begin.elapsed() >= self.policy.least);
+            let steady = enough && error < self.policy.noise;
             if !steady && !up && last_reading.elapsed() < READING_EVERY {
                 continue;
             }

@@ -46,7 +46,7 @@ impl Timed for Fake {
         Ok(())
     }
 
-    fn lead(&mut self) -> Result<()> {
+    fn lead(&mut self, _launches: u32) -> Result<()> {
         self.leads += 1;
         Ok(())
     }
@@ -56,9 +56,9 @@ impl Timed for Fake {
     }
 }
 
-/// The time is never up: how far these tests get must not depend on what else the machine does.
+/// The time is never up, nor is there one to wait for: how far these tests get must not depend on what else the machine does.
 fn policy() -> Policy {
-    Policy { time_limit: Duration::from_secs(600), ..Policy::default() }
+    Policy { time_limit: Duration::from_secs(600), least: Duration::ZERO, ..Policy::default() }
 }
 
 const L2: Option<u64> = Some(50 << 20);
@@ -116,6 +116,13 @@ fn a_launch_that_is_never_steady_is_said_to_be_so() {
     let Times { cold, warm } = measure(&mut Fake::new(1.0, 0.5), 1 << 20, L2, &no_time).unwrap();
     assert!(!cold.steady && !warm.unwrap().steady);
     assert_eq!(cold.samples, 1);
+}
+
+#[test]
+fn of_short_launches_there_are_more_samples_than_needed() {
+    let long = Policy { least: Duration::from_secs(600), ..policy() };
+    let Times { cold, .. } = measure(&mut Fake::new(1.0, 0.0), 1 << 30, L2, &long).unwrap();
+    assert_eq!((cold.samples, cold.steady), (MOST_SAMPLES, true));
 }
 
 #[test]

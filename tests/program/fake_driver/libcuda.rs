@@ -220,7 +220,7 @@ driver! {
             // Clocks in kHz, and the width of the bus.
             13 => 1_980_000,
             36 => 3_201_000,
-            37 => 6144,
+            37 => 6016,
             // Level-2 cache: so small that flushing it takes no time.
             38 => std::env::var("FAKE_CUDA_L2").map_or(64, |text| text.parse().unwrap()),
             // Domain, bus and device on the PCI bus.

@@ -116,9 +116,9 @@ mod tests {
 
     #[test]
     fn the_peak_is_twice_the_clock_times_the_bus() {
-        // An H200: 3201 MHz, 6144 bits.
-        let peak = peak_gbps(3_201_000, 6144).unwrap();
-        assert!((peak - 4916.7).abs() < 0.1, "{peak}");
+        // An H200: 3201 MHz, 6016 bits.
+        let peak = peak_gbps(3_201_000, 6016).unwrap();
+        assert!((peak - 4814.3).abs() < 0.1, "{peak}");
         assert_eq!(peak_gbps(0, 6144), None);
     }
 
