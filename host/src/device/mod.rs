@@ -63,6 +63,7 @@ use backend::Backend;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::progress::Progress;
+use crate::timing::ClockReading;
 
 /// What else decides how a device is opened.
 #[derive(Clone, Debug, Default)]
@@ -393,6 +394,12 @@ impl Device {
     /// after the last. `None` on the simulator, where `work` does not run.
     pub fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
         self.backend.time(work)
+    }
+
+    /// The clock of the multiprocessors now, while whatever was started goes on. `None` on the simulator, and where NVIDIA's
+    /// management library is not there.
+    pub fn clock(&self) -> Option<ClockReading> {
+        self.backend.clock()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Times variants on a GPU, and the device's own copy for comparison.
 
+use std::time::Instant;
+
 use crate::device::{Buffer, Device, OnDevice};
 use crate::error::{Error, Result};
 use crate::report::DeviceCopy;
-use crate::timing::{self, Policy, Timed, Timing};
+use crate::timing::{self, ClockReading, Policy, Timed, Times};
 
 use super::settings::Settings;
 
@@ -11,9 +13,23 @@ use super::settings::Settings;
 pub(super) struct Stopwatch {
     device: Device,
     policy: Policy,
-    /// Twice as large as the level-2 cache: filling it leaves nothing else there.
-    flush: Buffer<u8>,
+    flush: Flush,
 }
+
+/// What flushes the level-2 cache.
+struct Flush {
+    /// Twice as large as the cache: filling it leaves nothing else there.
+    buffer: Buffer<u8>,
+    /// How long that takes, in milliseconds.
+    time_ms: f64,
+}
+
+/// A launch that takes the device less than so many times what it takes the host to submit one is over before the next one is
+/// there.
+const HOST_BOUND: f64 = 1.5;
+
+/// How many fills the device is kept busy with at most.
+const MOST_FILLS: f64 = 50.0;
 
 impl Stopwatch {
     /// `None` where nothing is to be timed: on the simulator, which has no clock, and under a profiler.
@@ -21,12 +37,8 @@ impl Stopwatch {
         if !device.properties().is_gpu() || settings.once {
             return Ok(None);
         }
-        let l2 = device.properties().l2_bytes.unwrap_or(0);
-        Ok(Some(Self {
-            device: device.clone(),
-            policy: Policy { time_limit: settings.time_limit, ..Policy::default() },
-            flush: device.buffer((l2 * 2) as usize)?,
-        }))
+        let policy = Policy { time_limit: settings.time_limit, ..Policy::default() };
+        Ok(Some(Self { device: device.clone(), policy, flush: Flush::new(device)? }))
     }
 
     /// Times the device's own copy of so many bytes: what its memory can do at best. `None` where there is no room for it beside
@@ -38,15 +50,36 @@ impl Stopwatch {
         }
         let from: Buffer<u8> = device.buffer(bytes as usize)?;
         let mut to: Buffer<u8> = device.buffer(bytes as usize)?;
-        let timing = self.measure(2 * bytes, &mut || device.copy(&from, &mut to, bytes))?;
+        let timing = self.measure(2 * bytes, &mut || device.copy(&from, &mut to, bytes))?.cold;
         Ok(Some(DeviceCopy { bytes, gbps: gigabytes_per_second(2 * bytes, timing.median_ms), timing }))
     }
 
     /// Times `work`, whose data are so many bytes.
-    pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Timing> {
-        let mut timed = OnGpu { device: &self.device, flush: &mut self.flush, work };
+    pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Times> {
+        let mut timed =
+            OnGpu { device: &self.device, flush: &mut self.flush, work, submission_ms: 0.0, launch_ms: 0.0 };
         let l2 = self.device.properties().l2_bytes;
         timing::measure(&mut timed, footprint, l2, &self.policy)
+    }
+}
+
+impl Flush {
+    fn new(device: &Device) -> Result<Self> {
+        let l2 = device.properties().l2_bytes.unwrap_or(0);
+        let mut flush = Self { buffer: device.buffer((l2 * 2) as usize)?, time_ms: 0.0 };
+        // The first one may find the clocks low.
+        for _ in 0..2 {
+            flush.time_ms = device.time(&mut || Flush::start(&mut flush.buffer))?.unwrap_or(0.0);
+        }
+        Ok(flush)
+    }
+
+    /// Starts a fill.
+    fn start(buffer: &mut Buffer<u8>) -> Result<()> {
+        match buffer.bytes() {
+            0 => Ok(()),
+            _ => buffer.fill_bytes(0),
+        }
     }
 }
 
@@ -58,20 +91,50 @@ pub(super) fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {
 /// A launch on a GPU, as the timing sees it.
 struct OnGpu<'a> {
     device: &'a Device,
-    flush: &'a mut Buffer<u8>,
+    flush: &'a mut Flush,
     work: &'a mut dyn FnMut() -> Result<()>,
+    /// What a launch of the last sample took the host, and the device.
+    submission_ms: f64,
+    launch_ms: f64,
 }
 
 impl Timed for OnGpu<'_> {
     fn sample(&mut self, launches: u32) -> Result<f64> {
-        let time = self.device.time(&mut || (0..launches).try_for_each(|_| (self.work)()))?;
-        time.ok_or_else(|| Error::Simulator { doing: "timing".to_owned(), problem: "it has no clock".to_owned() })
+        let mut submission_ms = 0.0;
+        let time = self.device.time(&mut || {
+            let begin = Instant::now();
+            (0..launches).try_for_each(|_| (self.work)())?;
+            submission_ms = begin.elapsed().as_secs_f64() * 1e3;
+            Ok(())
+        })?;
+        let no_clock = || Error::Simulator { doing: "timing".to_owned(), problem: "it has no clock".to_owned() };
+        let time_ms = time.ok_or_else(no_clock)?;
+        self.submission_ms = submission_ms / f64::from(launches);
+        self.launch_ms = time_ms / f64::from(launches);
+        Ok(time_ms)
     }
 
     fn flush(&mut self) -> Result<()> {
-        match self.flush.bytes() {
-            0 => Ok(()),
-            _ => self.flush.fill_bytes(0),
+        Flush::start(&mut self.flush.buffer)
+    }
+
+    fn lead(&mut self, launches: u32) -> Result<()> {
+        // A launch of any length but the shortest is enough: the host gets ahead by itself.
+        if HOST_BOUND * self.submission_ms > self.launch_ms {
+            let busy_ms = self.submission_ms * f64::from(launches);
+            let fills = (busy_ms / self.flush.time_ms.max(1e-3)).ceil().min(MOST_FILLS);
+            (0..fills as u32).try_for_each(|_| self.flush())?;
         }
+        (self.work)()
+    }
+
+    fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>> {
+        if self.device.clock().is_none() {
+            return Ok(None);
+        }
+        (0..launches).try_for_each(|_| (self.work)())?;
+        let reading = self.device.clock();
+        self.device.synchronize()?;
+        Ok(reading)
     }
 }

@@ -14,9 +14,11 @@ use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_
 use super::super::backend::Backend;
 use super::super::texture::{Array, TextureSource};
 use super::super::{CacheConfig, LaunchConfig, Properties};
+use super::clock::ClockSource;
 use super::{Function, Gpu};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::timing::ClockReading;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: u32 = 2;
@@ -400,6 +402,10 @@ impl Backend for Gpu {
         self.check_cust(doing, self.end.synchronize())?;
         let time = self.check_cust(doing, self.end.elapsed_time_f32(&self.start))?;
         Ok(Some(f64::from(time)))
+    }
+
+    fn clock(&self) -> Option<ClockReading> {
+        self.clock.get_or_init(|| ClockSource::of(&self.pci_address)).as_ref()?.read()
     }
 }
 

@@ -5,12 +5,13 @@
 //! of arguments that are bytes. All `unsafe` code of the host is in this folder, each with its reason.
 
 mod backend;
+mod clock;
 mod module;
 mod query;
 mod tensor;
 mod texture;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use cust::context::{Context, CurrentContext, ResourceLimit};
@@ -27,6 +28,7 @@ use super::{CacheConfig, Properties};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
+use clock::ClockSource;
 use module::Modules;
 
 /// How many GPUs there are, at least one.
@@ -51,6 +53,10 @@ pub(super) struct Gpu {
     /// The kernels' PTX, for other ways to compile it.
     image: Image,
     properties: Properties,
+    /// The GPU's place on the PCI bus.
+    pci_address: String,
+    /// Where its clock is read, once somebody asks.
+    clock: OnceCell<Option<ClockSource>>,
     /// The kernel that was launched last, if any: the likely culprit when the device reports a fault.
     last_kernel: RefCell<String>,
 }
@@ -103,6 +109,8 @@ impl Gpu {
             stream: Stream::new(StreamFlags::DEFAULT, None).map_err(failed)?,
             context,
             properties,
+            pci_address: clock::pci_address(device, &doing())?,
+            clock: OnceCell::new(),
             last_kernel: RefCell::default(),
         };
         Ok((gpu, image))
