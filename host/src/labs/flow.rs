@@ -5,6 +5,7 @@
 //! timed. On the simulator its first launch gives the counters.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
@@ -34,10 +35,15 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     if let Some(path) = &settings.output {
         output_file::check(path)?;
     }
+    settings.peer.check(device, L::PEERS)?;
     progress.begin(|| format!("{name}: making the data"));
     device.watch(progress);
     let lab = L::new(device, options, settings)?;
-    let plan = lab.plan(device)?;
+    let mut plan = lab.plan(device)?;
+    let own = plan.variants.len();
+    if let Some(peers) = settings.peer.load(device, L::PEERS, progress)? {
+        plan.variants.extend(lab.peers(device, &Rc::new(peers), &plan.data)?);
+    }
     check_output(&plan, device, settings)?;
     let alongside = settings.counters && device.properties().is_gpu();
     let simulated = alongside || !device.properties().is_gpu();
@@ -45,7 +51,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     settings.checks.check_simulated(simulated)?;
     // Not before: a request that cannot be met is one line.
     device.take_notes().iter().for_each(|note| progress.note(note));
-    progress.add_steps(plan.variants.len() * if alongside { 2 } else { 1 });
+    progress.add_steps(plan.variants.len() + if alongside { own } else { 0 });
 
     let mut report = LabReport {
         lab: name,
@@ -231,7 +237,8 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
     result.speedup = baseline.map(|baseline| baseline / time);
 }
 
-/// Runs the same variants on the simulator and takes over its counters. Its results must be right, too.
+/// Runs the same variants on the simulator and takes over its counters. Its results must be right, too. The libraries' rows,
+/// which are the last, have no counters.
 fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
     let progress = &settings.progress;
     let simulator = device.simulator()?;
