@@ -5,7 +5,6 @@
 //! timed. On the simulator its first launch gives the counters.
 
 use std::path::Path;
-use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
@@ -41,8 +40,9 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let lab = L::new(device, options, settings)?;
     let mut plan = lab.plan(device)?;
     let own = plan.variants.len();
-    if let Some(peers) = settings.peer.load(device, L::PEERS, progress)? {
-        plan.variants.extend(lab.peers(device, &Rc::new(peers), &plan.data)?);
+    let peers = settings.peer.load(device, L::PEERS)?;
+    if let Some(peers) = &peers {
+        plan.variants.extend(lab.peers(device, peers, &plan.data)?);
     }
     check_output(&plan, device, settings)?;
     let alongside = settings.counters && device.properties().is_gpu();
@@ -51,6 +51,9 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     settings.checks.check_simulated(simulated)?;
     // Not before: a request that cannot be met is one line.
     device.take_notes().iter().for_each(|note| progress.note(note));
+    if let Some(peers) = &peers {
+        settings.peer.tell_missing(peers, L::PEERS, progress);
+    }
     progress.add_steps(plan.variants.len() + if alongside { own } else { 0 });
 
     let mut report = LabReport {

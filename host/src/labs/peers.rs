@@ -5,6 +5,7 @@
 //! counters beside a GPU's times (`--counters`) are those of the lab's own rows alone.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -56,30 +57,34 @@ impl PeerFlags {
         Ok(())
     }
 
-    /// Loads what there is; a note says what is missing. `None` if nothing is wanted.
+    /// Loads what there is. `None` if nothing is wanted.
     ///
     /// # Errors
     ///
     /// [`Error::File`] for a library that cannot be used.
-    pub(super) fn load(&self, device: &Device, of_lab: &[Peer], progress: &Progress) -> Result<Option<Peers>> {
-        if !self.peer {
-            return Ok(None);
-        }
+    pub(super) fn load(&self, device: &Device, of_lab: &[Peer]) -> Result<Option<Rc<Peers>>> {
         let wanted = Wanted { cublas: of_lab.contains(&Peer::Cublas), library: self.peer_library.as_deref() };
-        let peers = device.peers(wanted)?;
-        if wanted.cublas && peers.cublas().is_none() {
-            progress.note(&format!(
-                "cuBLAS is left out: there is no libcublas.so.13, .12 or .11 on the library path, in CUDA_HOME, CUDA_PATH or \
-                 /usr/local/cuda; {} names one elsewhere",
-                device::CUBLAS_VARIABLE
-            ));
+        self.peer.then(|| device.peers(wanted).map(Rc::new)).transpose()
+    }
+
+    /// Notes what is missing.
+    pub(super) fn tell_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
+        if of_lab.contains(&Peer::Cublas) && peers.cublas().is_none() {
+            let variable = device::CUBLAS_VARIABLE;
+            let why = match std::env::var_os(variable) {
+                Some(_) => format!("{variable} is empty"),
+                None => format!(
+                    "there is no libcublas.so.13, .12 or .11 on the library path, in CUDA_HOME, CUDA_PATH or /usr/local/cuda; \
+                     {variable} names one elsewhere"
+                ),
+            };
+            progress.note(&format!("cuBLAS is left out: {why}"));
         }
-        if of_lab.contains(&Peer::Library) && wanted.library.is_none() {
+        if of_lab.contains(&Peer::Library) && self.peer_library.is_none() {
             progress.note(
                 "CUB and nvcc's kernels are left out: --peer-library names the library made of docs/compare/cub.cu",
             );
         }
-        Ok(Some(peers))
     }
 }
 

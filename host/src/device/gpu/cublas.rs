@@ -13,7 +13,7 @@ use super::super::peers::{BlasCall, Operand};
 use super::shared_library::{SharedLibrary, functions};
 use crate::error::{Error, Result};
 
-/// The environment variable that names cuBLAS, where it is not found.
+/// The environment variable that names cuBLAS, where it is not found. If it is empty, there is none.
 pub(crate) const CUBLAS_VARIABLE: &str = "COALESCE_CUBLAS";
 
 /// The releases that are looked for.
@@ -191,7 +191,10 @@ impl Drop for Cublas {
 /// The first cuBLAS that can be loaded, with its name: that of the environment, else the newest release that the system's search
 /// finds, else one of a toolkit's folder.
 fn find() -> Result<Option<(SharedLibrary, PathBuf)>> {
-    if let Some(path) = std::env::var_os(CUBLAS_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from) {
+    if let Some(path) = std::env::var_os(CUBLAS_VARIABLE).map(PathBuf::from) {
+        if path.as_os_str().is_empty() {
+            return Ok(None);
+        }
         let problem =
             |why: String| Error::file(&path, format!("{CUBLAS_VARIABLE} names it, but it does not load: {why}"));
         return Ok(Some((SharedLibrary::open(&path).map_err(problem)?, path)));
