@@ -42,11 +42,15 @@ fn report(arguments: &str) -> Value {
 fn the_libraries_rows_are_right_and_timed() {
     const CUBLAS: &str = "cuBLAS 13.1.0";
     for (arguments, own, peers) in [
-        ("transpose --best --rows 33 --cols 70", "best", &[("cublas-sgeam", CUBLAS), ("driver-copy", "driver")][..]),
+        (
+            "transpose --best --rows 33 --cols 70",
+            "best",
+            &[("cublas-sgeam", CUBLAS), ("driver-copy", "driver"), ("driver-copy-2d", "driver")][..],
+        ),
         (
             "transpose --copy --rows 70 --cols 33 --pitched",
             "copy",
-            &[("cublas-sgeam", CUBLAS), ("driver-copy", "driver")],
+            &[("cublas-sgeam", CUBLAS), ("driver-copy", "driver"), ("driver-copy-2d", "driver")],
         ),
         ("matmul --best --rows 17 --cols 33 --inner 50", "best", &[("cublas-sgemm", CUBLAS)]),
         ("matmul --best --rows 50 --cols 17 --inner 33 --pitched", "best", &[("cublas-sgemm", CUBLAS)]),
@@ -104,7 +108,7 @@ fn only_the_lab_s_own_rows_are_counted() {
     let report = report("transpose --padded --rows 64 --counters");
     assert_eq!(report["counters_from"], "simulator");
     assert!(variant(&report, "padded")["counters"].is_object());
-    for name in ["cublas-sgeam", "driver-copy"] {
+    for name in ["cublas-sgeam", "driver-copy", "driver-copy-2d"] {
         assert!(variant(&report, name)["counters"].is_null() && variant(&report, name)["correct"] == true);
     }
 }

@@ -13,7 +13,7 @@ use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::peers::{self, Peer};
 use super::settings::Settings;
-use crate::device::{Device, LaunchConfig, Matrix, Peers};
+use crate::device::{Device, LaunchConfig, Matrix, OnDevice, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::block_shape;
 use crate::random::Random;
@@ -157,12 +157,19 @@ impl Lab for Transpose {
             let launch = move |data: &mut Data| peers.transpose(&data.input, &mut data.output);
             rows.push(peers::row("cublas-sgeam", library, launch, |data| self.outcome(Step::Best, data)));
         }
-        let peers = Rc::clone(peers);
-        let launch = move |data: &mut Data| match &mut data.copied {
-            Some(copied) => peers.copy_rows(&data.input, copied),
+        // As one run of bytes, padding and all, and row by row, which the driver does more slowly.
+        let (whole, peers) = (device.clone(), Rc::clone(peers));
+        let copy = move |Data { input, copied, .. }: &mut Data| match copied {
+            Some(copied) => whole.copy(input, copied, input.bytes()),
             None => Ok(()),
         };
-        rows.push(peers::row("driver-copy", &peers::driver(device), launch, |data| self.outcome(Step::Copy, data)));
+        let copy_rows = move |Data { input, copied, .. }: &mut Data| match copied {
+            Some(copied) => peers.copy_rows(input, copied),
+            None => Ok(()),
+        };
+        let driver = peers::driver(device);
+        rows.push(peers::row("driver-copy", &driver, copy, |data| self.outcome(Step::Copy, data)));
+        rows.push(peers::row("driver-copy-2d", &driver, copy_rows, |data| self.outcome(Step::Copy, data)));
         Ok(rows.into_iter().map(|row| row.bytes(2 * self.bytes())).collect())
     }
 
