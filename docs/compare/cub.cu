@@ -1,11 +1,11 @@
-// Peers in CUDA C++ for `--peer-library`: CUB's reductions, and a copy as nvcc compiles it. The host loads this file as a
-// shared library and times its functions beside the Rust kernels: same data, same check, same stopwatch.
-// `cargo xtask compare` compiles it. By hand:
+// Peers in CUDA C++ for `--peer-library`: CUB's reductions, and a copy as nvcc compiles it. The
+// host loads this file as a shared library and times its functions beside the Rust kernels: same
+// data, same check, same stopwatch. `cargo xtask compare` compiles it. By hand:
 // nvcc -O3 -std=c++17 -arch=sm_90 -shared -Xcompiler -fPIC -o libcub.so docs/compare/cub.cu
-// host reduce --best --peer --peer-library ./libcub.so
+// host reduce --best --peer --peer-library libcub.so
 //
-// Each function that launches something returns a CUDA status. As in CUB, a null pointer to temporary storage asks for its
-// size, and nothing is launched then.
+// Each function that launches something returns a CUDA status. As in CUB, a null pointer to
+// temporary storage asks for its size, and nothing is launched then.
 
 #include <cub/cub.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -34,7 +34,8 @@ cudaError_t reduce(int operation, const T* input, T* output, Number length, void
     switch (operation) {
         case Sum: return Reduce::Sum(temporary, *bytes, input, output, length, stream);
         case Product:
-            return Reduce::Reduce(temporary, *bytes, input, output, length, Multiply{}, T(1), stream);
+            return Reduce::Reduce(temporary, *bytes, input, output, length, Multiply{}, T(1),
+                                  stream);
         case Least: return Reduce::Min(temporary, *bytes, input, output, length, stream);
         case Greatest: return Reduce::Max(temporary, *bytes, input, output, length, stream);
         default: return cudaErrorInvalidValue;
@@ -63,8 +64,10 @@ cudaError_t sum_rows(const float* input, float* output, uint64_t rows, uint64_t 
                      uint64_t pitch, void* temporary, size_t* bytes, cudaStream_t stream) {
     const thrust::counting_iterator<Offset> row(0);
     const auto begin = thrust::make_transform_iterator(row, Row<Offset>{Offset(pitch), 0});
-    const auto end = thrust::make_transform_iterator(row, Row<Offset>{Offset(pitch), Offset(columns)});
-    return cub::DeviceSegmentedReduce::Sum(temporary, *bytes, input, output, int(rows), begin, end, stream);
+    const Row<Offset> to{Offset(pitch), Offset(columns)};
+    const auto end = thrust::make_transform_iterator(row, to);
+    return cub::DeviceSegmentedReduce::Sum(temporary, *bytes, input, output, int(rows), begin, end,
+                                           stream);
 }
 
 // A word of 16 bytes a thread in each round, as many blocks as are resident at once.
@@ -88,11 +91,15 @@ extern "C" int coalesce_peer_interface() { return 1; }
 extern "C" int coalesce_peer_cub_version() { return CUB_VERSION; }
 
 // The release of the compiler, as 13000 is 13.0.
-extern "C" int coalesce_peer_nvcc_version() { return __CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10; }
+extern "C" int coalesce_peer_nvcc_version() {
+    return __CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10;
+}
 
-// Reduces `length` values to one. Sums and products of integers are modulo 2^32, as those of unsigned numbers are.
+// Reduces `length` values to one. Sums and products of integers are modulo 2^32, as those of
+// unsigned numbers are.
 extern "C" int coalesce_peer_reduce(int operation, int type, const void* input, void* output,
-                                    uint64_t length, void* temporary, uint64_t* bytes, void* stream) {
+                                    uint64_t length, void* temporary, uint64_t* bytes,
+                                    void* stream) {
     size_t needed = *bytes;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     const bool adds = operation == Sum || operation == Product;
@@ -110,8 +117,9 @@ extern "C" int coalesce_peer_reduce(int operation, int type, const void* input, 
 }
 
 // The sum of each row of a matrix whose rows begin `pitch` floats apart.
-extern "C" int coalesce_peer_row_sums(const void* input, void* output, uint64_t rows, uint64_t columns,
-                                      uint64_t pitch, void* temporary, uint64_t* bytes, void* stream) {
+extern "C" int coalesce_peer_row_sums(const void* input, void* output, uint64_t rows,
+                                      uint64_t columns, uint64_t pitch, void* temporary,
+                                      uint64_t* bytes, void* stream) {
     if (rows > INT_MAX) return cudaErrorInvalidValue;
     size_t needed = *bytes;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
