@@ -102,9 +102,9 @@ fn what_is_measured_is_kept_and_written() {
 
     // The document is made of what was kept, and of the words.
     workspace.compare("--check").assert().success();
-    let missed = "[limits]\n\"Gram matrix and half of it by cuBLAS, 17\" = \"it is odd\"\n";
-    fs::write(workspace.path("docs/results/peers.toml"), missed).unwrap();
-    let unknown = "peers.toml: there is no row `Gram matrix and half of it by cuBLAS, 17`";
+    let wrong = "[[limits]]\nof = \"Matrix product\"\nrows = [\"17\"]\nwords = \"it is odd\"\n";
+    fs::write(workspace.path("docs/results/peers.toml"), wrong).unwrap();
+    let unknown = "peers.toml: `Matrix product` has no row `17`";
     workspace.compare("").assert().code(1).stderr(predicate::str::contains(unknown));
     fs::write(workspace.path("docs/results/peers.toml"), "").unwrap();
     fs::write(workspace.path("docs/PEERS.md"), "").unwrap();

@@ -3,18 +3,22 @@
 use std::fmt::Write;
 
 use super::plan::{self, Goal, Pair, Size};
-use super::{Results, Run, Words};
+use super::{Limit, Results, Run, Words};
 use crate::program::Machine;
 use crate::tables::{geometric_mean, head, line, milliseconds, wrapped};
 
 /// Columns of the document's text.
 const WIDTH: usize = 100;
 
-/// The whole document; or a row that the words are about and that is not in it.
+/// The whole document; or what is wrong with the words.
 pub(super) fn of(results: &Results, words: &Words) -> Result<String, String> {
-    let names: Vec<String> = plan::GOALS.iter().flat_map(|goal| rows(goal, results)).map(|row| row.key()).collect();
-    if let Some(unknown) = words.limits.keys().find(|key| !names.contains(key)) {
-        return Err(unknown.clone());
+    for Limit { of, rows: wanted, .. } in &words.limits {
+        let goal = plan::GOALS.iter().find(|goal| goal.title == *of);
+        let goal = goal.ok_or_else(|| format!("`{of}` is no title of docs/PEERS.md"))?;
+        let rows = rows(goal, results);
+        if let Some(unknown) = wanted.iter().find(|name| !rows.iter().any(|row| row.is_called(name))) {
+            return Err(format!("`{of}` has no row `{unknown}`: give a first cell of its table, or a size"));
+        }
     }
     let mut text = introduction(results);
     for goal in plan::GOALS {
@@ -25,7 +29,6 @@ pub(super) fn of(results: &Results, words: &Words) -> Result<String, String> {
 
 /// One comparison: a pair at a size.
 struct Compared<'a> {
-    goal: &'a Goal,
     pair: &'a Pair,
     size: &'a Size,
     /// What was measured, if it was.
@@ -49,9 +52,9 @@ impl Compared<'_> {
         }
     }
 
-    /// What the words call it.
-    fn key(&self) -> String {
-        format!("{}, {}", self.goal.title, self.name())
+    /// Whether the words mean this row.
+    fn is_called(&self, name: &str) -> bool {
+        name == self.name() || name == self.size.name
     }
 
     /// Whether it reaches its target, if it was measured.
@@ -90,7 +93,7 @@ fn rounded(ratio: f64) -> f64 {
 fn rows<'a>(goal: &'a Goal, results: &Results) -> Vec<Compared<'a>> {
     let row = |pair: &'a Pair, size: &'a Size| {
         let run = results.runs.get(&goal.arguments(size));
-        Compared { goal, pair, size, times: run.and_then(|run| Times::of(pair, run)) }
+        Compared { pair, size, times: run.and_then(|run| Times::of(pair, run)) }
     };
     goal.pairs.iter().flat_map(|pair| goal.sizes.iter().map(move |size| row(pair, size))).collect()
 }
@@ -141,20 +144,36 @@ fn section(text: &mut String, goal: &Goal, results: &Results, words: &Words) {
         if ["vector", "reduce", "rows"].contains(&goal.lab_name()) { " --peer-library libcub.so" } else { "" };
     let example = goal.sizes.last().map(|size| goal.arguments(size)).unwrap_or_default();
     let _ = write!(text, "\n## {}\n\n{}\n\n", goal.title, wrapped(goal.about, WIDTH));
-    let _ = write!(text, "```text\nhost {example} --peer{library}\n```\n\n");
+    let command = wrapped(&format!("host {example} --peer{library}"), WIDTH - 2).replace('\n', " \\\n    ");
+    let _ = write!(text, "```text\n{command}\n```\n\n");
     if goal.pairs.len() > 1 {
         overview(text, goal, &rows);
     }
     table(text, &rows);
-    let missed: Vec<&Compared<'_>> = rows.iter().filter(|row| row.met() == Some(false)).collect();
-    if !missed.is_empty() {
-        text.push_str("\nWhat limits the rows that miss their target:\n\n");
+    limits(text, goal, &rows, words);
+}
+
+/// What limits the rows that miss their target. Those that the same words are about stand together.
+fn limits(text: &mut String, goal: &Goal, rows: &[Compared<'_>], words: &Words) {
+    let mut missed: Vec<&Compared<'_>> = rows.iter().filter(|row| row.met() == Some(false)).collect();
+    if missed.is_empty() {
+        return;
     }
-    for row in missed {
-        let words = words.limits.get(&row.key()).map_or("not known yet.", String::as_str);
-        let item = wrapped(&format!("{}: {words}", row.name()), WIDTH - 2);
-        let _ = writeln!(text, "- {}", item.replace('\n', "\n  "));
+    text.push_str("\nWhat limits the rows that miss their target:\n\n");
+    let mut item = |rows: &[&Compared<'_>], words: &str| {
+        if !rows.is_empty() {
+            let names: Vec<_> = rows.iter().map(|row| row.name()).collect();
+            let item = wrapped(&format!("{}: {words}", names.join("; ")), WIDTH - 2);
+            let _ = writeln!(text, "- {}", item.replace('\n', "\n  "));
+        }
+    };
+    for Limit { rows: named, words, .. } in words.limits.iter().filter(|limit| limit.of == goal.title) {
+        let (of_words, others): (Vec<_>, Vec<_>) =
+            missed.into_iter().partition(|row| named.iter().any(|name| row.is_called(name)));
+        item(&of_words, words);
+        missed = others;
     }
+    item(&missed, "not known yet.");
 }
 
 /// The ratios of several pairs side by side, those that miss their target in bold, with their means.
@@ -263,13 +282,14 @@ mod tests {
         Results { machine, runs: BTreeMap::from(runs) }
     }
 
-    fn words(row: &str) -> Words {
-        Words { limits: BTreeMap::from([(row.to_owned(), "the clock falls under the power limit. ".repeat(5))]) }
+    fn words(of: &str, row: &str) -> Words {
+        let words = "the clock falls under the power limit. ".repeat(5);
+        Words { limits: vec![Limit { of: of.to_owned(), rows: vec![row.to_owned()], words }] }
     }
 
     #[test]
     fn rows_meet_their_targets_or_say_why_not() {
-        let text = of(&results(), &words("Gram matrix and half of it by cuBLAS, 8192")).unwrap();
+        let text = of(&results(), &words("Gram matrix and half of it by cuBLAS", "8192")).unwrap();
         for line in [
             "| 4096 | 1.00 ms | 1.50 ms | 1.50 | 1.25 | yes | 88.2 % |",
             "| 8192 | 8.00 ms | 7.90 ms | 0.99 | 1.00 | **no** | 88.2 % |",
@@ -295,8 +315,19 @@ mod tests {
     }
 
     #[test]
-    fn words_about_no_row_are_an_error() {
-        assert_eq!(of(&results(), &words("Gram matrix, 17")).unwrap_err(), "Gram matrix, 17");
+    fn words_are_about_rows_that_there_are() {
+        let error = |title: &str, row: &str| of(&results(), &words(title, row)).unwrap_err();
+        assert_eq!(error("Gram", "8192"), "`Gram` is no title of docs/PEERS.md");
+        let message = "`Reduction` has no row `17`: give a first cell of its table, or a size";
+        assert_eq!(error("Reduction", "17"), message);
+        // A size stands for its rows, and words about a row that meets its target wait.
+        let text = of(&results(), &words("Reduction", "2^10")).unwrap();
+        assert!(
+            text.contains("\n- sum f32, 2^10: the clock falls") && !text.contains("sum f32, 2^10: not known"),
+            "{text}"
+        );
+        let text = of(&results(), &words("Gram matrix and half of it by cuBLAS", "4096")).unwrap();
+        assert!(!text.contains("the clock falls") && text.contains("\n- 8192: not known yet.\n"), "{text}");
     }
 
     #[test]
@@ -310,12 +341,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_rows_are_told_apart() {
-        let mut keys: Vec<String> =
-            plan::GOALS.iter().flat_map(|goal| rows(goal, &Results::default())).map(|row| row.key()).collect();
-        let count = keys.len();
-        keys.sort_unstable();
-        keys.dedup();
-        assert_eq!(keys.len(), count);
+    fn names_of_rows_are_told_apart() {
+        let of_goal = |goal: &'static Goal| {
+            let rows = rows(goal, &Results::default());
+            rows.into_iter().map(move |row| format!("{}: {}", goal.title, row.name()))
+        };
+        let mut names: Vec<String> = plan::GOALS.iter().flat_map(of_goal).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
     }
 }

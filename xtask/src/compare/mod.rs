@@ -98,12 +98,23 @@ struct Row {
     limit: Option<String>,
 }
 
-/// What limits the rows that miss their target, by their names.
+/// What limits the rows that miss their target.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
     #[serde(default)]
-    limits: BTreeMap<String, String>,
+    limits: Vec<Limit>,
+}
+
+/// What limits some rows of a goal.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Limit {
+    /// The goal's title.
+    of: String,
+    /// The rows, by their first cells, or by their sizes for all rows of a size.
+    rows: Vec<String>,
+    words: String,
 }
 
 /// The files.
@@ -129,12 +140,7 @@ impl Files {
             Err(_) if !self.words.exists() => Words::default(),
             Err(problem) => return Err(file(&self.words, &problem)),
         };
-        document::of(results, &words).map_err(|row| {
-            file(
-                &self.words,
-                &format!("there is no row `{row}`: its name is a title of docs/PEERS.md, a comma, and a first cell"),
-            )
-        })
+        document::of(results, &words).map_err(|problem| file(&self.words, &problem))
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Kernels of one task, each beside its peers.
 pub(super) struct Goal {
-    /// A heading of the document. With the size it is the key of `docs/results/peers.toml`.
+    /// A heading of the document, and what `docs/results/peers.toml` calls it.
     pub title: &'static str,
     /// What is compared, in a sentence or two.
     pub about: &'static str,
