@@ -21,7 +21,7 @@ const DOCUMENTS: [(&str, usize); 7] = [
 ];
 
 /// Commands that do not run here, and who runs them.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 11] = [
     ("cargo xtask setup", ".ci/run does"),
     ("cargo xtask build-ptx", ".ci/run does"),
     ("cargo xtask new-kernels", ".ci/run does"),
@@ -29,6 +29,9 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("cargo test", ".ci/run does"),
     ("COALESCE_BLESS=1 cargo test", "makes anew what the tests compare with"),
     ("cargo xtask compute-sanitizer", "needs a GPU and NVIDIA's tool"),
+    ("cargo xtask compare", "needs a GPU: `xtask/tests/compare.rs` runs it with a program that pretends"),
+    ("host matmul --best --peer", "needs a GPU: `peers.rs` runs it on a fake one"),
+    ("host reduce --best --peer", "the same"),
     ("nvcc ", "needs NVIDIA's compiler"),
 ];
 
@@ -108,6 +111,9 @@ fn examples(text: &str) -> Vec<Example> {
 
 /// The program's arguments, if the command runs the program.
 fn arguments(command: &str) -> Option<String> {
+    if ELSEWHERE.iter().any(|(begin, _)| command.starts_with(begin)) {
+        return None;
+    }
     let arguments = command.strip_prefix("cargo run -p host -- ").or_else(|| command.strip_prefix("host "))?;
     // The same on every machine: a GPU would print other numbers.
     let none = ["check ", "compare ", "list"].iter().any(|command| arguments.starts_with(command));

@@ -59,34 +59,36 @@ const LAUNCHES: &str = "\
 ";
 
 /// A folder with the driver, the management library and the files `it.ptx`, `maps.ptx`, `grid.ptx` and `launches.ptx`, made once.
-fn folder() -> &'static Path {
+pub(super) fn folder() -> &'static Path {
     static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("it.ptx"), KERNEL).expect("the file is written");
         for (name, text) in [("maps.ptx", MAPS), ("grid.ptx", GRID), ("launches.ptx", LAUNCHES)] {
             std::fs::write(folder.path().join(name), text).expect("the file is written");
         }
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        for (text, source, library) in
-            [(DRIVER, "libcuda.rs", "libcuda.so.1"), (MANAGEMENT, "libnvml.rs", "libnvidia-ml.so.1")]
-        {
-            let source = folder.path().join(source);
-            std::fs::write(&source, text).expect("the source is written");
-            let compiled = Command::new(&rustc)
-                .args(["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", "-Copt-level=1", "-o"])
-                .arg(folder.path().join(library))
-                .arg(&source)
-                .output()
-                .expect("rustc runs");
-            assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-        }
+        compile(folder.path(), "libcuda.so.1", DRIVER);
+        compile(folder.path(), "libnvidia-ml.so.1", MANAGEMENT);
         folder
     });
     FOLDER.path()
 }
 
+/// Compiles a stand-in for a library of the driver's side.
+pub(super) fn compile(folder: &Path, name: &str, text: &str) {
+    let source = folder.join(format!("{}.rs", name.split('.').next().unwrap_or(name)));
+    std::fs::write(&source, text).expect("the source is written");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let compiled = Command::new(rustc)
+        .args(["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", "-Copt-level=1", "-o"])
+        .arg(folder.join(name))
+        .arg(&source)
+        .output()
+        .expect("rustc runs");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
+
 /// `host` with these arguments on the stand-in, of which this function fails with this status.
-fn on_fake_gpu(arguments: &str, failing: &str) -> assert_cmd::Command {
+pub(super) fn on_fake_gpu(arguments: &str, failing: &str) -> assert_cmd::Command {
     let mut command = host(arguments);
     command.current_dir(folder()).env("LD_LIBRARY_PATH", folder()).env("FAKE_CUDA_FAILS", failing);
     command.timeout(std::time::Duration::from_secs(60));

@@ -19,6 +19,8 @@ mod launches;
 mod limits;
 mod models;
 mod names;
+#[cfg(target_os = "linux")]
+mod peers;
 mod planted;
 mod printing;
 mod results;

@@ -5,6 +5,7 @@
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
 //! - `results` runs the labs on a GPU, beside nvcc's kernels, and writes `docs/RESULTS.md`;
+//! - `compare` runs them beside the libraries of the field, and writes `docs/PEERS.md`;
 //! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, to compare the simulator's counters with;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
@@ -12,16 +13,19 @@
 //! message on stderr that says what to do.
 
 mod build_ptx;
+mod compare;
 mod compute_sanitizer;
 mod count;
 mod new_kernels;
 mod package;
+mod program;
 mod results;
 mod setup;
 mod shell;
 #[allow(dead_code)] // The tests of the program use the rest.
 #[path = "../../tests/planted/suite.rs"]
 mod suite;
+mod tables;
 mod workspace;
 
 use std::process::ExitCode;
@@ -50,6 +54,8 @@ enum Chore {
     Setup(setup::Options),
     /// Run the labs on a GPU, beside nvcc's kernels, and write docs/RESULTS.md.
     Results(results::Options),
+    /// Time the labs' best kernels beside cuBLAS and CUB on a GPU, and write docs/PEERS.md.
+    Compare(compare::Options),
     /// Count the labs' kernels on a GPU, with Nsight Compute.
     Count(count::Options),
     /// Run the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
@@ -64,6 +70,7 @@ fn main() -> ExitCode {
         }
         Chore::Setup(options) => setup::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Results(options) => results::run(&options).map_err(|error| (FAILED, error.to_string())),
+        Chore::Compare(options) => compare::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::Count(options) => count::run(&options).map_err(|error| (FAILED, error.to_string())),
         Chore::ComputeSanitizer(options) => {
             compute_sanitizer::run(&options).map_err(|error| (FAILED, error.to_string()))

@@ -30,7 +30,7 @@ pub const OLDEST_DRIVER: i32 = 11_000;
 
 /// The functions that `cust` 0.3.2 and the host call once the driver is loaded, and that [`load()`] looks for: a call of one
 /// that is missing would panic.
-const NEEDED: [&str; 49] = [
+const NEEDED: [&str; 50] = [
     "cuArray3DCreate_v2",
     "cuArrayDestroy",
     "cuCtxSetCacheConfig",
@@ -56,6 +56,7 @@ const NEEDED: [&str; 49] = [
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
+    "cuMemcpy2DAsync_v2",
     "cuMemcpy2D_v2",
     "cuMemcpy3D_v2",
     "cuMemcpyDtoDAsync_v2",

@@ -1,4 +1,4 @@
-//! The loops of the references on the CPU that take long: matrix products in f64.
+//! The loops of the references on the CPU that take long: matrix products in f64, and transposes.
 //!
 //! They are a crate of their own so that `cargo run` compiles these few lines with optimisation, and the large crate `host`, which
 //! waits for devices most of the time, without: see `docs/SPEED.md`.
@@ -32,6 +32,47 @@ pub fn product(a: &[f32], depth: usize, rows: Range<usize>, b: &[f64], columns: 
     values
 }
 
+/// The dot product of two vectors. It is added up in eight parts, for the processor's vector unit.
+///
+/// # Panics
+///
+/// When one is longer.
+pub fn dot(a: &[f32], b: &[f32]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let (a_parts, a_rest) = a.as_chunks::<8>();
+    let (b_parts, b_rest) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a_parts.iter().zip(b_parts) {
+        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += f64::from(a) * f64::from(b);
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// Rows that are read at a time, so that what is written stays in the cache.
+const TURNED: usize = 64;
+
+/// These columns of a matrix, column by column. Its rows have `columns` elements.
+///
+/// # Panics
+///
+/// When there are fewer columns.
+pub fn transpose(elements: &[f32], columns: usize, band: Range<usize>) -> Vec<f32> {
+    let rows = elements.len().checked_div(columns).unwrap_or(0);
+    let mut turned = vec![0.0; band.len() * rows];
+    for first in (0..rows).step_by(TURNED) {
+        let last = (first + TURNED).min(rows);
+        for (column, turned) in band.clone().zip(turned.chunks_mut(rows)) {
+            for (row, element) in (first..last).zip(&mut turned[first..last]) {
+                *element = elements[row * columns + column];
+            }
+        }
+    }
+    turned
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +87,25 @@ mod tests {
         assert_eq!(product(&a, 3, 0..0, &b, 2), [0.0; 0]);
         assert_eq!(product(&[], 0, 0..2, &[], 2), [0.0; 4]);
         assert_eq!(product(&a, 3, 0..2, &[], 0), [0.0; 0]);
+    }
+
+    #[test]
+    fn dot_products_of_any_length() {
+        for length in [0, 1, 7, 8, 9, 100] {
+            let a: Vec<f32> = (0..length).map(|i| i as f32).collect();
+            let expected: f64 = (0..length).map(|i| (i * i) as f64).sum();
+            assert_eq!(dot(&a, &a), expected);
+        }
+    }
+
+    #[test]
+    fn columns_become_rows() {
+        let (rows, columns) = (130, 3);
+        let elements: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
+        let turned = transpose(&elements, columns, 1..3);
+        for row in 0..rows {
+            assert_eq!([turned[row], turned[rows + row]], [elements[row * columns + 1], elements[row * columns + 2]]);
+        }
+        assert!(transpose(&[], 0, 0..0).is_empty() && transpose(&[], 3, 0..3).is_empty());
     }
 }

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use cuda_std::launch::Arguments;
 use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
+use super::peers::{BlasCall, LibraryCall, Loaded, Wanted};
 use super::texture::{Array, TextureSource};
 use super::{CacheConfig, LaunchConfig, Properties};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::timing::ClockReading;
 
@@ -75,6 +76,28 @@ pub(super) trait Backend {
         Vec::new()
     }
 
+    /// Loads the libraries of the field. Only a GPU runs them.
+    fn load_peers(&self, _wanted: Wanted<'_>) -> Result<Loaded> {
+        Err(only_on_a_gpu())
+    }
+
+    /// Starts the driver's copy of rows of `row_bytes` bytes within the device's memory. They are so many bytes apart in the source
+    /// and in the target.
+    fn copy_rows(&self, _from: u64, _to: u64, _pitches: [u64; 2], _row_bytes: u64, _rows: u64) -> Result<()> {
+        Err(only_on_a_gpu())
+    }
+
+    /// Starts work of cuBLAS, which is loaded. The addresses and pitches have been checked.
+    fn start_blas(&self, _call: &BlasCall) -> Result<()> {
+        Err(only_on_a_gpu())
+    }
+
+    /// Starts work of the library of `--peer-library`, which is loaded, in temporary storage with this address and of so many
+    /// bytes. A reduction without storage is not started; the answer is how many bytes it needs.
+    fn start_library(&self, _call: &LibraryCall, _room: Option<(u64, u64)>) -> Result<u64> {
+        Err(only_on_a_gpu())
+    }
+
     /// Allocates an array, whose shape has been checked.
     fn allocate_array(&self, shape: &ArrayShape) -> Result<u64>;
 
@@ -120,4 +143,9 @@ pub(super) trait Backend {
     fn clock(&self) -> Option<ClockReading> {
         None
     }
+}
+
+/// The error of libraries that are asked for on the simulator.
+pub(crate) fn only_on_a_gpu() -> Error {
+    Error::flag("--peer", "the libraries run on a GPU only; give --device gpu, or leave --peer out")
 }

@@ -260,9 +260,21 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
+impl<T: Pod> Tail<'_, T> {
+    /// The address of the first element.
+    pub(super) fn address(&self) -> u64 {
+        self.buffer.address() + (self.first * size_of::<T>()) as u64
+    }
+
+    /// The number of elements.
+    pub(super) fn len(&self) -> usize {
+        self.buffer.len() - self.first
+    }
+}
+
 impl<T: Pod> Argument<Pointer<T>> for Tail<'_, T> {
     fn push(self, arguments: &mut Arguments) {
-        arguments.push_pointer(self.buffer.address() + (self.first * size_of::<T>()) as u64);
+        arguments.push_pointer(self.address());
     }
 }
 

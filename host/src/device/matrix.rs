@@ -28,6 +28,22 @@ impl<T: Pod> Matrix<T> {
         }
     }
 
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Linear { buffer, columns } => buffer.len().checked_div(*columns).unwrap_or(0),
+            Self::Pitched(buffer) => buffer.rows(),
+        }
+    }
+
+    /// The number of elements in a row, without the padding.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Linear { columns, .. } => *columns,
+            Self::Pitched(buffer) => buffer.columns(),
+        }
+    }
+
     /// Copies the elements, which lie row by row, to the device.
     ///
     /// # Panics

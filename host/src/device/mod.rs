@@ -30,6 +30,7 @@ mod gpu;
 mod image;
 mod launch;
 mod matrix;
+mod peers;
 mod properties;
 mod ptx_file;
 mod simulator;
@@ -49,6 +50,7 @@ pub use choice::DeviceChoice;
 pub(crate) use choice::models as models_named;
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig};
 pub use matrix::Matrix;
+pub use peers::{Number, Peers, Reduction, Room, Wanted};
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
 pub use simt::{
@@ -57,6 +59,9 @@ pub use simt::{
 };
 pub use symbol::{Variable, VariableBytes};
 pub use texture::{Array, OwnedTexture, Surface, Texture, TextureSource};
+
+pub(crate) use backend::only_on_a_gpu;
+pub(crate) use gpu::CUBLAS_VARIABLE;
 
 use backend::Backend;
 
@@ -358,6 +363,15 @@ impl Device {
     pub fn copy(&self, from: &impl OnDevice, to: &mut impl OnDevice, bytes: u64) -> Result<()> {
         assert!(bytes <= from.bytes() && bytes <= to.bytes());
         self.backend.copy(from.address(), to.address(), bytes)
+    }
+
+    /// Loads the libraries of the field that are wanted and there, to be timed beside kernels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`] on the simulator, and [`Error::File`] for a library that cannot be used.
+    pub fn peers(&self, wanted: Wanted<'_>) -> Result<Peers> {
+        Peers::load(&self.backend, wanted)
     }
 
     /// What the last launch did, instruction by instruction and line by line. `None` on a GPU, and before any launch.

@@ -76,6 +76,17 @@ impl Reference {
     }
 }
 
+/// What is known of an element before it is looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expected {
+    /// What it should be.
+    Known(Reference),
+    /// How large it may be in magnitude, rounding errors aside: of a sample, the elements that are not in it.
+    AtMost(f64),
+    /// Nothing: it is not part of the result.
+    Anything,
+}
+
 impl From<f64> for Reference {
     fn from(value: f64) -> Self {
         Self { value, magnitude: value.abs() }
@@ -124,7 +135,7 @@ pub fn exact<T: Pod + Into<f64> + Sync>(
         let (found, expected): (f64, f64) = ((*found).into(), expected.into());
         // Equal values with different bits are wrong and have no distance.
         let error = if right { 0.0 } else { (expected - found).abs() };
-        Judged { right, error, part: 0.0, expected }
+        Judged { counts: Counts::Wholly, right, error, part: 0.0, expected }
     })
 }
 
@@ -139,22 +150,61 @@ pub fn near(
     tolerance: Tolerance,
     expected: impl Fn(usize, usize) -> Reference + Sync,
 ) -> Check {
+    near_where(shape, found, tolerance, |row, column| Expected::Known(expected(row, column)))
+}
+
+/// As [`near`], where not every element has a reference.
+///
+/// # Panics
+///
+/// As [`near`].
+pub fn near_where(
+    shape: Shape,
+    found: &[f32],
+    tolerance: Tolerance,
+    expected: impl Fn(usize, usize) -> Expected + Sync,
+) -> Check {
     compare(shape, found, Some(tolerance), |&found, row, column| {
-        let reference = expected(row, column);
+        let reference = match expected(row, column) {
+            Expected::Known(reference) => reference,
+            Expected::AtMost(most) => {
+                let most = most + allowed(tolerance, Reference { value: 0.0, magnitude: most });
+                // Of infinite inputs nothing follows.
+                let right = f64::from(found).abs() <= most || !most.is_finite();
+                let error = if right { 0.0 } else { f64::from(found).abs() - most };
+                return Judged { counts: Counts::InPart, right, error, part: 0.0, expected: most };
+            }
+            Expected::Anything => {
+                return Judged { counts: Counts::Not, right: true, error: 0.0, part: 0.0, expected: 0.0 };
+            }
+        };
+        let counts = Counts::Wholly;
         let value = reference.value;
         let found64 = f64::from(found);
         if !value.is_finite() || (value as f32).is_infinite() {
             let right = found == value as f32 || (found.is_nan() && value.is_nan());
-            return Judged { right, error: if right { 0.0 } else { f64::NAN }, part: 0.0, expected: value };
+            return Judged { counts, right, error: if right { 0.0 } else { f64::NAN }, part: 0.0, expected: value };
         }
         let error = (value - found64).abs();
         let part = if error == 0.0 { 0.0 } else { error / allowed(tolerance, reference) };
-        Judged { right: is_right(tolerance, found, reference), error, part, expected: value }
+        Judged { counts, right: is_right(tolerance, found, reference), error, part, expected: value }
     })
+}
+
+/// Whether an element was compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    /// With a reference.
+    Wholly,
+    /// With what it is at most.
+    InPart,
+    /// It is not part of the result.
+    Not,
 }
 
 /// What a comparison says of one element.
 struct Judged {
+    counts: Counts,
     right: bool,
     error: f64,
     /// The error as a part of what is allowed.
@@ -165,6 +215,8 @@ struct Judged {
 /// What one thread found.
 #[derive(Default)]
 struct Part {
+    in_part: u64,
+    not: u64,
     wrong: u64,
     max_error: f64,
     worst_part: f64,
@@ -205,9 +257,13 @@ fn compare<T: Pod + Into<f64> + Sync>(
     });
     let first = parts.iter().filter_map(|part| part.first).min_by_key(|&(row, column, ..)| (row, column));
     let worst = |of: fn(&Part) -> f64| parts.iter().map(of).fold(0.0, worse);
+    let sum = |of: fn(&Part) -> u64| parts.iter().map(of).sum::<u64>();
+    let elements = found.len() as u64 - sum(|part| part.not);
+    let in_part = sum(|part| part.in_part);
     Check {
-        elements: found.len() as u64,
-        wrong: parts.iter().map(|part| part.wrong).sum(),
+        elements,
+        sample: (in_part > 0).then(|| elements - in_part),
+        wrong: sum(|part| part.wrong),
         max_error: worst(|part| part.max_error),
         first: first.map(|(row, column, expected, found)| Mismatch {
             index: shape.index(row, column),
@@ -221,6 +277,11 @@ fn compare<T: Pod + Into<f64> + Sync>(
 impl Part {
     #[inline(always)]
     fn note(&mut self, row: usize, column: usize, found: f64, judged: &Judged) {
+        match judged.counts {
+            Counts::Wholly => {}
+            Counts::InPart => self.in_part += 1,
+            Counts::Not => self.not += 1,
+        }
         // Written so that elements without an error, nearly all of them, cost one comparison.
         if judged.right && judged.error == 0.0 {
             return;
@@ -321,6 +382,32 @@ mod tests {
         assert!(!of(beside(3), 2).correct());
         let absolute = |found: f32| near(Shape::Scalar, &[found], Tolerance::Absolute(0.5), |_, _| 1.0.into());
         assert!(absolute(1.5).correct() && !absolute(1.75).correct());
+    }
+
+    #[test]
+    fn a_sample_is_counted_and_the_rest_is_bounded() {
+        let tolerance = Tolerance::Roundings(1);
+        let of = |found: &[f32]| {
+            near_where(Shape::Vector(4), found, tolerance, |_, column| match column {
+                0 => Expected::Known(1.0.into()),
+                1 | 2 => Expected::AtMost(10.0),
+                _ => Expected::Anything,
+            })
+        };
+        let check = of(&[1.0, -10.0, 10.0, f32::NAN]);
+        assert!(check.correct());
+        assert_eq!((check.elements, check.sample), (3, Some(1)));
+        for (column, wrong) in
+            [[2.0, 0.0, 0.0, 0.0], [1.0, 10.1, 0.0, 0.0], [1.0, 0.0, f32::NAN, 0.0]].iter().enumerate()
+        {
+            let check = of(wrong);
+            assert_eq!((check.wrong, check.first.unwrap().index), (1, vec![column as u64]));
+        }
+        let half = near_where(Shape::Vector(2), &[1.0, 7.0], tolerance, |_, column| match column {
+            0 => Expected::Known(1.0.into()),
+            _ => Expected::Anything,
+        });
+        assert_eq!((half.correct(), half.elements, half.sample), (true, 1, None));
     }
 
     #[test]

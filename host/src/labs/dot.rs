@@ -1,6 +1,7 @@
 //! The dot product in global and in shared memory. The kernels and what they show are in `kernels::dot`.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::Args;
 use kernels::dot as kernel;
@@ -9,8 +10,9 @@ use serde_json::{Value, json};
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::peers::{self, Peer};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig};
+use crate::device::{Buffer, Device, LaunchConfig, Peers, Tail};
 use crate::error::Result;
 use crate::flag_values::power_of_two;
 use crate::random::Random;
@@ -88,6 +90,7 @@ impl Lab for Dot {
     const ABOUT: &'static str = "Multiply two vectors, adding up in global or in shared memory";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
+    const PEERS: &'static [Peer] = &[Peer::Cublas];
     type Options = Options;
     type Data = Data;
 
@@ -122,10 +125,28 @@ impl Lab for Dot {
         let options = &self.options;
         let memories =
             chosen(&[(Memory::Global, options.global), (Memory::Shared, options.shared), (Memory::Best, options.best)]);
-        let places = chosen(&[(Place::Linear, options.linear), (Place::Aligned, options.aligned)]);
+        let places = options.places();
         let most_blocks = device.properties().multiprocessors.unwrap_or(16) * 4;
         let variants = memories.into_iter().flat_map(|memory| places.iter().map(move |&place| (memory, place)));
         Ok(Plan::new(data, variants.map(|(memory, place)| self.variant(memory, place, most_blocks)).collect()))
+    }
+
+    fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
+        let Some(library) = peers.cublas() else { return Ok(Vec::new()) };
+        let size = self.a.len();
+        let row = |place: Place| {
+            let peers = Rc::clone(peers);
+            let launch = move |data: &mut Data| {
+                let Data { a, b, both, sums, .. } = data;
+                let (a, b) = place.of(a, b, both, size);
+                peers.dot(a, b, size, sums)
+            };
+            let roundings = peers::roundings(size);
+            let outcome = move |data: &mut Data| self.outcome(data, 1, roundings);
+            let row = peers::row(format!("cublas-sdot-{}", place.name()), library, launch, outcome);
+            row.bytes(self.bytes()).operations(2 * size as u64)
+        };
+        Ok(self.options.places().into_iter().map(row).collect())
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
@@ -174,7 +195,6 @@ impl Dot {
         }
         let blocks = launch.grid[0] as usize;
         let (memory_name, place_name) = (memory.name(), place.name());
-        let bytes = 2 * (size * size_of::<f32>()) as u64;
         // A product, the steps of the tree or of a thread, and the sums of the blocks, which are added in more precision.
         let per_thread = size.div_ceil(blocks * block as usize) as u64;
         let roundings = 2 + per_thread + u64::from(block.ilog2());
@@ -182,27 +202,32 @@ impl Dot {
             format!("{memory_name}-{place_name}"),
             move |data: &mut Data, launcher| {
                 let Data { a, b, both, scratch, sums } = data;
-                let (a, b) = match place {
-                    Place::Linear => (both.tail(0), both.tail(size)),
-                    Place::Aligned => (a.tail(0), b.tail(0)),
-                };
+                let (a, b) = place.of(a, b, both, size);
                 match memory {
                     Memory::Global => launcher.launch(&kernel::dot_global, &launch, (a, b, size, scratch, sums)),
                     Memory::Shared => launcher.launch(&kernel::dot_shared, &launch, (a, b, size, sums)),
                     Memory::Best => launcher.launch(&kernel::dot_best, &launch, (a, b, size, sums)),
                 }
             },
-            move |data| {
-                let sums = data.sums.read()?;
-                let sum: f64 = sums[..blocks].iter().copied().map(f64::from).sum();
-                let expected = self.expected;
-                Ok(Outcome::near(Shape::Scalar, vec![sum as f32], Tolerance::Roundings(roundings), |_, _| expected))
-            },
+            move |data| self.outcome(data, blocks, roundings),
         )
         .fact("grid", json!(launch.grid))
-        .bytes(bytes)
+        .bytes(self.bytes())
         .operations(2 * size as u64)
         .computes("the product", size_of::<f32>() as u64)
+    }
+
+    /// Whether the sum of what so many blocks left is right.
+    fn outcome(&self, data: &mut Data, blocks: usize, roundings: u64) -> Result<Outcome> {
+        let sums = data.sums.read()?;
+        let sum: f64 = sums[..blocks].iter().copied().map(f64::from).sum();
+        let expected = self.expected;
+        Ok(Outcome::near(Shape::Scalar, vec![sum as f32], Tolerance::Roundings(roundings), |_, _| expected))
+    }
+
+    /// The bytes of both vectors.
+    fn bytes(&self) -> u64 {
+        2 * size_of_val(self.a.as_slice()) as u64
     }
 }
 
@@ -216,7 +241,28 @@ impl Memory {
     }
 }
 
+impl Options {
+    /// Where the vectors lie.
+    fn places(&self) -> Vec<Place> {
+        chosen(&[(Place::Linear, self.linear), (Place::Aligned, self.aligned)])
+    }
+}
+
 impl Place {
+    /// The vectors of this place.
+    fn of<'d>(
+        self,
+        a: &'d Buffer<f32>,
+        b: &'d Buffer<f32>,
+        both: &'d Buffer<f32>,
+        size: usize,
+    ) -> (Tail<'d, f32>, Tail<'d, f32>) {
+        match self {
+            Self::Linear => (both.tail(0), both.tail(size)),
+            Self::Aligned => (a.tail(0), b.tail(0)),
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Linear => "linear",

@@ -34,24 +34,37 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     if let Some(path) = &settings.output {
         output_file::check(path)?;
     }
+    settings.peer.check(device, L::PEERS)?;
     progress.begin(|| format!("{name}: making the data"));
     device.watch(progress);
     let lab = L::new(device, options, settings)?;
-    let plan = lab.plan(device)?;
+    let mut plan = lab.plan(device)?;
+    let own = plan.variants.len();
+    let peers = settings.peer.load(device, L::PEERS)?;
+    if let Some(peers) = &peers {
+        plan.variants.extend(lab.peers(device, peers, &plan.data)?);
+    }
     check_output(&plan, device, settings)?;
+    let mut parameters = parameters(&lab, settings);
+    if peers.is_some() {
+        parameters.insert("peers".into(), libraries(&plan).into());
+    }
     let alongside = settings.counters && device.properties().is_gpu();
     let simulated = alongside || !device.properties().is_gpu();
     settings.lines.check_counted(simulated)?;
     settings.checks.check_simulated(simulated)?;
     // Not before: a request that cannot be met is one line.
     device.take_notes().iter().for_each(|note| progress.note(note));
-    progress.add_steps(plan.variants.len() * if alongside { 2 } else { 1 });
+    if let Some(peers) = &peers {
+        settings.peer.tell_missing(peers, L::PEERS, progress);
+    }
+    progress.add_steps(plan.variants.len() + if alongside { own } else { 0 });
 
     let mut report = LabReport {
         lab: name,
         subjects: L::SUBJECTS,
         device: device.properties().clone(),
-        parameters: parameters(&lab, settings),
+        parameters,
         device_copy: None,
         counters_from: None,
         variants: Vec::with_capacity(plan.variants.len()),
@@ -87,6 +100,16 @@ fn parameters<L: Lab>(lab: &L, settings: &Settings) -> Map<String, Value> {
         parameters.insert("check".into(), settings.checks().to_string().into());
     }
     parameters
+}
+
+/// The libraries of the rows, each once.
+fn libraries<D>(plan: &Plan<'_, D>) -> String {
+    let facts = plan.variants.iter().flat_map(|variant| &variant.facts);
+    let mut libraries: Vec<&str> =
+        facts.filter(|fact| fact.name == "library").filter_map(|fact| fact.value.as_str()).collect();
+    libraries.sort_unstable();
+    libraries.dedup();
+    if libraries.is_empty() { "none".to_owned() } else { libraries.join(", ") }
 }
 
 /// Whether `--output` can be met: there is one result, and it may be as large as it is.
@@ -237,7 +260,8 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
     result.speedup = baseline.map(|baseline| baseline / time);
 }
 
-/// Runs the same variants on the simulator and takes over its counters. Its results must be right, too.
+/// Runs the same variants on the simulator and takes over its counters. Its results must be right, too. The libraries' rows,
+/// which are the last, have no counters.
 fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
     let progress = &settings.progress;
     let simulator = device.simulator()?;

@@ -1,5 +1,6 @@
 //! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in `kernels::gram`.
 
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use clap::Args;
@@ -8,12 +9,13 @@ use kernels::gram as kernel;
 use kernels::matmul::BEST_THREADS;
 use serde_json::{Value, json};
 
-use super::compare::Shape;
+use super::compare::{Expected, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
+use super::peers::{self, Peer};
 use super::product::{Products, best_tile};
 use super::settings::Settings;
-use crate::device::{Device, LaunchConfig, Matrix};
+use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
@@ -85,6 +87,7 @@ enum Entry {
 /// The lab: a matrix.
 pub struct Gram {
     options: Options,
+    seed: u64,
     a: HostMatrix,
     expected: OnceLock<Products>,
 }
@@ -100,6 +103,7 @@ impl Lab for Gram {
     const ABOUT: &'static str = "Multiply a matrix by its transpose: bank conflicts, and the padding that ends them";
     const SUBJECTS: &'static [Subject] =
         &[Subject::SharedLoads, Subject::BankConflicts, Subject::GlobalRequests, Subject::Instructions];
+    const PEERS: &'static [Peer] = &[Peer::Cublas];
     type Options = Options;
     type Data = Data;
 
@@ -130,7 +134,7 @@ impl Lab for Gram {
                 format!("{} rows are more than the {MOST_ROWS} that fit a grid", a.rows),
             ));
         }
-        Ok(Self { options, a, expected: OnceLock::new() })
+        Ok(Self { options, seed: settings.seed, a, expected: OnceLock::new() })
     }
 
     fn parameters(&self) -> Value {
@@ -156,6 +160,17 @@ impl Lab for Gram {
         let steps = chosen_for(device, &steps, |step| (step.side() * step.side(), 0));
         let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
+    }
+
+    fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
+        let Some(library) = peers.cublas() else { return Ok(Vec::new()) };
+        let row = |name, half| {
+            let peers = Rc::clone(peers);
+            let launch = move |data: &mut Data| peers.gram(&data.a, &mut data.c, half);
+            let row = peers::row(name, library, launch, move |data| self.outcome(data, half));
+            row.bytes(self.bytes()).operations(self.operations())
+        };
+        Ok(vec![row("cublas-sgemm", false), row("cublas-ssyrk-half", true)])
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
@@ -226,25 +241,42 @@ impl Gram {
         let launch = LaunchConfig::new(grid, [side, side, 1]);
         let best = if step == Step::Best { self.best(device) } else { None };
         let (kernel, launch) = best.unwrap_or((Entry::Shaped(kernel), launch));
-        let elements = |count: usize| (count * size_of::<f32>()) as u64;
         Variant::new(
             name,
             move |data: &mut Data, launcher| match kernel {
                 Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&data.a, &mut data.c, shape)),
                 Entry::Scaled(kernel) => launcher.launch(kernel, &launch, (&data.a, &mut data.c, shape, 1.0_f32)),
             },
-            move |data| {
-                let found = data.c.read()?;
-                let expected = self.expected.get_or_init(|| Products::of(&self.a, &self.a.transposed()));
-                let shape = Shape::Matrix { rows, columns: rows };
-                let tolerance = Tolerance::Roundings(columns as u64 + 1);
-                Ok(Outcome::near(shape, found, tolerance, |row, column| expected.reference(row, column)))
-            },
+            |data| self.outcome(data, false),
         )
         .fact("block", json!(launch.block[..2]))
         .fact("grid", json!(launch.grid))
-        .bytes(elements(rows * columns + rows * rows))
-        .operations(2 * (rows * rows) as u64 * columns as u64)
-        .computes("the product", elements(rows * rows))
+        .bytes(self.bytes())
+        .operations(self.operations())
+        .computes("the product", (rows * rows * size_of::<f32>()) as u64)
+    }
+
+    /// Whether the product is right: all of it, or the half on and below the diagonal.
+    fn outcome(&self, data: &mut Data, half: bool) -> Result<Outcome> {
+        let HostMatrix { rows, columns, .. } = self.a;
+        let found = data.c.read()?;
+        let expected = self.expected.get_or_init(|| Products::with_itself(&self.a, self.seed));
+        let shape = Shape::Matrix { rows, columns: rows };
+        let tolerance = Tolerance::Roundings(columns as u64 + 1);
+        Ok(Outcome::near_where(shape, found, tolerance, |row, column| match half && row < column {
+            true => Expected::Anything,
+            false => expected.of_element(row, column),
+        }))
+    }
+
+    /// The bytes of both matrices.
+    fn bytes(&self) -> u64 {
+        let HostMatrix { rows, columns, .. } = self.a;
+        ((rows * columns + rows * rows) * size_of::<f32>()) as u64
+    }
+
+    /// Those of the whole product, by its definition. A kernel that makes half of it needs half.
+    fn operations(&self) -> u64 {
+        2 * (self.a.rows * self.a.rows) as u64 * self.a.columns as u64
     }
 }

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::flag_values::whole_number;
 use crate::random::{Random, Sample};
-use crate::{memory, npy};
+use crate::{memory, npy, parallel};
 
 /// The flags of labs on vectors.
 #[derive(Args, Clone, Debug, Default)]
@@ -150,11 +150,18 @@ impl HostMatrix {
 }
 
 impl HostMatrix {
-    /// Its transpose.
+    /// A row.
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.elements[row * self.columns..][..self.columns]
+    }
+
+    /// Its transpose, made by all cores.
     pub fn transposed(&self) -> Self {
         let Self { rows, columns, ref elements } = *self;
-        let elements = (0..columns).flat_map(|column| (0..rows).map(move |row| elements[row * columns + column]));
-        Self { rows: columns, columns: rows, elements: elements.collect() }
+        let parts = parallel::for_each(&parallel::ranges(columns, 1), |band| {
+            reference::transpose(elements, columns, band.clone())
+        });
+        Self { rows: columns, columns: rows, elements: parts.concat() }
     }
 }
 

@@ -10,14 +10,16 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 use clap::Args;
 use serde_json::Value;
 
-use super::compare::{self, Reference, Shape};
+use super::compare::{self, Expected, Reference, Shape};
 use super::launcher::{Launcher, Preferences};
+use super::peers::Peer;
 use super::settings::Settings;
-use crate::device::Device;
+use crate::device::{Device, Peers};
 use crate::error::Result;
 use crate::npy;
 use crate::report::{Check, Fact, Grid, LabReport, Subject, Tolerance};
@@ -30,6 +32,8 @@ pub trait Lab: Sized {
     const ABOUT: &'static str;
     /// Which counters its table shows, the most important first. The other formats have all of them.
     const SUBJECTS: &'static [Subject];
+    /// Which libraries of the field have rows in its table with `--peer`; a lab without has no such flag.
+    const PEERS: &'static [Peer] = &[];
     /// Its own flags.
     type Options: Args;
     /// Its data on a device.
@@ -52,6 +56,20 @@ pub trait Lab: Sized {
     ///
     /// Those of the device.
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Self::Data>>;
+
+    /// What the libraries do with the same data: rows below the lab's own. Asked only on a GPU, with `--peer`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the device and of the libraries, and [`crate::Error::Flag`] where they have nothing for the lab's flags.
+    fn peers<'a>(
+        &'a self,
+        _device: &Device,
+        _peers: &Rc<Peers>,
+        _data: &Self::Data,
+    ) -> Result<Vec<Variant<'a, Self::Data>>> {
+        Ok(Vec::new())
+    }
 
     /// Overwrites all outputs, so that nothing of an earlier variant is left. A lab that works in place writes its input
     /// again.
@@ -219,6 +237,17 @@ impl Outcome {
         expected: impl Fn(usize, usize) -> Reference + Sync,
     ) -> Self {
         let check = compare::near(shape, &found, tolerance, expected);
+        Self { check: Some(check), values: Saved::whole(shape, found) }
+    }
+
+    /// As [`Outcome::near`], where not every element has a reference: see [`compare::near_where`].
+    pub fn near_where(
+        shape: Shape,
+        found: Vec<f32>,
+        tolerance: Tolerance,
+        expected: impl Fn(usize, usize) -> Expected + Sync,
+    ) -> Self {
+        let check = compare::near_where(shape, &found, tolerance, expected);
         Self { check: Some(check), values: Saved::whole(shape, found) }
     }
 

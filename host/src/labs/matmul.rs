@@ -1,6 +1,7 @@
 //! The matrix product, from global memory and through tiles. The kernels and what they show are in `kernels::matmul`.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use clap::Args;
@@ -11,9 +12,10 @@ use serde_json::{Value, json};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
+use super::peers::{self, Peer};
 use super::product::{Products, best_tile};
 use super::settings::Settings;
-use crate::device::{Device, LaunchConfig, Matrix};
+use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::{block_shape, whole_number};
 use crate::random::Random;
@@ -70,6 +72,7 @@ enum Step {
 /// The lab: two matrices.
 pub struct Matmul {
     options: Options,
+    seed: u64,
     a: HostMatrix,
     b: HostMatrix,
     expected: OnceLock<Products>,
@@ -88,6 +91,7 @@ impl Lab for Matmul {
         "Multiply two matrices: from global memory, through tiles in shared memory, in registers";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::SharedLoads, Subject::Instructions];
+    const PEERS: &'static [Peer] = &[Peer::Cublas];
     type Options = Options;
     type Data = Data;
 
@@ -126,7 +130,7 @@ impl Lab for Matmul {
             let problem = format!("{} rows are more than a grid can have in y; at most 65535 blocks fit", a.rows);
             return Err(Error::flag("--rows", problem));
         }
-        Ok(Self { options, a, b, expected: OnceLock::new() })
+        Ok(Self { options, seed: settings.seed, a, b, expected: OnceLock::new() })
     }
 
     fn parameters(&self) -> Value {
@@ -159,6 +163,14 @@ impl Lab for Matmul {
         });
         let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
+    }
+
+    fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
+        let Some(library) = peers.cublas() else { return Ok(Vec::new()) };
+        let peers = Rc::clone(peers);
+        let launch = move |data: &mut Data| peers.multiply(&data.a, &data.b, &mut data.c);
+        let row = peers::row("cublas-sgemm", library, launch, |data| self.outcome(data));
+        Ok(vec![row.bytes(self.bytes()).operations(self.operations())])
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
@@ -237,7 +249,6 @@ impl Matmul {
         };
         let mut launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
         launch.dynamic_shared = shared;
-        let elements = |count: usize| (count * size_of::<f32>()) as u64;
         Variant::new(
             step.name(),
             move |data: &mut Data, launcher| {
@@ -247,20 +258,33 @@ impl Matmul {
                     Entry::Scaled(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32)),
                 }
             },
-            move |data| {
-                let found = data.c.read()?;
-                let expected = self.expected.get_or_init(|| Products::of(&self.a, &self.b));
-                let shape = Shape::Matrix { rows: m, columns: n };
-                // Each product is rounded and each sum: on the way to an element, at most as many as there are terms, and one.
-                let tolerance = Tolerance::Roundings(k as u64 + 1);
-                Ok(Outcome::near(shape, found, tolerance, |row, column| expected.reference(row, column)))
-            },
+            |data| self.outcome(data),
         )
         .fact("block", json!(block))
         .fact("grid", json!(grid))
-        .bytes(elements(m * k + k * n + m * n))
-        .operations(2 * (m * n) as u64 * k as u64)
-        .computes("the product", elements(m * n))
+        .bytes(self.bytes())
+        .operations(self.operations())
+        .computes("the product", (m * n * size_of::<f32>()) as u64)
+    }
+
+    /// Whether the product is right.
+    fn outcome(&self, data: &mut Data) -> Result<Outcome> {
+        let found = data.c.read()?;
+        let expected = self.expected.get_or_init(|| Products::of(&self.a, &self.b, self.seed));
+        let shape = Shape::Matrix { rows: self.a.rows, columns: self.b.columns };
+        // Each product is rounded and each sum: on the way to an element, at most as many as there are terms, and one.
+        let tolerance = Tolerance::Roundings(self.a.columns as u64 + 1);
+        Ok(Outcome::near_where(shape, found, tolerance, |row, column| expected.of_element(row, column)))
+    }
+
+    /// The bytes of the three matrices.
+    fn bytes(&self) -> u64 {
+        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
+        ((m * k + k * n + m * n) * size_of::<f32>()) as u64
+    }
+
+    fn operations(&self) -> u64 {
+        2 * (self.a.rows * self.b.columns) as u64 * self.a.columns as u64
     }
 }
 

@@ -5,7 +5,7 @@
 //! inputs     NumPy files, random numbers, room for them     compare   results against references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
 //! stopwatch  times them on a GPU                            settings  the flags that every lab has
-//! product    matrix products on the CPU
+//! product    matrix products on the CPU                     peers     the libraries of the field beside them
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
@@ -15,6 +15,7 @@ pub mod flow;
 mod inputs;
 mod lab;
 mod launcher;
+mod peers;
 mod product;
 mod settings;
 mod stopwatch;
@@ -44,6 +45,7 @@ pub use flow::run;
 pub use inputs::{MatrixFlags, VectorFlags};
 pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
+pub use peers::{Peer, PeerFlags};
 pub use settings::Settings;
 
 use crate::device::Device;
@@ -115,7 +117,12 @@ impl Entry {
 
 /// The subcommand of a lab.
 fn command<L: Lab>() -> Command {
-    let command = Settings::augment_args(L::Options::augment_args(Command::new(L::NAME)));
+    let mut command = L::Options::augment_args(Command::new(L::NAME));
+    if !L::PEERS.is_empty() {
+        let no_library = !L::PEERS.contains(&Peer::Library);
+        command = PeerFlags::augment_args(command).mut_arg("peer_library", |flag| flag.hide(no_library));
+    }
+    let command = Settings::augment_args(command);
     // The type's documentation would take the place of the line in the list.
     let command = command.about(L::ABOUT).long_about(None);
     // `--rows -1` is a wrong number and not an unknown flag `-1`.
@@ -131,7 +138,9 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -
     let wrong = |error: clap::Error| Error::flag("flags", crate::error::one_line(&error.to_string()));
     let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
     let settings = Settings::from_arg_matches(matches).map_err(wrong)?;
-    run::<L>(device, options, &Settings { progress, ..settings })
+    let peer =
+        if L::PEERS.is_empty() { PeerFlags::default() } else { PeerFlags::from_arg_matches(matches).map_err(wrong)? };
+    run::<L>(device, options, &Settings { progress, peer, ..settings })
 }
 
 /// The flags' defaults.

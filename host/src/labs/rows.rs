@@ -1,5 +1,7 @@
 //! Statistics of rows and columns, in global and in shared memory. The kernels and what they show are in `kernels::rows`.
 
+use std::rc::Rc;
+
 use clap::Args;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::rows as kernel;
@@ -8,9 +10,10 @@ use serde_json::{Value, json};
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::peers::{self, Peer};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig, Matrix};
-use crate::error::Result;
+use crate::device::{Buffer, Device, LaunchConfig, Matrix, Peers};
+use crate::error::{Error, Result};
 use crate::flag_values::power_of_two;
 use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
@@ -96,6 +99,7 @@ impl Lab for Rows {
     const ABOUT: &'static str = "Compute sums, means, extremes and squares of rows, and means of columns";
     const SUBJECTS: &'static [Subject] =
         &[Subject::GlobalLoads, Subject::GlobalRequests, Subject::ActiveLanes, Subject::Instructions];
+    const PEERS: &'static [Peer] = &[Peer::Cublas, Peer::Library];
     type Options = Options;
     type Data = Data;
 
@@ -121,19 +125,10 @@ impl Lab for Rows {
             matrix.poison()?;
             matrix.write(elements)?;
         }
-        let Options { sum, mean, max, min, squares, column_means, global, shared, linear, pitched, .. } = self.options;
-        let statistics = chosen(&[
-            (Statistic::Sum, sum),
-            (Statistic::Mean, mean),
-            (Statistic::Max, max),
-            (Statistic::Min, min),
-            (Statistic::Squares, squares),
-            (Statistic::ColumnMeans, column_means),
-        ]);
-        let memories = chosen(&[("global", global), ("shared", shared)]);
-        let layouts = chosen(&[((0, "linear"), linear), ((1, "pitched"), pitched)]);
+        let memories = chosen(&[("global", self.options.global), ("shared", self.options.shared)]);
+        let layouts = self.options.layouts();
         let mut variants = Vec::new();
-        for statistic in statistics {
+        for statistic in self.statistics() {
             for memory in &memories {
                 for &(index, layout) in &layouts {
                     let pitch = data.matrices[index].pitch() as u32;
@@ -142,6 +137,36 @@ impl Lab for Rows {
             }
         }
         Ok(Plan::new(data, variants))
+    }
+
+    fn peers<'a>(&'a self, device: &Device, peers: &Rc<Peers>, data: &Data) -> Result<Vec<Variant<'a, Data>>> {
+        if !self.statistics().contains(&Statistic::Sum) {
+            return Err(Error::flag("--peer", "the libraries add up rows; choose --sum, alone or among others"));
+        }
+        let columns = self.matrix.columns;
+        let mut rows = Vec::new();
+        for (index, layout) in self.options.layouts() {
+            if let Some(library) = peers.cublas() {
+                let peers = Rc::clone(peers);
+                let mut ones = device.buffer(columns)?;
+                ones.write(&vec![1.0; columns])?;
+                let launch =
+                    move |Data { matrices, results }: &mut Data| peers.row_products(&matrices[index], &ones, results);
+                rows.push((peers::row(format!("cublas-sgemv-{layout}"), library, launch, self.judge_sums()), layout));
+            }
+            if let Some(library) = peers.cub() {
+                let peers = Rc::clone(peers);
+                let room = peers.room_to_sum_rows(&data.matrices[index])?;
+                let launch =
+                    move |Data { matrices, results }: &mut Data| peers.sum_rows(&matrices[index], results, &room);
+                rows.push((peers::row(format!("cub-sum-{layout}"), library, launch, self.judge_sums()), layout));
+            }
+        }
+        let finished = |(row, layout): (Variant<'a, Data>, &str)| {
+            let row = row.group(Statistic::Sum.name()).axis("memory", "library").axis("layout", layout);
+            row.bytes(self.bytes(Statistic::Sum))
+        };
+        Ok(rows.into_iter().map(finished).collect())
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
@@ -174,7 +199,41 @@ impl Lab for Rows {
     }
 }
 
+impl Options {
+    /// The layouts, each with the place of its matrix.
+    fn layouts(&self) -> Vec<(usize, &'static str)> {
+        chosen(&[((0, "linear"), self.linear), ((1, "pitched"), self.pitched)])
+    }
+}
+
 impl Rows {
+    fn statistics(&self) -> Vec<Statistic> {
+        let Options { sum, mean, max, min, squares, column_means, .. } = self.options;
+        chosen(&[
+            (Statistic::Sum, sum),
+            (Statistic::Mean, mean),
+            (Statistic::Max, max),
+            (Statistic::Min, min),
+            (Statistic::Squares, squares),
+            (Statistic::ColumnMeans, column_means),
+        ])
+    }
+
+    /// How many results a statistic has.
+    fn results(&self, statistic: Statistic) -> usize {
+        if statistic == Statistic::ColumnMeans { self.matrix.columns } else { self.matrix.rows }
+    }
+
+    /// The bytes of the matrix and of the results.
+    fn bytes(&self, statistic: Statistic) -> u64 {
+        (size_of_val(self.matrix.elements.as_slice()) + self.results(statistic) * size_of::<f32>()) as u64
+    }
+
+    /// Whether the sums of the rows are right.
+    fn judge_sums(&self) -> impl Fn(&mut Data) -> Result<Outcome> {
+        |data| Ok(self.outcome(Statistic::Sum, data.results.read()?[..self.results(Statistic::Sum)].to_vec()))
+    }
+
     fn variant(
         &self,
         statistic: Statistic,
@@ -183,7 +242,7 @@ impl Rows {
         layout: &str,
         pitch: u32,
     ) -> Variant<'_, Data> {
-        let HostMatrix { rows, columns, ref elements } = self.matrix;
+        let HostMatrix { rows, columns, .. } = self.matrix;
         let (by_column, shared, block) = (statistic == Statistic::ColumnMeans, memory == "shared", self.options.block);
         let launch = match (by_column, shared) {
             (false, false) => LaunchConfig::linear(rows, block),
@@ -193,8 +252,7 @@ impl Rows {
                 LaunchConfig { block: [32, kernel::COLUMN_THREADS, 1], ..LaunchConfig::linear(columns, 32) }
             }
         };
-        let results = if by_column { columns } else { rows };
-        let bytes = (results * size_of::<f32>()) as u64;
+        let results = self.results(statistic);
         let name = statistic.name();
         Variant::new(
             format!("{name}-{memory}-{layout}"),
@@ -218,8 +276,8 @@ impl Rows {
         .axis("layout", layout)
         .fact("pitch_bytes", pitch as usize * size_of::<f32>())
         .fact("grid", json!(launch.grid))
-        .bytes(size_of_val(elements.as_slice()) as u64 + bytes)
-        .computes(format!("the results of {name}"), bytes)
+        .bytes(self.bytes(statistic))
+        .computes(format!("the results of {name}"), (results * size_of::<f32>()) as u64)
     }
 
     fn outcome(&self, statistic: Statistic, found: Vec<f32>) -> Outcome {

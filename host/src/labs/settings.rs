@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use simt::Checks;
 
+use super::peers::PeerFlags;
 use crate::device::CacheConfig;
 use crate::faults::CheckFlags;
 use crate::flag_values::{seconds, whole_number};
@@ -43,6 +44,9 @@ pub struct Settings {
     /// The faults to look for on the simulator.
     #[command(flatten)]
     pub checks: CheckFlags,
+    /// The libraries to time beside the lab's kernels, for labs that have some.
+    #[arg(skip)]
+    pub peer: PeerFlags,
     /// Where progress is shown.
     #[arg(skip)]
     pub progress: Progress,

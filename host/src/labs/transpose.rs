@@ -1,6 +1,8 @@
 //! The transpose of a matrix: naive, in blocks, through shared memory, padded. The kernels and what they show are in
 //! `kernels::transpose`.
 
+use std::rc::Rc;
+
 use clap::Args;
 use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::transpose as kernel;
@@ -9,8 +11,9 @@ use serde_json::{Value, json};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::peers::{self, Peer};
 use super::settings::Settings;
-use crate::device::{Device, LaunchConfig, Matrix};
+use crate::device::{Device, LaunchConfig, Matrix, OnDevice, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::block_shape;
 use crate::random::Random;
@@ -85,6 +88,8 @@ pub struct Transpose {
     options: Options,
     matrix: HostMatrix,
     steps: Vec<(Step, [u32; 2])>,
+    /// Whether a plain copy is among them, ours or the driver's.
+    copies: bool,
 }
 
 /// What lies on a device.
@@ -107,16 +112,17 @@ impl Lab for Transpose {
         Subject::SharedStores,
         Subject::ActiveLanes,
     ];
+    const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Cublas];
     type Options = Options;
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let steps = Step::chosen(&options);
         let steps = steps.into_iter().map(|step| Ok((step, step.block(options.block)?))).collect::<Result<Vec<_>>>()?;
-        let copies = steps.iter().any(|&(step, _)| step == Step::Copy);
+        let copies = steps.iter().any(|&(step, _)| step == Step::Copy) || settings.peer.peer;
         let room = if copies { ROOM_WITH_COPY } else { ROOM };
         let matrix = options.matrix.matrix(device, SIZE, room, &mut Random::new(settings.seed))?;
-        Ok(Self { options, matrix, steps })
+        Ok(Self { options, matrix, steps, copies })
     }
 
     fn parameters(&self) -> Value {
@@ -128,11 +134,10 @@ impl Lab for Transpose {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let pitched = self.options.pitched;
         let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let copies = self.steps.iter().any(|&(step, _)| step == Step::Copy);
         let mut data = Data {
             input: device.matrix(rows, columns, pitched)?,
             output: device.matrix(columns, rows, pitched)?,
-            copied: if copies { Some(device.matrix(rows, columns, pitched)?) } else { None },
+            copied: if self.copies { Some(device.matrix(rows, columns, pitched)?) } else { None },
         };
         for matrix in [&data.input, &data.output] {
             u32::try_from(matrix.pitch())
@@ -143,6 +148,29 @@ impl Lab for Transpose {
         data.input.write(elements)?;
         let variants = self.steps.iter().map(|&(step, block)| self.variant(step, block, &data)).collect();
         Ok(Plan::new(data, variants))
+    }
+
+    fn peers<'a>(&'a self, device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
+        let mut rows = Vec::new();
+        if let Some(library) = peers.cublas() {
+            let peers = Rc::clone(peers);
+            let launch = move |data: &mut Data| peers.transpose(&data.input, &mut data.output);
+            rows.push(peers::row("cublas-sgeam", library, launch, |data| self.outcome(Step::Best, data)));
+        }
+        // As one run of bytes, padding and all, and row by row, which the driver does more slowly.
+        let (whole, peers) = (device.clone(), Rc::clone(peers));
+        let copy = move |Data { input, copied, .. }: &mut Data| match copied {
+            Some(copied) => whole.copy(input, copied, input.bytes()),
+            None => Ok(()),
+        };
+        let copy_rows = move |Data { input, copied, .. }: &mut Data| match copied {
+            Some(copied) => peers.copy_rows(input, copied),
+            None => Ok(()),
+        };
+        let driver = peers::driver(device);
+        rows.push(peers::row("driver-copy", &driver, copy, |data| self.outcome(Step::Copy, data)));
+        rows.push(peers::row("driver-copy-2d", &driver, copy_rows, |data| self.outcome(Step::Copy, data)));
+        Ok(rows.into_iter().map(|row| row.bytes(2 * self.bytes())).collect())
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
@@ -184,10 +212,10 @@ impl Lab for Transpose {
 
 impl Transpose {
     fn variant(&self, step: Step, block: [u32; 2], data: &Data) -> Variant<'_, Data> {
-        let HostMatrix { rows, columns, ref elements } = self.matrix;
+        let HostMatrix { rows, columns, .. } = self.matrix;
         let grid = step.grid(block, rows as u32, columns as u32);
         let launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
-        let bytes = (rows * columns * size_of::<f32>()) as u64;
+        let bytes = self.bytes();
         let output_pitch = match &data.copied {
             Some(copied) if step == Step::Copy => copied.pitch(),
             _ => data.output.pitch(),
@@ -201,17 +229,7 @@ impl Transpose {
                 let arguments = (&data.input, target, rows as u32, columns as u32, pitches.0, pitches.1);
                 launcher.launch(step.kernel(), &launch, arguments)
             },
-            move |data| {
-                let found = step.target(&mut data.output, &mut data.copied).read()?;
-                Ok(match step {
-                    Step::Copy => Outcome::exact(Shape::Matrix { rows, columns }, found, |row, column| {
-                        elements[row * columns + column]
-                    }),
-                    _ => Outcome::exact(Shape::Matrix { rows: columns, columns: rows }, found, |row, column| {
-                        elements[column * columns + row]
-                    }),
-                })
-            },
+            move |data| self.outcome(step, data),
         );
         let variant = variant
             .fact("block", json!(block))
@@ -223,6 +241,27 @@ impl Transpose {
             Step::Copy => variant,
             _ => variant.computes("the transpose", bytes),
         }
+    }
+}
+
+impl Transpose {
+    /// The bytes of the matrix.
+    fn bytes(&self) -> u64 {
+        size_of_val(self.matrix.elements.as_slice()) as u64
+    }
+
+    /// Whether what a step wrote is right.
+    fn outcome(&self, step: Step, data: &mut Data) -> Result<Outcome> {
+        let HostMatrix { rows, columns, ref elements } = self.matrix;
+        let found = step.target(&mut data.output, &mut data.copied).read()?;
+        Ok(match step {
+            Step::Copy => {
+                Outcome::exact(Shape::Matrix { rows, columns }, found, |row, column| elements[row * columns + column])
+            }
+            _ => Outcome::exact(Shape::Matrix { rows: columns, columns: rows }, found, |row, column| {
+                elements[column * columns + row]
+            }),
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! A copy with words of 4, 8 and 16 bytes. The kernels and what they show are in `kernels::vector`.
 
+use std::rc::Rc;
+
 use clap::Args;
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::vector as kernel;
@@ -8,8 +10,9 @@ use serde_json::{Value, json};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, VectorFlags, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::peers::{self, Peer};
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig};
+use crate::device::{Buffer, Device, LaunchConfig, Peers};
 use crate::error::Result;
 use crate::flag_values::whole_number;
 use crate::random::Random;
@@ -60,6 +63,7 @@ impl Lab for Vector {
     const NAME: &'static str = "vector";
     const ABOUT: &'static str = "Copy a vector with words of 4, 8 and 16 bytes";
     const SUBJECTS: &'static [Subject] = &[Subject::GlobalRequests, Subject::GlobalLoads, Subject::Instructions];
+    const PEERS: &'static [Peer] = &[Peer::Driver, Peer::Library];
     type Options = Options;
     type Data = Data;
 
@@ -83,6 +87,19 @@ impl Lab for Vector {
             ((16, &kernel::vector_copy16), self.options.copy16),
         ];
         Ok(Plan::new(data, chosen(&words).into_iter().map(|word| self.variant(word)).collect()))
+    }
+
+    fn peers<'a>(&'a self, device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
+        let bytes = size_of_val(self.elements.as_slice()) as u64;
+        let copy = device.clone();
+        let launch = move |data: &mut Data| copy.copy(&data.input, &mut data.copy, bytes);
+        let mut rows = vec![peers::row("driver-copy", &peers::driver(device), launch, |data| self.outcome(data))];
+        if let Some(nvcc) = peers.nvcc() {
+            let peers = Rc::clone(peers);
+            let launch = move |data: &mut Data| peers.copy(&data.input, &mut data.copy);
+            rows.push(peers::row("nvcc-copy", nvcc, launch, |data| self.outcome(data)));
+        }
+        Ok(rows.into_iter().map(|row| row.bytes(2 * bytes)).collect())
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
@@ -116,11 +133,17 @@ impl Vector {
         Variant::new(
             format!("copy{bytes}"),
             move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.input, &mut data.copy, size)),
-            move |data| Ok(Outcome::exact(Shape::Vector(size), data.copy.read()?, |_, i| self.elements[i])),
+            |data| self.outcome(data),
         )
         .axis("word_bytes", bytes)
         .fact("grid", json!(launch.grid))
         .bytes(2 * size_of_val(self.elements.as_slice()) as u64)
         .computes("the copy", size_of_val(self.elements.as_slice()) as u64)
+    }
+
+    /// Whether the copy is right.
+    fn outcome(&self, data: &mut Data) -> Result<Outcome> {
+        let found = data.copy.read()?;
+        Ok(Outcome::exact(Shape::Vector(self.elements.len()), found, |_, i| self.elements[i]))
     }
 }

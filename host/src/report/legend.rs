@@ -55,6 +55,7 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<String
             legend.push(TRANSACTIONS.into());
         }
     }
+    legend.extend(sampled(variants));
     legend.extend(allowed(variants));
     legend
 }
@@ -138,6 +139,23 @@ fn some_of(all: &[String]) -> Option<String> {
         0 => Some(some.join(", ")),
         more => Some(format!("{} and {more} more", some.join(", "))),
     }
+}
+
+/// How much of the results was compared, where it was not all.
+fn sampled(variants: &[VariantReport]) -> Vec<String> {
+    let sizes = variants
+        .iter()
+        .filter_map(|variant| variant.check.as_ref())
+        .filter_map(|check| check.sample.map(|sample| (sample, check.elements)));
+    let mut sizes: Vec<_> = sizes.collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let [.., (sample, elements)] = sizes.as_slice() else { return Vec::new() };
+    let fewer = if sizes.len() > 1 { "at most " } else { "" };
+    vec![format!(
+        "Compared with the reference: {fewer}{sample} of {elements} elements, chosen by --seed, a few in each neighbourhood. Of the \
+         others only that they are no larger than the inputs allow."
+    )]
 }
 
 /// The allowed errors, a sentence for each kind of tolerance.

@@ -164,8 +164,10 @@ pub enum Limit {
 /// The comparison of an output with the reference.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Check {
-    /// Elements compared.
+    /// Elements of the result.
     pub elements: u64,
+    /// How many of them were compared with a reference, where it was a sample. Of the others only the magnitude was.
+    pub sample: Option<u64>,
     /// Elements that are wrong.
     pub wrong: u64,
     /// The largest difference from the reference; not a number or infinite where one of the two is.
@@ -280,6 +282,10 @@ impl Serialize for VariantReport {
         map.serialize_entry("correct", &self.correct())?;
         map.serialize_entry("max_error", &check.map(|check| check.max_error))?;
         map.serialize_entry("wrong_elements", &check.map(|check| check.wrong))?;
+        if let Some(check) = check.filter(|check| check.sample.is_some()) {
+            map.serialize_entry("elements", &check.elements)?;
+            map.serialize_entry("compared_elements", &check.sample)?;
+        }
         map.serialize_entry("first_wrong", &check.and_then(|check| check.first.as_ref()))?;
         if let Some(tolerance) = check.and_then(|check| check.tolerance.as_ref()) {
             map.serialize_entry("tolerance", tolerance)?;

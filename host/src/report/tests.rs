@@ -92,6 +92,7 @@ fn report(device: Properties) -> LabReport {
     };
     let wrong = Check {
         elements: 1_000_000,
+        sample: None,
         wrong: 2,
         max_error: 1.5e36,
         first: Some(Mismatch { index: vec![3, 14], expected: 0.5, found: 1.5e36 }),

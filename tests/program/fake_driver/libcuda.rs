@@ -306,6 +306,12 @@ driver! {
             std::ptr::copy(copy.from.row(row), copy.to.row(row), copy.width);
         }
     }
+    cuMemcpy2DAsync_v2(copy: *const Copy2D, stream: *mut c_void) {
+        let copy = &*copy;
+        for row in 0..copy.height {
+            std::ptr::copy(copy.from.row(row), copy.to.row(row), copy.width);
+        }
+    }
     cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: *mut c_void) {
         std::ptr::copy(from as *const u8, to as *mut u8, bytes);
     }

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use super::plan::{self, Sheet};
-use super::{Machine, Results, Run, Twin};
+use super::{Results, Run, Twin};
+use crate::program::Machine;
+use crate::tables::{self, geometric_mean, head, line, median, milliseconds, three_digits};
 
 /// How the level-2 cache was dealt with, in measurements that know one time of each variant.
 const ONE_TIME: &str = "Data is larger than the level-2 cache, or the cache is flushed before each launch; only launches shorter \
@@ -17,6 +19,11 @@ const COLD_AND_WARM: &str = "Data is larger than the level-2 cache, or each laun
 
 /// Ours may take this much of nvcc's time.
 const BOUND: f64 = 1.03;
+
+/// A paragraph in lines of at most 110 characters.
+fn wrapped(paragraph: &str) -> String {
+    tables::wrapped(paragraph, 110)
+}
 
 /// The whole document.
 pub(super) fn of(results: &Results) -> String {
@@ -222,73 +229,10 @@ impl Twin {
     }
 }
 
-fn head(text: &mut String, titles: &[&str]) {
-    let _ = writeln!(text, "| {} |", titles.join(" | "));
-    let _ = writeln!(text, "| --- |{}", " ---: |".repeat(titles.len() - 1));
-}
-
-fn line(text: &mut String, cells: impl Iterator<Item = String>) {
-    let _ = writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "));
-}
-
-/// A paragraph in lines of at most 110 characters.
-fn wrapped(paragraph: &str) -> String {
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in paragraph.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.len() + 1 + word.len() <= 110 => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.join("\n")
-}
-
-/// The number in the middle, or between the two in the middle.
-fn median(numbers: &[f64]) -> f64 {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        count if count % 2 == 1 => sorted[count / 2],
-        count => (sorted[count / 2 - 1] + sorted[count / 2]) / 2.0,
-    }
-}
-
-fn geometric_mean(numbers: &[f64]) -> f64 {
-    (numbers.iter().map(|number| number.ln()).sum::<f64>() / numbers.len() as f64).exp()
-}
-
-/// A time with the unit that suits it.
-fn milliseconds(time: f64) -> String {
-    if time < 1.0 { format!("{} us", three_digits(time * 1e3)) } else { format!("{} ms", three_digits(time)) }
-}
-
-/// At least three significant digits.
-fn three_digits(value: f64) -> String {
-    match value.abs() {
-        small if small < 0.9995 => format!("{value:.3}"),
-        small if small < 9.995 => format!("{value:.2}"),
-        small if small < 99.95 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Variant;
     use super::*;
-
-    #[test]
-    fn numbers_are_summed_up() {
-        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
-        assert!((geometric_mean(&[0.5, 2.0]) - 1.0).abs() < 1e-12);
-        assert_eq!([0.0123, 19.09, 2484.06].map(milliseconds), ["12.3 us", "19.1 ms", "2484 ms"]);
-    }
 
     #[test]
     fn warm_times_and_limits_are_shown_where_they_were_measured() {
@@ -315,11 +259,5 @@ mod tests {
         let new = document(Some(0.01));
         assert!(new.contains("| padded | 20.0 us | 10.0 us | 0.5 | 400 | 50.0 | 8.14 | 1.00 |"), "{new}");
         assert!(new.contains("[TIMING.md](TIMING.md)") && !new.contains("50 us"), "{new}");
-    }
-
-    #[test]
-    fn paragraphs_are_wrapped() {
-        let text = wrapped(&"word ".repeat(60));
-        assert!(text.lines().all(|line| line.len() <= 110) && text.lines().count() == 3, "{text}");
     }
 }

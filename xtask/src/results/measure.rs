@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::{Error, Machine, Options, Results, Run, Twin, Variant, plan};
+use super::{Error, Options, Results, Run, Twin, Variant, plan};
+use crate::program::{Failed, list, machine, succeed, text};
 
 /// Seconds for each variant beside nvcc's: there are rounds.
 const TWIN_SECONDS: &str = "0.1";
@@ -15,7 +16,7 @@ const TWIN_SECONDS: &str = "0.1";
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
     let host = std::fs::canonicalize(&options.host).map_err(|problem| super::file(&options.host, &problem))?;
     let wanted = |arguments: &str| options.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
-    results.machine = machine(options, &host)?;
+    results.machine = machine(Some(&options.nvcc), &host)?;
     let sheets = plan::SHEETS.iter().flat_map(|sheet| sheet.commands).map(|(_, arguments)| arguments);
     for arguments in sheets.chain(plan::LABS).filter(|arguments| wanted(arguments)) {
         let begin = Instant::now();
@@ -74,7 +75,7 @@ fn report(host: &Path, arguments: &str, ptx: Option<&Path>, more: &[&str]) -> Re
         command.arg("--ptx").arg(ptx);
     }
     let output = succeed(&mut command)?;
-    serde_json::from_str(&output).map_err(|problem| failed(&command, &problem.to_string()))
+    serde_json::from_str(&output).map_err(|problem| Failed::of(&command, problem).into())
 }
 
 /// What is kept of a report.
@@ -102,45 +103,4 @@ fn run_of(report: &Value) -> Run {
         conclusions: list(&report["conclusions"]).iter().map(text).collect(),
         variants: list(&report["variants"]).iter().filter_map(variant).collect(),
     }
-}
-
-/// The machine and its tools.
-fn machine(options: &Options, host: &Path) -> Result<Machine, Error> {
-    let devices = succeed(Command::new(host).args(["devices", "--device", "gpu", "--format", "json"]))?;
-    let devices: Value = serde_json::from_str(&devices).unwrap_or_default();
-    let device = &devices[0];
-    let version = succeed(Command::new(&options.nvcc).arg("--version"))?;
-    let release = version.split("release ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or_default();
-    let date = succeed(Command::new("date").arg("+%F"))?;
-    Ok(Machine {
-        device: text(&device["name"]),
-        driver: text(&device["driver"]),
-        cuda: text(&device["cuda_version"]),
-        nvcc: release.to_owned(),
-        date: date.trim().to_owned(),
-    })
-}
-
-/// Runs a command and returns what it printed.
-fn succeed(command: &mut Command) -> Result<String, Error> {
-    let output = command.output().map_err(|problem| failed(command, &problem.to_string()))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(failed(command, said.lines().last().unwrap_or("it printed nothing")))
-}
-
-fn failed(command: &Command, problem: &str) -> Error {
-    let arguments: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
-    let command = arguments.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    Error::Run { command, problem: problem.to_owned() }
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::program::{Failed, Machine};
 use crate::workspace::{self, NotInWorkspace};
 
 /// Options of `results`.
@@ -51,8 +52,8 @@ pub enum Error {
     NotInWorkspace(#[from] NotInWorkspace),
     #[error("{}: {problem}", path.display())]
     File { path: PathBuf, problem: String },
-    #[error("`{command}` failed: {problem}")]
-    Run { command: String, problem: String },
+    #[error(transparent)]
+    Run(#[from] Failed),
     #[error("docs/RESULTS.md does not match docs/results/h200.json: run `cargo xtask results`")]
     Stale,
 }
@@ -66,16 +67,6 @@ struct Results {
     runs: BTreeMap<String, Run>,
     /// Ours beside nvcc's kernels, by the arguments of the command.
     twins: BTreeMap<String, Vec<Twin>>,
-}
-
-/// The machine, the tools and the date.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-struct Machine {
-    device: String,
-    driver: String,
-    cuda: String,
-    nvcc: String,
-    date: String,
 }
 
 /// What one command found.

@@ -12,6 +12,7 @@ use cust::sys::{self, CUDA_MEMCPY2D, CUfunc_cache, CUfunction_attribute as Funct
 use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::super::backend::Backend;
+use super::super::peers::{BlasCall, LibraryCall, Loaded, Wanted};
 use super::super::texture::{Array, TextureSource};
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::clock::ClockSource;
@@ -293,6 +294,22 @@ impl Backend for Gpu {
         Ok(None)
     }
 
+    fn load_peers(&self, wanted: Wanted<'_>) -> Result<Loaded> {
+        self.load_libraries(wanted)
+    }
+
+    fn copy_rows(&self, from: u64, to: u64, pitches: [u64; 2], row_bytes: u64, rows: u64) -> Result<()> {
+        self.copy_of_rows(from, to, pitches, row_bytes, rows)
+    }
+
+    fn start_blas(&self, call: &BlasCall) -> Result<()> {
+        self.call_cublas(call)
+    }
+
+    fn start_library(&self, call: &LibraryCall, room: Option<(u64, u64)>) -> Result<u64> {
+        self.call_library(call, room)
+    }
+
     fn prefer(&self, cache: CacheConfig) -> Result<()> {
         self.make_current()?;
         // SAFETY: the context is current.
@@ -421,7 +438,7 @@ fn preference_of(cache: CacheConfig) -> CUfunc_cache {
 
 /// A 2D copy of rows of `row_bytes` bytes, `bytes` in all, from and to nowhere yet. Every field is written out: the struct has
 /// which must not be zeroed blindly, because 0 is not a valid kind of memory.
-fn rows_of(row_bytes: u64, bytes: usize) -> CUDA_MEMCPY2D {
+pub(super) fn rows_of(row_bytes: u64, bytes: usize) -> CUDA_MEMCPY2D {
     CUDA_MEMCPY2D {
         srcXInBytes: 0,
         srcY: 0,

@@ -2,12 +2,15 @@
 //!
 //! `cust` does what it can: contexts, streams, events. The rest goes through its `sys`, the driver's own functions, which
 //! `cust_raw` loads at run time: modules with the compiler's log, pitched memory, 2D copies, function attributes, launches
-//! of arguments that are bytes. All `unsafe` code of the host is in this folder, each with its reason.
+//! of arguments that are bytes. Other libraries are loaded by name. All `unsafe` code of the host is in this folder, each with its reason.
 
 mod backend;
 mod clock;
+mod cublas;
 mod module;
+mod peers;
 mod query;
+mod shared_library;
 mod tensor;
 mod texture;
 
@@ -29,7 +32,9 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 
 use clock::ClockSource;
+pub(crate) use cublas::CUBLAS_VARIABLE;
 use module::Modules;
+use peers::Libraries;
 
 /// How many GPUs there are, at least one.
 pub(super) fn count() -> Result<u32> {
@@ -40,6 +45,7 @@ pub(super) fn count() -> Result<u32> {
 /// A GPU with the kernels loaded.
 pub(super) struct Gpu {
     // Dropped in this order: what lives in the context before the context.
+    libraries: RefCell<Libraries>,
     functions: RefCell<HashMap<String, Function>>,
     modules: RefCell<Modules>,
     start: Event,
@@ -99,6 +105,7 @@ impl Gpu {
         // Now, so that PTX that the driver rejects is rejected here.
         modules.compiled(image, LoadCaching::Default)?;
         let gpu = Self {
+            libraries: RefCell::default(),
             functions: RefCell::new(HashMap::new()),
             modules: RefCell::new(modules),
             image: image.clone(),

@@ -1,8 +1,10 @@
 //! Reduction in six steps, and the last one. The kernels and what they show are in `kernels::reduce`.
 
 mod number;
+mod peer;
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
 use kernels::reduce as kernel;
@@ -14,8 +16,9 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
+use super::peers::Peer;
 use super::settings::Settings;
-use crate::device::{Buffer, Device, LaunchConfig};
+use crate::device::{Buffer, Device, LaunchConfig, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::{power_of_two, whole_number};
 use crate::npy;
@@ -160,6 +163,7 @@ impl Lab for Reduce {
     const ABOUT: &'static str = "Reduce a vector to its sum, product, least or greatest value, in six steps";
     const SUBJECTS: &'static [Subject] =
         &[Subject::ActiveLanes, Subject::BankConflicts, Subject::Instructions, Subject::GlobalRequests];
+    const PEERS: &'static [Peer] = &[Peer::Library];
     type Options = Options;
     type Data = Data;
 
@@ -208,6 +212,24 @@ impl Lab for Reduce {
             }
         }
         Ok(Plan::new(data, variants))
+    }
+
+    fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
+        let mut rows = Vec::new();
+        for ty in &self.options.types {
+            for &operation in &self.options.operation {
+                match (ty, &self.f32, &self.i32) {
+                    (Type::F32, Some(values), _) => {
+                        rows.extend(self.peer(peers, values, operation, |data: &mut Data| data.f32.as_mut())?);
+                    }
+                    (Type::I32, _, Some(values)) => {
+                        rows.extend(self.peer(peers, values, operation, |data: &mut Data| data.i32.as_mut())?);
+                    }
+                    _ => continue,
+                }
+            }
+        }
+        Ok(rows)
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {
@@ -318,12 +340,9 @@ impl Reduce {
                 Some(data) => data.reduce(launcher, step, operation, self.size, block, most_blocks),
                 None => Ok(()),
             },
-            move |data| {
-                let Some(data) = of(data) else { return Ok(Outcome::unchecked(Shape::Scalar, vec![T::zeroed()])) };
-                let (place, count) = data.left;
-                let partials = data.partials[place].read()?;
-                let found = T::finish(operation, &partials[..count]);
-                Ok(T::judge(operation, values.of(operation), found, step.roundings(self.size, block, most_blocks)))
+            move |data| match of(data) {
+                Some(data) => data.outcome(operation, values, step.roundings(self.size, block, most_blocks)),
+                None => Ok(Outcome::unchecked(Shape::Scalar, vec![T::zeroed()])),
             },
         )
         .group(&what)
@@ -336,6 +355,14 @@ impl Reduce {
 }
 
 impl<T: Number> OnDevice<T> {
+    /// Whether what the last launch left is right, if a sum is rounded so often on the way of a value.
+    fn outcome(&self, operation: Operation, values: &Values<T>, roundings: u64) -> Result<Outcome> {
+        let (place, count) = self.left;
+        let partials = self.partials[place].read()?;
+        let found = T::finish(operation, &partials[..count]);
+        Ok(T::judge(operation, values.of(operation), found, roundings))
+    }
+
     /// Launches a step until fewer values are left than a block has threads; the best kernel leaves one.
     fn reduce(
         &mut self,

@@ -1,0 +1,276 @@
+//! Libraries of the field on a GPU, for labs to time beside their kernels: cuBLAS, and what `docs/compare/cub.cu` makes.
+//!
+//! [`Peers`] takes the labs' own buffers and matrices, which are row-major. It checks that they fit; the backend knows how the
+//! libraries want them. Work is started like a kernel's, in the same order.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use bytemuck::Pod;
+
+use super::backend::Backend;
+use super::{Buffer, Matrix, OnDevice, Tail};
+use crate::error::{Error, Result};
+
+/// What cuBLAS can be asked for. All matrices are row-major.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BlasCall {
+    /// `to` becomes the transpose of `from`, which has this shape.
+    Transpose { rows: i32, columns: i32, from: Operand, to: Operand },
+    /// C becomes A B, where A has m rows and k columns, and B has n columns.
+    Multiply { m: i32, n: i32, k: i32, a: Operand, b: Operand, c: Operand },
+    /// C becomes A times its transpose: all of it by a product, or the half on and below the diagonal.
+    Gram { rows: i32, columns: i32, a: Operand, c: Operand, half: bool },
+    /// `result` becomes the dot product.
+    Dot { length: i32, a: u64, b: u64, result: u64 },
+    /// `sums` becomes the matrix times `ones`.
+    RowSums { rows: i32, columns: i32, matrix: Operand, ones: u64, sums: u64 },
+}
+
+/// A matrix of f32 on the device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operand {
+    pub address: u64,
+    /// From row to row, in elements.
+    pub pitch: i32,
+}
+
+/// What the library of `--peer-library` can be asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LibraryCall {
+    /// `output` becomes the reduction of `length` values.
+    Reduce { operation: Reduction, number: Number, input: u64, output: u64, length: u64 },
+    /// `output` becomes the sum of each row.
+    RowSums { input: u64, output: u64, rows: u64, columns: u64, pitch: u64 },
+    /// Copies `length` floats.
+    Copy { input: u64, output: u64, length: u64 },
+}
+
+/// An operation of the library's reduction, with its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// The sum; of integers, modulo 2^32.
+    Sum = 0,
+    /// The product; of integers, modulo 2^32.
+    Product = 1,
+    /// The least.
+    Min = 2,
+    /// The greatest.
+    Max = 3,
+}
+
+/// A type of the library's reduction, with its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// `f32`.
+    F32 = 0,
+    /// `i32`.
+    I32 = 1,
+}
+
+/// Which libraries to load.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// cuBLAS, if there is one.
+    pub cublas: bool,
+    /// The library that `docs/compare/cub.cu` makes.
+    pub library: Option<&'a Path>,
+}
+
+/// What was loaded: each library with its version, such as `cuBLAS 13.1.0`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loaded {
+    pub cublas: Option<String>,
+    pub cub: Option<String>,
+    pub nvcc: Option<String>,
+}
+
+/// The libraries that are loaded.
+pub struct Peers {
+    backend: Rc<dyn Backend>,
+    loaded: Loaded,
+}
+
+impl Peers {
+    pub(super) fn load(backend: &Rc<dyn Backend>, wanted: Wanted<'_>) -> Result<Self> {
+        Ok(Self { backend: Rc::clone(backend), loaded: backend.load_peers(wanted)? })
+    }
+
+    /// cuBLAS with its version, if it is loaded.
+    pub fn cublas(&self) -> Option<&str> {
+        self.loaded.cublas.as_deref()
+    }
+
+    /// CUB with its version, if it is loaded.
+    pub fn cub(&self) -> Option<&str> {
+        self.loaded.cub.as_deref()
+    }
+
+    /// The compiler of the loaded library's own kernels, with its version.
+    pub fn nvcc(&self) -> Option<&str> {
+        self.loaded.nvcc.as_deref()
+    }
+
+    /// `cublasSgeam`: `to` becomes the transpose of `from`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library; [`Error::Flag`] for sizes beyond its 32 bits.
+    ///
+    /// # Panics
+    ///
+    /// When the matrices' shapes do not fit: an error of the caller. So with the others.
+    pub fn transpose(&self, from: &Matrix<f32>, to: &mut Matrix<f32>) -> Result<()> {
+        assert_eq!([from.rows(), from.columns()], [to.columns(), to.rows()]);
+        let (rows, columns) = (int(from.rows())?, int(from.columns())?);
+        self.blas(&BlasCall::Transpose { rows, columns, from: operand(from)?, to: operand(to)? })
+    }
+
+    /// `cublasSgemm` in full precision: C becomes A B.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::transpose`].
+    pub fn multiply(&self, a: &Matrix<f32>, b: &Matrix<f32>, c: &mut Matrix<f32>) -> Result<()> {
+        assert_eq!([a.columns(), c.rows(), c.columns()], [b.rows(), a.rows(), b.columns()]);
+        let (m, n, k) = (int(a.rows())?, int(b.columns())?, int(a.columns())?);
+        self.blas(&BlasCall::Multiply { m, n, k, a: operand(a)?, b: operand(b)?, c: operand(c)? })
+    }
+
+    /// C becomes A times its transpose: by `cublasSgemm`, or the half on and below the diagonal by `cublasSsyrk`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::transpose`].
+    pub fn gram(&self, a: &Matrix<f32>, c: &mut Matrix<f32>, half: bool) -> Result<()> {
+        assert_eq!([a.rows(), a.rows()], [c.rows(), c.columns()]);
+        let (rows, columns) = (int(a.rows())?, int(a.columns())?);
+        self.blas(&BlasCall::Gram { rows, columns, a: operand(a)?, c: operand(c)?, half })
+    }
+
+    /// `cublasSdot`: the first element of `result` becomes the dot product of the first `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::transpose`].
+    pub fn dot(&self, a: Tail<'_, f32>, b: Tail<'_, f32>, length: usize, result: &mut Buffer<f32>) -> Result<()> {
+        assert!(a.len() >= length && b.len() >= length && !result.is_empty());
+        let (a, b, result) = (a.address(), b.address(), result.address());
+        self.blas(&BlasCall::Dot { length: int(length)?, a, b, result })
+    }
+
+    /// `cublasSgemv`: the first elements of `sums` become the products of the rows with `ones`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Peers::transpose`].
+    pub fn row_products(&self, matrix: &Matrix<f32>, ones: &Buffer<f32>, sums: &mut Buffer<f32>) -> Result<()> {
+        assert!(ones.len() >= matrix.columns() && sums.len() >= matrix.rows());
+        let (rows, columns) = (int(matrix.rows())?, int(matrix.columns())?);
+        let (ones, sums) = (ones.address(), sums.address());
+        self.blas(&BlasCall::RowSums { rows, columns, matrix: operand(matrix)?, ones, sums })
+    }
+
+    /// The driver's copy of a matrix, row by row.
+    ///
+    /// # Errors
+    ///
+    /// Those of the driver.
+    pub fn copy_rows(&self, from: &Matrix<f32>, to: &mut Matrix<f32>) -> Result<()> {
+        assert_eq!([from.rows(), from.columns()], [to.rows(), to.columns()]);
+        let bytes = |elements: usize| (elements * size_of::<f32>()) as u64;
+        let pitches = [bytes(from.pitch()), bytes(to.pitch())];
+        self.backend.copy_rows(from.address(), to.address(), pitches, bytes(from.columns()), from.rows() as u64)
+    }
+
+    /// The library's copy of a vector.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn copy(&self, from: &Buffer<f32>, to: &mut Buffer<f32>) -> Result<()> {
+        assert!(from.len() <= to.len());
+        let call = LibraryCall::Copy { input: from.address(), output: to.address(), length: from.len() as u64 };
+        self.backend.start_library(&call, None).map(drop)
+    }
+
+    /// The room that [`Peers::reduce`] needs.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library, and [`Error::OutOfMemory`].
+    pub fn room_to_reduce(&self, operation: Reduction, number: Number, length: usize) -> Result<Room> {
+        self.room(&LibraryCall::Reduce { operation, number, input: 0, output: 0, length: length as u64 })
+    }
+
+    /// `cub::DeviceReduce`: the first element of `output` becomes the reduction of the first `length` values.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn reduce<T: Pod>(
+        &self,
+        (operation, number): (Reduction, Number),
+        (input, length): (&Buffer<T>, usize),
+        output: &mut Buffer<T>,
+        room: &Room,
+    ) -> Result<()> {
+        assert!(size_of::<T>() == 4 && input.len() >= length && !output.is_empty());
+        let (input, output, length) = (input.address(), output.address(), length as u64);
+        self.library(&LibraryCall::Reduce { operation, number, input, output, length }, room)
+    }
+
+    /// The room that [`Peers::sum_rows`] needs for this matrix.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library, and [`Error::OutOfMemory`].
+    pub fn room_to_sum_rows(&self, matrix: &Matrix<f32>) -> Result<Room> {
+        self.room(&sums_of_rows(matrix, 0))
+    }
+
+    /// `cub::DeviceSegmentedReduce`: the first elements of `sums` become the sums of the rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of the library.
+    pub fn sum_rows(&self, matrix: &Matrix<f32>, sums: &mut Buffer<f32>, room: &Room) -> Result<()> {
+        assert!(sums.len() >= matrix.rows());
+        self.library(&sums_of_rows(matrix, sums.address()), room)
+    }
+
+    fn blas(&self, call: &BlasCall) -> Result<()> {
+        self.backend.start_blas(call)
+    }
+
+    fn library(&self, call: &LibraryCall, room: &Room) -> Result<()> {
+        self.backend.start_library(call, Some((room.0.address(), room.0.bytes()))).map(drop)
+    }
+
+    /// Asks the library how much room a call needs.
+    fn room(&self, call: &LibraryCall) -> Result<Room> {
+        let bytes = self.backend.start_library(call, None)?;
+        // A null pointer would ask again.
+        Ok(Room(Buffer::new(&self.backend, (bytes as usize).max(1))?))
+    }
+}
+
+/// Memory on the device for a library's intermediate results.
+pub struct Room(Buffer<u8>);
+
+fn sums_of_rows(matrix: &Matrix<f32>, output: u64) -> LibraryCall {
+    let (rows, columns, pitch) = (matrix.rows() as u64, matrix.columns() as u64, matrix.pitch() as u64);
+    LibraryCall::RowSums { input: matrix.address(), output, rows, columns, pitch }
+}
+
+fn operand(matrix: &Matrix<f32>) -> Result<Operand> {
+    // A matrix without columns has no pitch, and cuBLAS wants one.
+    Ok(Operand { address: matrix.address(), pitch: int(matrix.pitch().max(1))? })
+}
+
+/// A size as cuBLAS counts.
+fn int(size: usize) -> Result<i32> {
+    i32::try_from(size).map_err(|_| {
+        Error::flag("--peer", format!("{size} is more than the {} that cuBLAS counts to; use smaller sizes", i32::MAX))
+    })
+}

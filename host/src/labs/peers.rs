@@ -1,0 +1,112 @@
+//! `--peer`: what the libraries of the field do with the same data, as further rows of a lab's table.
+//!
+//! A lab says which libraries it has rows of ([`Lab::PEERS`](super::Lab::PEERS)), and makes them
+//! ([`Lab::peers`](super::Lab::peers)). They are checked and timed like its own, on a GPU. The simulator does not run them, so
+//! counters beside a GPU's times (`--counters`) are those of the lab's own rows alone.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use clap::Args;
+
+use super::lab::{Outcome, Variant};
+use crate::device::{self, Device, Peers, Wanted};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// Where a lab's peers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// The driver's own copies.
+    Driver,
+    /// cuBLAS.
+    Cublas,
+    /// The library of `--peer-library`: CUB, and kernels of nvcc.
+    Library,
+}
+
+/// The flags of labs that have peers.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Peers")]
+pub struct PeerFlags {
+    /// On a GPU: also time the libraries of the field on the same data, as further rows: the driver's copies, cuBLAS, and those of
+    /// --peer-library
+    #[arg(long)]
+    pub peer: bool,
+    /// Time CUB and nvcc's kernels, too: a shared library made of docs/compare/cub.cu
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    pub peer_library: Option<PathBuf>,
+}
+
+impl PeerFlags {
+    /// Whether this device can run them, for a lab that has rows of these.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`].
+    pub(super) fn check(&self, device: &Device, of_lab: &[Peer]) -> Result<()> {
+        if !self.peer {
+            return Ok(());
+        }
+        if !device.properties().is_gpu() {
+            return Err(device::only_on_a_gpu());
+        }
+        if self.peer_library.is_some() && !of_lab.contains(&Peer::Library) {
+            return Err(Error::flag("--peer-library", "it has nothing for this lab, but for reduce, rows and vector"));
+        }
+        Ok(())
+    }
+
+    /// Loads what there is. `None` if nothing is wanted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] for a library that cannot be used.
+    pub(super) fn load(&self, device: &Device, of_lab: &[Peer]) -> Result<Option<Rc<Peers>>> {
+        let wanted = Wanted { cublas: of_lab.contains(&Peer::Cublas), library: self.peer_library.as_deref() };
+        self.peer.then(|| device.peers(wanted).map(Rc::new)).transpose()
+    }
+
+    /// Notes what is missing.
+    pub(super) fn tell_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
+        if of_lab.contains(&Peer::Cublas) && peers.cublas().is_none() {
+            let variable = device::CUBLAS_VARIABLE;
+            let why = match std::env::var_os(variable) {
+                Some(_) => format!("{variable} is empty"),
+                None => format!(
+                    "there is no libcublas.so.13, .12 or .11 on the library path, in CUDA_HOME, CUDA_PATH or /usr/local/cuda; \
+                     {variable} names one elsewhere"
+                ),
+            };
+            progress.note(&format!("cuBLAS is left out: {why}"));
+        }
+        if of_lab.contains(&Peer::Library) && self.peer_library.is_none() {
+            progress.note(
+                "CUB and nvcc's kernels are left out: --peer-library names the library made of docs/compare/cub.cu",
+            );
+        }
+    }
+}
+
+/// A row of a library, such as `cuBLAS 13.1.0`.
+pub(super) fn row<'a, D>(
+    name: impl Into<String>,
+    library: &str,
+    launch: impl Fn(&mut D) -> Result<()> + 'a,
+    outcome: impl Fn(&mut D) -> Result<Outcome> + 'a,
+) -> Variant<'a, D> {
+    Variant::new(name, move |data, _| launch(data), outcome).fact("library", library)
+}
+
+/// What the driver's rows name as their library.
+pub(super) fn driver(device: &Device) -> String {
+    device.properties().driver.as_ref().map_or_else(|| "driver".to_owned(), |version| format!("driver {version}"))
+}
+
+/// How many roundings to allow a library that adds up so many terms, in an order that it keeps to itself. A GPU adds up in
+/// thousands of threads, and then in trees; of the errors of n roundings one after the other about the root of n is left
+/// (N. Higham and T. Mary, A new approach to probabilistic rounding error analysis, 2019).
+pub(super) fn roundings(terms: usize) -> u64 {
+    let one_after_the_other = terms as f64 / f64::from(1 << 15) + 64.0;
+    (8.0 * one_after_the_other.sqrt()).ceil() as u64
+}

@@ -1,0 +1,53 @@
+//! CUB's reductions of the same values.
+
+use std::rc::Rc;
+
+use super::{Data, Number, OnDevice, Operation, Reduce, Values};
+use crate::device::{Peers, Reduction};
+use crate::error::Result;
+use crate::labs::compare::Shape;
+use crate::labs::lab::{Outcome, Variant};
+use crate::labs::peers;
+
+impl Reduce {
+    /// CUB's row for an operation, if CUB is there.
+    pub(super) fn peer<'a, T: Number>(
+        &'a self,
+        peers: &Rc<Peers>,
+        values: &'a Values<T>,
+        operation: Operation,
+        of: impl Fn(&mut Data) -> Option<&mut OnDevice<T>> + Copy + 'a,
+    ) -> Result<Option<Variant<'a, Data>>> {
+        let Some(library) = peers.cub() else { return Ok(None) };
+        let (size, call) = (self.size, (operation.of_library(), T::NUMBER));
+        let room = peers.room_to_reduce(call.0, call.1, size)?;
+        let what = format!("{} of {}", operation.name(), T::TYPE);
+        let handle = Rc::clone(peers);
+        let launch = move |data: &mut Data| match of(data) {
+            Some(OnDevice { values, factors, partials: [result, _], left, .. }) => {
+                *left = (0, 1);
+                let values = if operation == Operation::Product { factors } else { values };
+                handle.reduce(call, (values, size), result, &room)
+            }
+            None => Ok(()),
+        };
+        let outcome = move |data: &mut Data| match of(data) {
+            Some(data) => data.outcome(operation, values, peers::roundings(size)),
+            None => Ok(Outcome::unchecked(Shape::Scalar, vec![T::zeroed()])),
+        };
+        let row = peers::row(format!("cub-{}-{}", operation.name(), T::TYPE), library, launch, outcome);
+        let row = row.group(what).axis("step", "cub").fact("operation", operation.name()).fact("type", T::TYPE);
+        Ok(Some(row.bytes((size * size_of::<T>()) as u64)))
+    }
+}
+
+impl Operation {
+    fn of_library(self) -> Reduction {
+        match self {
+            Self::Sum => Reduction::Sum,
+            Self::Product => Reduction::Product,
+            Self::Min => Reduction::Min,
+            Self::Max => Reduction::Max,
+        }
+    }
+}

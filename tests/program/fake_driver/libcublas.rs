@@ -1,0 +1,112 @@
+//! A stand-in for cuBLAS, whose memory is the process's own: each function as NVIDIA's document describes it, element by element.
+//! Matrices are column-major. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail.
+//! The tests of `tests/program/peers.rs` compile it.
+#![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Whether scalars and results are on the device.
+static POINTER_MODE: AtomicI32 = AtomicI32::new(0);
+
+/// Declares functions of cuBLAS: what each does if it does not fail.
+macro_rules! cublas {
+    ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
+                $(let _ = &$argument;)*
+                let wanted = std::env::var("FAKE_CUDA_FAILS").unwrap_or_default();
+                match wanted.split_once(':') {
+                    Some((stringify!($name), status)) => status.parse().unwrap(),
+                    // SAFETY: the caller keeps cuBLAS's contract.
+                    _ => {
+                        #[allow(unused_unsafe)] // not every function has a pointer
+                        unsafe { $body }
+                        0
+                    }
+                }
+            }
+        )*
+    };
+}
+
+/// A column-major matrix, or its transpose.
+#[derive(Clone, Copy)]
+struct Matrix(*mut f32, c_int, c_int);
+
+impl Matrix {
+    unsafe fn at(self, row: c_int, column: c_int) -> f32 {
+        let Self(elements, pitch, operation) = self;
+        let (row, column) = if operation == 0 { (row, column) } else { (column, row) };
+        assert!(row < pitch, "a row is below the leading dimension");
+        unsafe { *elements.add((row + column * pitch) as usize) }
+    }
+}
+
+unsafe fn sum(terms: c_int, mut term: impl FnMut(c_int) -> f32) -> f32 {
+    (0..terms).map(|i| f64::from(term(i))).sum::<f64>() as f32
+}
+
+cublas! {
+    cublasCreate_v2(handle: *mut *mut c_void) { *handle = 8 as *mut c_void; }
+    cublasDestroy_v2(handle: *mut c_void) {}
+    cublasGetVersion_v2(handle: *mut c_void, version: *mut c_int) { *version = 130_100; }
+    cublasSetStream_v2(handle: *mut c_void, stream: *mut c_void) { assert!(!stream.is_null()); }
+    cublasSetPointerMode_v2(handle: *mut c_void, mode: c_int) { POINTER_MODE.store(mode, Ordering::Relaxed); }
+    cublasSetMathMode(handle: *mut c_void, mode: c_int) { assert_eq!(mode, 0, "no TF32"); }
+    cublasSgeam(
+        handle: *mut c_void, of_a: c_int, of_b: c_int, m: c_int, n: c_int, alpha: *const f32, a: *mut f32, lda: c_int,
+        beta: *const f32, b: *mut f32, ldb: c_int, c: *mut f32, ldc: c_int
+    ) {
+        assert_eq!((*beta, b, ldb, of_b), (0.0, c, ldc, 0), "what is not read may be the output");
+        assert!(ldc >= m);
+        for column in 0..n {
+            for row in 0..m {
+                *c.add((row + column * ldc) as usize) = *alpha * Matrix(a, lda, of_a).at(row, column);
+            }
+        }
+    }
+    cublasSgemm_v2(
+        handle: *mut c_void, of_a: c_int, of_b: c_int, m: c_int, n: c_int, k: c_int, alpha: *const f32, a: *mut f32,
+        lda: c_int, b: *mut f32, ldb: c_int, beta: *const f32, c: *mut f32, ldc: c_int
+    ) {
+        assert!(*beta == 0.0 && ldc >= m);
+        let (a, b) = (Matrix(a, lda, of_a), Matrix(b, ldb, of_b));
+        for column in 0..n {
+            for row in 0..m {
+                *c.add((row + column * ldc) as usize) = *alpha * sum(k, |i| a.at(row, i) * b.at(i, column));
+            }
+        }
+    }
+    cublasSsyrk_v2(
+        handle: *mut c_void, fill: c_int, operation: c_int, n: c_int, k: c_int, alpha: *const f32, a: *mut f32, lda: c_int,
+        beta: *const f32, c: *mut f32, ldc: c_int
+    ) {
+        assert!(*beta == 0.0 && ldc >= n);
+        let a = Matrix(a, lda, operation);
+        for column in 0..n {
+            // 0: the lower half; 1: the upper.
+            for row in if fill == 0 { column..n } else { 0..column + 1 } {
+                *c.add((row + column * ldc) as usize) = *alpha * sum(k, |i| a.at(row, i) * a.at(column, i));
+            }
+        }
+    }
+    cublasSdot_v2(
+        handle: *mut c_void, n: c_int, x: *mut f32, incx: c_int, y: *mut f32, incy: c_int, result: *mut f32
+    ) {
+        assert_eq!((POINTER_MODE.load(Ordering::Relaxed), incx, incy), (1, 1, 1), "the result is on the device");
+        *result = sum(n, |i| *x.add(i as usize) * *y.add(i as usize));
+    }
+    cublasSgemv_v2(
+        handle: *mut c_void, operation: c_int, m: c_int, n: c_int, alpha: *const f32, a: *mut f32, lda: c_int, x: *mut f32,
+        incx: c_int, beta: *const f32, y: *mut f32, incy: c_int
+    ) {
+        assert_eq!((POINTER_MODE.load(Ordering::Relaxed), *beta, incx, incy), (0, 0.0, 1, 1));
+        assert!(lda >= m);
+        let (rows, columns) = if operation == 0 { (m, n) } else { (n, m) };
+        for row in 0..rows {
+            *y.add(row as usize) = *alpha * sum(columns, |i| Matrix(a, lda, operation).at(row, i) * *x.add(i as usize));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `--peer` on the fake driver, beside stand-ins for cuBLAS and for the library of `docs/compare/cub.cu` that compute: the
+//! libraries' rows must be right, whatever the lab's own kernels do there (nothing).
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::gpu::{compile, folder, on_fake_gpu};
+use crate::{fails, host, variant};
+
+/// The folder of the stand-ins, made once.
+fn libraries() -> &'static Path {
+    static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        compile(folder.path(), "libcublas.so", include_str!("fake_driver/libcublas.rs"));
+        compile(folder.path(), "libcub.so", include_str!("fake_driver/libcub.rs"));
+        folder
+    });
+    FOLDER.path()
+}
+
+/// A lab with the stand-in for cuBLAS.
+fn beside_cublas(arguments: &str, failing: &str) -> assert_cmd::Command {
+    let mut command = on_fake_gpu(&format!("{arguments} --device gpu --peer --time-limit 0.01"), failing);
+    command.env("COALESCE_CUBLAS", libraries().join("libcublas.so"));
+    command
+}
+
+/// The JSON of a lab, whose own results are wrong, with both libraries.
+fn report(arguments: &str) -> Value {
+    let mut command = beside_cublas(&format!("{arguments} --format json"), "");
+    if !["transpose", "matmul", "gram", "dot"].iter().any(|lab| arguments.starts_with(lab)) {
+        command.arg("--peer-library").arg(libraries().join("libcub.so"));
+    }
+    let run = command.assert().code(1);
+    let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments}: {error}\n{text}"))
+}
+
+#[test]
+fn the_libraries_rows_are_right_and_timed() {
+    const CUBLAS: &str = "cuBLAS 13.1.0";
+    for (arguments, own, peers) in [
+        (
+            "transpose --best --rows 33 --cols 70",
+            "best",
+            &[("cublas-sgeam", CUBLAS), ("driver-copy", "driver"), ("driver-copy-2d", "driver")][..],
+        ),
+        (
+            "transpose --copy --rows 70 --cols 33 --pitched",
+            "copy",
+            &[("cublas-sgeam", CUBLAS), ("driver-copy", "driver"), ("driver-copy-2d", "driver")],
+        ),
+        ("matmul --best --rows 17 --cols 33 --inner 50", "best", &[("cublas-sgemm", CUBLAS)]),
+        ("matmul --best --rows 50 --cols 17 --inner 33 --pitched", "best", &[("cublas-sgemm", CUBLAS)]),
+        ("gram --best --rows 33 --cols 20", "best", &[("cublas-sgemm", CUBLAS), ("cublas-ssyrk-half", CUBLAS)]),
+        (
+            "gram --best --rows 20 --cols 33 --pitched",
+            "best",
+            &[("cublas-sgemm", CUBLAS), ("cublas-ssyrk-half", CUBLAS)],
+        ),
+        ("dot --best --size 1000", "best-linear", &[("cublas-sdot-linear", CUBLAS), ("cublas-sdot-aligned", CUBLAS)]),
+        (
+            "rows --sum --rows 33 --cols 70",
+            "sum-shared-linear",
+            &[
+                ("cublas-sgemv-linear", CUBLAS),
+                ("cub-sum-linear", "CUB 3.0.1"),
+                ("cublas-sgemv-pitched", CUBLAS),
+                ("cub-sum-pitched", "CUB 3.0.1"),
+            ],
+        ),
+        ("vector --copy16 --size 1001", "copy16", &[("driver-copy", "driver"), ("nvcc-copy", "nvcc 13.0")]),
+        (
+            "reduce --best --size 1001 --operation sum,product,min,max --type f32,i32",
+            "best-max-i32",
+            &[
+                ("cub-sum-f32", "CUB 3.0.1"),
+                ("cub-product-f32", "CUB 3.0.1"),
+                ("cub-min-f32", "CUB 3.0.1"),
+                ("cub-max-f32", "CUB 3.0.1"),
+                ("cub-sum-i32", "CUB 3.0.1"),
+                ("cub-product-i32", "CUB 3.0.1"),
+                ("cub-min-i32", "CUB 3.0.1"),
+                ("cub-max-i32", "CUB 3.0.1"),
+            ],
+        ),
+    ] {
+        let report = report(arguments);
+        assert_eq!(variant(&report, own)["correct"], false, "{arguments}: kernels do nothing here");
+        for (name, library) in peers {
+            let row = variant(&report, name);
+            assert_eq!(row["correct"], true, "{arguments}: {row}");
+            assert_eq!(row["time_ms"], variant(&report, own)["time_ms"], "{arguments}: {row}");
+            assert_eq!(row["kernels"], Value::Array(vec![]), "{arguments}: {row}");
+            let found = row["parameters"]["library"].as_str().unwrap();
+            assert!(found.starts_with(library), "{arguments}: {row}");
+        }
+        let all = report["variants"].as_array().unwrap();
+        let first = all.iter().position(|row| row["parameters"]["library"].is_string()).unwrap();
+        assert_eq!(all.len() - first, peers.len(), "{arguments}: the libraries stand below the lab's own");
+    }
+}
+
+#[test]
+fn only_the_lab_s_own_rows_are_counted() {
+    let report = report("transpose --padded --rows 64 --counters");
+    assert_eq!(report["counters_from"], "simulator");
+    assert!(variant(&report, "padded")["counters"].is_object());
+    for name in ["cublas-sgeam", "driver-copy", "driver-copy-2d"] {
+        assert!(variant(&report, name)["counters"].is_null() && variant(&report, name)["correct"] == true);
+    }
+}
+
+#[test]
+fn what_is_missing_is_a_note() {
+    let lab = |arguments: &str, why: &str| {
+        let mut command = on_fake_gpu(&format!("{arguments} --device gpu --peer --time-limit 0.01"), "");
+        let run = command.env("COALESCE_CUBLAS", "").assert().code(1);
+        let note = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(note.starts_with("note: ") && note.lines().count() == 1 && note.contains(why), "{arguments}: {note}");
+        String::from_utf8_lossy(&run.get_output().stdout).into_owned()
+    };
+    let text = lab("transpose --best --rows 64", "cuBLAS is left out: COALESCE_CUBLAS is empty");
+    assert!(text.starts_with("transpose: rows 64, cols 64, pitched no, seed 1, peers driver"), "{text}");
+    assert!(text.contains("\ndriver-copy ") && !text.contains("cublas"), "{text}");
+    let text = lab("vector --copy16 --size 1000", "--peer-library");
+    assert!(text.contains("\ndriver-copy") && !text.contains("nvcc-copy"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_is_one_line() {
+    let on_simulator = host("matmul --best --rows 16 --device sim --peer");
+    fails(on_simulator, 2, &["--peer: the libraries run on a GPU only; give --device gpu"]);
+    fails(host("offset --peer --device sim"), 2, &["unexpected argument '--peer'"]);
+    fails(host("reduce --peer-library x.so --device sim"), 2, &["--peer"]);
+    fails(beside_cublas("rows --max --rows 16", ""), 2, &["--peer", "choose --sum"]);
+
+    let with_library = |lab: &str, library: &Path| {
+        let mut command = beside_cublas(lab, "");
+        command.arg("--peer-library").arg(library);
+        command
+    };
+    let good = libraries().join("libcub.so");
+    fails(with_library("matmul --best --rows 16", &good), 2, &["--peer-library", "reduce, rows and vector"]);
+    fails(with_library("reduce --best --size 16", Path::new("no.so")), 2, &["no.so", "No such file"]);
+    fails(with_library("reduce --best --size 16", &folder().join("it.ptx")), 2, &["it.ptx", "does not load"]);
+    let other = folder().join("libcuda.so.1");
+    fails(
+        with_library("reduce --best --size 16", &other),
+        2,
+        &["lacks the function coalesce_peer_interface", "cub.cu"],
+    );
+    let mut stale = with_library("reduce --best --size 16", &good);
+    stale.env("FAKE_INTERFACE", "7");
+    fails(stale, 2, &["version 7", "compile"]);
+
+    let mut other = beside_cublas("matmul --best --rows 16", "");
+    other.env("COALESCE_CUBLAS", folder().join("libcuda.so.1"));
+    fails(other, 2, &["is no cuBLAS", "cublasCreate_v2"]);
+    let mut missing = beside_cublas("matmul --best --rows 16", "");
+    missing.env("COALESCE_CUBLAS", "/no/such/library");
+    fails(missing, 2, &["/no/such/library", "COALESCE_CUBLAS names it"]);
+    for (failing, doing) in [("cublasCreate_v2:1", "starting cuBLAS"), ("cublasSgemm_v2:13", "cublasSgemm")] {
+        let (_, status) = failing.split_once(':').unwrap();
+        fails(beside_cublas("matmul --best --rows 16", failing), 2, &[doing, "CUBLAS_STATUS", &format!("({status})")]);
+    }
+    fails(beside_cublas("dot --best --size 16", "cublasSetPointerMode_v2:7"), 2, &["cublasSdot", "(7)"]);
+}
+
+#[test]
+fn a_large_product_is_checked_by_a_sample() {
+    // The kernel does nothing, and what the lab left there is more than any element can be.
+    let mut command = on_fake_gpu("matmul --best --rows 2048 --inner 16385 --device gpu --once --format json", "");
+    let run = command.assert().code(1);
+    let report: Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
+    let best = variant(&report, "best");
+    let counts = ["wrong_elements", "elements", "compared_elements"].map(|name| best[name].as_u64().unwrap());
+    assert_eq!(counts, [2048 * 2048, 2048 * 2048, 128 * 128]);
+    let mut command = on_fake_gpu("matmul --best --rows 2048 --inner 16385 --device gpu --once", "");
+    let run = command.assert().code(1);
+    let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
+    assert!(text.contains("Compared with the reference: 16384 of 4194304 elements"), "{text}");
+}

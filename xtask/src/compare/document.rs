@@ -1,0 +1,355 @@
+//! `docs/PEERS.md`, from what was measured.
+
+use std::fmt::Write;
+
+use super::plan::{self, Goal, Pair, Size};
+use super::{Limit, Results, Run, Words};
+use crate::program::Machine;
+use crate::tables::{geometric_mean, head, line, milliseconds, wrapped};
+
+/// Columns of the document's text.
+const WIDTH: usize = 100;
+
+/// The whole document; or what is wrong with the words.
+pub(super) fn of(results: &Results, words: &Words) -> Result<String, String> {
+    for Limit { of, rows: wanted, .. } in &words.limits {
+        let goal = plan::GOALS.iter().find(|goal| goal.title == *of);
+        let goal = goal.ok_or_else(|| format!("`{of}` is no title of docs/PEERS.md"))?;
+        let rows = rows(goal, results);
+        if let Some(unknown) = wanted.iter().find(|name| !rows.iter().any(|row| row.is_called(name))) {
+            return Err(format!("`{of}` has no row `{unknown}`: give a first cell of its table, or a size"));
+        }
+    }
+    let mut text = introduction(results);
+    for goal in plan::GOALS {
+        section(&mut text, goal, results, words);
+    }
+    Ok(text)
+}
+
+/// One comparison: a pair at a size.
+struct Compared<'a> {
+    pair: &'a Pair,
+    size: &'a Size,
+    /// What was measured, if it was.
+    times: Option<Times>,
+}
+
+/// The times of a pair in milliseconds: of ours, and of the faster peer.
+#[derive(Clone, Copy)]
+struct Times {
+    cold: [f64; 2],
+    warm: Option<[f64; 2]>,
+    percent_of_limit: Option<f64>,
+}
+
+impl Compared<'_> {
+    /// Its first cell.
+    fn name(&self) -> String {
+        match self.pair.what {
+            "" => self.size.name.to_owned(),
+            what => format!("{what}, {}", self.size.name),
+        }
+    }
+
+    /// Whether the words mean this row.
+    fn is_called(&self, name: &str) -> bool {
+        name == self.name() || name == self.size.name
+    }
+
+    /// Whether it reaches its target, if it was measured.
+    fn met(&self) -> Option<bool> {
+        let times = self.times?;
+        Some(times.ratios().all(|ratio| rounded(ratio) >= self.size.least))
+    }
+}
+
+impl Times {
+    fn of(pair: &Pair, run: &Run) -> Option<Self> {
+        let ours = run.get(pair.ours)?;
+        let peers: Option<Vec<_>> = pair.peers.iter().map(|name| run.get(*name)).collect();
+        let peers = peers?;
+        let least = |times: Vec<f64>| times.into_iter().fold(f64::INFINITY, f64::min);
+        let warm: Option<Vec<f64>> = peers.iter().map(|peer| peer.warm_time_ms).collect();
+        Some(Self {
+            cold: [ours.time_ms, least(peers.iter().map(|peer| peer.time_ms).collect())],
+            warm: ours.warm_time_ms.zip(warm).map(|(ours, peers)| [ours, least(peers)]),
+            percent_of_limit: ours.percent_of_limit,
+        })
+    }
+
+    /// The peer's time over ours: cold, and warm where that was measured.
+    fn ratios(self) -> impl Iterator<Item = f64> {
+        std::iter::once(self.cold).chain(self.warm).map(|[ours, peer]| peer / ours)
+    }
+}
+
+/// To two digits: closer than that two medians do not tell anything apart.
+fn rounded(ratio: f64) -> f64 {
+    (ratio * 100.0).round() / 100.0
+}
+
+/// The rows of a goal: for each pair each size.
+fn rows<'a>(goal: &'a Goal, results: &Results) -> Vec<Compared<'a>> {
+    let row = |pair: &'a Pair, size: &'a Size| {
+        let run = results.runs.get(&goal.arguments(size));
+        Compared { pair, size, times: run.and_then(|run| Times::of(pair, run)) }
+    };
+    goal.pairs.iter().flat_map(|pair| goal.sizes.iter().map(move |size| row(pair, size))).collect()
+}
+
+fn introduction(results: &Results) -> String {
+    let Machine { device, driver, cuda, nvcc, date } = &results.machine;
+    let nvcc = if nvcc.is_empty() { String::new() } else { format!(", nvcc {nvcc}") };
+    let mut libraries: Vec<&str> =
+        results.runs.values().flat_map(|run| run.values()).filter_map(|row| row.library.as_deref()).collect();
+    libraries.retain(|library| !library.starts_with("driver") && !library.starts_with("nvcc"));
+    libraries.sort_unstable();
+    libraries.dedup();
+    let all: Vec<Compared<'_>> = plan::GOALS.iter().flat_map(|goal| rows(goal, results)).collect();
+    let met = all.iter().filter(|row| row.met() == Some(true)).count();
+    let paragraphs = [
+        format!(
+            "Our best kernels beside the libraries of the field. Every number here is from one {device} (driver {driver}, CUDA \
+             {cuda}{nvcc}), with {}, measured on {date} by",
+            listed(&libraries)
+        ),
+        "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed by \
+         the same stopwatch, their results checked against the same reference. Times are medians. \"Peer / ours\" is the library's \
+         time over ours: above 1, ours is faster. \"Cold\" has nothing of use in the level-2 cache; \"warm\" is launches back to back, \
+         where the data fits that cache. A row meets its target if each ratio that it has, rounded to two digits, reaches it. \"Of the \
+         limit\" is what ours reaches of the memory bus's bandwidth or of the f32 units' rate at the measured clock, whichever \
+         is closer."
+            .to_owned(),
+        format!("{met} of {} rows meet their target.", all.len()),
+    ];
+    let [first, second, third] = paragraphs.map(|paragraph| wrapped(&paragraph, WIDTH));
+    format!(
+        "# Peers\n\n{first}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{second}\n\n{third}\n"
+    )
+}
+
+/// Names in a sentence.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "no library".to_owned(),
+        [one] => (*one).to_owned(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+fn section(text: &mut String, goal: &Goal, results: &Results, words: &Words) {
+    let rows = rows(goal, results);
+    let library =
+        if ["vector", "reduce", "rows"].contains(&goal.lab_name()) { " --peer-library libcub.so" } else { "" };
+    let example = goal.sizes.last().map(|size| goal.arguments(size)).unwrap_or_default();
+    let _ = write!(text, "\n## {}\n\n{}\n\n", goal.title, wrapped(goal.about, WIDTH));
+    let command = wrapped(&format!("host {example} --peer{library}"), WIDTH - 2).replace('\n', " \\\n    ");
+    let _ = write!(text, "```text\n{command}\n```\n\n");
+    if goal.pairs.len() > 1 {
+        overview(text, goal, &rows);
+    }
+    table(text, &rows);
+    limits(text, goal, &rows, words);
+}
+
+/// What limits the rows that miss their target. Those that the same words are about stand together.
+fn limits(text: &mut String, goal: &Goal, rows: &[Compared<'_>], words: &Words) {
+    let mut missed: Vec<&Compared<'_>> = rows.iter().filter(|row| row.met() == Some(false)).collect();
+    if missed.is_empty() {
+        return;
+    }
+    text.push_str("\nWhat limits the rows that miss their target:\n\n");
+    let mut item = |rows: &[&Compared<'_>], words: &str| {
+        if !rows.is_empty() {
+            let names: Vec<_> = rows.iter().map(|row| row.name()).collect();
+            let item = wrapped(&format!("{}: {words}", names.join("; ")), WIDTH - 2);
+            let _ = writeln!(text, "- {}", item.replace('\n', "\n  "));
+        }
+    };
+    for Limit { rows: named, words, .. } in words.limits.iter().filter(|limit| limit.of == goal.title) {
+        let (of_words, others): (Vec<_>, Vec<_>) =
+            missed.into_iter().partition(|row| named.iter().any(|name| row.is_called(name)));
+        item(&of_words, words);
+        missed = others;
+    }
+    item(&missed, "not known yet.");
+}
+
+/// The ratios of several pairs side by side, those that miss their target in bold, with their means.
+fn overview(text: &mut String, goal: &Goal, rows: &[Compared<'_>]) {
+    let titles: Vec<&str> = goal.pairs.iter().map(|pair| pair.what).collect();
+    text.push_str("Peer / ours, the smaller of cold and warm:\n\n");
+    head(text, &std::iter::once("").chain(titles.iter().copied()).collect::<Vec<_>>());
+    let least = |row: &Compared<'_>| row.times.map(|times| times.ratios().fold(f64::INFINITY, f64::min));
+    let of_size = |size: &Size| rows.iter().filter(|row| row.size.name == size.name).collect::<Vec<_>>();
+    for size in goal.sizes {
+        let cells = of_size(size).into_iter().map(|row| match (least(row), row.met()) {
+            (None, _) => "-".to_owned(),
+            (Some(ratio), Some(false)) => format!("**{ratio:.2}**"),
+            (Some(ratio), _) => format!("{ratio:.2}"),
+        });
+        line(text, std::iter::once(size.name.to_owned()).chain(cells));
+    }
+    let mean =
+        |ratios: Vec<f64>| if ratios.is_empty() { "-".to_owned() } else { format!("{:.2}", geometric_mean(&ratios)) };
+    let of_pair = |pair: &Pair| rows.iter().filter(|row| row.pair.what == pair.what).filter_map(least).collect();
+    let means = goal.pairs.iter().map(|pair| mean(of_pair(pair)));
+    line(text, std::iter::once("geometric mean".to_owned()).chain(means));
+    let all: Vec<f64> = rows.iter().filter_map(least).collect();
+    if let (Some(target), false) = (goal.mean, all.is_empty()) {
+        let found = geometric_mean(&all);
+        let met = if rounded(found) >= target { "reaches" } else { "misses" };
+        let _ = write!(text, "\nThe geometric mean of all is {found:.2}, which {met} its target of {target:.2}.\n");
+    }
+    text.push('\n');
+}
+
+fn table(text: &mut String, rows: &[Compared<'_>]) {
+    let warm = rows.iter().any(|row| row.times.is_some_and(|times| times.warm.is_some()));
+    let mut titles = vec!["size", "ours", "peer", "peer / ours"];
+    if warm {
+        titles.extend(["ours, warm", "peer, warm", "peer / ours, warm"]);
+    }
+    titles.extend(["target", "met", "of the limit"]);
+    head(text, &titles);
+    for row in rows {
+        let pair = |times: Option<[f64; 2]>| match times {
+            Some([ours, peer]) => [milliseconds(ours), milliseconds(peer), format!("{:.2}", peer / ours)],
+            None => ["-"; 3].map(str::to_owned),
+        };
+        let met = match row.met() {
+            Some(true) => "yes",
+            Some(false) => "**no**",
+            None => "-",
+        };
+        let mut cells = vec![row.name()];
+        cells.extend(pair(row.times.map(|times| times.cold)));
+        if warm {
+            cells.extend(pair(row.times.and_then(|times| times.warm)));
+        }
+        let limit = row.times.and_then(|times| times.percent_of_limit);
+        let limit = limit.map_or("-".to_owned(), |percent| format!("{percent:.1} %"));
+        cells.extend([format!("{:.2}", row.size.least), met.to_owned(), limit]);
+        line(text, cells.into_iter());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::super::measure::run_of;
+    use super::*;
+
+    /// A row of a report.
+    fn variant(name: &str, library: Option<&str>, time: f64, warm: Option<f64>) -> serde_json::Value {
+        json!({
+            "name": name, "parameters": {"library": library}, "correct": true, "time_ms": time, "warm_time_ms": warm,
+            "timing": {"time_lower_quartile_ms": time * 0.99, "time_upper_quartile_ms": time * 1.01},
+            "percent_of_limit": 88.25, "limit": "memory",
+        })
+    }
+
+    /// A made-up measurement: gram at both sizes, and a reduction.
+    fn results() -> Results {
+        let cublas = Some("cuBLAS 13.1.0");
+        let gram = |ours: f64, half: f64, whole: f64| {
+            json!({"variants": [
+                variant("best", None, ours, None), variant("cublas-sgemm", cublas, whole, None),
+                variant("cublas-ssyrk-half", cublas, half, None),
+            ]})
+        };
+        let reduce = json!({"variants": [
+            variant("best-sum-f32", None, 0.004, Some(0.002)),
+            variant("cub-sum-f32", Some("CUB 3.0.1"), 0.006, Some(0.0019)),
+        ]});
+        let runs = [
+            ("gram --best --rows 4096", gram(1.0, 1.5, 1.8951)),
+            ("gram --best --rows 8192", gram(8.0, 7.9, 16.0)),
+            ("reduce --best --operation sum,product,min,max --type f32,i32 --size 1024", reduce),
+        ];
+        let runs = runs.map(|(arguments, report)| (arguments.to_owned(), run_of(&report).unwrap()));
+        let machine = Machine {
+            device: "NVIDIA H200".to_owned(),
+            driver: "580.1".to_owned(),
+            cuda: "13.0".to_owned(),
+            nvcc: "13.0".to_owned(),
+            date: "2026-11-22".to_owned(),
+        };
+        Results { machine, runs: BTreeMap::from(runs) }
+    }
+
+    fn words(of: &str, row: &str) -> Words {
+        let words = "the clock falls under the power limit. ".repeat(5);
+        Words { limits: vec![Limit { of: of.to_owned(), rows: vec![row.to_owned()], words }] }
+    }
+
+    #[test]
+    fn rows_meet_their_targets_or_say_why_not() {
+        let text = of(&results(), &words("Gram matrix and half of it by cuBLAS", "8192")).unwrap();
+        for line in [
+            "| 4096 | 1.00 ms | 1.50 ms | 1.50 | 1.25 | yes | 88.2 % |",
+            "| 8192 | 8.00 ms | 7.90 ms | 0.99 | 1.00 | **no** | 88.2 % |",
+            // 1.8951 is 1.90 in two digits.
+            "| 4096 | 1.00 ms | 1.90 ms | 1.90 | 1.90 | yes | 88.2 % |",
+            "- 8192: the clock falls under the power limit. the clock falls under the power limit. the clock",
+            "  falls under the power limit. the clock falls under the power limit. the clock falls under the",
+            // Warm it is slower.
+            "| sum f32, 2^10 | 4.00 us | 6.00 us | 1.50 | 2.00 us | 1.90 us | 0.95 | 1.00 | **no** | 88.2 % |",
+            "| 2^10 | **0.95** | - | - | - | - | - | - | - |",
+            "- sum f32, 2^10: not known yet.",
+            "The geometric mean of all is 0.95, which misses its target of 1.05.",
+            "| 1000 | - | - | - | 1.00 | - | - |",
+        ] {
+            assert!(text.lines().any(|found| found == line), "no `{line}` in\n{text}");
+        }
+        let first = "(driver 580.1, CUDA 13.0, nvcc 13.0), with CUB 3.0.1 and cuBLAS 13.1.0, measured on 2026-11-22 by";
+        assert!(text.replace('\n', " ").contains(first), "{text}");
+        let rows: usize = plan::GOALS.iter().map(|goal| goal.pairs.len() * goal.sizes.len()).sum();
+        assert!(text.contains(&format!("\n3 of {rows} rows meet their target.\n")), "{text}");
+        let long = text.lines().find(|line| line.chars().count() > WIDTH && !line.starts_with('|'));
+        assert_eq!(long, None);
+    }
+
+    #[test]
+    fn words_are_about_rows_that_there_are() {
+        let error = |title: &str, row: &str| of(&results(), &words(title, row)).unwrap_err();
+        assert_eq!(error("Gram", "8192"), "`Gram` is no title of docs/PEERS.md");
+        let message = "`Reduction` has no row `17`: give a first cell of its table, or a size";
+        assert_eq!(error("Reduction", "17"), message);
+        // A size stands for its rows, and words about a row that meets its target wait.
+        let text = of(&results(), &words("Reduction", "2^10")).unwrap();
+        assert!(
+            text.contains("\n- sum f32, 2^10: the clock falls") && !text.contains("sum f32, 2^10: not known"),
+            "{text}"
+        );
+        let text = of(&results(), &words("Gram matrix and half of it by cuBLAS", "4096")).unwrap();
+        assert!(!text.contains("the clock falls") && text.contains("\n- 8192: not known yet.\n"), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_row_is_not_kept() {
+        let mut report = json!({"variants": [variant("best", None, 1.0, None)]});
+        assert!(run_of(&report).is_ok());
+        report["variants"][0]["correct"] = false.into();
+        assert_eq!(run_of(&report).unwrap_err(), "best is wrong");
+        let untimed = json!({"variants": [{"name": "best", "correct": true}]});
+        assert_eq!(run_of(&untimed).unwrap_err(), "best has no time");
+    }
+
+    #[test]
+    fn names_of_rows_are_told_apart() {
+        let of_goal = |goal: &'static Goal| {
+            let rows = rows(goal, &Results::default());
+            rows.into_iter().map(move |row| format!("{}: {}", goal.title, row.name()))
+        };
+        let mut names: Vec<String> = plan::GOALS.iter().flat_map(of_goal).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,147 @@
+//! Runs the labs beside the libraries on this machine's GPU.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::plan::{self, Goal};
+use super::{Error, Options, Results, Row, Run};
+use crate::program::{self, Failed, list, machine, succeed, text};
+
+/// Runs all that is wanted, and saves the results after each command.
+pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
+    let wanted = |goal: &&Goal| options.only.as_deref().is_none_or(|lab| lab == goal.lab_name());
+    if let Some(lab) = &options.only
+        && !plan::GOALS.iter().any(|goal| wanted(&goal))
+    {
+        let mut labs: Vec<_> = plan::GOALS.iter().map(Goal::lab_name).collect();
+        labs.dedup();
+        return Err(Error::NoSuchLab(lab.clone(), labs.join(", ")));
+    }
+    let real = |path: &Path| fs::canonicalize(path).map_err(|problem| super::file(path, &problem));
+    let host = real(&options.host)?;
+    let scratch =
+        tempfile::tempdir().map_err(|problem| super::file(Path::new("a folder for the library"), &problem))?;
+    let library = match &options.library {
+        Some(library) => {
+            results.machine = machine(None, &host)?;
+            real(library)?
+        }
+        None => {
+            let nvcc = options.nvcc.clone().or_else(nvcc).ok_or(Error::NoCompiler)?;
+            results.machine = machine(Some(&nvcc), &host)?;
+            compiled(&nvcc, &host, root, scratch.path())?
+        }
+    };
+    if let Some(folder) = data.parent() {
+        fs::create_dir_all(folder).map_err(|problem| super::file(folder, &problem))?;
+    }
+    let mut done: Vec<String> = Vec::new();
+    for goal in plan::GOALS.iter().filter(wanted) {
+        for size in goal.sizes {
+            let arguments = goal.arguments(size);
+            if !done.contains(&arguments) {
+                let begin = Instant::now();
+                let run = measured(&host, &arguments, &library, options)?;
+                results.runs.insert(arguments.clone(), run);
+                results.save(data)?;
+                println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
+                done.push(arguments.clone());
+            }
+            complete(goal, &arguments, &results.runs[&arguments])?;
+        }
+    }
+    // What is no longer planned goes, so that the data is what the document shows.
+    let planned = |arguments: &String| {
+        let mut all = plan::GOALS.iter().flat_map(|goal| goal.sizes.iter().map(|size| goal.arguments(size)));
+        all.any(|planned| planned == *arguments)
+    };
+    results.runs.retain(|arguments, _| planned(arguments));
+    results.save(data)
+}
+
+/// Whether a run has the rows that a goal compares.
+fn complete(goal: &Goal, arguments: &str, run: &Run) -> Result<(), Error> {
+    let needed = goal.pairs.iter().flat_map(|pair| std::iter::once(&pair.ours).chain(pair.peers));
+    match needed.copied().find(|name| !run.contains_key(*name)) {
+        None => Ok(()),
+        Some(name) => {
+            let problem = format!("it has no row {name}: is the library there?");
+            Err(Failed { command: format!("host {arguments} --peer"), problem }.into())
+        }
+    }
+}
+
+/// The compiler in PATH or in the toolkit's folder.
+fn nvcc() -> Option<PathBuf> {
+    let folders = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let places = folders.into_iter().chain([PathBuf::from("/usr/local/cuda/bin")]);
+    places.map(|folder| folder.join("nvcc")).find(|path| path.is_file())
+}
+
+/// The library that the compiler makes for this machine's GPU.
+fn compiled(nvcc: &Path, host: &Path, root: &Path, scratch: &Path) -> Result<PathBuf, Error> {
+    let begin = Instant::now();
+    let devices = program::devices(host)?;
+    let architecture = text(&devices[0]["compute_capability"]).replace('.', "");
+    let library = scratch.join("libcub.so");
+    let mut command = Command::new(nvcc);
+    command.args(["-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC", &format!("-arch=sm_{architecture}"), "-o"]);
+    succeed(command.arg(&library).arg(root.join("docs/compare/cub.cu")))?;
+    println!("docs/compare/cub.cu: {:.1} s", begin.elapsed().as_secs_f64());
+    Ok(library)
+}
+
+/// A lab beside the libraries.
+fn measured(host: &Path, arguments: &str, library: &Path, options: &Options) -> Result<Run, Error> {
+    let mut command = Command::new(host);
+    command.args(arguments.split(' ')).args(["--device", "gpu", "--format", "json", "--peer"]);
+    command.args(["--time-limit", &options.time_limit]);
+    // The other labs have nothing of it.
+    if ["vector", "reduce", "rows"].contains(&arguments.split(' ').next().unwrap_or_default()) {
+        command.arg("--peer-library").arg(library);
+    }
+    let output = command.output().map_err(|problem| Failed::of(&command, problem))?;
+    // With a wrong result the program fails, and its report says which it is.
+    let Ok(report) = serde_json::from_slice::<Value>(&output.stdout) else {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Failed::of(&command, said.lines().last().unwrap_or("it printed nothing")).into());
+    };
+    run_of(&report).map_err(|problem| Failed::of(&command, problem).into())
+}
+
+/// What is kept of a report, if every row is right.
+pub(super) fn run_of(report: &Value) -> Result<Run, String> {
+    let row = |variant: &Value| {
+        let name = text(&variant["name"]);
+        if variant["correct"] != Value::Bool(true) {
+            return Err(format!("{name} is wrong"));
+        }
+        let number = |value: &Value| value.as_f64().ok_or_else(|| format!("{name} has no time"));
+        let timing = &variant["timing"];
+        let (lower, upper) = (number(&timing["time_lower_quartile_ms"])?, number(&timing["time_upper_quartile_ms"])?);
+        let time_ms = number(&variant["time_ms"])?;
+        let row = Row {
+            library: variant["parameters"]["library"].as_str().map(str::to_owned),
+            time_ms,
+            spread_percent: (upper - lower) / 2.0 / time_ms * 100.0,
+            warm_time_ms: variant["warm_time_ms"].as_f64(),
+            percent_of_limit: variant["percent_of_limit"].as_f64(),
+            limit: variant["limit"].as_str().map(str::to_owned),
+        };
+        Ok((name, row))
+    };
+    list(&report["variants"]).iter().map(row).collect()
+}
+
+impl Results {
+    /// Writes them to a file.
+    fn save(&self, path: &Path) -> Result<(), Error> {
+        let text = serde_json::to_string_pretty(self).map_err(|problem| super::file(path, &problem))?;
+        fs::write(path, text + "\n").map_err(|problem| super::file(path, &problem))
+    }
+}
