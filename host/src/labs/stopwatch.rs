@@ -88,6 +88,15 @@ pub(super) fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {
     bytes as f64 / milliseconds / 1e6
 }
 
+/// How often to fill the flush buffer to keep the device busy while the host submits so many launches. Not at all, unless a
+/// launch is so short that the device would wait for the host: else the host gets ahead by itself.
+fn fills(launches: u32, submission_ms: f64, launch_ms: f64, fill_ms: f64) -> u32 {
+    if HOST_BOUND * submission_ms <= launch_ms {
+        return 0;
+    }
+    (f64::from(launches) * submission_ms / fill_ms.max(1e-3)).ceil().min(MOST_FILLS) as u32
+}
+
 /// A launch on a GPU, as the timing sees it.
 struct OnGpu<'a> {
     device: &'a Device,
@@ -119,12 +128,8 @@ impl Timed for OnGpu<'_> {
     }
 
     fn lead(&mut self, launches: u32) -> Result<()> {
-        // A launch of any length but the shortest is enough: the host gets ahead by itself.
-        if HOST_BOUND * self.submission_ms > self.launch_ms {
-            let busy_ms = self.submission_ms * f64::from(launches);
-            let fills = (busy_ms / self.flush.time_ms.max(1e-3)).ceil().min(MOST_FILLS);
-            (0..fills as u32).try_for_each(|_| self.flush())?;
-        }
+        let fills = fills(launches, self.submission_ms, self.launch_ms, self.flush.time_ms);
+        (0..fills).try_for_each(|_| self.flush())?;
         (self.work)()
     }
 
@@ -136,5 +141,21 @@ impl Timed for OnGpu<'_> {
         let reading = self.device.clock();
         self.device.synchronize()?;
         Ok(reading)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_device_is_kept_busy_only_where_it_would_wait_for_the_host() {
+        // 150 launches that the host submits in 3.4 us each, and a fill of 40 us.
+        assert_eq!(fills(150, 0.0034, 0.0034, 0.04), 13);
+        assert_eq!(fills(150, 0.0034, 0.0015, 0.04), 13);
+        assert_eq!(fills(25, 0.0034, 0.02, 0.04), 0);
+        // A host that was held up, and a buffer of no size.
+        assert_eq!(fills(150, 10.0, 0.0034, 0.04), 50);
+        assert_eq!(fills(1, 0.003, 0.0034, 0.0), 3);
     }
 }
