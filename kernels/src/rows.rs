@@ -196,7 +196,8 @@ unsafe fn by_lanes<
 ) {
     // A warp's rows are neighbours, and so are those that it loads at once.
     let (lane, apart) = (thread::thread_idx_x() % LANES, 32 / LANES);
-    let (warp, in_warp) = (thread::index_1d() / 32, thread::thread_idx_x() % 32 / LANES);
+    let warp = thread::block_idx_x() * (thread::block_dim_x() / 32) + thread::thread_idx_x() / 32;
+    let in_warp = thread::thread_idx_x() % 32 / LANES;
     let row_of = |k: usize| warp * apart * ROWS as u32 + k as u32 * apart + in_warp;
     let words = columns / (size_of::<W>() / size_of::<f32>()) as u32;
     let mut combined = [nothing::<S>(); ROWS];
