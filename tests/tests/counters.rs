@@ -58,12 +58,17 @@ const WITH_ARBITRATION: [[&str; 2]; 3] = [
 const CONSTANT: [&str; 2] = ["idc__requests.sum", "smsp__inst_executed_op_ldc.sum"];
 const CONSTANT_IN_PTX: [&str; 2] = ["ptx__addresses_op_ld_constant.sum", "ptx__inst_executed_op_ld_constant.sum"];
 
-/// Loads of kernels whose last block looks again and again for what other blocks leave: how often depends on their speed.
-const POLLED: [&str; 4] = [
+/// What depends on the blocks' speed where the last block looks again and again for what others leave: how often it does, and how
+/// many lanes find something at once and empty their slots together.
+const POLLED: [&str; 8] = [
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
 ];
 
 /// Whether a launch of this kernel polled. It stores a value for each block, and empties their slots.
