@@ -1,6 +1,8 @@
 // CUDA C++ twin of `kernels/src/dot.rs`: the dot product, in global or in shared memory.
 // By hand: nvcc -ptx -arch=sm_90 -o dot.ptx docs/compare/dot.cu; host dot --ptx dot.ptx
 
+#include "combine.cuh"
+
 __device__ size_t thread_index() { return size_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 // The product of this thread's pair, or 0 beyond the end.
@@ -36,43 +38,38 @@ extern "C" __global__ void dot_shared(const float* a, const float* b, size_t len
     if (threadIdx.x == 0) sums[blockIdx.x] = values[0];
 }
 
-__device__ float four_products(float4 a, float4 b) {
-    return (a.x * b.x + a.y * b.y) + (a.z * b.z + a.w * b.w);
+struct Sum {
+    __device__ static float combine(float a, float b) { return a + b; }
+};
+
+__device__ __forceinline__ float times(float a, float b) { return a * b; }
+__device__ __forceinline__ float4 times(float4 a, float4 b) {
+    return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w);
 }
 
-// The sum of a warp, in its first lane.
-__device__ float of_warp(float sum) {
-#pragma unroll
-    for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
-    return sum;
+// Adds up a thread's products, with Together words of each vector under way.
+template <int Together, typename Word>
+__device__ __forceinline__ float products(const Word* a, const Word* b, size_t first, size_t step,
+                                          size_t end) {
+    struct Pair { Word a, b; };
+    const auto load = [=](size_t i) { return Pair{once(a + i), once(b + i)}; };
+    const auto number = [](Pair pair) { return combined<Sum>(times(pair.a, pair.b)); };
+    return of_indices<Together, Sum>(first, step, end, 0.0f, load, number);
 }
 
-// Many pairs a thread, in words of 16 bytes where both vectors stand on them; then by shuffles.
-extern "C" __global__ void dot_best(const float* a, const float* b, size_t length, float* sums) {
-    const size_t first = thread_index(), threads = size_t(gridDim.x) * blockDim.x;
-    const bool wide = (reinterpret_cast<size_t>(a) | reinterpret_cast<size_t>(b)) % 16 == 0;
-    const size_t quads = wide ? length / 4 : 0;
-    const float4* a_quads = reinterpret_cast<const float4*>(a);
-    const float4* b_quads = reinterpret_cast<const float4*>(b);
-    float sum = 0.0f;
-    size_t i = first;
-    // Four words are in flight at a time.
-    for (; i + threads < quads; i += 2 * threads) {
-        const float4 a1 = a_quads[i], b1 = b_quads[i];
-        const float4 a2 = a_quads[i + threads], b2 = b_quads[i + threads];
-        sum += four_products(a1, b1);
-        sum += four_products(a2, b2);
+// Many pairs a thread, in words of 16 bytes where both vectors stand on them, and in one launch.
+extern "C" __global__ void __launch_bounds__(512)
+    dot_best(const float* a, const float* b, size_t length, float* result, Slot* slots) {
+    const size_t first = size_t(blockIdx.x) * Block + threadIdx.x, step = size_t(gridDim.x) * Block;
+    float sum;
+    if (stands_on_16(a) && stands_on_16(b)) {
+        const float4* a_quads = reinterpret_cast<const float4*>(a);
+        const float4* b_quads = reinterpret_cast<const float4*>(b);
+        sum = products<2>(a_quads, b_quads, first, step, length / 4);
+        sum += products<1>(a, b, length / 4 * 4 + first, step, length);
+    } else {
+        sum = products<4>(a, b, first, step, length);
     }
-    if (i < quads) sum += four_products(a_quads[i], b_quads[i]);
-    for (i = 4 * quads + first; i < length; i += threads) sum = fmaf(a[i], b[i], sum);
-
-    __shared__ float of_warps[32];
-    const unsigned t = threadIdx.x;
-    sum = of_warp(sum);
-    if (t % 32 == 0) of_warps[t / 32] = sum;
-    __syncthreads();
-    if (t < 32) {
-        sum = of_warp(t < blockDim.x / 32 ? of_warps[t] : 0.0f);
-        if (t == 0) sums[blockIdx.x] = sum;
-    }
+    sum = of_block<Sum, 4>(sum, 0.0f, 0);
+    if (of_blocks<Sum>(sum, 0.0f, blockIdx.x, gridDim.x, slots)) *result = sum;
 }

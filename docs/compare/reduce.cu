@@ -4,6 +4,8 @@
 #include <climits>
 #include <cmath>
 
+#include "combine.cuh"
+
 constexpr unsigned MostThreads = 1024;
 
 // The operations: what changes nothing, and what combines two values.
@@ -49,16 +51,6 @@ struct Maximum {
     template <typename T>
     __device__ static T combine(T a, T b) { return max(a, b); }
 };
-
-// Four values: a word of 16 bytes.
-template <typename T>
-struct Quad;
-template <>
-struct Quad<float> { using Word = float4; };
-template <>
-struct Quad<int> { using Word = int4; };
-template <>
-struct Quad<unsigned> { using Word = uint4; };
 
 __device__ size_t thread_index() { return size_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 
@@ -167,7 +159,7 @@ __device__ T of_warp(T value) {
 
 // The value of a block, in its first thread: by warps, then by the first warp.
 template <typename T, typename Operation>
-__device__ T of_block(T value) {
+__device__ T by_shuffles(T value) {
     __shared__ T of_warps[32];
     const unsigned t = threadIdx.x;
     value = of_warp<T, Operation>(value);
@@ -183,54 +175,61 @@ __device__ T of_block(T value) {
 // Shuffles.
 template <typename T, typename Operation>
 __device__ void reduce6(const T* input, size_t length, T* output) {
-    const T value = of_block<T, Operation>(two_values<T, Operation>(input, length));
+    const T value = by_shuffles<T, Operation>(two_values<T, Operation>(input, length));
     if (threadIdx.x == 0) output[blockIdx.x] = value;
 }
 
-// Many values a thread, 16 bytes at a time, in one launch whose last block finishes the work.
+// Combines a thread's words.
+template <int Together, typename Operation, typename T, typename Word>
+__device__ __forceinline__ T of_words(const Word* input, size_t first, size_t step, size_t end) {
+    return of_indices<Together, Operation>(
+        first, step, end, Operation::template identity<T>(),
+        [=](size_t i) { return once(input + i); },
+        [](Word word) { return combined<Operation>(word); });
+}
+
+// Four words of a thread under way, in one launch whose last block finishes the work.
 template <typename T, typename Operation>
-__device__ void reduce_best(const T* input, size_t length, T* output, T* partials,
-                            unsigned* arrived) {
+__device__ void reduce_best(const T* input, size_t length, T* output, Slot* slots) {
+    const size_t first = size_t(blockIdx.x) * Block + threadIdx.x, step = size_t(gridDim.x) * Block;
+    const T nothing = Operation::template identity<T>();
+    T value;
+    if (stands_on_16(input)) {
+        const auto* words = reinterpret_cast<const typename Quad<T>::Word*>(input);
+        value = of_words<4, Operation, T>(words, first, step, length / 4);
+        const size_t rest = length / 4 * 4 + first;
+        value = Operation::combine(value, of_words<1, Operation, T>(input, rest, step, length));
+    } else {
+        value = of_words<4, Operation, T>(input, first, step, length);
+    }
+    value = of_block<Operation, 4>(value, nothing, 0);
+    if (of_blocks<Operation>(value, nothing, blockIdx.x, gridDim.x, slots)) *output = value;
+}
+
+// One block, with four words of a thread under way.
+template <typename T, typename Operation>
+__device__ void reduce_small(const T* input, unsigned length, T* output) {
+    constexpr unsigned Threads = 256;
     using Word = typename Quad<T>::Word;
     const Word* words = reinterpret_cast<const Word*>(input);
-    const size_t quads = length / 4, threads = size_t(gridDim.x) * blockDim.x;
-    const unsigned t = threadIdx.x;
-    T value = Operation::template identity<T>();
-    const auto take = [&](Word word) {
-        value = Operation::combine(value, word.x);
-        value = Operation::combine(value, word.y);
-        value = Operation::combine(value, word.z);
-        value = Operation::combine(value, word.w);
-    };
-    size_t i = thread_index();
-    // Two words are in flight at a time.
-    for (; i + threads < quads; i += 2 * threads) {
-        const Word one = words[i], other = words[i + threads];
-        take(one);
-        take(other);
+    const unsigned t = threadIdx.x, rest = length / 4 * 4 + t;
+    const T nothing = Operation::template identity<T>();
+    T value = rest < length ? once(input + rest) : nothing;
+#pragma unroll
+    for (unsigned round = 0; round < 2; ++round) {
+        if (round > 0 && length <= 16 * Threads) break;
+        const unsigned first = 4 * Threads * round + t;
+        Word loaded[4];
+#pragma unroll
+        for (unsigned k = 0; k < 4; ++k)
+            if (first + k * Threads < length / 4) loaded[k] = once(words + first + k * Threads);
+#pragma unroll
+        for (unsigned k = 0; k < 4; ++k)
+            if (first + k * Threads < length / 4)
+                value = Operation::combine(value, combined<Operation>(loaded[k]));
     }
-    if (i < quads) take(words[i]);
-    const size_t rest = 4 * quads + thread_index();
-    if (rest < length) value = Operation::combine(value, input[rest]);
-    value = of_block<T, Operation>(value);
-
-    // Each block leaves its result and takes a number; the last number means that all are there.
-    __shared__ bool last;
-    if (t == 0) {
-        partials[blockIdx.x] = value;
-        __threadfence();
-        last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (last) {
-        __threadfence();
-        const volatile T* results = partials;
-        value = Operation::template identity<T>();
-        for (unsigned block = t; block < gridDim.x; block += blockDim.x)
-            value = Operation::combine(value, T(results[block]));
-        value = of_block<T, Operation>(value);
-        if (t == 0) *output = value;
-    }
+    value = of_block<Operation, 2>(value, nothing, 0);
+    if (t == 0) *output = value;
 }
 
 #define KERNEL(STEP, NAME, TYPE, OPERATION)                                                    \
@@ -238,10 +237,14 @@ __device__ void reduce_best(const T* input, size_t length, T* output, T* partial
         STEP<TYPE, OPERATION>(input, length, output);                                          \
     }
 
-#define BEST(NAME, TYPE, OPERATION)                                                               \
-    extern "C" __global__ void reduce_best_##NAME(const TYPE* input, size_t length, TYPE* output, \
-                                                  TYPE* partials, unsigned* arrived) {            \
-        reduce_best<TYPE, OPERATION>(input, length, output, partials, arrived);                   \
+#define BEST(NAME, TYPE, OPERATION)                                                 \
+    extern "C" __global__ void __launch_bounds__(512) reduce_best_##NAME(           \
+        const TYPE* input, size_t length, TYPE* output, Slot* slots) {              \
+        reduce_best<TYPE, OPERATION>(input, length, output, slots);                 \
+    }                                                                               \
+    extern "C" __global__ void __launch_bounds__(256)                               \
+        reduce_small_##NAME(const TYPE* input, unsigned length, TYPE* output) {     \
+        reduce_small<TYPE, OPERATION>(input, length, output);                       \
     }
 
 // Sums and products of integers are modulo 2^32, as those of unsigned numbers are.

@@ -7,7 +7,9 @@
 //! The vectors may lie one directly behind the other in one allocation (*linear*), so that the second starts wherever the first ends,
 //! or each on the device's alignment (*aligned*).
 //!
-//! [`dot_best`] takes many pairs a thread, 16 bytes at a time, and adds up by shuffles: shared memory sees one value a warp.
+//! [`dot_best`] goes the way of the best [`reduce`](crate::reduce): many pairs a thread, in words of 16 bytes of which four are under
+//! way; shuffles, so that shared memory sees one value a warp (`smsp__sass_inst_executed_op_shared_st.sum`); and one launch, whose last
+//! block adds up the blocks' sums, so that the result is on the device.
 //!
 //! What to look for: requests and sectors to global memory, loads and stores both, to which the tree in shared memory adds none; with
 //! linear vectors whose length is not a multiple of 8, one more sector for each load of the second.
@@ -15,11 +17,18 @@
 //! Source: the lab sheet, exercise on vectors, variant 1 (1000 elements).
 
 #[gpu_only]
-use cuda_std::{GpuFloat, address_space, shared::SharedCell, thread, vector::f32x4, warp};
+use crate::combine::{BLOCK, Indices, Sum, Word, of_block, of_blocks, of_indices};
+#[gpu_only]
+use core::ops::Mul;
+#[gpu_only]
+use cuda_std::{address_space, mem::load_nc_no_allocate, shared::SharedCell, thread, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
 pub const MOST_THREADS: u32 = 1024;
+
+/// The threads of a block of [`dot_best`].
+pub const BEST_THREADS: u32 = 512;
 
 /// The product of this thread's pair, or 0 beyond the end.
 ///
@@ -87,52 +96,40 @@ pub unsafe fn dot_shared(a: *const f32, b: *const f32, length: usize, sums: *mut
     }
 }
 
-/// Many pairs a thread, in words of 16 bytes where both vectors stand on them; then by shuffles.
+/// Many pairs a thread, in words of 16 bytes where both vectors stand on them, and in one launch: the last block adds up the blocks'
+/// sums.
 ///
 /// # Safety
-/// As for [`dot_shared`], in blocks of whole warps.
-#[kernel]
-pub unsafe fn dot_best(a: *const f32, b: *const f32, length: usize, sums: *mut f32) {
-    let (first, threads) = (thread::wide_index_1d(), thread::grid_dim_x() as usize * thread::block_dim_x() as usize);
-    let wide = (a as usize | b as usize).is_multiple_of(16);
-    let quads = if wide { length / 4 } else { 0 };
-    let (a_quads, b_quads) = (a.cast::<f32x4>(), b.cast::<f32x4>());
-    let add = |sum: f32, (a, b): (f32x4, f32x4)| {
-        let [x, y, z, w] = (a * b).to_array();
-        sum + ((x + y) + (z + w))
+/// `a` and `b` hold `length` elements, `sum` one, `slots` one for each block, which is 0 and will be again. Nothing else uses the last
+/// two during the launch. Blocks have [`BEST_THREADS`] threads in x.
+#[kernel(launch_bounds(512))]
+pub unsafe fn dot_best(a: *const f32, b: *const f32, length: usize, sum: *mut f32, slots: *mut u64) {
+    let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
+    let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
+    let numbers = Indices { first, step: blocks * BLOCK as usize, end: length };
+    let of_thread = if (a.addr() | b.addr()).is_multiple_of(16) {
+        products::<f32x4, 2>(a.cast(), b.cast(), numbers.of_quads()) + products::<f32, 1>(a, b, numbers.behind_quads())
+    } else {
+        products::<f32, 4>(a, b, numbers)
     };
-    let mut sum = 0.0;
-    let mut i = first;
-    // Four words are in flight at a time.
-    while i + threads < quads {
-        let one = (*a_quads.add(i), *b_quads.add(i));
-        let other = (*a_quads.add(i + threads), *b_quads.add(i + threads));
-        sum = add(add(sum, one), other);
-        i += 2 * threads;
+    let of_block = of_block::<f32, Sum, 4>(of_thread, 0);
+    if let Some(of_all) = of_blocks::<f32, Sum>(of_block, block, blocks, slots) {
+        *sum = of_all;
     }
-    if i < quads {
-        sum = add(sum, (*a_quads.add(i), *b_quads.add(i)));
-    }
-    let mut i = 4 * quads + first;
-    while i < length {
-        sum = GpuFloat::mul_add(*a.add(i), *b.add(i), sum);
-        i += threads;
-    }
+}
 
-    #[address_space(shared)]
-    static OF_WARPS: SharedCell<[f32; 32]> = SharedCell::uninit();
-    let of_warps = OF_WARPS.as_mut_ptr().cast::<f32>();
-    let t = thread::thread_idx_x() as usize;
-    let of_warp = warp::warp_reduce_first(sum, |a, b| a + b);
-    if t % 32 == 0 {
-        *of_warps.add(t / 32) = of_warp;
-    }
-    thread::sync_threads();
-    if t < 32 {
-        let of_lane = if t < thread::block_dim_x() as usize / 32 { *of_warps.add(t) } else { 0.0 };
-        let sum = warp::warp_reduce_first(of_lane, |a, b| a + b);
-        if t == 0 {
-            *sums.add(thread::block_idx_x() as usize) = sum;
-        }
-    }
+/// Adds up a thread's products, with `TOGETHER` words of each vector under way.
+///
+/// # Safety
+/// The vectors have words below the end of the indices, which nothing writes during the launch.
+#[gpu_only]
+#[inline(always)]
+unsafe fn products<W: Word<f32> + Mul<Output = W>, const TOGETHER: usize>(
+    a: *const W,
+    b: *const W,
+    words: Indices,
+) -> f32 {
+    // SAFETY: as the caller says.
+    let load = |i| unsafe { [load_nc_no_allocate(a.add(i)), load_nc_no_allocate(b.add(i))] };
+    of_indices::<f32, Sum, [W; 2], TOGETHER>(words, [W::all(0.0); 2], load, |[a, b]| (a * b).combined::<Sum>())
 }

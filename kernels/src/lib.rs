@@ -48,6 +48,8 @@ extern crate std;
 pub mod access;
 pub mod banks;
 pub mod cache;
+#[cfg(target_arch = "nvptx64")]
+mod combine;
 pub mod constant;
 pub mod dot;
 pub mod gram;

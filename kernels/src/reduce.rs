@@ -15,8 +15,18 @@
 //! The order is that of the lab sheet's GPU. On an H200 `reduce2` is slower than `reduce1`: the bank conflicts cost more than the idle
 //! lanes.
 //!
-//! `reduce_best` keeps the shuffles and has each thread take many values, 16 bytes at a time, in one launch whose last block
-//! finishes the work.
+//! # From there to the best
+//!
+//! | step | what it changes | what it removes |
+//! | --- | --- | --- |
+//! | words of 16 bytes, many for each thread | 528 blocks take all values, not one for each 512 | barriers and shuffles, of which there is one round a block, and three of four requests |
+//! | four words of a thread under way | all are asked for before the first is used | waiting for memory (stall "long scoreboard"): 64 KB a multiprocessor are on their way |
+//! | past L1 | [`load_nc_no_allocate`](cuda_std::mem::load_nc_no_allocate) | lines that L1 would have to make room for |
+//! | one launch | the last block combines the blocks' values | a launch, and the host's part |
+//! | marks instead of a counter | see `combine.rs` | a fence and an atomic operation: two trips to L2 |
+//!
+//! That is `reduce_best`. On an H200 it reads 2^28 values at 4.5 TB/s, 94 % of what its memory can do by the data sheet. For a few
+//! thousand values there is nothing to share: `reduce_small` is one block that looks at nothing twice.
 //!
 //! What to look for: active lanes of a warp instruction (`ptx__thread_inst_executed_per_inst_executed.ratio`) from `reduce1` to
 //! `reduce2`, bank conflicts of shared loads and stores
@@ -31,19 +41,17 @@
 //!
 //! # Shapes
 //!
-//! `input` has any number of values; `output` gets one for each block. Blocks have a power of two of threads, from 64 to
-//! [`MOST_THREADS`].
+//! `input` has any number of values; `output` gets one for each block. Blocks of the six steps have a power of two of threads, from 64
+//! to [`MOST_THREADS`].
 //!
 //! Source: the lab sheet, table 3.3 (19.09, 11.91, 10.62, 9.10, 8.67 ms for the first five).
 
 #[gpu_only]
-use cuda_std::{
-    address_space, atomic, shared,
-    shared::SharedCell,
-    thread, unroll,
-    vector::{f32x4, i32x4},
-    warp,
+use crate::combine::{
+    BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, of_array, of_block, of_blocks,
 };
+#[gpu_only]
+use cuda_std::{address_space, mem::load_nc_no_allocate, shared, shared::SharedCell, thread, unroll, warp};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -52,54 +60,14 @@ pub const MOST_THREADS: u32 = 1024;
 /// The fewest.
 pub const FEWEST_THREADS: u32 = 64;
 
-/// An operation on two numbers that may be taken in any order.
-#[gpu_only]
-trait Operation<T> {
-    /// What changes nothing.
-    const IDENTITY: T;
-    /// The operation.
-    fn combine(a: T, b: T) -> T;
-}
+/// The threads of a block of `reduce_best`.
+pub const BEST_THREADS: u32 = 512;
 
-/// Expands to the operations: a type for each, and what it does to each number.
-#[cfg(target_arch = "nvptx64")]
-macro_rules! operations {
-    ($($operation:ident { $($ty:ty: $identity:expr, $combine:expr;)* })*) => {$(
-        struct $operation;
-        $(impl Operation<$ty> for $operation {
-            const IDENTITY: $ty = $identity;
-            #[inline(always)]
-            fn combine(a: $ty, b: $ty) -> $ty {
-                $combine(a, b)
-            }
-        })*
-    )*};
-}
+/// The threads of the block of `reduce_small`.
+pub const SMALL_THREADS: u32 = 256;
 
-#[cfg(target_arch = "nvptx64")]
-operations! {
-    Sum { f32: 0.0, |a, b| a + b; i32: 0, i32::wrapping_add; }
-    Product { f32: 1.0, |a, b| a * b; i32: 1, i32::wrapping_mul; }
-    Minimum { f32: f32::INFINITY, f32::min; i32: i32::MAX, Ord::min; }
-    Maximum { f32: f32::NEG_INFINITY, f32::max; i32: i32::MIN, Ord::max; }
-}
-
-/// A number of 4 bytes: lanes can shuffle it, and four of them load as one word.
-#[gpu_only]
-trait Number: Copy + warp::WarpShuffleValue {
-    /// Four of them.
-    type Quad: Copy + Into<[Self; 4]>;
-}
-
-#[gpu_only]
-impl Number for f32 {
-    type Quad = f32x4;
-}
-
-#[gpu_only]
-impl Number for i32 {
-    type Quad = i32x4;
-}
+/// The most values of `reduce_small`: eight words of four for each thread.
+pub const SMALL_LENGTH: u32 = 32 * SMALL_THREADS;
 
 /// The block's shared memory: a value of any type of 4 bytes for each thread.
 #[gpu_only]
@@ -109,16 +77,6 @@ fn stage<T>() -> *mut T {
     static STAGE: SharedCell<[u32; MOST_THREADS as usize]> = SharedCell::uninit();
     const { assert!(size_of::<T>() == 4 && align_of::<T>() == 4) }
     STAGE.as_mut_ptr().cast()
-}
-
-/// Where shuffles do the rest: a value for each warp.
-#[gpu_only]
-#[inline(always)]
-fn stage_of_warps<T>() -> *mut T {
-    #[address_space(shared)]
-    static OF_WARPS: SharedCell<[u32; MOST_THREADS as usize / 32]> = SharedCell::uninit();
-    const { assert!(size_of::<T>() == 4 && align_of::<T>() == 4) }
-    OF_WARPS.as_mut_ptr().cast()
 }
 
 /// The value at `i`, or what changes nothing beyond the end.
@@ -283,6 +241,16 @@ unsafe fn by_shuffles<T: Number, O: Operation<T>>(value: T) -> T {
     value
 }
 
+/// Where shuffles do the rest: a value for each warp.
+#[gpu_only]
+#[inline(always)]
+fn stage_of_warps<T>() -> *mut T {
+    #[address_space(shared)]
+    static OF_WARPS: SharedCell<[u32; MOST_THREADS as usize / 32]> = SharedCell::uninit();
+    const { assert!(size_of::<T>() == 4 && align_of::<T>() == 4) }
+    OF_WARPS.as_mut_ptr().cast()
+}
+
 /// `reduce6`.
 #[gpu_only]
 #[inline(always)]
@@ -306,86 +274,87 @@ unsafe fn finish<T: Number>(stage: *const T, output: *mut T) {
     }
 }
 
-/// `reduce_best`: a grid that fits the GPU at once takes all values, 16 bytes at a time; the block that is done last combines the
-/// results of all. So there is one launch, and nothing is left for the host.
+/// `reduce_best`: as many threads as the GPU holds at once share the values, with four words of 16 bytes under way each, and the last
+/// block finishes the work. So there is one launch, and nothing is left for the host.
 #[gpu_only]
 #[inline(always)]
-unsafe fn last_block_finishes<T: Number, O: Operation<T>>(
-    input: *const T,
-    length: usize,
-    output: *mut T,
-    partials: *mut T,
-    arrived: *mut u32,
-) {
-    let (t, block, blocks) = (thread::thread_idx_x() as usize, thread::block_idx_x(), thread::grid_dim_x());
-    let (first, threads) = (thread::wide_index_1d(), blocks as usize * thread::block_dim_x() as usize);
-    let quads = length / 4;
-    // SAFETY: indices are below the length; a partial result is read only after its block has arrived.
+unsafe fn in_one_launch<T: Number, O: Operation<T>>(input: *const T, length: usize, output: *mut T, slots: *mut u64) {
+    let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
+    let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
+    let numbers = Indices { first, step: blocks * BLOCK as usize, end: length };
+    // SAFETY: as the caller says.
     unsafe {
-        let mut value = O::IDENTITY;
-        let mut take = |quad: T::Quad| value = quad.into().into_iter().fold(value, O::combine);
-        let words = input.cast::<T::Quad>();
-        let mut i = first;
-        // Two words are in flight at a time.
-        while i + threads < quads {
-            let two = [*words.add(i), *words.add(i + threads)];
-            two.into_iter().for_each(&mut take);
-            i += 2 * threads;
-        }
-        if i < quads {
-            take(*words.add(i));
-        }
-        if 4 * quads + first < length {
-            value = O::combine(value, *input.add(4 * quads + first));
-        }
-        let of_block = by_shuffles::<T, O>(value);
-
-        // Each block leaves its result, and takes a number behind it; who gets the last number knows that all are there.
-        #[address_space(shared)]
-        static LAST: SharedCell<bool> = SharedCell::uninit();
-        let last = LAST.as_mut_ptr();
-        if t == 0 {
-            *partials.add(block as usize) = of_block;
-            thread::device_fence();
-            *last = atomic::inc(arrived, blocks - 1) == blocks - 1;
-        }
-        thread::sync_threads();
-        if *last {
-            thread::device_fence();
-            let mut value = O::IDENTITY;
-            let mut i = t;
-            while i < blocks as usize {
-                value = O::combine(value, partials.add(i).read_volatile());
-                i += thread::block_dim_x() as usize;
-            }
-            let of_all = by_shuffles::<T, O>(value);
-            if t == 0 {
-                *output = of_all;
-            }
+        let of_block = of_block::<T, O, 4>(of_array::<T, O, 4>(input, numbers), 0);
+        if let Some(value) = of_blocks::<T, O>(of_block, block, blocks, slots) {
+            *output = value;
         }
     }
 }
 
-/// The entry points of `reduce_best`.
+/// `reduce_small`: one block has a few thousand values sooner than blocks could meet. It has few threads, because each instruction of
+/// a warp takes a turn of the multiprocessor, and four words of each under way.
+#[gpu_only]
+#[inline(always)]
+unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32, output: *mut T) {
+    let t = thread::thread_idx_x();
+    // SAFETY: words and values below the length are there.
+    unsafe {
+        let rest = length / 4 * 4 + t;
+        let mut value = if rest < length { load_nc_no_allocate(input.add(rest as usize)) } else { O::IDENTITY };
+        let words = input.cast::<T::Quad>();
+        unroll::<2>(|round| {
+            let first = 4 * SMALL_THREADS * round as u32 + t;
+            if round == 0 || length > SMALL_LENGTH / 2 {
+                let mut loaded = [T::Quad::all(O::IDENTITY); 4];
+                unroll::<4>(|k| {
+                    if first + k as u32 * SMALL_THREADS < length / 4 {
+                        loaded[k] = load_nc_no_allocate(words.add(first as usize).add(k * SMALL_THREADS as usize));
+                    }
+                });
+                unroll::<4>(|k| value = O::combine(value, loaded[k].combined::<O>()));
+            }
+        });
+        let value = of_block::<T, O, 2>(value, 0);
+        if t == 0 {
+            *output = value;
+        }
+    }
+}
+
+/// The entry points of `reduce_best` and `reduce_small`.
 macro_rules! best {
-    ($($name:ident $ty:ty, $operation:ident;)*) => {$(
+    ($($best:ident $small:ident $ty:ty, $operation:ident;)*) => {$(
         #[doc = concat!("`reduce_best`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
         ///
         /// # Safety
-        /// `input` holds `length` values and starts on 16 bytes, `output` one, `partials` one for each block; `arrived` is 0 and will be
-        /// again. Nothing else uses the last three during the launch. Blocks have from 64 to 1024 threads in x, whole warps.
-        #[kernel]
-        pub unsafe fn $name(input: *const $ty, length: usize, output: *mut $ty, partials: *mut $ty, arrived: *mut u32) {
-            last_block_finishes::<$ty, $operation>(input, length, output, partials, arrived);
+        /// `input` holds `length` values, `output` one, `slots` one for each block, which is 0 and will be again. Nothing else uses
+        /// the last two during the launch. Blocks have [`BEST_THREADS`] threads in x.
+        #[kernel(launch_bounds(512))]
+        pub unsafe fn $best(input: *const $ty, length: usize, output: *mut $ty, slots: *mut u64) {
+            in_one_launch::<$ty, $operation>(input, length, output, slots);
+        }
+
+        #[doc = concat!("`reduce_small`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
+        ///
+        /// # Safety
+        /// `input` holds `length` values, at most [`SMALL_LENGTH`], and stands on 16 bytes; `output` holds one, and nothing else uses
+        /// it during the launch, which is one block of [`SMALL_THREADS`] threads in x.
+        #[kernel(launch_bounds(256))]
+        pub unsafe fn $small(input: *const $ty, length: u32, output: *mut $ty) {
+            in_one_block::<$ty, $operation>(input, length, output);
         }
     )*};
 }
 
 best! {
-    reduce_best_sum_f32 f32, Sum; reduce_best_product_f32 f32, Product;
-    reduce_best_min_f32 f32, Minimum; reduce_best_max_f32 f32, Maximum;
-    reduce_best_sum_i32 i32, Sum; reduce_best_product_i32 i32, Product;
-    reduce_best_min_i32 i32, Minimum; reduce_best_max_i32 i32, Maximum;
+    reduce_best_sum_f32 reduce_small_sum_f32 f32, Sum;
+    reduce_best_product_f32 reduce_small_product_f32 f32, Product;
+    reduce_best_min_f32 reduce_small_min_f32 f32, Minimum;
+    reduce_best_max_f32 reduce_small_max_f32 f32, Maximum;
+    reduce_best_sum_i32 reduce_small_sum_i32 i32, Sum;
+    reduce_best_product_i32 reduce_small_product_i32 i32, Product;
+    reduce_best_min_i32 reduce_small_min_i32 i32, Minimum;
+    reduce_best_max_i32 reduce_small_max_i32 i32, Maximum;
 }
 
 /// The entry points: each step with each operation and type.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::toolchain::DeviceCompiler;
-use crate::{CudaBuilder, CudaBuilderError};
+use crate::{CudaBuilder, CudaBuilderError, NvvmArch};
 
 /// What to do when LLVM refuses rewritten IR.
 const ADVICE: &str = "look at the intermediate LLVM IR (`cargo xtask build-ptx --emit-llvm DIR`), or take another version of \
@@ -46,9 +46,16 @@ pub(crate) fn compile(
     let mut llc = Command::new(compiler.tool("llc"));
     llc.args(["-O3", "-filetype=asm", "-disable-lsr"])
         .arg(format!("-mcpu={}", builder.arch))
+        .args(ptx_version(builder.arch))
         .args(float_options(builder));
     llc.arg(input).arg("-o").arg(output);
     run(llc, "llc")
+}
+
+/// The option of `llc` for the version of PTX. Left alone, it takes the least that the architecture needs; the eviction priorities of
+/// `cuda_std::mem` need 7.4 (CUDA 11.4), which architectures from Ada on have anyway.
+fn ptx_version(arch: NvvmArch) -> Option<&'static str> {
+    (arch < NvvmArch::Compute87).then_some("-mattr=+ptx74")
 }
 
 /// The options of `llc` for what the builder says of f32 arithmetic.

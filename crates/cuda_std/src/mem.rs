@@ -1,4 +1,4 @@
-//! Global loads and stores with a cache operator (PTX manual, "Cache Operators").
+//! Global loads and stores with a cache operator (PTX manual, "Cache Operators") or an eviction priority (`ld` and `st` there).
 //!
 //! An ordinary `*p` is a load as the compiler sees fit: `ld.global`, which caches in L1 and L2, or `ld.global.nc` where it knows
 //! that nothing writes there during the launch. The functions here say what they want. The operators are advice on where to
@@ -12,6 +12,9 @@
 //! | [`load_lu`] | `__ldlu` | expect not to read it again: last use |
 //! | [`load_cv`] | `__ldcv` | fetch it anew: it may have changed |
 //! | [`load_nc`] | `__ldg` | take the read-only (texture) path |
+//! | [`load_nc_no_allocate`] | | take that path, and keep nothing in L1 |
+//! | [`load_evict_first`] | | evict it from L1 before all else |
+//! | [`load_evict_last`] | | keep it in L1 longer than all else |
 //!
 //! | store | CUDA | the hardware is asked to |
 //! | --- | --- | --- |
@@ -19,6 +22,12 @@
 //! | [`store_cg`] | `__stcg` | cache in L2 |
 //! | [`store_cs`] | `__stcs` | expect nobody to read it soon: evict it first |
 //! | [`store_wt`] | `__stwt` | write through to memory |
+//! | [`store_no_allocate`] | | keep nothing in L1 |
+//! | [`store_evict_first`] | | evict it from L1 before all else |
+//! | [`store_evict_last`] | | keep it in L1 longer than all else |
+//!
+//! Priorities need PTX 7.4 and a GPU since Volta. Data that streams by once is best loaded with [`load_nc_no_allocate`]: it
+//! leaves L1 to what is read again, and an L1 that keeps nothing can have more loads under way.
 //!
 //! They take the numbers of 8 to 64 bits and the vectors of [`vector`](crate::vector), each as one access.
 
@@ -51,6 +60,13 @@ loads! {
     load_cv;
     /// Loads by the read-only path (`ld.global.nc`). Nothing may write there during the launch.
     load_nc;
+    /// Loads by the read-only path what is read only once: L1 does not keep it (`ld.global.nc.L1::no_allocate`). Nothing may
+    /// write there during the launch.
+    load_nc_no_allocate;
+    /// Loads what L1 should evict first (`ld.global.L1::evict_first`).
+    load_evict_first;
+    /// Loads what L1 should evict last: it is read again soon (`ld.global.L1::evict_last`).
+    load_evict_last;
 }
 
 macro_rules! stores {
@@ -76,6 +92,12 @@ stores! {
     store_cs;
     /// Stores through L2 to memory (`st.global.wt`).
     store_wt;
+    /// Stores what L1 does not keep (`st.global.L1::no_allocate`).
+    store_no_allocate;
+    /// Stores what L1 should evict first (`st.global.L1::evict_first`).
+    store_evict_first;
+    /// Stores what L1 should evict last: it is read again soon (`st.global.L1::evict_last`).
+    store_evict_last;
 }
 
 /// A value that one global access moves: numbers of 8 to 64 bits, and vectors.
@@ -93,6 +115,12 @@ pub unsafe trait GlobalValue: Copy {
     unsafe fn load_cv(address: *const Self) -> Self;
     /// [`load_nc`] of this type.
     unsafe fn load_nc(address: *const Self) -> Self;
+    /// [`load_nc_no_allocate`] of this type.
+    unsafe fn load_nc_no_allocate(address: *const Self) -> Self;
+    /// [`load_evict_first`] of this type.
+    unsafe fn load_evict_first(address: *const Self) -> Self;
+    /// [`load_evict_last`] of this type.
+    unsafe fn load_evict_last(address: *const Self) -> Self;
     /// [`store_wb`] of this type.
     unsafe fn store_wb(address: *mut Self, value: Self);
     /// [`store_cg`] of this type.
@@ -101,6 +129,12 @@ pub unsafe trait GlobalValue: Copy {
     unsafe fn store_cs(address: *mut Self, value: Self);
     /// [`store_wt`] of this type.
     unsafe fn store_wt(address: *mut Self, value: Self);
+    /// [`store_no_allocate`] of this type.
+    unsafe fn store_no_allocate(address: *mut Self, value: Self);
+    /// [`store_evict_first`] of this type.
+    unsafe fn store_evict_first(address: *mut Self, value: Self);
+    /// [`store_evict_last`] of this type.
+    unsafe fn store_evict_last(address: *mut Self, value: Self);
 }
 
 /// One instruction, around which the address goes from the generic to the global space, as `ld.global` wants it. Rustdoc has
@@ -176,10 +210,16 @@ macro_rules! scalars {
             scalar_load!(load_lu, "lu", $kind, $class, $register, $from);
             scalar_load!(load_cv, "cv", $kind, $class, $register, $from);
             scalar_load!(load_nc, "nc", $kind, $class, $register, $from);
+            scalar_load!(load_nc_no_allocate, "nc.L1::no_allocate", $kind, $class, $register, $from);
+            scalar_load!(load_evict_first, "L1::evict_first", $kind, $class, $register, $from);
+            scalar_load!(load_evict_last, "L1::evict_last", $kind, $class, $register, $from);
             scalar_store!(store_wb, "wb", $kind, $class, $into);
             scalar_store!(store_cg, "cg", $kind, $class, $into);
             scalar_store!(store_cs, "cs", $kind, $class, $into);
             scalar_store!(store_wt, "wt", $kind, $class, $into);
+            scalar_store!(store_no_allocate, "L1::no_allocate", $kind, $class, $into);
+            scalar_store!(store_evict_first, "L1::evict_first", $kind, $class, $into);
+            scalar_store!(store_evict_last, "L1::evict_last", $kind, $class, $into);
         }
     )*};
 }
@@ -285,10 +325,16 @@ macro_rules! vectors {
             vector_load!(load_lu, "lu", $lanes $kind $class $element);
             vector_load!(load_cv, "cv", $lanes $kind $class $element);
             vector_load!(load_nc, "nc", $lanes $kind $class $element);
+            vector_load!(load_nc_no_allocate, "nc.L1::no_allocate", $lanes $kind $class $element);
+            vector_load!(load_evict_first, "L1::evict_first", $lanes $kind $class $element);
+            vector_load!(load_evict_last, "L1::evict_last", $lanes $kind $class $element);
             vector_store!(store_wb, "wb", $lanes $kind $class $element);
             vector_store!(store_cg, "cg", $lanes $kind $class $element);
             vector_store!(store_cs, "cs", $lanes $kind $class $element);
             vector_store!(store_wt, "wt", $lanes $kind $class $element);
+            vector_store!(store_no_allocate, "L1::no_allocate", $lanes $kind $class $element);
+            vector_store!(store_evict_first, "L1::evict_first", $lanes $kind $class $element);
+            vector_store!(store_evict_last, "L1::evict_last", $lanes $kind $class $element);
         }
     )*};
 }

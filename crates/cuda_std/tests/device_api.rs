@@ -148,11 +148,12 @@ fn cache_operators_exist_for_each_type() {
     ];
     for (kernel, kind) in types {
         let text = entries[kernel];
-        for operator in ["ca", "cg", "cs", "lu", "cv", "nc"] {
+        let priorities = ["nc.L1::no_allocate", "L1::evict_first", "L1::evict_last"];
+        for operator in ["ca", "cg", "cs", "lu", "cv", "nc"].into_iter().chain(priorities) {
             let load = format!("ld.global.{operator}.{kind} ");
             assert!(text.contains(&load), "{kernel} lacks {load}");
         }
-        for operator in ["wb", "cg", "cs", "wt"] {
+        for operator in ["wb", "cg", "cs", "wt", "L1::no_allocate", "L1::evict_first", "L1::evict_last"] {
             let store = format!("st.global.{operator}.{kind} ");
             assert!(text.contains(&store), "{kernel} lacks {store}");
         }

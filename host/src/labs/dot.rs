@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::meeting;
 use super::peers::{self, Peer};
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Peers, Tail};
@@ -33,7 +34,7 @@ pub struct Options {
     /// Add up in shared memory
     #[arg(long, help_heading = "Memories (default: all)")]
     pub shared: bool,
-    /// Many pairs per thread, then shuffles
+    /// Many pairs per thread, then shuffles, in one launch
     #[arg(long, help_heading = "Memories (default: all)")]
     pub best: bool,
     /// The second vector directly after the first, in one allocation
@@ -49,7 +50,7 @@ pub struct Options {
     /// Take the second vector from this NumPy file instead of a random one
     #[arg(long, value_name = "B.npy", requires = "input")]
     pub input_b: Option<PathBuf>,
-    /// Threads of a block: a power of two from 32 to 1024
+    /// Threads of a block of --global and --shared: a power of two from 32 to 1024
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = power_of_two(32, 1024))]
     pub block: u32,
 }
@@ -83,6 +84,8 @@ pub struct Data {
     both: Buffer<f32>,
     scratch: Buffer<f32>,
     sums: Buffer<f32>,
+    /// Where the blocks of the best kernel leave their sums; empty between launches.
+    slots: Buffer<u64>,
 }
 
 impl Lab for Dot {
@@ -111,12 +114,14 @@ impl Lab for Dot {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let size = self.a.len();
         let threads = size.next_multiple_of(self.options.block as usize);
+        let best = meeting::launch(size, meeting::multiprocessors(device));
         let mut data = Data {
             a: device.buffer(size)?,
             b: device.buffer(size)?,
             both: device.buffer(2 * size)?,
             scratch: device.buffer(threads)?,
             sums: device.buffer(threads / self.options.block as usize)?,
+            slots: meeting::slots(device, best.grid[0] as usize)?,
         };
         data.a.write(&self.a)?;
         data.b.write(&self.b)?;
@@ -126,9 +131,8 @@ impl Lab for Dot {
         let memories =
             chosen(&[(Memory::Global, options.global), (Memory::Shared, options.shared), (Memory::Best, options.best)]);
         let places = options.places();
-        let most_blocks = device.properties().multiprocessors.unwrap_or(16) * 4;
         let variants = memories.into_iter().flat_map(|memory| places.iter().map(move |&place| (memory, place)));
-        Ok(Plan::new(data, variants.map(|(memory, place)| self.variant(memory, place, most_blocks)).collect()))
+        Ok(Plan::new(data, variants.map(|(memory, place)| self.variant(memory, place, best)).collect()))
     }
 
     fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
@@ -185,31 +189,32 @@ impl Lab for Dot {
 }
 
 impl Dot {
-    fn variant(&self, memory: Memory, place: Place, most_blocks: u32) -> Variant<'_, Data> {
-        let (size, block) = (self.a.len(), self.options.block);
-        let mut launch = LaunchConfig::linear(size, block);
-        if memory == Memory::Best {
-            // As many blocks as are resident at once, with eight pairs for each thread at least.
-            launch = LaunchConfig::linear(size.div_ceil(8), block);
-            launch.grid[0] = launch.grid[0].min(most_blocks);
-        }
+    fn variant(&self, memory: Memory, place: Place, best: LaunchConfig) -> Variant<'_, Data> {
+        let size = self.a.len();
+        let launch = if memory == Memory::Best { best } else { LaunchConfig::linear(size, self.options.block) };
         let blocks = launch.grid[0] as usize;
+        // The best kernel leaves one sum.
+        let left = if memory == Memory::Best { 1 } else { blocks };
         let (memory_name, place_name) = (memory.name(), place.name());
-        // A product, the steps of the tree or of a thread, and the sums of the blocks, which are added in more precision.
-        let per_thread = size.div_ceil(blocks * block as usize) as u64;
-        let roundings = 2 + per_thread + u64::from(block.ilog2());
+        let tree = u64::from(launch.block[0].ilog2()) + 1;
+        let roundings = match memory {
+            // A product, the sums of a thread, a tree, the blocks' sums, and a tree.
+            Memory::Best => 1 + meeting::numbers_of_a_thread(size, &launch) + 2 * tree + blocks as u64,
+            // A product and a tree. The sums of the blocks are added in more precision.
+            Memory::Global | Memory::Shared => 2 + tree,
+        };
         Variant::new(
             format!("{memory_name}-{place_name}"),
             move |data: &mut Data, launcher| {
-                let Data { a, b, both, scratch, sums } = data;
+                let Data { a, b, both, scratch, sums, slots } = data;
                 let (a, b) = place.of(a, b, both, size);
                 match memory {
                     Memory::Global => launcher.launch(&kernel::dot_global, &launch, (a, b, size, scratch, sums)),
                     Memory::Shared => launcher.launch(&kernel::dot_shared, &launch, (a, b, size, sums)),
-                    Memory::Best => launcher.launch(&kernel::dot_best, &launch, (a, b, size, sums)),
+                    Memory::Best => launcher.launch(&kernel::dot_best, &launch, (a, b, size, sums, slots)),
                 }
             },
-            move |data| self.outcome(data, blocks, roundings),
+            move |data| self.outcome(data, left, roundings),
         )
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes())

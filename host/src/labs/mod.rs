@@ -29,6 +29,7 @@ pub mod gram;
 pub mod launch;
 pub mod layout;
 pub mod matmul;
+mod meeting;
 pub mod offset;
 pub mod pitch;
 pub mod reduce;

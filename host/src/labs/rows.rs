@@ -1,4 +1,4 @@
-//! Statistics of rows and columns, in global and in shared memory. The kernels and what they show are in `kernels::rows`.
+//! Statistics of rows and columns, in global and in shared memory, and as fast as possible. The kernels and what they show are in `kernels::rows`.
 
 use std::rc::Rc;
 
@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
+use super::launcher::Launcher;
+use super::meeting;
 use super::peers::{self, Peer};
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Matrix, Peers};
@@ -46,11 +48,14 @@ pub struct Options {
     #[arg(long, help_heading = "Statistics (default: all)")]
     pub column_means: bool,
     /// A thread for each row or column, from global memory
-    #[arg(long, help_heading = "Memories (default: both)")]
+    #[arg(long, help_heading = "Ways (default: all)")]
     pub global: bool,
     /// A block for each row, or eight threads for each column, combined in shared memory
-    #[arg(long, help_heading = "Memories (default: both)")]
+    #[arg(long, help_heading = "Ways (default: all)")]
     pub shared: bool,
+    /// As many lanes or blocks for each row, or blocks for each column, as are best for the shape
+    #[arg(long, help_heading = "Ways (default: all)")]
+    pub best: bool,
     /// Rows directly after each other
     #[arg(long, help_heading = "Layouts (default: both)")]
     pub linear: bool,
@@ -61,7 +66,7 @@ pub struct Options {
     /// The matrix.
     #[command(flatten)]
     pub matrix: MatrixFlags,
-    /// Threads of a block: a power of two from 32 to 1024
+    /// Threads of a block of --global and --shared: a power of two from 32 to 1024
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = power_of_two(32, 1024))]
     pub block: u32,
 }
@@ -80,6 +85,29 @@ enum Statistic {
 type Global = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32)>;
 /// A kernel with one block a row: the matrix, the results, columns, pitch.
 type Shared = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32)>;
+/// A kernel with several blocks a row: the matrix, the results, columns, pitch, blocks a row, slots.
+type Blocks = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32, PointerMut<u64>)>;
+
+/// How the results are computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Global,
+    Shared,
+    Best,
+}
+
+/// Which of the best kernels a matrix takes.
+#[derive(Clone, Copy)]
+enum Best {
+    /// Eight lanes for each four rows.
+    Lanes8,
+    /// A warp a row.
+    Lanes32,
+    /// So many blocks a row.
+    Blocks(u32),
+    /// So many blocks for each 32 columns.
+    Columns(u32),
+}
 
 /// The lab: a matrix.
 pub struct Rows {
@@ -92,6 +120,8 @@ pub struct Data {
     /// Linear and pitched.
     matrices: [Matrix<f32>; 2],
     results: Buffer<f32>,
+    /// Where the blocks of the best kernels leave what they found; empty between launches.
+    slots: Buffer<u64>,
 }
 
 impl Lab for Rows {
@@ -116,7 +146,11 @@ impl Lab for Rows {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
+        let multiprocessors = meeting::multiprocessors(device);
+        let slots =
+            [Best::for_rows, Best::for_columns].map(|best| best(rows, columns, multiprocessors).slots(rows, columns));
         let mut data = Data {
+            slots: meeting::slots(device, slots.into_iter().max().unwrap_or(0))?,
             matrices: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
             results: device.buffer(rows.max(columns))?,
         };
@@ -125,14 +159,15 @@ impl Lab for Rows {
             matrix.poison()?;
             matrix.write(elements)?;
         }
-        let memories = chosen(&[("global", self.options.global), ("shared", self.options.shared)]);
+        let Options { global, shared, best, .. } = self.options;
+        let ways = chosen(&[(Way::Global, global), (Way::Shared, shared), (Way::Best, best)]);
         let layouts = self.options.layouts();
         let mut variants = Vec::new();
         for statistic in self.statistics() {
-            for memory in &memories {
+            for &way in &ways {
                 for &(index, layout) in &layouts {
                     let pitch = data.matrices[index].pitch() as u32;
-                    variants.push(self.variant(statistic, memory, index, layout, pitch));
+                    variants.push(self.variant(statistic, way, index, layout, pitch, multiprocessors));
                 }
             }
         }
@@ -150,15 +185,16 @@ impl Lab for Rows {
                 let peers = Rc::clone(peers);
                 let mut ones = device.buffer(columns)?;
                 ones.write(&vec![1.0; columns])?;
-                let launch =
-                    move |Data { matrices, results }: &mut Data| peers.row_products(&matrices[index], &ones, results);
+                let launch = move |Data { matrices, results, .. }: &mut Data| {
+                    peers.row_products(&matrices[index], &ones, results)
+                };
                 rows.push((peers::row(format!("cublas-sgemv-{layout}"), library, launch, self.judge_sums()), layout));
             }
             if let Some(library) = peers.cub() {
                 let peers = Rc::clone(peers);
                 let room = peers.room_to_sum_rows(&data.matrices[index])?;
                 let launch =
-                    move |Data { matrices, results }: &mut Data| peers.sum_rows(&matrices[index], results, &room);
+                    move |Data { matrices, results, .. }: &mut Data| peers.sum_rows(&matrices[index], results, &room);
                 rows.push((peers::row(format!("cub-sum-{layout}"), library, launch, self.judge_sums()), layout));
             }
         }
@@ -190,9 +226,12 @@ impl Lab for Rows {
         };
         let time = || {
             Some(format!(
-                "A block for each row is {} as a thread for each; eight threads for each column are {} as one.",
+                "A block for each row is {} as a thread for each; eight threads for each column are {} as one. The best kernels are {} \
+                 and {} as these.",
                 as_fast(report.speedup("sum-shared-linear", "sum-global-linear")?),
-                as_fast(report.speedup("column-means-shared-linear", "column-means-global-linear")?)
+                as_fast(report.speedup("column-means-shared-linear", "column-means-global-linear")?),
+                as_fast(report.speedup("sum-best-linear", "sum-shared-linear")?),
+                as_fast(report.speedup("column-means-best-linear", "column-means-shared-linear")?)
             ))
         };
         [time(), rows(), columns()].into_iter().flatten().collect()
@@ -237,32 +276,38 @@ impl Rows {
     fn variant(
         &self,
         statistic: Statistic,
-        memory: &'static str,
+        way: Way,
         index: usize,
         layout: &str,
         pitch: u32,
+        multiprocessors: u32,
     ) -> Variant<'_, Data> {
         let HostMatrix { rows, columns, .. } = self.matrix;
-        let (by_column, shared, block) = (statistic == Statistic::ColumnMeans, memory == "shared", self.options.block);
-        let launch = match (by_column, shared) {
-            (false, false) => LaunchConfig::linear(rows, block),
-            (false, true) => LaunchConfig::new([rows as u32, 1, 1], [block, 1, 1]),
-            (true, false) => LaunchConfig::linear(columns, block),
-            (true, true) => {
-                LaunchConfig { block: [32, kernel::COLUMN_THREADS, 1], ..LaunchConfig::linear(columns, 32) }
-            }
+        let (by_column, block) = (statistic == Statistic::ColumnMeans, self.options.block);
+        let best = if by_column { Best::for_columns } else { Best::for_rows }(rows, columns, multiprocessors);
+        let launch = match (by_column, way) {
+            (false, Way::Global) => LaunchConfig::linear(rows, block),
+            (false, Way::Shared) => LaunchConfig::new([rows as u32, 1, 1], [block, 1, 1]),
+            (true, Way::Global) => LaunchConfig::linear(columns, block),
+            (true, Way::Shared) => Best::Columns(1).launch(rows, columns),
+            (_, Way::Best) => best.launch(rows, columns),
         };
         let results = self.results(statistic);
-        let name = statistic.name();
+        let (name, way_name) = (statistic.name(), way.name());
         Variant::new(
-            format!("{name}-{memory}-{layout}"),
+            format!("{name}-{way_name}-{layout}"),
             move |data: &mut Data, launcher| {
+                if way == Way::Best {
+                    return self.launch_best(data, launcher, statistic, best, index, pitch);
+                }
                 let (matrix, results) = (&data.matrices[index], &mut data.results);
-                match (shared, statistic.shared()) {
-                    (true, Some(kernel)) => launcher.launch(kernel, &launch, (matrix, results, columns as u32, pitch)),
+                match (way, statistic.shared()) {
+                    (Way::Shared, Some(kernel)) => {
+                        launcher.launch(kernel, &launch, (matrix, results, columns as u32, pitch))
+                    }
                     _ => {
                         let arguments = (matrix, results, rows as u32, columns as u32, pitch);
-                        launcher.launch(statistic.global(shared), &launch, arguments)
+                        launcher.launch(statistic.global(way == Way::Shared), &launch, arguments)
                     }
                 }
             },
@@ -272,12 +317,39 @@ impl Rows {
             },
         )
         .group(name)
-        .axis("memory", memory)
+        .axis("memory", way_name)
         .axis("layout", layout)
         .fact("pitch_bytes", pitch as usize * size_of::<f32>())
         .fact("grid", json!(launch.grid))
         .bytes(self.bytes(statistic))
         .computes(format!("the results of {name}"), (results * size_of::<f32>()) as u64)
+    }
+
+    fn launch_best(
+        &self,
+        data: &mut Data,
+        launcher: &mut Launcher<'_>,
+        statistic: Statistic,
+        best: Best,
+        index: usize,
+        pitch: u32,
+    ) -> Result<()> {
+        let HostMatrix { rows, columns, .. } = self.matrix;
+        let launch = best.launch(rows, columns);
+        let (matrix, results, slots) = (&data.matrices[index], &mut data.results, &mut data.slots);
+        let (rows, columns) = (rows as u32, columns as u32);
+        match (best, statistic.best()) {
+            (Best::Lanes8, Some((kernel, _, _))) | (Best::Lanes32, Some((_, kernel, _))) => {
+                launcher.launch(kernel, &launch, (matrix, results, rows, columns, pitch))
+            }
+            (Best::Blocks(per_row), Some((_, _, kernel))) => {
+                launcher.launch(kernel, &launch, (matrix, results, columns, pitch, per_row, slots))
+            }
+            (Best::Columns(_), _) | (_, None) => {
+                let arguments = (matrix, results, rows, columns, pitch, slots);
+                launcher.launch(&kernel::rows_column_means_best, &launch, arguments)
+            }
+        }
     }
 
     fn outcome(&self, statistic: Statistic, found: Vec<f32>) -> Outcome {
@@ -312,6 +384,59 @@ impl Rows {
     }
 }
 
+impl Way {
+    fn name(self) -> &'static str {
+        ["global", "shared", "best"][self as usize]
+    }
+}
+
+impl Best {
+    /// What is best for rows of so many columns: lanes for short rows, warps for many, blocks for long ones, and several of these where
+    /// there are too few to keep half of the multiprocessors busy. The numbers are those of an H200.
+    fn for_rows(rows: usize, columns: usize, multiprocessors: u32) -> Self {
+        let multiprocessors = multiprocessors as usize;
+        let are_few = rows <= 4 * multiprocessors;
+        match columns {
+            ..=128 => Self::Lanes8,
+            8192.. => {
+                let most = columns.div_ceil(4 * kernel::BLOCK_THREADS as usize);
+                let shared = if 2 * rows > multiprocessors { 1 } else { 4 * multiprocessors / rows.max(1) };
+                Self::Blocks(shared.min(most) as u32)
+            }
+            2048.. if are_few => Self::Blocks(1),
+            _ => Self::Lanes32,
+        }
+    }
+
+    /// What is best for the means of so many columns: eight blocks on a multiprocessor, but at least 64 rows for each.
+    fn for_columns(rows: usize, columns: usize, multiprocessors: u32) -> Self {
+        let strips = columns.div_ceil(32).max(1);
+        let wanted = 8 * multiprocessors as usize / strips;
+        Self::Columns(wanted.clamp(1, (rows / 64).clamp(1, 512)) as u32)
+    }
+
+    fn launch(self, rows: usize, columns: usize) -> LaunchConfig {
+        match self {
+            // A warp takes four rows four times.
+            Self::Lanes8 => LaunchConfig::linear(rows.div_ceil(4 * kernel::SHORT_ROWS as usize) * 32, 64),
+            Self::Lanes32 => LaunchConfig::linear(rows * 32, 128),
+            Self::Blocks(per_row) => LaunchConfig::new([rows as u32 * per_row, 1, 1], [kernel::BLOCK_THREADS, 1, 1]),
+            Self::Columns(parts) => {
+                LaunchConfig::new([columns.div_ceil(32) as u32, parts, 1], [32, kernel::COLUMN_THREADS, 1])
+            }
+        }
+    }
+
+    /// How many slots its blocks need: those of columns or rows that several blocks share.
+    fn slots(self, rows: usize, columns: usize) -> usize {
+        match self {
+            Self::Blocks(per_row) if per_row > 1 => rows * per_row as usize,
+            Self::Columns(parts) if parts > 1 => columns * parts as usize,
+            _ => 0,
+        }
+    }
+}
+
 impl Statistic {
     fn name(self) -> &'static str {
         ["sum", "mean", "max", "min", "squares", "column-means"][self as usize]
@@ -328,6 +453,20 @@ impl Statistic {
             Self::ColumnMeans if shared => &kernel::rows_column_means_shared,
             Self::ColumnMeans => &kernel::rows_column_means_global,
         }
+    }
+
+    /// The best kernels: with 8 and 32 lanes a row, and with blocks.
+    fn best(self) -> Option<(&'static Global, &'static Global, &'static Blocks)> {
+        Some(match self {
+            Self::Sum => (&kernel::rows_sum_lanes8, &kernel::rows_sum_lanes32, &kernel::rows_sum_blocks),
+            Self::Mean => (&kernel::rows_mean_lanes8, &kernel::rows_mean_lanes32, &kernel::rows_mean_blocks),
+            Self::Max => (&kernel::rows_max_lanes8, &kernel::rows_max_lanes32, &kernel::rows_max_blocks),
+            Self::Min => (&kernel::rows_min_lanes8, &kernel::rows_min_lanes32, &kernel::rows_min_blocks),
+            Self::Squares => {
+                (&kernel::rows_squares_lanes8, &kernel::rows_squares_lanes32, &kernel::rows_squares_blocks)
+            }
+            Self::ColumnMeans => return None,
+        })
     }
 
     /// The kernel with one block a row.

@@ -1,4 +1,4 @@
-//! A copy with words of 4, 8 and 16 bytes. The kernels and what they show are in `kernels::vector`.
+//! A copy with words of 4, 8 and 16 bytes, and past the caches. The kernels and what they show are in `kernels::vector`.
 
 use std::rc::Rc;
 
@@ -35,6 +35,9 @@ pub struct Options {
     /// Words of 16 bytes: f32x4
     #[arg(long, help_heading = "Variants (default: all)")]
     pub copy16: bool,
+    /// Words of 16 bytes, which the caches do not keep
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub best: bool,
 
     /// The vector.
     #[command(flatten)]
@@ -44,8 +47,8 @@ pub struct Options {
     pub block: u32,
 }
 
-/// A word: its bytes and its kernel.
-type Word = (usize, &'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>);
+/// A variant: its name, the bytes of its words and its kernel.
+type Copy = (&'static str, usize, &'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>);
 
 /// The lab: a vector to copy.
 pub struct Vector {
@@ -81,12 +84,13 @@ impl Lab for Vector {
         let size = self.elements.len();
         let mut data = Data { input: device.buffer(size)?, copy: device.buffer(size)? };
         data.input.write(&self.elements)?;
-        let words: [(Word, bool); 3] = [
-            ((4, &kernel::vector_copy4), self.options.copy4),
-            ((8, &kernel::vector_copy8), self.options.copy8),
-            ((16, &kernel::vector_copy16), self.options.copy16),
+        let copies: [(Copy, bool); 4] = [
+            (("copy4", 4, &kernel::vector_copy4), self.options.copy4),
+            (("copy8", 8, &kernel::vector_copy8), self.options.copy8),
+            (("copy16", 16, &kernel::vector_copy16), self.options.copy16),
+            (("best", 16, &kernel::vector_copy_best), self.options.best),
         ];
-        Ok(Plan::new(data, chosen(&words).into_iter().map(|word| self.variant(word)).collect()))
+        Ok(Plan::new(data, chosen(&copies).into_iter().map(|copy| self.variant(copy)).collect()))
     }
 
     fn peers<'a>(&'a self, device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
@@ -118,20 +122,24 @@ impl Lab for Vector {
         let time = || {
             let narrow = report.variant("copy4")?.percent_of_copy?;
             let wide = report.variant("copy16")?.percent_of_copy?;
-            Some(format!("Words of 4 bytes reach {narrow:.1} % of the device's own copy, of 16 bytes {wide:.1} %."))
+            let best = report.variant("best")?.percent_of_copy?;
+            Some(format!(
+                "Words of 4 bytes reach {narrow:.1} % of the device's own copy, of 16 bytes {wide:.1} %, and past the caches {best:.1} %."
+            ))
         };
         [time(), counted()].into_iter().flatten().collect()
     }
 }
 
 impl Vector {
-    fn variant(&self, (bytes, kernel): Word) -> Variant<'_, Data> {
+    fn variant(&self, (name, bytes, kernel): Copy) -> Variant<'_, Data> {
         let size = self.elements.len();
         // The first threads also copy what does not fill a word, less than four elements.
         let threads = (size * size_of::<f32>() / bytes).max(size.min(3));
-        let launch = LaunchConfig::linear(threads, self.options.block);
+        let block = if name == "best" { self.options.block.min(kernel::BEST_THREADS) } else { self.options.block };
+        let launch = LaunchConfig::linear(threads, block);
         Variant::new(
-            format!("copy{bytes}"),
+            name,
             move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.input, &mut data.copy, size)),
             |data| self.outcome(data),
         )

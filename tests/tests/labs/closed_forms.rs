@@ -144,7 +144,7 @@ pub fn layout() {
 /// 512 bytes take 4, 2 and 1 requests.
 pub fn vector() {
     let report = run("vector", "--size 16384");
-    for (name, requests) in [("copy4", 4), ("copy8", 2), ("copy16", 1)] {
+    for (name, requests) in [("copy4", 4), ("copy8", 2), ("copy16", 1), ("best", 1)] {
         let counted = counters(&report, name).global;
         let chunks = 16384 * 4 / 512;
         assert_eq!((counted.load.requests, counted.store.requests), (requests * chunks, requests * chunks), "{name}");
@@ -369,6 +369,19 @@ pub fn reduce() {
         variant(&report, "reduce1-sum-f32").launches.iter().map(|(_, counted)| counted.global.load.requests).sum();
     assert_eq!(counters(&report, "reduce1-sum-f32").global.load.requests, of_launches);
     assert_eq!(of_launches, 65536 / 32 + 256 / 32);
+    // The best: a request for 32 words of 16 bytes, and nothing else for a few values; one store.
+    let global = |report: &LabReport| counters(report, "best-sum-f32").global;
+    let small = global(&run("reduce", "--size 8192 --best"));
+    assert_eq!((small.load.requests, small.store.requests), (8192 / 128, 1));
+    // 20000 values: 5000 words in 10 blocks of 512. Nine leave a value, which one request of the last finds there; it empties their
+    // slots, and stores the result.
+    let report = run("reduce", "--size 20000 --best");
+    let best = global(&report);
+    assert_eq!(variant(&report, "best-sum-f32").launches.len(), 1);
+    assert_eq!((best.load.requests, best.store.requests), (5000_u64.div_ceil(32) + 1, 9 + 1 + 1));
+    // A value for each of 16 warps and ten blocks, four words of them in each block; once more in the last.
+    let shared = counters(&report, "best-sum-f32").shared;
+    assert_eq!((shared.store.requests, shared.load.requests), (11 * 16, 11 * 4));
 }
 
 /// In shared memory, the vectors' own loads and a store for each block; in global memory the tree's as well.
@@ -389,6 +402,16 @@ pub fn dot() {
     let report = run("dot", "--size 4097 --shared");
     let sectors = |name| counters(&report, name).global.load.sectors_per_request().expect("loads");
     assert!(sectors("shared-linear") > 4.4 && sectors("shared-aligned") < 4.0);
+    // The best: words of 16 bytes where both vectors stand on them. 1000 words of each are two blocks.
+    let report = run("dot", "--size 4000 --best");
+    for name in ["best-linear", "best-aligned"] {
+        let global = counters(&report, name).global;
+        assert_eq!((global.load.requests, global.store.requests), (2 * 1000_u64.div_ceil(32) + 1, 3), "{name}");
+    }
+    assert_eq!(
+        counters(&run("dot", "--size 399 --best"), "best-linear").global.load.requests,
+        2 * 399_u64.div_ceil(32)
+    );
 }
 
 /// A thread a row: 32 rows at once. A block a row, and a thread a column: side by side.
@@ -406,6 +429,15 @@ pub fn rows() {
     let report = run("rows", "--rows 64 --cols 1001 --sum --shared");
     let sectors = |name| counters(&report, name).global.load.sectors_per_request().expect("loads");
     assert!(sectors("sum-shared-linear") > 4.7 && sectors("sum-shared-pitched") < 4.0);
+    // The best: words of 16 bytes. Eight lanes have a row of 32 floats, and a warp four rows; a warp has a row of 256, twice.
+    for (flags, requests) in
+        [("--rows 64 --cols 32", 64 / 4), ("--rows 64 --cols 256", 2 * 64), ("--rows 3 --cols 8192", 3 * 64)]
+    {
+        let report = run("rows", &format!("{flags} --sum --best --linear"));
+        let global = counters(&report, "sum-best-linear").global;
+        near(global.load.sectors_per_request(), 16.0, flags);
+        assert_eq!(global.load.requests, requests, "{flags}");
+    }
 }
 
 /// gcd(s, 32) wavefronts at stride s; and G80's table, in two half warps of 16 banks.

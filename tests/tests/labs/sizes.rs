@@ -25,8 +25,11 @@ fn labs_launch_every_kernel_that_there_is() {
     let device = simulator("sim");
     let mut launched = BTreeSet::new();
     for row in rows() {
-        for variant in run_on(&device, row.lab, row.all).variants {
-            launched.extend(variant.kernels);
+        // Some kernels are for some sizes.
+        for flags in [row.all].iter().chain(row.sizes) {
+            for variant in run_on(&device, row.lab, flags).variants {
+                launched.extend(variant.kernels);
+            }
         }
     }
     let all: BTreeSet<_> = labs::ALL.iter().flat_map(labs::Entry::kernels).collect();

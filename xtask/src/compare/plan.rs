@@ -57,8 +57,8 @@ pub(super) const GOALS: &[Goal] = &[
     Goal {
         title: "Vector copy",
         about: "The faster of the driver's copy and nvcc's, which has a word of 16 bytes a thread in a loop.",
-        lab: "vector --copy16",
-        pairs: &[pair("", "copy16", &["driver-copy", "nvcc-copy"])],
+        lab: "vector --best",
+        pairs: &[pair("", "best", &["driver-copy", "nvcc-copy"])],
         sizes: &[
             size("2^20", "--size 1048576", 1.0),
             size("2^21", "--size 2097152", 1.0),
@@ -183,8 +183,8 @@ pub(super) const GOALS: &[Goal] = &[
     Goal {
         title: "Row sums",
         about: "The faster of `cublasSgemv` with a vector of ones and `cub::DeviceSegmentedReduce`.",
-        lab: "rows --sum --shared --linear",
-        pairs: &[pair("", "sum-shared-linear", &["cublas-sgemv-linear", "cub-sum-linear"])],
+        lab: "rows --sum --best --linear",
+        pairs: &[pair("", "sum-best-linear", &["cublas-sgemv-linear", "cub-sum-linear"])],
         sizes: &[
             size("1000 x 1000", "--rows 1000", 1.0),
             size("16384 x 16384", "--rows 16384", 1.0),

@@ -16,6 +16,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
+use super::meeting;
 use super::peers::Peer;
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Peers};
@@ -68,7 +69,7 @@ pub struct Options {
     /// Take the vector in this NumPy file instead of a random one; its type is that of --type
     #[arg(long, value_name = "A.npy", conflicts_with = "size")]
     pub input: Option<PathBuf>,
-    /// Threads of a block: a power of two from 64 to 1024
+    /// Threads of a block of the six steps: a power of two from 64 to 1024
     #[arg(long, value_name = "NUMBER", default_value_t = 256,
           value_parser = power_of_two(kernel::FEWEST_THREADS, kernel::MOST_THREADS))]
     pub block: u32,
@@ -105,8 +106,8 @@ enum Step {
 }
 
 impl Step {
-    /// How often a sum is rounded on the way of a value, at most.
-    fn roundings(self, size: usize, block: u32, most_blocks: u32) -> u64 {
+    /// How often a sum is rounded on the way of a value, at most, where `launch` is that of the best kernel.
+    fn roundings(self, size: usize, block: u32, launch: &LaunchConfig) -> u64 {
         let tree = u64::from(block.ilog2()) + 1;
         match self {
             // A tree in each pass, of which the last leaves less than a block.
@@ -115,7 +116,10 @@ impl Step {
                 tree * passes.skip(1).take_while(|&left| left >= block as usize).count() as u64 + tree + 1
             }
             // Each thread's values, a tree, the blocks' results, and a tree.
-            Self::Best => size.div_ceil((most_blocks * block) as usize) as u64 + 2 * tree + u64::from(most_blocks) + 4,
+            Self::Best => {
+                let tree = u64::from(launch.block[0].ilog2()) + 1;
+                meeting::numbers_of_a_thread(size, launch) + 2 * tree + u64::from(launch.grid[0])
+            }
         }
     }
 }
@@ -154,8 +158,8 @@ pub struct OnDevice<T> {
     partials: [Buffer<T>; 2],
     /// How many partial results the last launch left, and where.
     left: (usize, usize),
-    /// Blocks that have arrived; 0 between launches.
-    arrived: Buffer<u32>,
+    /// Where the blocks of the best kernel leave their results; empty between launches.
+    slots: Buffer<u64>,
 }
 
 impl Lab for Reduce {
@@ -193,18 +197,17 @@ impl Lab for Reduce {
         let named = [reduce1, reduce2, reduce3, reduce4, reduce5, reduce6];
         let numbered = (1..).zip(named).map(|(step, named)| (Step::Numbered(step), named));
         let steps = chosen(&numbered.chain([(Step::Best, best)]).collect::<Vec<_>>());
-        // As many blocks as are resident at once.
-        let most_blocks = device.properties().multiprocessors.unwrap_or(16) * 2;
+        let launch = best_launch(self.size, device);
         let mut variants = Vec::new();
         for ty in &self.options.types {
             for &operation in &self.options.operation {
                 for &step in &steps {
                     variants.push(match (ty, &self.f32, &self.i32) {
                         (Type::F32, Some(values), _) => {
-                            self.variant(values, step, operation, most_blocks, |data: &mut Data| data.f32.as_mut())
+                            self.variant(values, step, operation, launch, |data: &mut Data| data.f32.as_mut())
                         }
                         (Type::I32, _, Some(values)) => {
-                            self.variant(values, step, operation, most_blocks, |data: &mut Data| data.i32.as_mut())
+                            self.variant(values, step, operation, launch, |data: &mut Data| data.i32.as_mut())
                         }
                         _ => continue,
                     });
@@ -284,6 +287,19 @@ impl Lab for Reduce {
     }
 }
 
+/// Whether one block is best.
+fn is_small(size: usize) -> bool {
+    size <= kernel::SMALL_LENGTH as usize
+}
+
+/// The launch of the best kernel.
+fn best_launch(size: usize, device: &Device) -> LaunchConfig {
+    match is_small(size) {
+        true => LaunchConfig::new([1, 1, 1], [kernel::SMALL_THREADS, 1, 1]),
+        false => meeting::launch(size, meeting::multiprocessors(device)),
+    }
+}
+
 /// The values of one type, from the file or at random.
 fn values<T: Number>(device: &Device, options: &Options, random: &mut Random) -> Result<Values<T>> {
     if let Some(path) = &options.input {
@@ -307,17 +323,16 @@ impl<T> Values<T> {
 
 impl Reduce {
     fn on_device<T: Number>(&self, device: &Device, values: &Values<T>) -> Result<OnDevice<T>> {
-        let blocks = self.size.div_ceil(self.options.block as usize).max(1024);
+        let blocks = self.size.div_ceil(self.options.block as usize);
         let filled = |values: &[T]| {
             let mut buffer = device.buffer(values.len())?;
             buffer.write(values)?;
             Ok::<_, Error>(buffer)
         };
-        let mut arrived = device.buffer(1)?;
-        arrived.write(&[0])?;
+        let slots = meeting::slots(device, best_launch(self.size, device).grid[0] as usize)?;
         let partials = [device.buffer(blocks)?, device.buffer(blocks)?];
         let (values, factors) = (filled(&values.values)?, filled(&values.factors)?);
-        Ok(OnDevice { values, factors, partials, left: (0, 0), arrived })
+        Ok(OnDevice { values, factors, partials, left: (0, 0), slots })
     }
 
     fn variant<'a, T: Number>(
@@ -325,7 +340,7 @@ impl Reduce {
         values: &'a Values<T>,
         step: Step,
         operation: Operation,
-        most_blocks: u32,
+        launch: LaunchConfig,
         of: impl Fn(&mut Data) -> Option<&mut OnDevice<T>> + Copy + 'a,
     ) -> Variant<'a, Data> {
         let block = self.options.block;
@@ -337,11 +352,14 @@ impl Reduce {
         Variant::new(
             format!("{step_name}-{}-{}", operation.name(), T::TYPE),
             move |data: &mut Data, launcher| match of(data) {
-                Some(data) => data.reduce(launcher, step, operation, self.size, block, most_blocks),
+                Some(data) => match step {
+                    Step::Numbered(number) => data.reduce(launcher, number, operation, self.size, block),
+                    Step::Best => data.reduce_best(launcher, operation, self.size, &launch),
+                },
                 None => Ok(()),
             },
             move |data| match of(data) {
-                Some(data) => data.outcome(operation, values, step.roundings(self.size, block, most_blocks)),
+                Some(data) => data.outcome(operation, values, step.roundings(self.size, block, &launch)),
                 None => Ok(Outcome::unchecked(Shape::Scalar, vec![T::zeroed()])),
             },
         )
@@ -363,25 +381,34 @@ impl<T: Number> OnDevice<T> {
         Ok(T::judge(operation, values.of(operation), found, roundings))
     }
 
-    /// Launches a step until fewer values are left than a block has threads; the best kernel leaves one.
+    /// Launches the best kernel, which leaves one value.
+    fn reduce_best(
+        &mut self,
+        launcher: &mut Launcher<'_>,
+        operation: Operation,
+        size: usize,
+        launch: &LaunchConfig,
+    ) -> Result<()> {
+        let values = if operation == Operation::Product { &self.factors } else { &self.values };
+        let [result, _] = &mut self.partials;
+        self.left = (0, 1);
+        if is_small(size) {
+            return launcher.launch(T::SMALL[operation as usize], launch, (values, size as u32, result));
+        }
+        launcher.launch(T::BEST[operation as usize], launch, (values, size, result, &mut self.slots))
+    }
+
+    /// Launches a step until fewer values are left than a block has threads.
     fn reduce(
         &mut self,
         launcher: &mut Launcher<'_>,
-        step: Step,
+        number: u8,
         operation: Operation,
         size: usize,
         block: u32,
-        most_blocks: u32,
     ) -> Result<()> {
         let values = if operation == Operation::Product { &self.factors } else { &self.values };
         let [first, second] = &mut self.partials;
-        let Step::Numbered(number) = step else {
-            let mut launch = LaunchConfig::linear(size.div_ceil(8), block);
-            launch.grid[0] = launch.grid[0].min(most_blocks);
-            self.left = (0, 1);
-            let kernel = T::BEST[operation as usize];
-            return launcher.launch(kernel, &launch, (values, size, first, second, &mut self.arrived));
-        };
         let kernel = T::STEPS[usize::from(number) - 1][operation as usize];
         // From the fourth step on, a block takes two blocks' values.
         let per_thread = if number < 4 { 1 } else { 2 };

@@ -13,8 +13,11 @@ use crate::report::Tolerance;
 /// A step's kernel, which takes the values, how many, and a place for each block.
 pub type StepKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>)>;
 
-/// The best kernel, which also takes places for the blocks' results, and a counter.
-pub type BestKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>, PointerMut<T>, PointerMut<u32>)>;
+/// The best kernel, which also takes slots for the blocks' results.
+pub type BestKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>, PointerMut<u64>)>;
+
+/// The best kernel for one block.
+pub type SmallKernel<T> = Kernel<(Pointer<T>, u32, PointerMut<T>)>;
 
 /// A type of value: its kernels, in the order of [`Operation`], and what it is on the CPU.
 pub trait Number: npy::Element + Sample + Into<f64> + Sync {
@@ -26,6 +29,8 @@ pub trait Number: npy::Element + Sample + Into<f64> + Sync {
     const STEPS: [[&'static StepKernel<Self>; 4]; 6];
     /// The best kernels.
     const BEST: [&'static BestKernel<Self>; 4];
+    /// Those for one block.
+    const SMALL: [&'static SmallKernel<Self>; 4];
 
     /// Random values whose product neither vanishes nor overflows, in any order.
     fn factors(random: &mut Random, size: usize) -> Vec<Self>;
@@ -53,6 +58,12 @@ impl Number for f32 {
         &kernel::reduce_best_product_f32,
         &kernel::reduce_best_min_f32,
         &kernel::reduce_best_max_f32,
+    ];
+    const SMALL: [&'static SmallKernel<Self>; 4] = [
+        &kernel::reduce_small_sum_f32,
+        &kernel::reduce_small_product_f32,
+        &kernel::reduce_small_min_f32,
+        &kernel::reduce_small_max_f32,
     ];
 
     fn factors(random: &mut Random, size: usize) -> Vec<Self> {
@@ -113,6 +124,12 @@ impl Number for i32 {
         &kernel::reduce_best_product_i32,
         &kernel::reduce_best_min_i32,
         &kernel::reduce_best_max_i32,
+    ];
+    const SMALL: [&'static SmallKernel<Self>; 4] = [
+        &kernel::reduce_small_sum_i32,
+        &kernel::reduce_small_product_i32,
+        &kernel::reduce_small_min_i32,
+        &kernel::reduce_small_max_i32,
     ];
 
     fn factors(random: &mut Random, size: usize) -> Vec<Self> {

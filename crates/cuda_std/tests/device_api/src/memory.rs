@@ -1,29 +1,35 @@
-//! Loads and stores with each cache operator, on each type.
+//! Loads and stores with each cache operator and eviction priority, on each type.
 
 use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
 use cuda_std::{gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{mem, pipeline, shared::SharedAddress, shared_array, thread};
 
-/// Adds up six loads of one float, each with another operator, and stores the sum in four ways.
+/// Adds up nine loads of one float, each with another operator or priority, and stores the sum in seven ways.
 ///
 /// # Safety
-/// `input` has an element for each thread, `output` four.
+/// `input` has an element for each thread, `output` seven.
 #[kernel]
 pub unsafe fn memory_operators(input: *const f32, output: *mut f32) {
     let i = thread::index_1d() as usize;
     let input = input.add(i);
-    let output = output.add(4 * i);
+    let output = output.add(7 * i);
     let sum = mem::load_ca(input) // ptx: ld.global.ca.f32
         + mem::load_cg(input) // ptx: ld.global.cg.f32
         + mem::load_cs(input) // ptx: ld.global.cs.f32
         + mem::load_lu(input) // ptx: ld.global.lu.f32
         + mem::load_cv(input) // ptx: ld.global.cv.f32
-        + mem::load_nc(input); // ptx: ld.global.nc.f32
+        + mem::load_nc(input) // ptx: ld.global.nc.f32
+        + mem::load_nc_no_allocate(input) // ptx: ld.global.nc.L1::no_allocate.f32
+        + mem::load_evict_first(input) // ptx: ld.global.L1::evict_first.f32
+        + mem::load_evict_last(input); // ptx: ld.global.L1::evict_last.f32
     mem::store_wb(output, sum); // ptx: st.global.wb.f32
     mem::store_cg(output.add(1), sum); // ptx: st.global.cg.f32
     mem::store_cs(output.add(2), sum); // ptx: st.global.cs.f32
     mem::store_wt(output.add(3), sum); // ptx: st.global.wt.f32
+    mem::store_no_allocate(output.add(4), sum); // ptx: st.global.L1::no_allocate.f32
+    mem::store_evict_first(output.add(5), sum); // ptx: st.global.L1::evict_first.f32
+    mem::store_evict_last(output.add(6), sum); // ptx: st.global.L1::evict_last.f32
 }
 
 /// A kernel that copies an element of its type with every pair of operators, one after the other.
@@ -32,18 +38,21 @@ macro_rules! copies {
         $(#[$documentation])*
         ///
         /// # Safety
-        /// `input` has an element for each thread, `output` six.
+        /// `input` has an element for each thread, `output` nine.
         #[kernel]
         pub unsafe fn $name(input: *const $ty, output: *mut $ty) {
             let i = thread::index_1d() as usize;
             let input = input.add(i);
-            let output = output.add(6 * i);
+            let output = output.add(9 * i);
             mem::store_wb(output, mem::load_ca(input));
             mem::store_cg(output.add(1), mem::load_cg(input));
             mem::store_cs(output.add(2), mem::load_cs(input));
             mem::store_wt(output.add(3), mem::load_lu(input));
             mem::store_wb(output.add(4), mem::load_cv(input));
             mem::store_wb(output.add(5), mem::load_nc(input));
+            mem::store_no_allocate(output.add(6), mem::load_nc_no_allocate(input));
+            mem::store_evict_first(output.add(7), mem::load_evict_first(input));
+            mem::store_evict_last(output.add(8), mem::load_evict_last(input));
         }
     )*};
 }

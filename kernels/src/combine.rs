@@ -1,0 +1,319 @@
+//! What the reductions share: operations, words of several numbers, and how values meet: in a thread, a block, a grid.
+//!
+//! A value of a thread meets those of its warp by shuffles ([`of_lanes`]), those of its block in shared memory ([`of_block`]), and
+//! those of the other blocks in global memory ([`of_blocks`]).
+//!
+//! # One launch for all blocks
+//!
+//! Blocks cannot meet at a barrier, so a second launch would have to combine their results. [`of_blocks`] spares it: the last block
+//! waits for the others. The usual way is a counter, but it is slow: each block stores its result, waits until that is visible
+//! (a fence), and adds to the counter; whoever is last then reads the results. That is four trips to L2, one after the other. Here
+//! each block stores its result together with a mark in one word of 8 bytes, which becomes visible as a whole: nothing is left to
+//! order, so there is no fence and no counter. It is two trips, and the first is not waited for.
+//!
+//! A block waits only for blocks with lower numbers, which a GPU starts before it: they run or have ended, whatever else there is.
+
+use cuda_std::mem::{self, GlobalValue};
+use cuda_std::vector::{f32x4, i32x4};
+use cuda_std::{address_space, shared::SharedCell, thread, unroll, warp};
+
+/// An operation on two numbers that may be taken in any order.
+pub(crate) trait Operation<T> {
+    /// What changes nothing.
+    const IDENTITY: T;
+    /// The operation.
+    fn combine(a: T, b: T) -> T;
+}
+
+/// Expands to the operations: a type for each, and what it does to each number.
+macro_rules! operations {
+    ($($operation:ident { $($ty:ty: $identity:expr, $combine:expr;)* })*) => {$(
+        pub(crate) struct $operation;
+        $(impl Operation<$ty> for $operation {
+            const IDENTITY: $ty = $identity;
+            #[inline(always)]
+            fn combine(a: $ty, b: $ty) -> $ty {
+                $combine(a, b)
+            }
+        })*
+    )*};
+}
+
+operations! {
+    Sum { f32: 0.0, |a, b| a + b; i32: 0, i32::wrapping_add; }
+    Product { f32: 1.0, |a, b| a * b; i32: 1, i32::wrapping_mul; }
+    Minimum { f32: f32::INFINITY, f32::min; i32: i32::MAX, Ord::min; }
+    Maximum { f32: f32::NEG_INFINITY, f32::max; i32: i32::MIN, Ord::max; }
+}
+
+/// A number of 4 bytes: lanes can shuffle it, and four of them load as one word.
+pub(crate) trait Number: warp::WarpShuffleValue + Word<Self> {
+    /// Four of them.
+    type Quad: Word<Self>;
+    /// Its bits.
+    fn bits(self) -> u32;
+    /// The number that has these bits.
+    fn of_bits(bits: u32) -> Self;
+}
+
+impl Number for f32 {
+    type Quad = f32x4;
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self.to_bits()
+    }
+    #[inline(always)]
+    fn of_bits(bits: u32) -> Self {
+        f32::from_bits(bits)
+    }
+}
+
+impl Number for i32 {
+    type Quad = i32x4;
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self.cast_unsigned()
+    }
+    #[inline(always)]
+    fn of_bits(bits: u32) -> Self {
+        bits.cast_signed()
+    }
+}
+
+/// One number or several, which one access loads.
+pub(crate) trait Word<T>: GlobalValue {
+    /// A word of this number alone.
+    fn all(number: T) -> Self;
+    /// Its numbers, combined.
+    fn combined<O: Operation<T>>(self) -> T;
+}
+
+impl<T: GlobalValue> Word<T> for T {
+    #[inline(always)]
+    fn all(number: T) -> Self {
+        number
+    }
+    #[inline(always)]
+    fn combined<O: Operation<T>>(self) -> T {
+        self
+    }
+}
+
+/// Expands to vectors of four numbers as words.
+macro_rules! quads {
+    ($($quad:ident $ty:ty;)*) => {$(
+        impl Word<$ty> for $quad {
+            #[inline(always)]
+            fn all(number: $ty) -> Self {
+                Self::splat(number)
+            }
+            #[inline(always)]
+            fn combined<O: Operation<$ty>>(self) -> $ty {
+                let [x, y, z, w] = self.to_array();
+                O::combine(O::combine(x, y), O::combine(z, w))
+            }
+        }
+    )*};
+}
+
+quads! {
+    f32x4 f32;
+    i32x4 i32;
+}
+
+/// The indices of a thread: `first`, `first + step`, ... below `end`.
+#[derive(Clone, Copy)]
+pub(crate) struct Indices {
+    pub first: usize,
+    pub step: usize,
+    pub end: usize,
+}
+
+impl Indices {
+    /// If these are of numbers, those of the words of four numbers.
+    #[inline(always)]
+    pub fn of_quads(self) -> Self {
+        Self { end: self.end / 4, ..self }
+    }
+
+    /// Those of the numbers behind the last word.
+    #[inline(always)]
+    pub fn behind_quads(self) -> Self {
+        Self { first: self.end / 4 * 4 + self.first, ..self }
+    }
+}
+
+/// Loads something for each of a thread's indices, and combines what `number` makes of it. `TOGETHER` loads are under way at a time: the
+/// first is used when all are asked for. That holds in the last round, too, where `nothing` stands for those beyond the end; the rounds
+/// before do not ask, so that no load waits for a condition.
+#[inline(always)]
+pub(crate) fn of_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER: usize>(
+    indices: Indices,
+    nothing: Loaded,
+    load: impl Fn(usize) -> Loaded,
+    number: impl Fn(Loaded) -> T,
+) -> T {
+    let Indices { first, step, end } = indices;
+    let mut value = O::IDENTITY;
+    let mut loaded = [nothing; TOGETHER];
+    let mut i = first;
+    while i + (TOGETHER - 1) * step < end {
+        unroll::<TOGETHER>(|k| loaded[k] = load(i + k * step));
+        unroll::<TOGETHER>(|k| value = O::combine(value, number(loaded[k])));
+        i += TOGETHER * step;
+    }
+    if i < end {
+        unroll::<TOGETHER>(|k| loaded[k] = if i + k * step < end { load(i + k * step) } else { nothing });
+        unroll::<TOGETHER>(|k| value = O::combine(value, number(loaded[k])));
+    }
+    value
+}
+
+/// Combines a thread's numbers of an array, in words of 16 bytes where it stands on them, else one by one.
+///
+/// # Safety
+/// `input` holds numbers below the end of the indices, which nothing writes during the launch.
+#[inline(always)]
+pub(crate) unsafe fn of_array<T: Number, O: Operation<T>, const TOGETHER: usize>(
+    input: *const T,
+    numbers: Indices,
+) -> T {
+    // SAFETY: as the caller says.
+    unsafe {
+        if !input.addr().is_multiple_of(16) {
+            return of_words::<T, O, T, TOGETHER>(input, numbers);
+        }
+        let value = of_words::<T, O, T::Quad, TOGETHER>(input.cast(), numbers.of_quads());
+        O::combine(value, of_words::<T, O, T, 1>(input, numbers.behind_quads()))
+    }
+}
+
+/// Combines a thread's words of an array.
+///
+/// # Safety
+/// As for [`of_array`].
+#[inline(always)]
+unsafe fn of_words<T: Number, O: Operation<T>, W: Word<T>, const TOGETHER: usize>(
+    input: *const W,
+    words: Indices,
+) -> T {
+    // SAFETY: as the caller says.
+    let load = |i| unsafe { mem::load_nc_no_allocate(input.add(i)) };
+    of_indices::<T, O, W, TOGETHER>(words, W::all(O::IDENTITY), load, |word| word.combined::<O>())
+}
+
+/// Combines the values of each `LANES` neighbours of a warp, in the first of them.
+///
+/// # Safety
+/// All lanes of the warp are here.
+#[inline(always)]
+pub(crate) unsafe fn of_lanes<T: Number, O: Operation<T>, const LANES: u32>(mut value: T) -> T {
+    unroll::<5>(|round| {
+        let distance = LANES >> (round + 1);
+        if distance > 0 {
+            // SAFETY: all lanes are here.
+            value = O::combine(value, unsafe { warp::warp_shuffle_down(warp::FULL, value, distance, LANES).0 });
+        }
+    });
+    value
+}
+
+/// Combines the values of a block's threads, in its first one: each warp by shuffles, then one warp from the `4 * QUADS` values of the
+/// warps. These are a few words of shared memory, and combining them takes less time than more shuffles, each of which waits for
+/// the one before. Stages 0 and 1 are apart, so that no barrier is needed between two calls.
+///
+/// # Safety
+/// All threads of the block are here, `4 * QUADS` warps in x.
+#[inline(always)]
+pub(crate) unsafe fn of_block<T: Number, O: Operation<T>, const QUADS: usize>(value: T, stage: usize) -> T {
+    #[address_space(shared)]
+    static STAGES: SharedCell<[[u32; 16]; 2]> = SharedCell::uninit();
+    const { assert!(size_of::<T>() == 4 && align_of::<T>() == 4 && QUADS <= 4) }
+    let of_warps = STAGES.as_mut_ptr().cast::<[u32; 16]>().wrapping_add(stage).cast::<T>();
+    let t = thread::thread_idx_x() as usize;
+    // SAFETY: a stage stands on 16 bytes, and has a place for each warp.
+    unsafe {
+        let mut value = of_lanes::<T, O, 32>(value);
+        if t % 32 == 0 {
+            *of_warps.add(t / 32) = value;
+        }
+        thread::sync_threads();
+        // The other warps would only be in the way.
+        if t < 32 {
+            value = O::IDENTITY;
+            let quads = of_warps.cast::<T::Quad>();
+            unroll::<QUADS>(|k| value = O::combine(value, (*quads.add(k)).combined::<O>()));
+        }
+        value
+    }
+}
+
+/// The threads of a block that [`of_blocks`] is for.
+pub(crate) const BLOCK: u32 = 512;
+
+/// Combines the values of `blocks` blocks, of which this is number `block`: in the first thread of the last one; elsewhere there is
+/// nothing. `value` is in the block's first thread.
+///
+/// # Safety
+/// All threads of the block are here, [`BLOCK`] of them in x. `slots` has a place for each block, which holds 0, and will again. Blocks with lower
+/// numbers have lower indices in the grid.
+#[inline(always)]
+pub(crate) unsafe fn of_blocks<T: Number, O: Operation<T>>(
+    value: T,
+    block: usize,
+    blocks: usize,
+    slots: *mut u64,
+) -> Option<T> {
+    let t = thread::thread_idx_x() as usize;
+    if blocks == 1 {
+        return (t == 0).then_some(value);
+    }
+    // SAFETY: each block has its slot; the last one empties it.
+    unsafe {
+        if block + 1 < blocks {
+            if t == 0 {
+                leave(slots.add(block), value);
+            }
+            return None;
+        }
+        let mut value = if t == 0 { value } else { O::IDENTITY };
+        let mut i = t;
+        while i + 1 < blocks {
+            value = O::combine(value, wait_for(slots.add(i)));
+            i += BLOCK as usize;
+        }
+        let value = of_block::<T, O, 4>(value, 1);
+        (t == 0).then_some(value)
+    }
+}
+
+/// What a slot holds besides a value.
+const MARK: u64 = 1 << 32;
+
+/// Leaves a block's value.
+///
+/// # Safety
+/// The slot is this thread's to write, and empty.
+#[inline(always)]
+pub(crate) unsafe fn leave<T: Number>(slot: *mut u64, value: T) {
+    // SAFETY: as the caller says; a volatile access of 8 bytes is of the whole word.
+    unsafe { slot.write_volatile(MARK | u64::from(value.bits())) }
+}
+
+/// Waits for a block's value, and empties its slot for the next launch.
+///
+/// # Safety
+/// A running block will write the slot, or has; no other thread reads it.
+#[inline(always)]
+pub(crate) unsafe fn wait_for<T: Number>(slot: *mut u64) -> T {
+    // SAFETY: as the caller says; a volatile access of 8 bytes is of the whole word.
+    unsafe {
+        loop {
+            let word = slot.read_volatile();
+            if word & MARK != 0 {
+                slot.write_volatile(0);
+                return T::of_bits(word as u32);
+            }
+        }
+    }
+}
