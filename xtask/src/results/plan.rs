@@ -80,7 +80,8 @@ pub(super) const LABS: &[&str] = &[
     "texture",
 ];
 
-/// The commands whose kernels are timed beside those of nvcc: one for each lab, with every kernel that it has.
+/// The commands whose kernels are timed beside those of nvcc: one for each lab, and where its size chooses among kernels, more, so
+/// that every kernel is timed.
 pub(super) const TWINS: &[&str] = &[
     "launch --block 256",
     "offset --offset 0,1",
@@ -95,8 +96,11 @@ pub(super) const TWINS: &[&str] = &[
     "matmul",
     "gram",
     "reduce --operation sum,product,min,max --type f32,i32",
+    "reduce --best --operation sum,product,min,max --type f32,i32 --size 8192",
     "dot",
     "rows",
+    "rows --best --rows 1000",
+    "rows --best --rows 1000000 --cols 32",
     "banks",
     "shared",
     "texture",
