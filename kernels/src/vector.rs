@@ -6,8 +6,8 @@
 //!
 //! `vector_copy_best` is `vector_copy16` with a word about the caches. Nothing that a copy reads or writes is used again, so L1 need not
 //! keep the one, and L2 should drop the other first (`lts__t_sectors_srcunit_tex_lookup_hit.sum` counts what it found there). It is
-//! the only thing left to tell: with 2048 threads a multiprocessor has 32 KB under way, as much as memory can use. More words a
-//! thread, or fewer threads that walk, are up to 20 % slower (H200, 2^26 floats, 2026-11-22).
+//! the only thing left to tell: with 2048 threads a multiprocessor has 32 KB under way, as much as memory can use. Two, four or eight
+//! words a thread were no faster (H200, 2^20 to 2^28 floats, 2026-11-22).
 //!
 //! A wide word has to stand on a multiple of its own size. Every allocation starts so; what is left over at the end, less than a
 //! word, is copied element by element.

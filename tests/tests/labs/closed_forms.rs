@@ -431,7 +431,7 @@ pub fn rows() {
     assert!(sectors("sum-shared-linear") > 4.7 && sectors("sum-shared-pitched") < 4.0);
     // The best: words of 16 bytes. Eight lanes have a row of 32 floats, and a warp four rows; a warp has a row of 256, twice.
     for (flags, requests) in
-        [("--rows 64 --cols 32", 64 / 4), ("--rows 64 --cols 256", 2 * 64), ("--rows 3 --cols 8192", 3 * 64)]
+        [("--rows 64 --cols 32", 64 / 4), ("--rows 64 --cols 256", 2 * 64), ("--rows 9 --cols 8192", 9 * 64)]
     {
         let report = run("rows", &format!("{flags} --sum --best --linear"));
         let global = counters(&report, "sum-best-linear").global;

@@ -80,8 +80,8 @@ pub(super) const LABS: &[&str] = &[
     "texture",
 ];
 
-/// The commands whose kernels are timed beside those of nvcc: one for each lab, with every kernel that has a twin. The best
-/// kernels of the products have none: they are held against cuBLAS.
+/// The commands whose kernels are timed beside those of nvcc: one for each lab, and where its size chooses among kernels, more. The
+/// best kernels of the products have no twins: they are held against cuBLAS.
 pub(super) const TWINS: &[&str] = &[
     "launch --block 256",
     "offset --offset 0,1",
@@ -96,8 +96,11 @@ pub(super) const TWINS: &[&str] = &[
     "matmul --naive --tiled16 --tiled32 --registers",
     "gram --tiled16 --padded16 --tiled32 --padded32 --mirrored",
     "reduce --operation sum,product,min,max --type f32,i32",
+    "reduce --best --operation sum,product,min,max --type f32,i32 --size 8192",
     "dot",
     "rows",
+    "rows --best --rows 1000",
+    "rows --best --rows 1000000 --cols 32",
     "banks",
     "shared",
     "texture",

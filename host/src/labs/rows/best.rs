@@ -1,0 +1,66 @@
+//! Which of the best kernels a matrix takes, by its shape.
+
+use kernels::rows as kernel;
+
+use crate::device::LaunchConfig;
+
+/// Which of the best kernels a matrix takes.
+#[derive(Clone, Copy)]
+pub enum Best {
+    /// Eight lanes for each four rows.
+    Lanes8,
+    /// A warp a row.
+    Lanes32,
+    /// So many blocks a row.
+    Blocks(u32),
+    /// So many blocks for each 32 columns.
+    Columns(u32),
+}
+
+impl Best {
+    /// What is best for rows of so many columns: lanes for short rows, warps for many, blocks for long ones, and several of these where
+    /// there are too few to keep half of the multiprocessors busy. The numbers are those of an H200.
+    pub fn for_rows(rows: usize, columns: usize, multiprocessors: u32) -> Self {
+        let multiprocessors = multiprocessors as usize;
+        let are_few = rows <= 4 * multiprocessors;
+        match columns {
+            ..=128 => Self::Lanes8,
+            8192.. => {
+                let most = columns.div_ceil(4 * kernel::BLOCK_THREADS as usize);
+                let shared = if 2 * rows > multiprocessors { 1 } else { 4 * multiprocessors / rows.max(1) };
+                Self::Blocks(shared.min(most) as u32)
+            }
+            2048.. if are_few => Self::Blocks(1),
+            _ => Self::Lanes32,
+        }
+    }
+
+    /// What is best for the means of so many columns: eight blocks on a multiprocessor, but at least 64 rows for each.
+    pub fn for_columns(rows: usize, columns: usize, multiprocessors: u32) -> Self {
+        let strips = columns.div_ceil(32).max(1);
+        let wanted = 8 * multiprocessors as usize / strips;
+        Self::Columns(wanted.clamp(1, (rows / 64).clamp(1, 512)) as u32)
+    }
+
+    /// Its launch.
+    pub fn launch(self, rows: usize, columns: usize) -> LaunchConfig {
+        match self {
+            // A warp takes four rows four times.
+            Self::Lanes8 => LaunchConfig::linear(rows.div_ceil(4 * kernel::SHORT_ROWS as usize) * 32, 64),
+            Self::Lanes32 => LaunchConfig::linear(rows * 32, 128),
+            Self::Blocks(per_row) => LaunchConfig::new([rows as u32 * per_row, 1, 1], [kernel::BLOCK_THREADS, 1, 1]),
+            Self::Columns(parts) => {
+                LaunchConfig::new([columns.div_ceil(32) as u32, parts, 1], [32, kernel::COLUMN_THREADS, 1])
+            }
+        }
+    }
+
+    /// How many slots its blocks need: those of columns or rows that several blocks share.
+    pub fn slots(self, rows: usize, columns: usize) -> usize {
+        match self {
+            Self::Blocks(per_row) if per_row > 1 => rows * per_row as usize,
+            Self::Columns(parts) if parts > 1 => columns * parts as usize,
+            _ => 0,
+        }
+    }
+}
