@@ -1,5 +1,6 @@
 // CUDA C++ twin of `kernels/src/gram.rs`: a matrix times its transpose.
-// By hand: nvcc -ptx -arch=sm_90 -o gram.ptx docs/compare/gram.cu; host gram --ptx gram.ptx
+// By hand: nvcc -ptx -arch=sm_90 -o gram.ptx docs/compare/gram.cu;
+// host gram --tiled16 --padded16 --tiled32 --padded32 --mirrored --ptx gram.ptx
 
 // C = A A^T. Pitches are the elements from one row to the next.
 struct Shape {
@@ -63,7 +64,7 @@ __device__ unsigned long long tiles_below_diagonal(unsigned rows) {
 // Only the tiles on and below the diagonal; those below are also written above, transposed in
 // shared memory so that these stores are coalesced, too.
 extern "C" __global__ void __launch_bounds__(32 * 32)
-    gram_best(const float* __restrict__ a, size_t, float* c, Shape shape) {
+    gram_mirrored(const float* __restrict__ a, size_t, float* c, Shape shape) {
     __shared__ float rows[32][33], columns[32][33];
     const unsigned x = threadIdx.x, y = threadIdx.y;
     const unsigned number = blockIdx.x;

@@ -1,5 +1,7 @@
 // CUDA C++ twin of `kernels/src/matmul.rs`: the matrix product, through tiles.
-// By hand: nvcc -ptx -arch=sm_90 -o matmul.ptx docs/compare/matmul.cu; host matmul --ptx matmul.ptx
+// By hand: nvcc -ptx -arch=sm_90 -o matmul.ptx docs/compare/matmul.cu;
+// host matmul --naive --tiled16 --tiled32 --registers --ptx matmul.ptx
+// What `--best` is held against is cuBLAS: docs/PEERS.md.
 
 // C = A B. Pitches are the elements from one row to the next.
 struct Shape {
@@ -93,7 +95,7 @@ __device__ void unpack(float* to, float4 from) {
 // Register tiles: a block computes 128 x 128 elements, each thread 8 x 8 in four squares of 4 x 4.
 // While two tiles are multiplied, the next two are on their way to registers.
 extern "C" __global__ void __launch_bounds__(256, 2)
-    matmul_best(const float* __restrict__ a, size_t, const float* __restrict__ b, size_t, float* c,
+    matmul_registers(const float* __restrict__ a, size_t, const float* __restrict__ b, size_t, float* c,
                 Shape shape) {
     constexpr unsigned Tile = 128, Depth = 8;
     // A is transposed on its way in; its rows are 4 floats longer, for other banks.

@@ -21,7 +21,7 @@ use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
-use crate::{check, course, labs, listing, output_file, run};
+use crate::{check, compare, course, labs, listing, output_file, run};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
@@ -83,6 +83,7 @@ fn command() -> Command {
         .subcommand(Command::new("list").about("List the labs and their kernels"))
         .subcommand(course::command())
         .subcommand(check::command())
+        .subcommand(compare::command())
         .subcommand(run::command())
         .subcommand(Command::new("devices").about(listing::ABOUT_DEVICES))
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
@@ -101,7 +102,10 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     if let (Some(_), "list") = (&global.ptx, name) {
         return Err(Error::flag("--ptx", "`host list` lists the labs' kernels; `host check` lists those of a file"));
     }
-    if let (Some(ValueSource::CommandLine), "check" | "list") = (matches.value_source("device"), name) {
+    if let (Some(_), "compare") = (&global.ptx, name) {
+        return Err(Error::flag("--ptx", "`host compare` runs no kernels"));
+    }
+    if let (Some(ValueSource::CommandLine), "check" | "compare" | "list") = (matches.value_source("device"), name) {
         return Err(Error::flag("--device", format!("`host {name}` opens no device")));
     }
     let environment = device::Options::from_environment();
@@ -111,6 +115,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         match name {
             "list" => listing::labs(global.format, &mut out)?,
             "check" => check::main(matches, global.format, &mut out)?,
+            "compare" => compare::main(matches, global.format, &mut out)?,
             "run" => run::main(matches, global.device, options.limits, global.format, &mut out)?,
             "course" => {
                 let progress = Progress::on_terminal();

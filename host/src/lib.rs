@@ -14,6 +14,7 @@
 //! | [`labs`] | one file for each lab, and the flow that they share |
 //! | [`check`], [`run`] | PTX from any compiler: its errors and its contents; any of its kernels on either device |
 //! | [`timing`] | how often to launch, and what number to believe |
+//! | `compare` | two runs: faster, slower, same, can't tell |
 //! | [`report`] | a lab's results, and the formats that they are written in |
 //! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
@@ -39,6 +40,7 @@
 
 pub mod check;
 pub mod cli;
+mod compare;
 mod course;
 pub mod device;
 pub mod error;

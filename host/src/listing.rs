@@ -114,7 +114,7 @@ fn sizes(bytes: &[u32]) -> String {
 }
 
 /// The properties that are listed, in the order of [`described`].
-const PROPERTIES: [&str; 23] = [
+const PROPERTIES: [&str; 24] = [
     "name",
     "compute capability",
     "multiprocessors",
@@ -123,6 +123,7 @@ const PROPERTIES: [&str; 23] = [
     "clock",
     "memory clock",
     "peak bandwidth",
+    "peak of f32 arithmetic",
     "level-2 cache",
     "level-1 cache of a multiprocessor",
     "shared memory of a block",
@@ -141,7 +142,7 @@ const PROPERTIES: [&str; 23] = [
 ];
 
 /// A device's properties in words; a dash for what it has no such thing of.
-fn described(device: &Properties) -> [String; 23] {
+fn described(device: &Properties) -> [String; 24] {
     fn or_dash<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
         value.map_or("-".to_owned(), show)
     }
@@ -155,6 +156,7 @@ fn described(device: &Properties) -> [String; 23] {
         or_dash(device.clock_mhz, megahertz),
         or_dash(device.memory_clock_mhz, megahertz),
         or_dash(device.peak_gbps, |gbps| format!("{gbps:.0} GB/s")),
+        or_dash(device.clock_mhz.and_then(|clock| device.peak_gflops(clock)), |gflops| format!("{gflops:.0} GFLOP/s")),
         or_dash(device.l2_bytes, units::bytes),
         or_dash(device.l1_bytes, units::bytes),
         units::bytes(device.shared_per_block),

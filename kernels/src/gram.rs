@@ -12,8 +12,9 @@
 //! | `[32][33]` | | none |
 //!
 //! One unused column is all it takes. (What is left are the stores of the 17-word rows: a warp writes two of them, which overlap by a
-//! bank.) [`gram_best`] also uses that `C` is symmetric: a block computes a tile on or below the diagonal
-//! and writes it twice, so that half of the arithmetic is saved.
+//! bank.) [`gram_mirrored`] also uses that `C` is symmetric: a block computes a tile on or below the diagonal
+//! and writes it twice, so that half of the arithmetic is saved. [`gram_best`] does that with the register tiles of
+//! [`matmul_best`](crate::matmul::matmul_best).
 //!
 //! What to look for: wavefronts of each shared load
 //! (`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` over `smsp__sass_inst_executed_op_shared_ld.sum`). Half of the loads are of
@@ -30,6 +31,11 @@ use bytemuck::{Pod, Zeroable};
 #[gpu_only]
 use cuda_std::{GpuFloat, address_space, shared, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
+
+use crate::matmul::BestTile;
+use crate::product;
+#[gpu_only]
+use crate::product::{AlongK, Matrix, Tile};
 
 /// The shape of A, and how far apart the rows of both matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -179,7 +185,7 @@ unsafe fn tile<const T: usize, const W: usize>(
 /// # Safety
 /// As for [`gram_tiled32`], but blocks count the tiles on and below the diagonal, row by row, in x.
 #[kernel(launch_bounds((32, 32)))]
-pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape) {
+pub unsafe fn gram_mirrored(a: &[f32], c: *mut f32, shape: Shape) {
     #[address_space(shared)]
     static ROWS: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
     #[address_space(shared)]
@@ -201,6 +207,69 @@ pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape) {
         thread::sync_threads();
         write(tile_column * 32 + y as u32, tile_row * 32 + x as u32, (*rows)[x][y]);
     }
+}
+
+/// The tile of [`gram_best`].
+pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared: best_shared(128, 128) };
+
+/// The tile of [`gram_best_small`].
+pub const BEST_SMALL: BestTile = BestTile { rows: 64, columns: 128, resident: 1, shared: best_shared(64, 128) };
+
+const fn best_shared(rows: u32, columns: u32) -> u32 {
+    product::shared_bytes(product::turned_pitch(rows), product::turned_pitch(columns))
+}
+
+/// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and what is below also written above. Both
+/// operands' rows run along `k` here, so both are turned on their way to shared memory.
+///
+/// # Safety
+/// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST`]) and starts on 16 bytes. Blocks of
+/// [`BEST_THREADS`](crate::matmul::BEST_THREADS) threads in x, one for each tile, are counted as [`best_blocks`] says.
+#[kernel(launch_bounds(256, 2))]
+pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+    best::<128, 128>(a, c, shape, scale);
+}
+
+/// The same in tiles of half the size.
+///
+/// # Safety
+/// As for [`gram_best`], with tiles of [`BEST_SMALL`].
+#[kernel(launch_bounds(256, 1))]
+pub unsafe fn gram_best_small(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+    best::<64, 128>(a, c, shape, scale);
+}
+
+/// A tile of `ROWS` x `COLUMNS`, of which there are `COLUMNS / ROWS` in a square.
+///
+/// # Safety
+/// As for [`gram_best`].
+#[gpu_only]
+#[inline(always)]
+unsafe fn best<const ROWS: u32, const COLUMNS: u32>(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+    let in_square = COLUMNS / ROWS;
+    let [square_row, square_column] = below_diagonal(thread::block_idx_x() / in_square);
+    let tile_row = square_row * in_square + thread::block_idx_x() % in_square;
+    // The last square may reach beyond the matrix.
+    if tile_row * ROWS >= shape.rows {
+        return;
+    }
+    let a = Matrix { first: a.as_ptr().cast_mut(), rows: shape.rows, columns: shape.columns, pitch: shape.a_pitch };
+    let c = Matrix { first: c, rows: shape.rows, columns: shape.rows, pitch: shape.c_pitch };
+    let tile = Tile::<AlongK<ROWS>, AlongK<COLUMNS>, 8>::new(tile_row, square_column, c.rows, c.columns);
+    // SAFETY: as the caller says. Squares on the diagonal are computed whole, so nothing of them is mirrored.
+    unsafe {
+        let sums = tile.sums(a, a, shape.columns);
+        tile.store(c, &sums, scale);
+        if square_row != square_column {
+            tile.store_mirrored(c, &sums, scale);
+        }
+    }
+}
+
+/// Blocks of [`gram_best`] or [`gram_best_small`] for a matrix of so many rows: a square of blocks for each square of C on or below the
+/// diagonal, row by row.
+pub const fn best_blocks(tile: BestTile, rows: u32) -> u64 {
+    tiles_below_diagonal(rows.div_ceil(tile.columns)) * (tile.columns / tile.rows) as u64
 }
 
 /// The tiles on and below the diagonal, counted row by row: row `r` begins at `r (r + 1) / 2`. How many there are in so many rows.

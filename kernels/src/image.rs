@@ -10,7 +10,12 @@ pub struct PtxImage {
 }
 
 /// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for that device.
-pub const PTX: &[PtxImage] = &[PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") }];
+///
+/// In that for `sm_80` copies to shared memory are asynchronous (`cuda_std::pipeline`).
+pub const PTX: &[PtxImage] = &[
+    PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") },
+    PtxImage { arch: "sm_80", text: include_str!("../ptx/kernels.sm_80.ptx") },
+];
 
 impl PtxImage {
     /// The digest of the sources that it was made of, 64 hexadecimal digits.

@@ -56,6 +56,7 @@ pub mod layout;
 pub mod matmul;
 pub mod offset;
 pub mod pitch;
+mod product;
 #[cfg(target_arch = "nvptx64")]
 mod quads;
 pub mod reduce;

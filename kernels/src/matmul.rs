@@ -7,21 +7,22 @@
 //! A block of `T` x `T` threads shares: it loads a tile of `A` and a tile of `B` into shared memory, each thread one element of each,
 //! and every element then serves `T` threads ([`matmul_tiled16`], [`matmul_tiled32`]). Loads from global memory fall to one in `T`.
 //! What is left are loads from shared memory. The compiler merges four neighbours in a row of A's tile into one load of 16 bytes; a
-//! column of B's tile cannot be merged. [`matmul_best`] cuts those, too: a thread computes 8 x 8 elements, so that 16 numbers loaded serve 64 products.
+//! column of B's tile cannot be merged. [`matmul_registers`] cuts those, too: a thread computes 8 x 8 elements, so that 16 numbers loaded serve 64 products.
 //!
 //! | kernel | loads from global memory | from shared memory, for each multiplication |
 //! | --- | --- | --- |
 //! | [`matmul_naive`] | 2 m n k | |
 //! | [`matmul_tiled16`] | 2 m n k / 16 | 5/4 |
 //! | [`matmul_tiled32`] | 2 m n k / 32 | 5/4 |
-//! | [`matmul_best`] | 2 m n k / 128 / 4, of 16 bytes | 1/16 |
+//! | [`matmul_registers`] | 2 m n k / 128 / 4, of 16 bytes | 1/16 |
+//! | [`matmul_best`] | none: 2 m n k / 128 asynchronous copies | 1/16 |
 //!
 //! Product and sum are one instruction, `fma`, with one rounding. nvcc makes it of `sum += a * b` without being asked. Rust
 //! computes what is written, so the kernels say `mul_add`.
 //!
 //! What to look for: requests of global loads, and GFLOP/s. The tiles have no bank conflicts: a warp reads one element of `A` in all
 //! lanes, and consecutive ones of `B`. Expect 1.20 wavefronts for each shared load of 32 x 32 tiles, since a merged load takes 2, and
-//! 3.00 in [`matmul_best`].
+//! 3.00 in [`matmul_registers`].
 //!
 //! # Shapes
 //!
@@ -35,6 +36,9 @@ use bytemuck::{Pod, Zeroable};
 use cuda_std::{GpuFloat, address_space, shared::SharedCell, thread, unroll, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
+use crate::product;
+#[gpu_only]
+use crate::product::{AcrossK, AlongK, Matrix, Tile};
 #[gpu_only]
 use crate::quads::Quads;
 
@@ -158,16 +162,16 @@ fn at(row: u32, column: u32, pitch: u32) -> usize {
     row as usize * pitch as usize + column as usize
 }
 
-/// Rows and columns of C that a block of [`matmul_best`] computes.
-pub const BEST_TILE: u32 = 128;
+/// Rows and columns of C that a block of [`matmul_registers`] computes.
+pub const REGISTER_TILE: u32 = 128;
 
-/// Threads of a block of [`matmul_best`].
-pub const BEST_THREADS: u32 = 256;
+/// Threads of a block of [`matmul_registers`].
+pub const REGISTER_THREADS: u32 = 256;
 
 /// Bytes of shared memory of such a block.
-pub const BEST_SHARED: u64 = 2 * 8 * (33 + 32) * 16;
+pub const REGISTER_SHARED: u64 = 2 * 8 * (33 + 32) * 16;
 
-/// Rows of B, and columns of A, in a tile of [`matmul_best`].
+/// Rows of B, and columns of A, in a tile of [`matmul_registers`].
 #[gpu_only]
 const DEPTH: usize = 8;
 
@@ -177,9 +181,9 @@ const DEPTH: usize = 8;
 /// ones are on their way to registers.
 ///
 /// # Safety
-/// As for [`matmul_naive`], in blocks of [`BEST_THREADS`] threads in x, one for each [`BEST_TILE`] x [`BEST_TILE`] elements of C.
+/// As for [`matmul_naive`], in blocks of [`REGISTER_THREADS`] threads in x, one for each [`REGISTER_TILE`] x [`REGISTER_TILE`] elements of C.
 #[kernel(launch_bounds(256, 2))]
-pub unsafe fn matmul_best(a: &[f32], b: &[f32], c: *mut f32, shape: Shape) {
+pub unsafe fn matmul_registers(a: &[f32], b: &[f32], c: *mut f32, shape: Shape) {
     // Rows of A's tile are 4 floats longer: the columns that are stored to them fall into different banks.
     #[address_space(shared)]
     static A: SharedCell<[[[f32x4; 33]; DEPTH]; 2]> = SharedCell::uninit();
@@ -188,15 +192,15 @@ pub unsafe fn matmul_best(a: &[f32], b: &[f32], c: *mut f32, shape: Shape) {
     let (a_tiles, b_tiles) = (A.as_mut_ptr(), B.as_mut_ptr());
 
     let t = thread::thread_idx_x() as usize;
-    let (first_row, first_column) = (thread::block_idx_y() * BEST_TILE, thread::block_idx_x() * BEST_TILE);
+    let (first_row, first_column) = (thread::block_idx_y() * REGISTER_TILE, thread::block_idx_x() * REGISTER_TILE);
     // What the thread loads: of A four numbers of a row, of B four of a row.
     let (a_row, a_k) = (t / 2, t % 2 * 4);
     let (b_k, b_column) = (t / 32, t % 32);
     let a = Quads { rows: shape.m, columns: shape.k, pitch: shape.a_pitch, first: a.as_ptr().cast_mut() };
     let b = Quads { rows: shape.k, columns: shape.n, pitch: shape.b_pitch, first: b.as_ptr().cast_mut() };
     let c = Quads { rows: shape.m, columns: shape.n, pitch: shape.c_pitch, first: c };
-    let load_a = |k: u32| a.load::<false>(first_row + a_row as u32, k + a_k as u32);
-    let load_b = |k: u32| b.load::<false>(k + b_k as u32, first_column + 4 * b_column as u32);
+    let load_a = |k: u32| a.load(first_row + a_row as u32, k + a_k as u32);
+    let load_b = |k: u32| b.load(k + b_k as u32, first_column + 4 * b_column as u32);
     let store = |stage: usize, from_a: f32x4, from_b: f32x4| {
         for (k, value) in from_a.to_array().into_iter().enumerate() {
             *(&raw mut (*a_tiles)[stage][a_k + k]).cast::<f32>().add(a_row) = value;
@@ -232,7 +236,79 @@ pub unsafe fn matmul_best(a: &[f32], b: &[f32], c: *mut f32, shape: Shape) {
     unroll::<8>(|i| {
         let row = first_row + (4 * y + i % 4 + 64 * (i / 4)) as u32;
         let [left, right] = [&sums[i][..4], &sums[i][4..]].map(|four| f32x4::new(four[0], four[1], four[2], four[3]));
-        c.store::<false>(row, first_column + 4 * x as u32, left);
-        c.store::<false>(row, first_column + 4 * x as u32 + 64, right);
+        c.store(row, first_column + 4 * x as u32, left);
+        c.store(row, first_column + 4 * x as u32 + 64, right);
     });
+}
+
+/// A best kernel: the tile of C that each of its blocks computes.
+#[derive(Clone, Copy, Debug)]
+pub struct BestTile {
+    /// Rows of C.
+    pub rows: u32,
+    /// Columns of C.
+    pub columns: u32,
+    /// Blocks that a multiprocessor holds at once, where it has the shared memory.
+    pub resident: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared: u32,
+}
+
+/// Threads of a block of [`matmul_best`] and [`matmul_best_small`].
+pub const BEST_THREADS: u32 = product::THREADS;
+
+/// The tile of [`matmul_best`].
+pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared: best_shared(128, 128) };
+
+/// The tile of [`matmul_best_small`].
+pub const BEST_SMALL: BestTile = BestTile { rows: 64, columns: 128, resident: 1, shared: best_shared(64, 128) };
+
+const fn best_shared(rows: u32, columns: u32) -> u32 {
+    product::shared_bytes(product::turned_pitch(rows), columns)
+}
+
+/// Register tiles again, with all that [`product`](crate::product) does: the next slabs of A and B come by asynchronous copies, two
+/// ahead, and the order of the multiplications suits the banks of the registers. `c` becomes `scale` times the product, as BLAS has it.
+///
+/// # Safety
+/// As for [`matmul_naive`]. C is at least as large as a tile ([`BEST`]); the matrices start on 16 bytes; where B's pitch is a multiple of
+/// 4, its rows may be read up to there. Blocks of [`BEST_THREADS`] threads in x, one for each tile, count down the columns of tiles.
+#[kernel(launch_bounds(256, 2))]
+pub unsafe fn matmul_best(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+    best::<128, 128>(a, b, c, shape, scale);
+}
+
+/// The same in tiles of half the size, for products that have too few of the others to keep all multiprocessors busy. The warps that
+/// a tile has no room for take half of the steps of each slab.
+///
+/// # Safety
+/// As for [`matmul_best`], with tiles of [`BEST_SMALL`].
+#[kernel(launch_bounds(256, 1))]
+pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+    best::<64, 128>(a, b, c, shape, scale);
+}
+
+/// A tile of `ROWS` x `COLUMNS`.
+///
+/// # Safety
+/// As for [`matmul_best`].
+#[gpu_only]
+#[inline(always)]
+unsafe fn best<const ROWS: u32, const COLUMNS: u32>(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+    let Shape { m, n, k, .. } = shape;
+    let a = Matrix { first: a.as_ptr().cast_mut(), rows: m, columns: k, pitch: shape.a_pitch };
+    let b = Matrix { first: b.as_ptr().cast_mut(), rows: k, columns: n, pitch: shape.b_pitch };
+    let c = Matrix { first: c, rows: m, columns: n, pitch: shape.c_pitch };
+    let down = m.div_ceil(ROWS);
+    let (tile_row, tile_column) = (thread::block_idx_x() % down, thread::block_idx_x() / down);
+    // SAFETY: as the caller says.
+    unsafe {
+        if b.pitch.is_multiple_of(4) {
+            let tile = Tile::<AlongK<ROWS>, AcrossK<f32x4, COLUMNS>, 8>::new(tile_row, tile_column, m, n);
+            tile.store(c, &tile.sums(a, b, k), scale);
+        } else {
+            let tile = Tile::<AlongK<ROWS>, AcrossK<f32, COLUMNS>, 8>::new(tile_row, tile_column, m, n);
+            tile.store(c, &tile.sums(a, b, k), scale);
+        }
+    }
 }

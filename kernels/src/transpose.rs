@@ -31,11 +31,8 @@
 //! with blocks of any shape, of which 16 x 16 is the lab sheet's. [`grid`] says how many blocks that makes.
 
 #[gpu_only]
-use cuda_std::{address_space, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{address_space, mem, shared::SharedCell, thread, unroll, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
-
-#[gpu_only]
-use crate::quads::Quads;
 
 /// Rows and columns of a tile, and the width of its block.
 pub const TILE: u32 = 32;
@@ -231,9 +228,13 @@ pub const BEST_THREADS: u32 = 256;
 /// order: word `w` of column `c` stands at `w ^ (c / 4 % 8)`. Eight lanes that store, or load, at the same time then use all 32
 /// banks once. The loads go past L1: nobody reads the input again.
 ///
+/// Where the rows of a matrix do not stand on 16 bytes, its side is accessed float by float; each access then takes neighbouring
+/// floats, and only the side in shared memory has words of 16 bytes.
+///
 /// # Safety
 /// As for [`transpose_naive_reads`], in a grid of one dimension with a block of [`BEST_THREADS`] threads in x for each tile of
-/// [`BEST_TILE`] x [`BEST_TILE`], down the columns of tiles. Both matrices start on 16 bytes.
+/// [`BEST_TILE`] x [`BEST_TILE`], down the columns of tiles. Both matrices start on 16 bytes; where the input's pitch is a multiple of 4,
+/// its rows may be read up to there.
 #[kernel(launch_bounds(256, 6))]
 pub unsafe fn transpose_best(
     input: &[f32],
@@ -245,45 +246,125 @@ pub unsafe fn transpose_best(
 ) {
     #[address_space(shared)]
     static STAGE: SharedCell<[[f32x4; 16]; 64]> = SharedCell::uninit();
-    let stage = STAGE.as_mut_ptr();
-    let input = Quads { rows, columns: cols, pitch: input_pitch, first: input.as_ptr().cast_mut() };
-    let output = Quads { rows: cols, columns: rows, pitch: output_pitch, first: output };
-
     let tiles_down = rows.div_ceil(BEST_TILE);
-    let row = thread::block_idx_x() % tiles_down * BEST_TILE;
-    let col = thread::block_idx_x() / tiles_down * BEST_TILE;
-    // Most tiles are whole: their loads need no guards, and are all under way at once.
-    if input.is_whole(row, col, BEST_TILE) && output.is_whole(col, row, BEST_TILE) {
-        turn::<true>(input, output, row, col, stage);
-    } else {
-        turn::<false>(input, output, row, col, stage);
+    let turn = Turn {
+        input: input.as_ptr(),
+        output,
+        pitches: [input_pitch, output_pitch],
+        stage: STAGE.as_mut_ptr(),
+        rows,
+        cols,
+        row: thread::block_idx_x() % tiles_down * BEST_TILE,
+        col: thread::block_idx_x() / tiles_down * BEST_TILE,
+    };
+    match turn.pitches.map(|pitch| pitch.is_multiple_of(4)) {
+        [true, true] => turn.turn::<true, true>(),
+        [true, false] => turn.turn::<true, false>(),
+        [false, true] => turn.turn::<false, true>(),
+        [false, false] => turn.turn::<false, false>(),
     }
 }
 
-/// Moves the tile at (`row`, `col`) of the input; `WHOLE`: nothing of it is beyond the matrix or off its alignment.
-///
-/// # Safety
-/// As for [`transpose_best`].
+/// A block of [`transpose_best`]: what it moves from where to where, and through what.
 #[gpu_only]
-#[inline(always)]
-unsafe fn turn<const WHOLE: bool>(input: Quads, output: Quads, row: u32, col: u32, stage: *mut [[f32x4; 16]; 64]) {
-    let t = thread::thread_idx_x();
-    let (x, y) = (t % 16, t / 16);
-    // SAFETY: x and y are below 16; the matrices are read and written where they have elements.
-    unsafe {
-        // A warp reads two rows of 64 elements, four times.
-        let quads = [0, 1, 2, 3].map(|i| input.load_once::<WHOLE>(row + 4 * y + i, col + 4 * x).to_array());
-        unroll::<4>(|j| {
-            let turned = f32x4::new(quads[0][j], quads[1][j], quads[2][j], quads[3][j]);
-            (*stage)[4 * x as usize + j][(y ^ (x & 7)) as usize] = turned;
-        });
-        thread::sync_threads();
-        // And writes two.
-        unroll::<4>(|i| {
-            let column = y + 16 * i as u32;
-            let word = (*stage)[column as usize][(x ^ (column / 4 & 7)) as usize];
-            output.store::<WHOLE>(col + column, row + 4 * x, word);
-        });
+struct Turn {
+    input: *const f32,
+    output: *mut f32,
+    pitches: [u32; 2],
+    /// The tile, column by column, in words of four rows.
+    stage: *mut [[f32x4; 16]; 64],
+    rows: u32,
+    cols: u32,
+    row: u32,
+    col: u32,
+}
+
+#[gpu_only]
+impl Turn {
+    /// Moves the tile. `FROM`, `TO`: whether the input's and the output's rows stand on 16 bytes.
+    ///
+    /// # Safety
+    /// As for [`transpose_best`].
+    #[inline(always)]
+    unsafe fn turn<const FROM: bool, const TO: bool>(&self) {
+        // Most tiles are whole: their accesses need no guards, and all loads are under way at once.
+        let whole = self.row + BEST_TILE <= self.rows && self.col + BEST_TILE <= self.cols;
+        // SAFETY: as the caller says.
+        unsafe {
+            if whole {
+                self.load::<FROM, true>();
+                thread::sync_threads();
+                self.store::<FROM, TO, true>();
+            } else {
+                self.load::<FROM, false>();
+                thread::sync_threads();
+                self.store::<FROM, TO, false>();
+            }
+        }
+    }
+
+    /// Where a column of the tile keeps a word of four rows. The lanes that come at once differ in `column / 4` where they load words, in
+    /// `column` where they load floats.
+    #[inline(always)]
+    unsafe fn word<const FROM: bool>(&self, column: u32, word: u32) -> *mut f32x4 {
+        let order = if FROM { column / 4 } else { column };
+        // SAFETY: columns are below 64, and words below 16.
+        unsafe { &raw mut (*self.stage)[column as usize][(word ^ (order & 7)) as usize] }
+    }
+
+    /// Brings the tile to shared memory: each thread four rows of four columns. A warp reads two rows at a time.
+    #[inline(always)]
+    unsafe fn load<const FROM: bool, const WHOLE: bool>(&self) {
+        let t = thread::thread_idx_x();
+        let (x, y) = (t % 16, t / 16);
+        // Neighbours, or every sixteenth.
+        let column = |j: u32| if FROM { 4 * x + j } else { x + 16 * j };
+        // SAFETY: elements are read where the input has them.
+        unsafe {
+            let quads = [0, 1, 2, 3].map(|i| {
+                let row = self.row + 4 * y + i;
+                let line = self.input.wrapping_add(at(row, self.col, self.pitches[0]));
+                let inside = |j: u32| WHOLE || (row < self.rows && self.col + column(j) < self.cols);
+                if !FROM {
+                    [0, 1, 2, 3].map(|j| if inside(j) { *line.add(column(j) as usize) } else { 0.0 })
+                } else if inside(0) {
+                    mem::load_cg(line.add(column(0) as usize).cast::<f32x4>()).to_array()
+                } else {
+                    [0.0; 4]
+                }
+            });
+            unroll::<4>(|j| {
+                let turned = f32x4::new(quads[0][j], quads[1][j], quads[2][j], quads[3][j]);
+                *self.word::<FROM>(column(j as u32), y) = turned;
+            });
+        }
+    }
+
+    /// Writes the tile's columns as rows: each thread four words, or sixteen floats. A warp writes two columns at a time.
+    #[inline(always)]
+    unsafe fn store<const FROM: bool, const TO: bool, const WHOLE: bool>(&self) {
+        let t = thread::thread_idx_x();
+        let (x, y) = (t % 16, t / 16);
+        // SAFETY: elements are written where the output has them.
+        unsafe {
+            unroll::<4>(|i| {
+                let column = y + 16 * i as u32;
+                let line = self.output.wrapping_add(at(self.col + column, self.row, self.pitches[1]));
+                let inside = |row: u32| WHOLE || (self.col + column < self.cols && self.row + row < self.rows);
+                if TO && inside(4 * x + 3) {
+                    *line.add(4 * x as usize).cast() = *self.word::<FROM>(column, x);
+                } else {
+                    // What does not fill a word, too.
+                    unroll::<4>(|j| {
+                        let row = if TO { 4 * x + j as u32 } else { x + 16 * j as u32 };
+                        if inside(row) {
+                            let word = self.word::<FROM>(column, row / 4).cast::<f32>();
+                            *line.add(row as usize) = *word.add(row as usize % 4);
+                        }
+                    });
+                }
+            });
+        }
     }
 }
 

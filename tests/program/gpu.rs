@@ -1,5 +1,6 @@
 //! The GPU's side of the program, on a fake driver: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do
-//! nothing, so a lab's results are wrong; everything else must go as on a GPU, whichever of the driver's functions fails.
+//! nothing, so a lab's results are wrong; everything else must go as on a GPU, whichever of the driver's functions fails. The clock
+//! is that of a fake management library, `fake_driver/libnvml.rs`.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,6 +10,9 @@ use crate::{fails, host};
 
 /// The driver's source: it names its functions.
 const DRIVER: &str = include_str!("fake_driver/libcuda.rs");
+
+/// The management library's source.
+const MANAGEMENT: &str = include_str!("fake_driver/libnvml.rs");
 
 const KERNEL: &str = "\
 .version 7.8
@@ -54,7 +58,7 @@ const LAUNCHES: &str = "\
 }
 ";
 
-/// A folder with the driver and the files `it.ptx`, `maps.ptx`, `grid.ptx` and `launches.ptx`, made once.
+/// A folder with the driver, the management library and the files `it.ptx`, `maps.ptx`, `grid.ptx` and `launches.ptx`, made once.
 pub(super) fn folder() -> &'static Path {
     static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -63,6 +67,7 @@ pub(super) fn folder() -> &'static Path {
             std::fs::write(folder.path().join(name), text).expect("the file is written");
         }
         compile(folder.path(), "libcuda.so.1", DRIVER);
+        compile(folder.path(), "libnvidia-ml.so.1", MANAGEMENT);
         folder
     });
     FOLDER.path()
@@ -129,7 +134,65 @@ fn data_goes_to_a_gpu_and_comes_back() {
     assert!(text.contains("\nvariant right error faults ") && text.contains("padded     NO"), "{text}");
     // The kernel does nothing: what the lab poisoned is still there.
     let text = printed(on_fake_gpu(LAB, ""), 1);
-    assert!(text.contains("padded is wrong: 4096 of 4096 elements") && text.contains("1.50 ms"), "{text}");
+    assert!(text.contains("padded is wrong: 4096 of 4096 elements") && text.contains("750 us"), "{text}");
+}
+
+/// The JSON of the lab, whose results are wrong, on such a GPU.
+fn lab_with(environment: &[(&str, &str)]) -> serde_json::Value {
+    let mut command = on_fake_gpu(&format!("{LAB} --format json"), "");
+    command.envs(environment.iter().copied());
+    serde_json::from_str(&printed(command, 1)).expect("JSON")
+}
+
+#[test]
+fn times_are_cold_and_warm_where_the_data_fits_the_cache() {
+    let timing = |report: &serde_json::Value, which: &str| report["variants"][0][which].clone();
+    // The data is 32 KiB, of which the small cache of this GPU holds nothing.
+    let large = lab_with(&[]);
+    assert_eq!(timing(&large, "timing")["cache"], "exceeded");
+    assert!(timing(&large, "warm_timing").is_null() && timing(&large, "warm_time_ms").is_null(), "{large}");
+    let small = lab_with(&[("FAKE_CUDA_L2", "65536")]);
+    assert_eq!(timing(&small, "timing")["cache"], "flushed");
+    assert_eq!(timing(&small, "warm_timing")["cache"], "warm");
+    assert_eq!((timing(&small, "time_ms"), timing(&small, "warm_time_ms")), (1.5.into(), 0.75.into()));
+    let mut command = on_fake_gpu(LAB, "");
+    command.env("FAKE_CUDA_L2", "65536");
+    let table = printed(command, 1);
+    assert!(
+        table.contains("timed: cold (level-2 cache flushed before each launch) and warm (back to back)\n"),
+        "{table}"
+    );
+    assert!(
+        table.contains(" 1.50 ms 750 us ") && table.contains("\nThe limit is the memory bus, 4814 GB/s.\n"),
+        "{table}"
+    );
+}
+
+#[test]
+fn the_clock_is_known_where_there_is_a_management_library() {
+    let timing = |clock: Option<&str>| {
+        let environment: Vec<_> = clock.map(|clock| ("FAKE_NVML_CLOCK", clock)).into_iter().collect();
+        lab_with(&environment)["variants"][0]["timing"].clone()
+    };
+    assert!(timing(None)["sm_clock_mhz"].is_null());
+    // At the highest clock; idle; at a clock that is hardly lower; held by the power limit, and by a setting.
+    for (clock, mhz, by) in [
+        ("1980:0", Some(1980.0), None),
+        ("345:1", None, None),
+        ("1935:4", Some(1935.0), None),
+        ("1600:4", Some(1600.0), Some("power")),
+        ("1600:72", Some(1600.0), Some("thermal")),
+        ("1200:2", Some(1200.0), Some("setting")),
+    ] {
+        let timing = timing(Some(clock));
+        assert_eq!(timing["sm_clock_mhz"].as_f64(), mhz, "{clock}");
+        assert_eq!(timing["throttled_by"].as_str(), by, "{clock}");
+    }
+    let mut command = on_fake_gpu(LAB, "");
+    command.env("FAKE_NVML_CLOCK", "1100:4");
+    let table = printed(command, 1);
+    let note = "\nThe clock was throttled (at most 1980 MHz): padded at 1100 MHz by the power limit.\n";
+    assert!(table.contains(note), "{table}");
 }
 
 #[test]

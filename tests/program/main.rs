@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod check;
+mod compare;
 mod course;
 #[cfg(unix)]
 mod documents;

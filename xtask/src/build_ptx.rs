@@ -17,8 +17,9 @@ pub struct Options {
     #[arg(long = "crate", value_name = "DIR")]
     krate: Option<PathBuf>,
 
-    /// The architecture to compile for; may be repeated. PTX for one architecture runs on every later one.
-    #[arg(long = "arch", value_name = "ARCH", default_value = "sm_75")]
+    /// The architecture to compile for; may be repeated. PTX for one architecture runs on every later one [default: those that
+    /// the folder has PTX for, or sm_75]
+    #[arg(long = "arch", value_name = "ARCH")]
     architectures: Vec<NvvmArch>,
 
     /// Compile nothing; fail if a PTX file is older than its sources. Needs no compiler for GPU kernels.
@@ -86,6 +87,18 @@ impl Kernels {
         })
     }
 
+    /// Those that there is PTX for; the oldest one where there is none.
+    fn architectures(&self) -> Vec<NvvmArch> {
+        let files = fs::read_dir(self.folder.join("ptx")).into_iter().flatten().flatten();
+        let found: Vec<_> = files
+            .filter_map(|file| {
+                let name = file.file_name().into_string().ok()?;
+                name.strip_prefix(&self.library)?.strip_prefix('.')?.strip_suffix(".ptx")?.parse().ok()
+            })
+            .collect();
+        if found.is_empty() { vec![NvvmArch::default()] } else { found }
+    }
+
     /// As a person would write it: within the workspace from its root, elsewhere as the crate was named.
     fn shown(&self, path: &Path) -> String {
         let relative = self.root.as_ref().and_then(|root| path.strip_prefix(root).ok());
@@ -97,7 +110,10 @@ impl Kernels {
 pub fn run(options: &Options) -> Result<(), Error> {
     let kernels = Kernels::named(options.krate.as_deref())?;
     let folder = options.out.clone().unwrap_or_else(|| kernels.folder.join("ptx"));
-    let mut architectures = options.architectures.clone();
+    let mut architectures = match options.architectures.as_slice() {
+        [] => kernels.architectures(),
+        named => named.to_vec(),
+    };
     architectures.sort();
     architectures.dedup();
     for arch in architectures {

@@ -10,6 +10,11 @@ use crate::{CudaBuilder, CudaBuilderError};
 const ADVICE: &str = "look at the intermediate LLVM IR (`cargo xtask build-ptx --emit-llvm DIR`), or take another version of \
                       the compiler";
 
+/// How large a function may be that asks to be inlined, as closures and `#[inline]` functions do. A closure that stays a function
+/// of its own takes what it captures by address, and arrays whose address is taken lie in local memory in place of registers:
+/// the body of an unrolled loop has to be inlined, however large it is.
+const INLINE_CLOSURES: &str = "-inlinehint-threshold=20000";
+
 /// Optimises `input` into `output`, both textual IR.
 ///
 /// Only kernels and what the host may look for are visible, so everything else is inlined or dropped. Behind the usual passes come
@@ -23,6 +28,7 @@ pub(crate) fn optimise(
 ) -> Result<(), CudaBuilderError> {
     let mut opt = Command::new(compiler.tool("opt"));
     opt.args(["-S", "-passes=default<O3>,infer-address-spaces,function(infer-alignment)"]);
+    opt.arg(INLINE_CLOSURES);
     opt.arg(format!("-mcpu={}", builder.arch)).arg(input).arg("-o").arg(output);
     run(opt, "opt")
 }

@@ -32,6 +32,7 @@
 //! | [`constant`] | constant memory |
 //! | [`atomic`] | atomic operations, for the block, the device or the system |
 //! | [`mem`] | loads and stores with a cache operator, the read-only path |
+//! | [`pipeline`] | copies to shared memory that go on while the thread computes |
 //! | [`fast`] | the hardware's approximate math |
 //! | [`special`] | clocks and other special registers, `trap`, `exit` |
 //!
@@ -92,6 +93,8 @@ mod intrinsics;
 pub mod launch;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod mem;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod pipeline;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod shared;
 #[cfg(any(target_arch = "nvptx64", doc))]

@@ -32,6 +32,7 @@
 //! [`load`] and [`store`], and ordered by [`sync_warp`](crate::warp::sync_warp).
 
 use core::cell::UnsafeCell;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 /// A value in shared memory: for statics with `#[address_space(shared)]`.
@@ -131,6 +132,68 @@ fn dynamic() -> *mut u8 {
     }
     // SAFETY: only the address is taken.
     unsafe { DYNAMIC.as_mut_ptr().cast() }
+}
+
+/// The address of a `T` in shared memory, as instructions of the shared space take it: a number of 32 bits (PTX manual, "State
+/// Spaces"), which costs one register where a pointer costs two.
+pub struct SharedAddress<T> {
+    address: u32,
+    of: PhantomData<*mut T>,
+}
+
+impl<T> Clone for SharedAddress<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for SharedAddress<T> {}
+
+impl<T> SharedAddress<T> {
+    /// Where `pointer` points, which must be in shared memory (`cvta.to.shared`).
+    #[inline(always)]
+    #[allow(unreachable_code, unused_variables)]
+    pub fn of(pointer: *const T) -> Self {
+        let address: u32;
+        // SAFETY: it computes a number of a number.
+        #[cfg(target_arch = "nvptx64")]
+        unsafe {
+            core::arch::asm!(
+                "{{",
+                ".reg .b64 place;",
+                "cvta.to.shared.u64 place, {pointer};",
+                "cvt.u32.u64 {address}, place;",
+                "}}",
+                pointer = in(reg64) pointer,
+                address = out(reg32) address,
+                options(nostack, pure, nomem, preserves_flags)
+            );
+        }
+        #[cfg(not(target_arch = "nvptx64"))]
+        unreachable!();
+        Self { address, of: PhantomData }
+    }
+
+    /// The address of the value that stands `count` values further on.
+    #[inline(always)]
+    #[must_use]
+    pub fn add(self, count: u32) -> Self {
+        Self { address: self.address.wrapping_add(count.wrapping_mul(size_of::<T>() as u32)), of: PhantomData }
+    }
+
+    /// The same place, as that of another type.
+    #[inline(always)]
+    #[must_use]
+    pub fn cast<U>(self) -> SharedAddress<U> {
+        SharedAddress { address: self.address, of: PhantomData }
+    }
+
+    /// The number: bytes from where the block's shared memory starts.
+    #[inline(always)]
+    pub(crate) fn as_u32(self) -> u32 {
+        self.address
+    }
 }
 
 /// The size of the block's dynamic shared memory in bytes (`%dynamic_smem_size`).

@@ -196,6 +196,7 @@ fn every_device_function_is_used() {
         "fast.rs",
         "float.rs",
         "mem.rs",
+        "pipeline.rs",
         "shared.rs",
         "special.rs",
         "thread.rs",
@@ -253,5 +254,23 @@ fn fresh_ptx_for_hopper_has_the_promised_instructions() {
         .copy_to(folder.join("device_api.sm_90.ptx"))
         .build()
         .unwrap();
-    check(&fs::read_to_string(path).unwrap(), &[]);
+    let ptx = fs::read_to_string(path).unwrap();
+    check(&ptx, &[]);
+    // Copies to shared memory are asynchronous from sm_80 on.
+    let copies = entries(&ptx)["memory_pipeline"];
+    for instruction in [
+        "cp.async.ca.shared.global [%r",
+        "cp.async.cg.shared.global [%r",
+        "], [place], 4;",
+        "], [place], 4, %r",
+        "], [place], 8;",
+        "], [place], 8, %r",
+        "], [place], 16;",
+        "], [place], 16, %r",
+        "cp.async.commit_group;",
+        "cp.async.wait_group 0;",
+        "cp.async.wait_group 1;",
+    ] {
+        assert!(copies.contains(instruction), "memory_pipeline lacks {instruction}");
+    }
 }

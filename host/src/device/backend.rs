@@ -10,6 +10,7 @@ use super::texture::{Array, TextureSource};
 use super::{CacheConfig, LaunchConfig, Properties};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::timing::ClockReading;
 
 /// A device: a GPU or the simulator. Addresses are device addresses; each comes from an allocation of the same backend.
 pub(super) trait Backend {
@@ -137,6 +138,11 @@ pub(super) trait Backend {
     /// The time in milliseconds on the device's own clock from before the first thing that `work` starts until after the
     /// last. `None` on the simulator, which has no clock; `work` is not called then.
     fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>>;
+
+    /// The clock of the multiprocessors now, without waiting for anything. `None` where nobody can tell.
+    fn clock(&self) -> Option<ClockReading> {
+        None
+    }
 }
 
 /// The error of libraries that are asked for on the simulator.

@@ -54,9 +54,9 @@ impl Images {
         self.0.iter().rev().find(|image| image.capability <= device).ok_or(&self.0[0])
     }
 
-    /// The PTX for the oldest target: what the simulator runs.
-    pub fn oldest(&self) -> &Image {
-        &self.0[0]
+    /// The PTX for the newest target: what the simulator runs, as today's GPUs do.
+    pub fn newest(&self) -> &Image {
+        &self.0[self.0.len() - 1]
     }
 }
 

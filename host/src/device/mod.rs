@@ -68,6 +68,7 @@ use backend::Backend;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::progress::Progress;
+use crate::timing::ClockReading;
 
 /// What else decides how a device is opened.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +117,7 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
         options: options.clone(),
     };
     let simulator = |placed, fallback| {
-        let image = images.oldest();
+        let image = images.newest();
         let module = image.parse()?;
         Ok(device(Rc::new(simulator::Simulator::open(image, &module, &options.limits, placed)?), &module, fallback))
     };
@@ -178,7 +179,7 @@ pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
 /// [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn models(options: &Options) -> Result<Vec<Properties>> {
     let images = image::Images::new(options.ptx.as_ref())?;
-    let placed = |model| simulator::properties(images.oldest(), &options.limits, Some((model, LoadCaching::Default)));
+    let placed = |model| simulator::properties(images.newest(), &options.limits, Some((model, LoadCaching::Default)));
     Ok(Model::all().iter().map(placed).collect())
 }
 
@@ -407,6 +408,12 @@ impl Device {
     /// after the last. `None` on the simulator, where `work` does not run.
     pub fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
         self.backend.time(work)
+    }
+
+    /// The clock of the multiprocessors now, while whatever was started goes on. `None` on the simulator, and where NVIDIA's
+    /// management library is not there.
+    pub fn clock(&self) -> Option<ClockReading> {
+        self.backend.clock()
     }
 }
 

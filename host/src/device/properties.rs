@@ -18,6 +18,18 @@ impl ComputeCapability {
         let number: u32 = digits.parse().ok()?;
         Some(Self { major: number / 10, minor: number % 10 })
     }
+
+    /// Multiplications with additions of f32 that a multiprocessor starts in a cycle: the row "32-bit floating-point add,
+    /// multiply, multiply-add" in the CUDA C++ Programming Guide's table of the throughput of arithmetic instructions. `None`
+    /// for what is not in it.
+    pub fn f32_lanes(self) -> Option<u32> {
+        match (self.major, self.minor) {
+            (3, _) => Some(192),
+            (6, 0) | (7, _) | (8, 0) => Some(64),
+            (5 | 6, _) | (8, 6 | 7 | 9) | (9 | 10 | 12, _) => Some(128),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for ComputeCapability {
@@ -67,6 +79,8 @@ pub struct Properties {
     pub memory_clock_mhz: Option<f64>,
     /// What the memory bus can carry at that clock, in GB/s (10^9 bytes).
     pub peak_gbps: Option<f64>,
+    /// Multiplications with additions of f32 that a multiprocessor starts in a cycle, where that is known.
+    pub f32_lanes_per_multiprocessor: Option<u32>,
     /// Level-2 cache in bytes.
     pub l2_bytes: Option<u64>,
     /// Shared memory that a block can have without asking, in bytes.
@@ -119,6 +133,7 @@ impl Properties {
             clock_mhz: None,
             memory_clock_mhz: None,
             peak_gbps: None,
+            f32_lanes_per_multiprocessor: None,
             l2_bytes: None,
             shared_per_block: 48 << 10,
             shared_per_block_opt_in: 227 << 10,
@@ -142,6 +157,13 @@ impl Properties {
         }
     }
 
+    /// What the multiprocessors can compute in f32 at a clock in MHz, in GFLOP/s (10^9 operations): a multiplication with an
+    /// addition is two operations.
+    pub fn peak_gflops(&self, clock_mhz: f64) -> Option<f64> {
+        let lanes = f64::from(self.multiprocessors?) * f64::from(self.f32_lanes_per_multiprocessor?);
+        Some(2.0 * lanes * clock_mhz / 1e3)
+    }
+
     /// Whether this is a GPU.
     pub fn is_gpu(&self) -> bool {
         self.kind == Kind::Gpu
@@ -160,6 +182,20 @@ mod tests {
         assert_eq!(of("sm_121").as_deref(), Some("12.1"));
         assert_eq!(of("compute_75"), None);
         assert_eq!(of("sm_x"), None);
+    }
+
+    #[test]
+    fn the_peak_of_f32_follows_from_lanes_and_clock() {
+        let hopper = ComputeCapability { major: 9, minor: 0 };
+        let h200 = Properties {
+            multiprocessors: Some(132),
+            f32_lanes_per_multiprocessor: hopper.f32_lanes(),
+            ..Properties::simulator(hopper, "sm_90".into(), 0)
+        };
+        let peak = h200.peak_gflops(1980.0).unwrap();
+        assert!((peak - 66_908.0).abs() < 1.0, "{peak}");
+        let lanes = |major, minor| ComputeCapability { major, minor }.f32_lanes();
+        assert_eq!([lanes(7, 5), lanes(8, 0), lanes(8, 6), lanes(99, 0)], [Some(64), Some(64), Some(128), None]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::faults::{Fault, Findings};
 use crate::output_file;
 use crate::progress::Progress;
 use crate::report::{Check, CounterSource, LabReport, VariantReport};
-use crate::timing::Timing;
+use crate::timing::{Times, Timing};
 
 /// Runs a lab.
 ///
@@ -170,7 +170,8 @@ fn run_variants<L: Lab>(
         if let Some(stopwatch) = &mut stopwatch {
             let mut launcher = Launcher::new(device, settings, variant.preferences, None)?;
             let work = &mut || (variant.launch)(&mut data, &mut launcher);
-            result.timing = Some(stopwatch.measure(variant.useful_bytes, work)?);
+            let Times { cold, warm } = stopwatch.measure(variant.useful_bytes, work)?;
+            (result.timing, result.warm_timing) = (Some(cold), warm);
             rate(&mut result, report);
         }
         report.variants.push(result);
@@ -235,16 +236,21 @@ fn ptx_name(device: &Device) -> String {
     format!("PTX for {}", device.properties().ptx_target)
 }
 
-/// Fills in the rates that follow from a time; `report` has the variants that ran before.
+/// Fills in the rates that follow from the cold time; `report` has the variants that ran before.
 fn rate(result: &mut VariantReport, report: &LabReport) {
-    let Some(&Timing { median_ms: time, .. }) = result.timing.as_ref() else { return };
+    let Some(&Timing { median_ms: time, sm_clock_mhz, .. }) = result.timing.as_ref() else { return };
     if result.useful_bytes > 0 {
         let gbps = gigabytes_per_second(result.useful_bytes, time);
         result.gbps = Some(gbps);
         result.percent_of_copy = report.device_copy.as_ref().map(|copy| gbps / copy.gbps * 100.0);
+        result.percent_of_memory_limit = report.device.peak_gbps.map(|peak| gbps / peak * 100.0);
     }
     if result.operations > 0 {
-        result.gflops = Some(result.operations as f64 / time / 1e6);
+        let gflops = result.operations as f64 / time / 1e6;
+        result.gflops = Some(gflops);
+        // Where the clock cannot be read, the driver's highest stands for it.
+        let peak = sm_clock_mhz.or(report.device.clock_mhz).and_then(|clock| report.device.peak_gflops(clock));
+        result.percent_of_arithmetic_limit = peak.map(|peak| gflops / peak * 100.0);
     }
     let first = report.variants.iter().find(|variant| variant.group == result.group);
     let baseline = match first {

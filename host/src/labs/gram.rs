@@ -4,14 +4,16 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use clap::Args;
+use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::gram as kernel;
+use kernels::matmul::BEST_THREADS;
 use serde_json::{Value, json};
 
 use super::compare::{Expected, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
 use super::peers::{self, Peer};
-use super::product::Products;
+use super::product::{Products, best_tile};
 use super::settings::Settings;
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
@@ -39,7 +41,10 @@ pub struct Options {
     /// Tiles of 32 x 33
     #[arg(long, help_heading = "Variants (default: all)")]
     pub padded32: bool,
-    /// Half of the tiles, each written twice
+    /// Half of the tiles of 32 x 33, each written twice
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub mirrored: bool,
+    /// The same with tiles in registers, asynchronous copies, and 128 x 128 elements a block
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
@@ -57,6 +62,7 @@ enum Step {
     Padded16,
     Tiled32,
     Padded32,
+    Mirrored,
     Best,
 }
 
@@ -65,9 +71,17 @@ impl Step {
     fn side(self) -> u32 {
         match self {
             Self::Tiled16 | Self::Padded16 => 16,
-            Self::Tiled32 | Self::Padded32 | Self::Best => 32,
+            Self::Tiled32 | Self::Padded32 | Self::Mirrored | Self::Best => 32,
         }
     }
+}
+
+/// A kernel of this lab, by its parameters.
+#[derive(Clone, Copy)]
+enum Entry {
+    Shaped(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape)>),
+    /// With a factor of the product.
+    Scaled(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>),
 }
 
 /// The lab: a matrix.
@@ -129,7 +143,7 @@ impl Lab for Gram {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let Options { tiled16, padded16, tiled32, padded32, best, pitched, .. } = self.options;
+        let Options { tiled16, padded16, tiled32, padded32, mirrored, best, pitched, .. } = self.options;
         let HostMatrix { rows, columns, ref elements } = self.a;
         let mut data = Data { a: device.matrix(rows, columns, pitched)?, c: device.matrix(rows, rows, pitched)? };
         // The padding of a pitched matrix is never right to read.
@@ -140,10 +154,11 @@ impl Lab for Gram {
             (Step::Padded16, padded16),
             (Step::Tiled32, tiled32),
             (Step::Padded32, padded32),
+            (Step::Mirrored, mirrored),
             (Step::Best, best),
         ];
         let steps = chosen_for(device, &steps, |step| (step.side() * step.side(), 0));
-        let variants = steps.into_iter().map(|step| self.variant(step, &data)).collect();
+        let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
     }
 
@@ -190,7 +205,18 @@ impl Lab for Gram {
 }
 
 impl Gram {
-    fn variant(&self, step: Step, data: &Data) -> Variant<'_, Data> {
+    /// The best kernel for this matrix, and how to launch it. Matrices that are smaller than a tile are left to the mirrored tiles.
+    fn best(&self, device: &Device) -> Option<(Entry, LaunchConfig)> {
+        let rows = self.a.rows as u32;
+        let kernels = [(kernel::BEST, &kernel::gram_best), (kernel::BEST_SMALL, &kernel::gram_best_small)];
+        let blocks = |tile| kernel::best_blocks(tile, rows);
+        let ((tile, kernel), blocks) = best_tile(device, kernels, [rows, rows], blocks)?;
+        let mut launch = LaunchConfig::new([blocks, 1, 1], [BEST_THREADS, 1, 1]);
+        launch.dynamic_shared = tile.shared;
+        Some((Entry::Scaled(kernel), launch))
+    }
+
+    fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
         let HostMatrix { rows, columns, .. } = self.a;
         let shape = kernel::Shape {
             rows: rows as u32,
@@ -204,21 +230,27 @@ impl Gram {
             Step::Padded16 => ("padded16", &kernel::gram_padded16),
             Step::Tiled32 => ("tiled32", &kernel::gram_tiled32),
             Step::Padded32 => ("padded32", &kernel::gram_padded32),
-            Step::Best => ("best", &kernel::gram_best),
+            Step::Mirrored => ("mirrored", &kernel::gram_mirrored),
+            Step::Best => ("best", &kernel::gram_mirrored),
         };
         let tiles = shape.rows.div_ceil(side);
         let grid = match step {
-            Step::Best => [kernel::tiles_below_diagonal(tiles) as u32, 1, 1],
+            Step::Mirrored | Step::Best => [kernel::tiles_below_diagonal(tiles) as u32, 1, 1],
             _ => [tiles, tiles, 1],
         };
         let launch = LaunchConfig::new(grid, [side, side, 1]);
+        let best = if step == Step::Best { self.best(device) } else { None };
+        let (kernel, launch) = best.unwrap_or((Entry::Shaped(kernel), launch));
         Variant::new(
             name,
-            move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.a, &mut data.c, shape)),
+            move |data: &mut Data, launcher| match kernel {
+                Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&data.a, &mut data.c, shape)),
+                Entry::Scaled(kernel) => launcher.launch(kernel, &launch, (&data.a, &mut data.c, shape, 1.0_f32)),
+            },
             |data| self.outcome(data, false),
         )
-        .fact("block", json!([side, side]))
-        .fact("grid", json!(grid))
+        .fact("block", json!(launch.block[..2]))
+        .fact("grid", json!(launch.grid))
         .bytes(self.bytes())
         .operations(self.operations())
         .computes("the product", (rows * rows * size_of::<f32>()) as u64)

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use clap::Args;
+use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::matmul as kernel;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_matrix, check_room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
 use super::peers::{self, Peer};
-use super::product::Products;
+use super::product::{Products, best_tile};
 use super::settings::Settings;
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
@@ -36,6 +37,9 @@ pub struct Options {
     #[arg(long, help_heading = "Variants (default: all)")]
     pub tiled32: bool,
     /// Tiles in shared memory and in registers
+    #[arg(long, help_heading = "Variants (default: all)")]
+    pub registers: bool,
+    /// The same with asynchronous copies, and with multiplications in an order that suits the registers
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
@@ -61,6 +65,7 @@ enum Step {
     Naive,
     Tiled16,
     Tiled32,
+    Registers,
     Best,
 }
 
@@ -136,7 +141,7 @@ impl Lab for Matmul {
     }
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
-        let Options { naive, tiled16, tiled32, best, pitched, .. } = self.options;
+        let Options { naive, tiled16, tiled32, registers, best, pitched, .. } = self.options;
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
         let matrix = |rows, columns| device.matrix(rows, columns, pitched);
         let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)? };
@@ -145,12 +150,18 @@ impl Lab for Matmul {
             matrix.poison()?;
             matrix.write(elements)?;
         }
-        let steps = [(Step::Naive, naive), (Step::Tiled16, tiled16), (Step::Tiled32, tiled32), (Step::Best, best)];
+        let steps = [
+            (Step::Naive, naive),
+            (Step::Tiled16, tiled16),
+            (Step::Tiled32, tiled32),
+            (Step::Registers, registers),
+            (Step::Best, best),
+        ];
         let steps = chosen_for(device, &steps, |step| {
-            let shared = if step == Step::Best { kernel::BEST_SHARED } else { 0 };
+            let shared = if step == Step::Registers { kernel::REGISTER_SHARED } else { 0 };
             (self.block(step).iter().product(), shared)
         });
-        let variants = steps.into_iter().map(|step| self.variant(step, &data)).collect();
+        let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
     }
 
@@ -179,8 +190,9 @@ impl Lab for Matmul {
         };
         let time = || {
             Some(format!(
-                "Tiles of 16 x 16 are {} times as fast as global memory (the lab sheet measured 18.6), register tiles {} times.",
+                "Tiles of 16 x 16 are {} times as fast as global memory (the lab sheet measured 18.6), register tiles {} times, the best kernel {} times.",
                 three_digits(report.speedup("tiled16", "naive")?),
+                three_digits(report.speedup("registers", "naive")?),
                 three_digits(report.speedup("best", "naive")?)
             ))
         };
@@ -195,11 +207,28 @@ impl Matmul {
             Step::Naive => self.options.block,
             Step::Tiled16 => [kernel::TILE16; 2],
             Step::Tiled32 => [kernel::TILE32; 2],
+            Step::Registers => [kernel::REGISTER_THREADS, 1],
             Step::Best => [kernel::BEST_THREADS, 1],
         }
     }
 
-    fn variant(&self, step: Step, data: &Data) -> Variant<'_, Data> {
+    /// The best kernel for this shape, its grid, and its dynamic shared memory. Products that are smaller than a tile are left to the
+    /// register tiles.
+    fn best(&self, device: &Device, shape: kernel::Shape) -> (Entry, [u32; 3], u32) {
+        let kernels = [(kernel::BEST, &kernel::matmul_best), (kernel::BEST_SMALL, &kernel::matmul_best_small)];
+        let blocks =
+            |tile: kernel::BestTile| u64::from(shape.m.div_ceil(tile.rows)) * u64::from(shape.n.div_ceil(tile.columns));
+        match best_tile(device, kernels, [shape.m, shape.n], blocks) {
+            Some(((tile, kernel), blocks)) => (Entry::Scaled(kernel), [blocks, 1, 1], tile.shared),
+            None => {
+                let side = kernel::REGISTER_TILE;
+                let grid = [shape.n.div_ceil(side), shape.m.div_ceil(side), 1];
+                (Entry::Shaped(&kernel::matmul_registers), grid, 0)
+            }
+        }
+    }
+
+    fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
         let shape = kernel::Shape {
             m: m as u32,
@@ -210,17 +239,25 @@ impl Matmul {
             c_pitch: data.c.pitch() as u32,
         };
         let block = self.block(step);
-        let (kernel, tile) = match step {
-            Step::Naive => (&kernel::matmul_naive, block),
-            Step::Tiled16 => (&kernel::matmul_tiled16, block),
-            Step::Tiled32 => (&kernel::matmul_tiled32, block),
-            Step::Best => (&kernel::matmul_best, [kernel::BEST_TILE; 2]),
+        let tiles = |[across, down]: [u32; 2]| [shape.n.div_ceil(across), shape.m.div_ceil(down), 1];
+        let (kernel, grid, shared) = match step {
+            Step::Naive => (Entry::Shaped(&kernel::matmul_naive), tiles(block), 0),
+            Step::Tiled16 => (Entry::Shaped(&kernel::matmul_tiled16), tiles(block), 0),
+            Step::Tiled32 => (Entry::Shaped(&kernel::matmul_tiled32), tiles(block), 0),
+            Step::Registers => (Entry::Shaped(&kernel::matmul_registers), tiles([kernel::REGISTER_TILE; 2]), 0),
+            Step::Best => self.best(device, shape),
         };
-        let grid = [shape.n.div_ceil(tile[0]), shape.m.div_ceil(tile[1]), 1];
-        let launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
+        let mut launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
+        launch.dynamic_shared = shared;
         Variant::new(
             step.name(),
-            move |data: &mut Data, launcher| launcher.launch(kernel, &launch, (&data.a, &data.b, &mut data.c, shape)),
+            move |data: &mut Data, launcher| {
+                let Data { a, b, c } = data;
+                match kernel {
+                    Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c, shape)),
+                    Entry::Scaled(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32)),
+                }
+            },
             |data| self.outcome(data),
         )
         .fact("block", json!(block))
@@ -251,12 +288,21 @@ impl Matmul {
     }
 }
 
+/// A kernel of this lab, by its parameters.
+#[derive(Clone, Copy)]
+enum Entry {
+    Shaped(&'static Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>),
+    /// With a factor of the product.
+    Scaled(&'static Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>),
+}
+
 impl Step {
     fn name(self) -> &'static str {
         match self {
             Self::Naive => "naive",
             Self::Tiled16 => "tiled16",
             Self::Tiled32 => "tiled32",
+            Self::Registers => "registers",
             Self::Best => "best",
         }
     }

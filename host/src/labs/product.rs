@@ -1,11 +1,14 @@
-//! Matrix products on the CPU, in f64: the references for those of the devices.
+//! What the labs of matrix products share: which of the best kernels to launch, and the products on the CPU, in f64, as references.
 //!
 //! A product that would take a CPU minutes is computed in part: one element in each tile of 16 x 16, chosen by the seed. So a
 //! tile, a row or a column that is wrong is seen; the other elements are only known not to exceed what the inputs allow, which
 //! one that was never written does.
 
+use kernels::matmul::BestTile;
+
 use super::compare::{Expected, Reference};
 use super::inputs::HostMatrix;
+use crate::device::Device;
 use crate::parallel;
 use crate::random::Random;
 
@@ -14,6 +17,38 @@ const MANY: u64 = 1 << 36;
 
 /// The side of the tiles that have one element of the sample each.
 const TILE: usize = 16;
+
+/// The multiprocessors of a device that has none: those of an H200.
+const MULTIPROCESSORS: u32 = 132;
+
+/// How much longer a small tile takes for as many elements: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
+const SMALL_TILE_COST: f64 = 1.18;
+
+/// The kernel whose tiles make the product of this `shape` soonest, with its number of blocks. `None` where no tile fits into the
+/// product, or its shared memory into a block of the device.
+///
+/// The last block is done when the multiprocessor with the most blocks is.
+pub(super) fn best_tile<K: Copy>(
+    device: &Device,
+    kernels: [(BestTile, K); 2],
+    [rows, columns]: [u32; 2],
+    blocks: impl Fn(BestTile) -> u64,
+) -> Option<((BestTile, K), u32)> {
+    let properties = device.properties();
+    let multiprocessors = u64::from(properties.multiprocessors.unwrap_or(MULTIPROCESSORS));
+    let largest = kernels.iter().map(|(tile, _)| tile.rows * tile.columns).max();
+    let cost = |tile: BestTile| {
+        let elements = tile.rows * tile.columns;
+        let each = f64::from(elements) * if Some(elements) == largest { 1.0 } else { SMALL_TILE_COST };
+        blocks(tile).div_ceil(multiprocessors) as f64 * each
+    };
+    let fits = |tile: BestTile| {
+        rows >= tile.rows && columns >= tile.columns && u64::from(tile.shared) <= properties.shared_per_block_opt_in
+    };
+    let fitting = kernels.into_iter().filter(|&(tile, _)| fits(tile));
+    let best = fitting.min_by(|a, b| cost(a.0).total_cmp(&cost(b.0)))?;
+    Some((best, u32::try_from(blocks(best.0)).ok()?))
+}
 
 /// The elements of a product of two matrices, and how large the terms are that each is the sum of.
 pub(super) struct Products {

@@ -1,9 +1,11 @@
 //! Times variants on a GPU, and the device's own copy for comparison.
 
+use std::time::Instant;
+
 use crate::device::{Buffer, Device, OnDevice};
 use crate::error::{Error, Result};
 use crate::report::DeviceCopy;
-use crate::timing::{self, Policy, Timed, Timing};
+use crate::timing::{self, ClockReading, Policy, Timed, Times};
 
 use super::settings::Settings;
 
@@ -11,9 +13,23 @@ use super::settings::Settings;
 pub(super) struct Stopwatch {
     device: Device,
     policy: Policy,
-    /// Twice as large as the level-2 cache: filling it leaves nothing else there.
-    flush: Buffer<u8>,
+    flush: Flush,
 }
+
+/// What flushes the level-2 cache.
+struct Flush {
+    /// Twice as large as the cache: filling it leaves nothing else there.
+    buffer: Buffer<u8>,
+    /// How long that takes, in milliseconds.
+    time_ms: f64,
+}
+
+/// A launch that takes the device less than so many times what it takes the host to submit one is over before the next one is
+/// there.
+const HOST_BOUND: f64 = 1.5;
+
+/// How many fills the device is kept busy with at most.
+const MOST_FILLS: f64 = 50.0;
 
 impl Stopwatch {
     /// `None` where nothing is to be timed: on the simulator, which has no clock, and under a profiler.
@@ -21,12 +37,8 @@ impl Stopwatch {
         if !device.properties().is_gpu() || settings.once {
             return Ok(None);
         }
-        let l2 = device.properties().l2_bytes.unwrap_or(0);
-        Ok(Some(Self {
-            device: device.clone(),
-            policy: Policy { time_limit: settings.time_limit, ..Policy::default() },
-            flush: device.buffer((l2 * 2) as usize)?,
-        }))
+        let policy = Policy { time_limit: settings.time_limit, ..Policy::default() };
+        Ok(Some(Self { device: device.clone(), policy, flush: Flush::new(device)? }))
     }
 
     /// Times the device's own copy of so many bytes: what its memory can do at best. `None` where there is no room for it beside
@@ -38,15 +50,36 @@ impl Stopwatch {
         }
         let from: Buffer<u8> = device.buffer(bytes as usize)?;
         let mut to: Buffer<u8> = device.buffer(bytes as usize)?;
-        let timing = self.measure(2 * bytes, &mut || device.copy(&from, &mut to, bytes))?;
+        let timing = self.measure(2 * bytes, &mut || device.copy(&from, &mut to, bytes))?.cold;
         Ok(Some(DeviceCopy { bytes, gbps: gigabytes_per_second(2 * bytes, timing.median_ms), timing }))
     }
 
     /// Times `work`, whose data are so many bytes.
-    pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Timing> {
-        let mut timed = OnGpu { device: &self.device, flush: &mut self.flush, work };
+    pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Times> {
+        let mut timed =
+            OnGpu { device: &self.device, flush: &mut self.flush, work, submission_ms: 0.0, launch_ms: 0.0 };
         let l2 = self.device.properties().l2_bytes;
         timing::measure(&mut timed, footprint, l2, &self.policy)
+    }
+}
+
+impl Flush {
+    fn new(device: &Device) -> Result<Self> {
+        let l2 = device.properties().l2_bytes.unwrap_or(0);
+        let mut flush = Self { buffer: device.buffer((l2 * 2) as usize)?, time_ms: 0.0 };
+        // The first one may find the clocks low.
+        for _ in 0..2 {
+            flush.time_ms = device.time(&mut || Flush::start(&mut flush.buffer))?.unwrap_or(0.0);
+        }
+        Ok(flush)
+    }
+
+    /// Starts a fill.
+    fn start(buffer: &mut Buffer<u8>) -> Result<()> {
+        match buffer.bytes() {
+            0 => Ok(()),
+            _ => buffer.fill_bytes(0),
+        }
     }
 }
 
@@ -55,23 +88,74 @@ pub(super) fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {
     bytes as f64 / milliseconds / 1e6
 }
 
+/// How often to fill the flush buffer to keep the device busy while the host submits so many launches. Not at all, unless a
+/// launch is so short that the device would wait for the host: else the host gets ahead by itself.
+fn fills(launches: u32, submission_ms: f64, launch_ms: f64, fill_ms: f64) -> u32 {
+    if HOST_BOUND * submission_ms <= launch_ms {
+        return 0;
+    }
+    (f64::from(launches) * submission_ms / fill_ms.max(1e-3)).ceil().min(MOST_FILLS) as u32
+}
+
 /// A launch on a GPU, as the timing sees it.
 struct OnGpu<'a> {
     device: &'a Device,
-    flush: &'a mut Buffer<u8>,
+    flush: &'a mut Flush,
     work: &'a mut dyn FnMut() -> Result<()>,
+    /// What a launch of the last sample took the host, and the device.
+    submission_ms: f64,
+    launch_ms: f64,
 }
 
 impl Timed for OnGpu<'_> {
     fn sample(&mut self, launches: u32) -> Result<f64> {
-        let time = self.device.time(&mut || (0..launches).try_for_each(|_| (self.work)()))?;
-        time.ok_or_else(|| Error::Simulator { doing: "timing".to_owned(), problem: "it has no clock".to_owned() })
+        let mut submission_ms = 0.0;
+        let time = self.device.time(&mut || {
+            let begin = Instant::now();
+            (0..launches).try_for_each(|_| (self.work)())?;
+            submission_ms = begin.elapsed().as_secs_f64() * 1e3;
+            Ok(())
+        })?;
+        let no_clock = || Error::Simulator { doing: "timing".to_owned(), problem: "it has no clock".to_owned() };
+        let time_ms = time.ok_or_else(no_clock)?;
+        self.submission_ms = submission_ms / f64::from(launches);
+        self.launch_ms = time_ms / f64::from(launches);
+        Ok(time_ms)
     }
 
     fn flush(&mut self) -> Result<()> {
-        match self.flush.bytes() {
-            0 => Ok(()),
-            _ => self.flush.fill_bytes(0),
+        Flush::start(&mut self.flush.buffer)
+    }
+
+    fn lead(&mut self, launches: u32) -> Result<()> {
+        let fills = fills(launches, self.submission_ms, self.launch_ms, self.flush.time_ms);
+        (0..fills).try_for_each(|_| self.flush())?;
+        (self.work)()
+    }
+
+    fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>> {
+        if self.device.clock().is_none() {
+            return Ok(None);
         }
+        (0..launches).try_for_each(|_| (self.work)())?;
+        let reading = self.device.clock();
+        self.device.synchronize()?;
+        Ok(reading)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_device_is_kept_busy_only_where_it_would_wait_for_the_host() {
+        // 150 launches that the host submits in 3.4 us each, and a fill of 40 us.
+        assert_eq!(fills(150, 0.0034, 0.0034, 0.04), 13);
+        assert_eq!(fills(150, 0.0034, 0.0015, 0.04), 13);
+        assert_eq!(fills(25, 0.0034, 0.02, 0.04), 0);
+        // A host that was held up, and a buffer of no size.
+        assert_eq!(fills(150, 10.0, 0.0034, 0.04), 50);
+        assert_eq!(fills(1, 0.003, 0.0034, 0.0), 3);
     }
 }

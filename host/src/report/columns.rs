@@ -6,6 +6,7 @@ use simt::{ByKind, Counters};
 
 use super::VariantReport;
 use super::grid::words;
+use crate::timing::Timing;
 use crate::units;
 
 /// What counters are about. A lab chooses those that its table shows.
@@ -106,7 +107,10 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<Column
     let mut columns = vec![build(variants, &NAME)];
     columns.extend(axes(variants));
     let counters = subjects.iter().flat_map(|&subject| counter_columns(subject));
-    let kinds = CHECK.iter().chain(TIME).chain(counters).chain(MODEL);
+    // One series of times needs no name.
+    let both = variants.iter().any(|variant| variant.warm_timing.is_some());
+    let times = if both { COLD_AND_WARM } else { ONE_TIME };
+    let kinds = CHECK.iter().chain(times).chain(RATES).chain(counters).chain(MODEL);
     columns.extend(kinds.filter(|kind| is_known(variants, kind)).map(|kind| build(variants, kind)));
     columns
 }
@@ -183,32 +187,45 @@ const CHECK: &[Kind] = &[
     },
 ];
 
-const TIME: &[Kind] = &[
+/// A median time.
+fn time(timing: Option<&Timing>) -> Option<String> {
+    timing.map(|timing| units::milliseconds(timing.median_ms))
+}
+
+const ONE_TIME: &[Kind] =
+    &[Kind { section: Section::Time, title: &["time,", "median"], cell: |variant| time(variant.timing.as_ref()) }];
+
+const COLD_AND_WARM: &[Kind] = &[
+    Kind { section: Section::Time, title: &["time,", "cold"], cell: |variant| time(variant.timing.as_ref()) },
+    Kind { section: Section::Time, title: &["time,", "warm"], cell: |variant| time(variant.warm_timing.as_ref()) },
+];
+
+const RATES: &[Kind] = &[
     Kind {
         section: Section::Time,
-        title: &["time,", "median"],
-        cell: |variant| variant.timing.as_ref().map(|timing| units::milliseconds(timing.median_ms)),
-    },
-    Kind {
-        section: Section::Time,
-        title: &["spread,", "+- %"],
+        title: &["spread", "+- %"],
         cell: |variant| variant.timing.as_ref().map(|timing| format!("{:.1}", timing.spread_percent())),
     },
     Kind { section: Section::Time, title: &["GB/s"], cell: |variant| variant.gbps.map(units::three_digits) },
     Kind {
         section: Section::Time,
-        title: &["% of the", "device's copy"],
+        title: &["% of", "copy"],
         cell: |variant| variant.percent_of_copy.map(|percent| format!("{percent:.1}")),
     },
     Kind { section: Section::Time, title: &["GFLOP/s"], cell: |variant| variant.gflops.map(units::three_digits) },
     Kind {
         section: Section::Time,
-        title: &["speed-up over", "the first"],
+        title: &["% of", "limit"],
+        cell: |variant| variant.limit().map(|(_, percent)| format!("{percent:.1}")),
+    },
+    Kind {
+        section: Section::Time,
+        title: &["speed-up", "over 1st"],
         cell: |variant| variant.speedup.map(|speedup| format!("{speedup:.2}")),
     },
     Kind {
         section: Section::Time,
-        title: &["occupancy", "%"],
+        title: &["occup.", "%"],
         cell: |variant| variant.occupancy.map(|occupancy| units::three_digits(occupancy.percent)),
     },
 ];

@@ -6,16 +6,34 @@ use serde_json::Value;
 use super::LabReport;
 
 /// Columns of results, by their names in the JSON report.
-const RESULTS: [&str; 9] = [
+const RESULTS: [&str; 14] = [
     "correct",
     "max_error",
     "wrong_elements",
     "faults",
     "useful_bytes",
     "time_ms",
+    "warm_time_ms",
     "gbps",
     "percent_of_copy",
+    "percent_of_limit",
+    "limit",
+    "percent_of_memory_limit",
+    "percent_of_arithmetic_limit",
     "speedup",
+];
+
+/// Columns of a series of times, by their names in the JSON report; those of the warm one begin with `warm_`.
+const TIMING: [&str; 9] = [
+    "time_lower_quartile_ms",
+    "time_upper_quartile_ms",
+    "samples",
+    "launches_per_sample",
+    "cache",
+    "steady",
+    "sm_clock_mhz",
+    "throttled_by",
+    "dropped_samples",
 ];
 
 /// The same for labs that compute.
@@ -31,7 +49,7 @@ pub(super) fn render(report: &LabReport) -> String {
         .collect();
     let parameters = names(&variants, "parameters");
     let counters = names(&variants, "counters");
-    let timing = ["time_lower_quartile_ms", "time_upper_quartile_ms", "samples", "launches_per_sample", "cache"];
+    let warm_timing = TIMING.map(|name| format!("warm_{name}"));
 
     let computes = report.variants.iter().any(|variant| variant.operations > 0);
     let results: Vec<&str> = RESULTS.into_iter().chain(COMPUTE_RESULTS.into_iter().filter(|_| computes)).collect();
@@ -41,7 +59,8 @@ pub(super) fn render(report: &LabReport) -> String {
     header.extend(report.parameters.keys().map(String::as_str));
     header.extend(parameters.iter().map(String::as_str));
     header.extend(&results);
-    header.extend(timing);
+    header.extend(TIMING);
+    header.extend(warm_timing.iter().map(String::as_str));
     header.extend(counters.iter().map(String::as_str));
     write(&mut writer, header.iter().map(|name| (*name).to_owned()));
 
@@ -50,7 +69,8 @@ pub(super) fn render(report: &LabReport) -> String {
         row.extend(report.parameters.values().map(cell));
         row.extend(parameters.iter().map(|name| cell(&variant["parameters"][name])));
         row.extend(results.iter().map(|name| cell(&variant[name])));
-        row.extend(timing.iter().map(|name| cell(&variant["timing"][name])));
+        row.extend(TIMING.iter().map(|name| cell(&variant["timing"][name])));
+        row.extend(TIMING.iter().map(|name| cell(&variant["warm_timing"][name])));
         row.extend(counters.iter().map(|name| cell(&variant["counters"][name])));
         write(&mut writer, row.into_iter());
     }

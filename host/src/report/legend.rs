@@ -2,7 +2,9 @@
 
 use simt::BankRule;
 
-use super::{Subject, Tolerance, VariantReport};
+use super::{LabReport, Limit, Subject, Tolerance, VariantReport};
+use crate::timing::Timing;
+use crate::units;
 
 const SECTORS: &str = "Sectors are 32 bytes: a warp that asks for 32 neighbouring floats needs 4. A warp has 32 lanes.";
 
@@ -56,6 +58,87 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<String
     legend.extend(sampled(variants));
     legend.extend(allowed(variants));
     legend
+}
+
+const COLD: &str = "Rates, percentages and speed-ups are those of the cold times.";
+
+const SHORT: &str =
+    "To begin and end a launch takes a few microseconds of each cold time: compare short ones with care.";
+
+/// Of a cold time below this, in milliseconds, much is overhead.
+const SHORT_MS: f64 = 0.01;
+
+/// How many names a sentence has at most.
+const MOST_NAMES: usize = 3;
+
+/// The sentences about times: what they mean, and which of them are doubtful.
+pub(super) fn of_times(report: &LabReport) -> Vec<String> {
+    let variants = &report.variants;
+    let mut sentences = Vec::new();
+    if variants.iter().any(|variant| variant.warm_timing.is_some()) {
+        sentences.push(COLD.into());
+        let cold = variants.iter().filter(|variant| variant.warm_timing.is_some()).filter_map(|v| v.timing.as_ref());
+        if cold.map(|timing| timing.median_ms).any(|time| time < SHORT_MS) {
+            sentences.push(SHORT.into());
+        }
+    }
+    sentences.extend(limits(report));
+    sentences.extend(doubts(report));
+    sentences
+}
+
+/// What the limits are.
+fn limits(report: &LabReport) -> Option<String> {
+    let is = |wanted| report.variants.iter().any(|variant| variant.limit().is_some_and(|(limit, _)| limit == wanted));
+    let device = &report.device;
+    let memory = device.peak_gbps.filter(|_| is(Limit::Memory));
+    let memory = memory.map(|peak| format!("the memory bus, {} GB/s", units::three_digits(peak)));
+    let clocks = report.variants.iter().filter_map(|variant| variant.timing?.sm_clock_mhz).reduce(f64::max);
+    let clock = clocks.or(device.clock_mhz).filter(|_| is(Limit::Arithmetic));
+    let arithmetic = clock.and_then(|clock| {
+        let tflops = units::three_digits(device.peak_gflops(clock)? / 1e3);
+        Some(format!("f32 arithmetic, {tflops} TFLOP/s at {clock:.0} MHz"))
+    });
+    let limits: Vec<_> = memory.into_iter().chain(arithmetic).collect();
+    (!limits.is_empty()).then(|| format!("The limit is {}.", limits.join(", or ")))
+}
+
+/// Which times are doubtful, and why.
+fn doubts(report: &LabReport) -> Vec<String> {
+    // The variants of which a series is so, in words.
+    let which = |words: &dyn Fn(&str, &Timing) -> Option<String>| {
+        let of_variant = |variant: &VariantReport| {
+            let cold = variant.timing.as_ref().and_then(|timing| words(&variant.name, timing));
+            let warm = || words(&format!("{} (warm)", variant.name), variant.warm_timing.as_ref()?);
+            cold.or_else(warm)
+        };
+        some_of(&report.variants.iter().filter_map(of_variant).collect::<Vec<_>>())
+    };
+    let unsteady = which(&|name, timing| (!timing.steady).then(|| name.to_owned()));
+    let throttled = which(&|name, timing| {
+        let (by, clock) = (timing.throttled_by?, timing.sm_clock_mhz?);
+        Some(format!("{name} at {clock:.0} MHz by {by}"))
+    });
+    let dropped = which(&|name, timing| (timing.dropped_samples > 0).then(|| name.to_owned()));
+    let highest = report.device.clock_mhz.map(|clock| format!(" (at most {clock:.0} MHz)")).unwrap_or_default();
+    [
+        unsteady.map(|names| format!("Not steady when the time was up (--time-limit): {names}.")),
+        throttled.map(|names| format!("The clock was throttled{highest}: {names}.")),
+        dropped.map(|names| format!("Samples at a clock far too low were dropped and taken again: {names}.")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A list, of which the first are shown; `None` if there are none.
+fn some_of(all: &[String]) -> Option<String> {
+    let some = &all[..all.len().min(MOST_NAMES)];
+    match all.len() - some.len() {
+        0 if all.is_empty() => None,
+        0 => Some(some.join(", ")),
+        more => Some(format!("{} and {more} more", some.join(", "))),
+    }
 }
 
 /// How much of the results was compared, where it was not all.

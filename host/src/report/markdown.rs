@@ -22,7 +22,8 @@ pub(super) fn render(report: &LabReport) -> String {
             push_table(&mut text, head, &left, cells.into_iter());
         }
     }
-    for sentences in [legend::of(&report.variants, report.subjects), report.conclusions.clone()] {
+    let legend = [legend::of(&report.variants, report.subjects), legend::of_times(report)].concat();
+    for sentences in [legend, report.conclusions.clone()] {
         if !sentences.is_empty() {
             text += &format!("\n{}\n", sentences.join(" "));
         }

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 
 pub use columns::Subject;
 pub use grid::{Cell, Grid};
+pub(crate) use table::plain;
 
 use crate::device::{Counters, GpuOccupancy, Properties};
 use crate::error::{Error, Result};
@@ -120,14 +121,20 @@ pub struct VariantReport {
     pub useful_bytes: u64,
     /// Floating-point operations that the task itself has to make; 0 where a lab is about memory alone.
     pub operations: u64,
-    /// The times; `None` on the simulator.
+    /// The times with nothing of use in the level-2 cache; `None` on the simulator. Rates are made of these.
     pub timing: Option<Timing>,
+    /// The times of launches back to back, where the level-2 cache is of use to the next.
+    pub warm_timing: Option<Timing>,
     /// Useful bytes in GB/s (10^9 bytes).
     pub gbps: Option<f64>,
     /// That, in percent of the device's own copy.
     pub percent_of_copy: Option<f64>,
+    /// That, in percent of what the memory bus can carry.
+    pub percent_of_memory_limit: Option<f64>,
     /// Operations in GFLOP/s (10^9 operations).
     pub gflops: Option<f64>,
+    /// That, in percent of what the multiprocessors can compute in f32 at the clock that was measured.
+    pub percent_of_arithmetic_limit: Option<f64>,
     /// How many times as fast as the first variant of its group.
     pub speedup: Option<f64>,
     /// What was counted, of all its launches together.
@@ -142,6 +149,16 @@ pub struct VariantReport {
     pub findings: Option<Findings>,
     /// The fault that stopped the kernel.
     pub stopped: Option<Fault>,
+}
+
+/// What bounds the speed of a variant on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limit {
+    /// The bandwidth of the memory bus.
+    Memory,
+    /// The rate of multiplications with additions of f32.
+    Arithmetic,
 }
 
 /// The comparison of an output with the reference.
@@ -240,6 +257,13 @@ impl VariantReport {
         self.check.as_ref().map(Check::correct)
     }
 
+    /// The limit that the variant is closest to, and how much of it was reached, in percent.
+    pub fn limit(&self) -> Option<(Limit, f64)> {
+        let memory = self.percent_of_memory_limit.map(|percent| (Limit::Memory, percent));
+        let arithmetic = self.percent_of_arithmetic_limit.map(|percent| (Limit::Arithmetic, percent));
+        memory.into_iter().chain(arithmetic).max_by(|one, other| one.1.total_cmp(&other.1))
+    }
+
     /// All that the kernels did that they must not do.
     pub fn faults(&self) -> Vec<Fault> {
         self.findings.iter().flat_map(Findings::faults).chain(self.stopped.clone()).collect()
@@ -272,10 +296,16 @@ impl Serialize for VariantReport {
             map.serialize_entry("gflops", &self.gflops)?;
         }
         map.serialize_entry("time_ms", &timing.map(|timing| timing.median_ms))?;
+        map.serialize_entry("warm_time_ms", &self.warm_timing.map(|timing| timing.median_ms))?;
         map.serialize_entry("gbps", &self.gbps)?;
         map.serialize_entry("percent_of_copy", &self.percent_of_copy)?;
+        map.serialize_entry("percent_of_limit", &self.limit().map(|(_, percent)| percent))?;
+        map.serialize_entry("limit", &self.limit().map(|(limit, _)| limit))?;
+        map.serialize_entry("percent_of_memory_limit", &self.percent_of_memory_limit)?;
+        map.serialize_entry("percent_of_arithmetic_limit", &self.percent_of_arithmetic_limit)?;
         map.serialize_entry("speedup", &self.speedup)?;
         map.serialize_entry("timing", &timing)?;
+        map.serialize_entry("warm_timing", &self.warm_timing)?;
         if let Some(occupancy) = &self.occupancy {
             map.serialize_entry("occupancy", occupancy)?;
         }

@@ -41,7 +41,8 @@ pub(super) fn render(report: &LabReport) -> String {
             }
         }
     }
-    for sentences in [&legend::of(&report.variants, report.subjects), &report.conclusions] {
+    let legend = [legend::of(&report.variants, report.subjects), legend::of_times(report)].concat();
+    for sentences in [&legend, &report.conclusions] {
         if !sentences.is_empty() {
             text.push('\n');
             text += &legend::wrapped(sentences);
@@ -204,8 +205,8 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
     let timings: Vec<_> = report.variants.iter().filter_map(|v| v.timing.as_ref()).collect();
     for (cache, words) in [
         (Cache::Exceeded, "the data is large against the level-2 cache"),
-        (Cache::Flushed, "the level-2 cache was flushed before each launch"),
-        (Cache::Warm, "launches too short to flush the level-2 cache before each: it is warm"),
+        (Cache::Flushed, "cold (level-2 cache flushed before each launch) and warm (back to back)"),
+        (Cache::Warm, "back to back; the driver does not say how large the level-2 cache is"),
     ] {
         let count = timings.iter().filter(|timing| timing.cache == cache).count();
         if count > 0 {
@@ -254,7 +255,7 @@ fn number(value: f64) -> String {
 }
 
 /// A parameter's value in words.
-pub(super) fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Bool(true) => "yes".to_owned(),

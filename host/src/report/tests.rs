@@ -5,7 +5,7 @@ use simt::{ByKind, MemoryCounters, SharedCounters};
 
 use super::*;
 use crate::device::{ComputeCapability, Kind};
-use crate::timing::Cache;
+use crate::timing::{Cache, Throttle};
 
 fn simulator() -> Properties {
     let capability = ComputeCapability { major: 7, minor: 5 };
@@ -21,6 +21,10 @@ fn gpu() -> Properties {
         cuda_version: Some("13.0".into()),
         driver: Some("580.95.05".into()),
         model: None,
+        peak_gbps: Some(5000.0),
+        multiprocessors: Some(132),
+        f32_lanes_per_multiprocessor: Some(128),
+        clock_mhz: Some(1980.0),
         ..simulator()
     }
 }
@@ -34,6 +38,9 @@ fn timing(median_ms: f64, cache: Cache) -> Timing {
         launches_per_sample: 1,
         cache,
         steady: true,
+        sm_clock_mhz: Some(1980.0),
+        throttled_by: None,
+        dropped_samples: 0,
     }
 }
 
@@ -77,6 +84,8 @@ fn report(device: Properties) -> LabReport {
         timing: on_gpu.then(|| timing(time, Cache::Flushed)),
         gbps: on_gpu.then(|| 8.0 / time),
         percent_of_copy: on_gpu.then(|| 8.0 / time / 4000.0 * 100.0),
+        percent_of_memory_limit: on_gpu.then(|| 8.0 / time / 5000.0 * 100.0),
+        warm_timing: on_gpu.then(|| timing(time / 2.0, Cache::Warm)),
         speedup: on_gpu.then(|| 0.01 / time),
         counters: (!on_gpu).then(counters),
         ..VariantReport::default()
@@ -138,14 +147,77 @@ const TABLE_OF_TIMES: &str = "\
 transpose: rows 1000, cols 1000, pitched no, seed 1
 on NVIDIA H200, compute capability 9.0, driver 580.95.05, CUDA 13.0
 the device's own copy of 3.81 MiB: 4000 GB/s
-timed: the level-2 cache was flushed before each launch
+timed: cold (level-2 cache flushed before each launch) and warm (back to back)
 
-                   worst   time, spread,           % of the speed-up over
-variant      right error  median    +- % GB/s device's copy     the first
-naive-writes   yes     0 10.0 us     1.0  800          20.0          1.00
-padded          NO  1e36 2.50 us     1.0 3200          80.0          4.00
+                   worst   time,   time, spread      % of  % of speed-up
+variant      right error    cold    warm   +- % GB/s copy limit over 1st
+naive-writes   yes     0 10.0 us 5.00 us    1.0  800 20.0  16.0     1.00
+padded          NO  1e36 2.50 us 1.25 us    1.0 3200 80.0  64.0     4.00
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
+
+Rates, percentages and speed-ups are those of the cold times.
+To begin and end a launch takes a few microseconds of each cold time: compare short ones with care.
+The limit is the memory bus, 5000 GB/s.
 ";
+
+#[test]
+fn one_series_is_one_column() {
+    let mut large = report(gpu());
+    for variant in &mut large.variants {
+        (variant.timing, variant.warm_timing) = (Some(timing(2.0, Cache::Exceeded)), None);
+    }
+    let table = text(&large, Format::Table);
+    assert!(table.contains("timed: the data is large against the level-2 cache\n"), "{table}");
+    assert!(table.contains(" median ") && !table.contains("cold") && !table.contains("warm"), "{table}");
+    // One of the two is large: the other has both times.
+    large.variants[0].timing = Some(timing(0.5, Cache::Flushed));
+    large.variants[0].warm_timing = Some(timing(0.25, Cache::Warm));
+    let table = text(&large, Format::Table);
+    assert!(table.contains(" 500 us 250 us ") && table.contains(" 2.00 ms      - "), "{table}");
+    assert!(table.contains("and warm (back to back) (1 of 2 variants)\n"), "{table}");
+}
+
+#[test]
+fn doubtful_times_are_said_to_be_so() {
+    let fine = text(&report(gpu()), Format::Table);
+    assert!(!fine.contains("steady") && !fine.contains("throttled") && !fine.contains("dropped"), "{fine}");
+    let mut doubtful = report(gpu());
+    let throttle = Throttle { power: true, thermal: true, ..Throttle::default() };
+    let [first, second] = &mut doubtful.variants[..] else { panic!("two variants") };
+    first.warm_timing.as_mut().unwrap().steady = false;
+    first.timing.as_mut().unwrap().throttled_by = Some(throttle);
+    first.timing.as_mut().unwrap().sm_clock_mhz = Some(1410.0);
+    second.timing.as_mut().unwrap().dropped_samples = 22;
+    for format in [Format::Table, Format::Markdown] {
+        let text = text(&doubtful, format);
+        assert!(text.contains("Not steady when the time was up (--time-limit): naive-writes (warm)."), "{text}");
+        let throttled =
+            "The clock was throttled (at most 1980 MHz): naive-writes at 1410 MHz by the power limit and the";
+        assert!(text.contains(throttled), "{text}");
+        assert!(text.contains("were dropped and taken again: padded."), "{text}");
+        assert!(format == Format::Markdown || text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+    let value: Value = serde_json::from_str(&text(&doubtful, Format::Json)).unwrap();
+    assert_eq!(value["variants"][0]["timing"]["throttled_by"], "power+thermal");
+    assert_eq!(value["variants"][0]["warm_timing"]["steady"], false);
+    assert_eq!(value["variants"][1]["timing"]["dropped_samples"], 22);
+}
+
+#[test]
+fn the_limit_is_the_one_that_is_closer() {
+    let mut product = report(gpu());
+    for (variant, percent) in product.variants.iter_mut().zip([75.0, 12.0]) {
+        (variant.operations, variant.percent_of_arithmetic_limit) = (1000, Some(percent));
+    }
+    let table = text(&product, Format::Table);
+    assert!(table.contains("The limit is the memory bus, 5000 GB/s, or f32 arithmetic, 66.9 TFLOP/s at 1980 MHz."));
+    assert!(table.contains(" 20.0  75.0 ") && table.contains(" 80.0  64.0 "), "{table}");
+    let value: Value = serde_json::from_str(&text(&product, Format::Json)).unwrap();
+    let [first, second] = [0, 1].map(|index| &value["variants"][index]);
+    assert_eq!((&first["limit"], &first["percent_of_limit"]), (&json!("arithmetic"), &json!(75.0)));
+    assert_eq!((&second["limit"], &second["percent_of_limit"]), (&json!("memory"), &json!(64.0)));
+    assert_eq!(first["percent_of_memory_limit"], json!(16.0));
+}
 
 #[test]
 fn tables_are_pinned_and_fit_a_hundred_columns() {
@@ -225,14 +297,18 @@ fn markdown_is_pinned() {
 transpose: rows 1000, cols 1000, pitched no, seed 1\x20\x20
 on NVIDIA H200, compute capability 9.0, driver 580.95.05, CUDA 13.0\x20\x20
 the device's own copy of 3.81 MiB: 4000 GB/s\x20\x20
-timed: the level-2 cache was flushed before each launch
+timed: cold (level-2 cache flushed before each launch) and warm (back to back)
 
-| variant | right | worst error | time, median | spread, +- % | GB/s | % of the device's copy | speed-up over the first |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-| naive-writes | yes | 0 | 10.0 us | 1.0 | 800 | 20.0 | 1.00 |
-| padded | NO | 1e36 | 2.50 us | 1.0 | 3200 | 80.0 | 4.00 |
+| variant | right | worst error | time, cold | time, warm | spread +- % | GB/s | % of copy | % of limit | speed-up over 1st |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| naive-writes | yes | 0 | 10.0 us | 5.00 us | 1.0 | 800 | 20.0 | 16.0 | 1.00 |
+| padded | NO | 1e36 | 2.50 us | 1.25 us | 1.0 | 3200 | 80.0 | 64.0 | 4.00 |
 
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
+
+Rates, percentages and speed-ups are those of the cold times. \
+To begin and end a launch takes a few microseconds of each cold time: compare short ones with care. \
+The limit is the memory bus, 5000 GB/s.
 ";
     assert_eq!(text(&report(gpu()), Format::Markdown), expected);
 }
@@ -240,11 +316,15 @@ padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 
 #[test]
 fn csv_is_pinned() {
     let expected = "\
-lab,device,name,rows,cols,pitched,seed,block,correct,max_error,wrong_elements,faults,useful_bytes,time_ms,gbps,percent_of_copy,\
-speedup,time_lower_quartile_ms,time_upper_quartile_ms,samples,launches_per_sample,cache
-transpose,NVIDIA H200,naive-writes,1000,1000,false,1,32x8,true,0.0,0,0,8000000,0.01,800.0,20.0,1.0,0.0099,0.0101,11,1,flushed
-transpose,NVIDIA H200,padded,1000,1000,false,1,32x8,false,1.5e+36,2,0,8000000,0.0025,3200.0,80.0,4.0,0.002475,0.002525,11,1,\
-flushed
+lab,device,name,rows,cols,pitched,seed,block,correct,max_error,wrong_elements,faults,useful_bytes,time_ms,warm_time_ms,gbps,\
+percent_of_copy,percent_of_limit,limit,percent_of_memory_limit,percent_of_arithmetic_limit,speedup,\
+time_lower_quartile_ms,time_upper_quartile_ms,samples,launches_per_sample,cache,steady,sm_clock_mhz,throttled_by,dropped_samples,\
+warm_time_lower_quartile_ms,warm_time_upper_quartile_ms,warm_samples,warm_launches_per_sample,warm_cache,warm_steady,\
+warm_sm_clock_mhz,warm_throttled_by,warm_dropped_samples
+transpose,NVIDIA H200,naive-writes,1000,1000,false,1,32x8,true,0.0,0,0,8000000,0.01,0.005,800.0,20.0,16.0,memory,16.0,,1.0,\
+0.0099,0.0101,11,1,flushed,true,1980.0,,0,0.00495,0.00505,11,1,warm,true,1980.0,,0
+transpose,NVIDIA H200,padded,1000,1000,false,1,32x8,false,1.5e+36,2,0,8000000,0.0025,0.00125,3200.0,80.0,64.0,memory,64.0,,4.0,\
+0.002475,0.002525,11,1,flushed,true,1980.0,,0,0.0012375,0.0012625,11,1,warm,true,1980.0,,0
 ";
     assert_eq!(text(&report(gpu()), Format::Csv), expected);
 
@@ -275,10 +355,16 @@ fn json_has_what_scripts_rely_on() {
             "first_wrong",
             "useful_bytes",
             "time_ms",
+            "warm_time_ms",
             "gbps",
             "percent_of_copy",
+            "percent_of_limit",
+            "limit",
+            "percent_of_memory_limit",
+            "percent_of_arithmetic_limit",
             "speedup",
             "timing",
+            "warm_timing",
             "counters",
             "faults"
         ]
@@ -298,6 +384,8 @@ fn json_has_what_scripts_rely_on() {
     assert_eq!(timed["device_copy"]["gbps"], 4000.0);
     assert_eq!(timed["variants"][1]["time_ms"], 0.0025);
     assert_eq!(timed["variants"][1]["timing"]["cache"], "flushed");
+    assert_eq!(timed["variants"][1]["warm_time_ms"], 0.00125);
+    assert_eq!(timed["variants"][1]["warm_timing"]["cache"], "warm");
     assert_eq!(timed["variants"][1]["counters"], Value::Null);
 }
 
@@ -391,7 +479,7 @@ fn tolerances_and_what_a_lab_computes_are_shown() {
         ..Check::default()
     });
     let table = text(&report, Format::Table);
-    assert!(table.contains("naive-writes   yes 0.250    12.5 10.0 us     1.0  800          20.0    2000"), "{table}");
+    assert!(table.contains("naive-writes   yes 0.250    12.5 10.0 us 5.00 us    1.0  800 20.0    2000"), "{table}");
     assert!(
         table.contains("\nAllowed errors: 2^-24 of the magnitude for each of 3 roundings on the way to an element.\n"),
         "{table}"

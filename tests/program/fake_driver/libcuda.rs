@@ -1,6 +1,6 @@
 //! A stand-in for NVIDIA's driver, so that the host's GPU code runs where there is no GPU: memory is the process's own, and kernels do
 //! nothing. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on; `FAKE_CUDA_DEVICES` says how many GPUs there are,
-//! `FAKE_CUDA_MAJOR` of which compute capability.
+//! `FAKE_CUDA_MAJOR` of which compute capability, `FAKE_CUDA_L2` how large their level-2 cache is.
 //! The tests of `tests/program/gpu.rs` compile it to `libcuda.so.1`.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
@@ -217,6 +217,16 @@ driver! {
             1 => 1024,
             8 => 48 << 10,
             97 => 227 << 10,
+            // Clocks in kHz, and the width of the bus.
+            13 => 1_980_000,
+            36 => 3_201_000,
+            37 => 6016,
+            // Level-2 cache: so small that flushing it takes no time.
+            38 => std::env::var("FAKE_CUDA_L2").map_or(64, |text| text.parse().unwrap()),
+            // Domain, bus and device on the PCI bus.
+            50 => 0,
+            33 => 0x1b,
+            34 => 0,
             // Compute capability.
             75 => std::env::var("FAKE_CUDA_MAJOR").map_or(9, |text| text.parse().unwrap()),
             76 => 0,

@@ -288,7 +288,14 @@ pub fn matmul() {
     let flops = variant(&report, "best").operations;
     assert_eq!(flops, 2 * m * n * k);
     // 16 numbers for 64 products, 4 at a time; a warp loads 32 x 4 of them.
-    assert_eq!(counters(&report, "best").shared.load.requests, 128 * 128 / 64 / 32 * k * 4);
+    assert_eq!(counters(&report, "registers").shared.load.requests, 128 * 128 / 64 / 32 * k * 4);
+    // In slices each of 8 warps takes half of the steps, and once more the numbers of a step; half of the warps add the other half's
+    // 64 sums. A slab of A comes in words of 4 bytes, one of B in words of 16.
+    let best = counters(&report, "best");
+    assert_eq!(best.shared.load.requests, 8 * (k / 2 + 1) * 4 + 4 * 64 / 4);
+    assert_eq!(best.shared.store.requests, 4 * 64 / 4);
+    assert_eq!(best.shared.load.bank_conflicts + best.shared.store.bank_conflicts, 0);
+    assert_eq!(best.global.load.requests, (64 * k + 128 * k / 4) / 32);
 }
 
 /// The second tile is read by columns: 8 ways of 16 x 16, 32 ways of 32 x 32, none padded.
@@ -307,7 +314,7 @@ pub fn gram() {
     wavefronts(&tesla, "tiled16", (2.0 + 32.0) / 2.0);
     wavefronts(&tesla, "padded16", 2.0);
     // Two of the four tiles of 32 x 32 are on the diagonal, and one of the others is enough.
-    assert_eq!(counters(&report, "best").shared.load.requests - 32, loads / 4 * 3);
+    assert_eq!(counters(&report, "mirrored").shared.load.requests - 32, loads / 4 * 3);
 }
 
 /// Which warps work in which step, and how their banks collide.

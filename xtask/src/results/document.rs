@@ -7,6 +7,16 @@ use super::{Results, Run, Twin};
 use crate::program::Machine;
 use crate::tables::{self, geometric_mean, head, line, median, milliseconds, three_digits};
 
+/// How the level-2 cache was dealt with, in measurements that know one time of each variant.
+const ONE_TIME: &str = "Data is larger than the level-2 cache, or the cache is flushed before each launch; only launches shorter \
+                        than 50 us are timed many at once, in a warm cache.";
+
+/// The same in measurements that know two.
+const COLD_AND_WARM: &str = "Data is larger than the level-2 cache, or each launch is timed twice: cold, alone and with the cache \
+                             flushed before it, and warm, many launches back to back. The time is the cold one unless a column says \
+                             otherwise. [TIMING.md](TIMING.md) has more. \"Of the limit\" is the part of the memory's bandwidth, or \
+                             of the f32 arithmetic where that is closer.";
+
 /// Ours may take this much of nvcc's time.
 const BOUND: f64 = 1.03;
 
@@ -18,6 +28,11 @@ fn wrapped(paragraph: &str) -> String {
 /// The whole document.
 pub(super) fn of(results: &Results) -> String {
     let Machine { device, driver, cuda, nvcc, date } = &results.machine;
+    let mut variants = results.runs.values().flat_map(|run| &run.variants);
+    let caches = match variants.any(|variant| variant.warm_time_ms.is_some()) {
+        true => COLD_AND_WARM,
+        false => ONE_TIME,
+    };
     let mut text = format!(
         "# Results\n\n\
          Every number here is from one {device} (driver {driver}, CUDA {cuda}), measured on {date} by\n\n\
@@ -25,13 +40,11 @@ pub(super) fn of(results: &Results) -> String {
          cargo build --release -p host && cargo xtask results --measure\n\
          ```\n\n\
          {}\n\n",
-        wrapped(
+        wrapped(&format!(
             "Times are medians of as many launches as make them steady. The spread is half the distance between the quartiles. Each \
              result was compared with a reference on the CPU before it was timed, and was right. \"Of the copy\" is the part of the \
-             bandwidth that the driver's own copy from device to device reached with as many bytes in the same run. Data is larger than \
-             the level-2 cache, or the cache is flushed before each launch; only launches shorter than 50 us are timed many at once, in a \
-             warm cache."
-        )
+             bandwidth that the driver's own copy from device to device reached with as many bytes in the same run. {caches}"
+        ))
     );
     sheets(&mut text, results);
     twins(&mut text, results, nvcc);
@@ -158,16 +171,25 @@ fn labs(text: &mut String, results: &Results) {
         let computes = variants.iter().any(|variant| variant.gflops.is_some());
         let moves = variants.iter().any(|variant| variant.gbps.is_some());
         let in_flight = variants.iter().any(|variant| variant.bytes_in_flight.is_some());
+        let warm = variants.iter().any(|variant| variant.warm_time_ms.is_some());
+        let limited = variants.iter().any(|variant| variant.percent_of_limit.is_some());
         let mut titles = vec!["variant"];
         if in_flight {
             titles.extend(["occupancy, %", "KB in flight per SM"]);
         }
-        titles.extend(["time", "spread, %"]);
+        titles.push("time");
+        if warm {
+            titles.push("warm");
+        }
+        titles.push("spread, %");
         if moves {
             titles.extend(["GB/s", "of the copy, %"]);
         }
         if computes {
             titles.push("GFLOP/s");
+        }
+        if limited {
+            titles.push("of the limit, %");
         }
         titles.push("speedup");
         head(text, &titles);
@@ -177,12 +199,19 @@ fn labs(text: &mut String, results: &Results) {
             if in_flight {
                 cells.extend([number(variant.occupancy), number(variant.bytes_in_flight.map(|bytes| bytes / 1e3))]);
             }
-            cells.extend([milliseconds(variant.time_ms), format!("{:.1}", variant.spread_percent)]);
+            cells.push(milliseconds(variant.time_ms));
+            if warm {
+                cells.push(variant.warm_time_ms.map_or("-".to_owned(), milliseconds));
+            }
+            cells.push(format!("{:.1}", variant.spread_percent));
             if moves {
                 cells.extend([number(variant.gbps), number(variant.percent_of_copy)]);
             }
             if computes {
                 cells.push(number(variant.gflops));
+            }
+            if limited {
+                cells.push(number(variant.percent_of_limit));
             }
             cells.push(number(variant.speedup));
             line(text, cells.into_iter());
@@ -197,5 +226,38 @@ impl Twin {
     /// Our time over nvcc's.
     fn ratio(&self) -> f64 {
         median(&self.rust_ms) / median(&self.nvcc_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Variant;
+    use super::*;
+
+    #[test]
+    fn warm_times_and_limits_are_shown_where_they_were_measured() {
+        let variant = |warm_time_ms| Variant {
+            name: "padded".into(),
+            time_ms: 0.02,
+            warm_time_ms,
+            spread_percent: 0.5,
+            gbps: Some(400.0),
+            percent_of_copy: Some(50.0),
+            percent_of_limit: warm_time_ms.map(|_| 8.14),
+            gflops: None,
+            speedup: Some(1.0),
+            occupancy: None,
+            bytes_in_flight: None,
+        };
+        let document = |warm| {
+            let run = Run { copy_gbps: None, conclusions: vec![], variants: vec![variant(warm)] };
+            of(&Results { runs: [("transpose".to_owned(), run)].into(), ..Results::default() })
+        };
+        let old = document(None);
+        assert!(old.contains("| variant | time | spread, % | GB/s | of the copy, % | speedup |"), "{old}");
+        assert!(old.contains("warm cache.") && !old.contains("TIMING.md"), "{old}");
+        let new = document(Some(0.01));
+        assert!(new.contains("| padded | 20.0 us | 10.0 us | 0.5 | 400 | 50.0 | 8.14 | 1.00 |"), "{new}");
+        assert!(new.contains("[TIMING.md](TIMING.md)") && !new.contains("50 us"), "{new}");
     }
 }

@@ -87,9 +87,11 @@ fn run_of(report: &Value) -> Run {
         Some(Variant {
             name: text(&variant["name"]),
             time_ms: variant["time_ms"].as_f64()?,
+            warm_time_ms: variant["warm_time_ms"].as_f64(),
             spread_percent: spread / of("time_ms") * 100.0,
             gbps: variant["gbps"].as_f64(),
             percent_of_copy: variant["percent_of_copy"].as_f64(),
+            percent_of_limit: variant["percent_of_limit"].as_f64(),
             gflops: variant["gflops"].as_f64(),
             speedup: variant["speedup"].as_f64(),
             occupancy: variant["occupancy"]["percent"].as_f64(),

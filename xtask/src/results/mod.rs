@@ -82,10 +82,17 @@ struct Run {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Variant {
     name: String,
+    /// Rates are made of this one.
     time_ms: f64,
+    /// With what the launch before left in the level-2 cache, where that is of use.
+    #[serde(default)]
+    warm_time_ms: Option<f64>,
     spread_percent: f64,
     gbps: Option<f64>,
     percent_of_copy: Option<f64>,
+    /// Percent of what the device's memory or its arithmetic allows, whichever is closer.
+    #[serde(default)]
+    percent_of_limit: Option<f64>,
     gflops: Option<f64>,
     speedup: Option<f64>,
     /// Percent of a multiprocessor's warps that can be there at once.

@@ -9,7 +9,7 @@
 //!
 //! A person who learns wants the line of the kernel, and so do the simulator's reports, a debugger and a profiler. So
 //! the innermost place of the chain that lies in the kernel crate becomes the `.loc`; the comment keeps the chain within
-//! the workspace.
+//! the workspace, the first time that it stands in a function: an unrolled loop would have it hundreds of times.
 //! The table of files moves to the top; `llc`'s other comments, and labels that only debug sections would use, go.
 
 use std::collections::HashSet;
@@ -32,6 +32,7 @@ pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
     let mut files = Files::of(ptx);
     let (mut head, mut body) = (String::new(), String::with_capacity(ptx.len()));
     let mut last = String::new();
+    let mut shown = HashSet::new();
     for line in ptx.lines() {
         let (code, chain) = line.split_once("//").map_or((line, ""), |(code, comment)| (code, comment.trim()));
         let code = code.trim_end();
@@ -46,7 +47,13 @@ pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
                 && directive != last
             {
                 let comment = shown_chain(chain);
-                let _ = writeln!(body, "\t{directive}{comment}");
+                let written = format!("\t{directive}{comment}");
+                if shown.contains(&written) {
+                    let _ = writeln!(body, "\t{directive}");
+                } else {
+                    let _ = writeln!(body, "{written}");
+                    shown.insert(written);
+                }
                 last = directive;
             }
             continue;
@@ -54,6 +61,7 @@ pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
         if begins_function(word) {
             body.push('\n');
             last.clear();
+            shown.clear();
         }
         let is_head = [".version", ".target", ".address_size"].iter().any(|name| word.starts_with(name));
         let _ = writeln!(if is_head { &mut head } else { &mut body }, "{code}");
@@ -199,6 +207,21 @@ $L__func_end0:
 \t.file\t2 \"rust/core/src/ptr/mut_ptr.rs\"
 \t.file\t3 \"crates/cuda_std/src/a.rs\"
 ";
+
+    #[test]
+    fn a_chain_is_shown_once_in_a_function() {
+        let turn = "\t.loc\t1 5 9 // kernels/src/lib.rs:5:9 @[ kernels/src/lib.rs:7:2 ]\n\tret;\n\t.loc\t1 6 9 // kernels/src/lib.rs:6:9\n\tret;\n";
+        let printed = format!(
+            "\t.file\t1 \"kernels/src/lib.rs\"\n.visible .entry k()\n{{\n{turn}{turn}}}\n.visible .entry l()\n{{\n{turn}}}\n"
+        );
+        let tidied = tidy(&printed, "kernels/");
+        let locations: Vec<_> = tidied.lines().filter(|line| line.contains(".loc")).collect();
+        let (first, second) = (
+            "\t.loc\t1 5 9\t// kernels/src/lib.rs:5:9 @[ kernels/src/lib.rs:7:2 ]",
+            "\t.loc\t1 6 9\t// kernels/src/lib.rs:6:9",
+        );
+        assert_eq!(locations, [first, second, "\t.loc\t1 5 9", "\t.loc\t1 6 9", first, second]);
+    }
 
     #[test]
     fn instructions_are_blamed_on_the_kernel_crate() {

@@ -15,9 +15,11 @@ use super::super::backend::Backend;
 use super::super::peers::{BlasCall, LibraryCall, Loaded, Wanted};
 use super::super::texture::{Array, TextureSource};
 use super::super::{CacheConfig, LaunchConfig, Properties};
+use super::clock::ClockSource;
 use super::{Function, Gpu};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::timing::ClockReading;
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: u32 = 2;
@@ -417,6 +419,10 @@ impl Backend for Gpu {
         self.check_cust(doing, self.end.synchronize())?;
         let time = self.check_cust(doing, self.end.elapsed_time_f32(&self.start))?;
         Ok(Some(f64::from(time)))
+    }
+
+    fn clock(&self) -> Option<ClockReading> {
+        self.clock.get_or_init(|| ClockSource::of(&self.pci_address)).as_ref()?.read()
     }
 }
 

@@ -5,6 +5,7 @@
 //! of arguments that are bytes. Other libraries are loaded by name. All `unsafe` code of the host is in this folder, each with its reason.
 
 mod backend;
+mod clock;
 mod cublas;
 mod module;
 mod peers;
@@ -13,7 +14,7 @@ mod shared_library;
 mod tensor;
 mod texture;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use cust::context::{Context, CurrentContext, ResourceLimit};
@@ -30,6 +31,7 @@ use super::{CacheConfig, Properties};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
+use clock::ClockSource;
 pub(crate) use cublas::CUBLAS_VARIABLE;
 use module::Modules;
 use peers::Libraries;
@@ -57,6 +59,10 @@ pub(super) struct Gpu {
     /// The kernels' PTX, for other ways to compile it.
     image: Image,
     properties: Properties,
+    /// The GPU's place on the PCI bus.
+    pci_address: String,
+    /// Where its clock is read, once somebody asks.
+    clock: OnceCell<Option<ClockSource>>,
     /// The kernel that was launched last, if any: the likely culprit when the device reports a fault.
     last_kernel: RefCell<String>,
 }
@@ -110,6 +116,8 @@ impl Gpu {
             stream: Stream::new(StreamFlags::DEFAULT, None).map_err(failed)?,
             context,
             properties,
+            pci_address: clock::pci_address(device, &doing())?,
+            clock: OnceCell::new(),
             last_kernel: RefCell::default(),
         };
         Ok((gpu, image))

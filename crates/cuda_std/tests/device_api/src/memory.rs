@@ -3,7 +3,7 @@
 use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
 use cuda_std::{gpu_only, kernel};
 #[gpu_only]
-use cuda_std::{mem, thread};
+use cuda_std::{mem, pipeline, shared::SharedAddress, shared_array, thread};
 
 /// Adds up six loads of one float, each with another operator, and stores the sum in four ways.
 ///
@@ -85,4 +85,35 @@ copies! {
     memory_u64x2: u64x2;
     /// Two signed double words.
     memory_i64x2: i64x2;
+}
+
+/// Copies to shared memory, of each size, whole and where there is something to copy.
+///
+/// # Safety
+/// One block of 32 threads. `input` has 32 words of 16 bytes, `output` 128; `inside` is at most 32.
+#[kernel(launch_bounds(32))]
+pub unsafe fn memory_pipeline(input: *const f32x4, output: *mut f32x4, inside: u32) {
+    let stage = shared_array![f32x4; 128];
+    let t = thread::thread_idx_x();
+    let (from, to) = (input.add(t as usize), SharedAddress::of(stage).add(t));
+    let floats = to.cast::<f32>();
+    pipeline::copy(floats, from.cast::<f32>());
+    pipeline::copy_or_zero(floats.add(1), from.cast::<f32>().add(1), t < inside);
+    pipeline::copy(to.cast::<f32x2>().add(1), from.cast::<f32x2>().add(1));
+    pipeline::commit();
+    let pairs = to.add(32).cast::<f32x2>();
+    pipeline::copy_or_zero(pairs, from.cast::<f32x2>(), t < inside);
+    pipeline::copy_or_zero(pairs.add(1), from.cast::<f32x2>().add(1), t >= inside);
+    pipeline::copy(to.add(64), from);
+    pipeline::copy_or_zero(to.add(96), from, t < inside);
+    pipeline::commit();
+    pipeline::wait_prior::<1>();
+    thread::sync_threads();
+    *output.add(31 - t as usize) = *stage.add(31 - t as usize);
+    pipeline::wait_prior::<0>();
+    thread::sync_threads();
+    for part in 1..4 {
+        let place = 32 * part + 31 - t as usize;
+        *output.add(place) = *stage.add(place);
+    }
 }

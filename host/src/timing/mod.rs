@@ -1,0 +1,253 @@
+//! Timing of launches on a GPU: how often to launch, for how long, and which number to report.
+//!
+//! A launch is warmed up and then timed in samples until the median is steady or the time is up. The report gives the median,
+//! which one slow sample does not move, and the quartiles as the spread. What distorts samples:
+//!
+//! - *The caches.* Data that fits the level-2 cache is faster the second time. So there are two series, as in nvbench: one
+//!   *cold*, with the cache flushed before each launch, which is timed alone, and one *warm*, launch after launch. A launch whose
+//!   data is large against the cache evicts its own traces: there one series says it all ([`Cache`]).
+//! - *The host.* What it takes to submit a launch would be counted where the device waits for it. So the device has something to
+//!   do meanwhile: the flush, or work that is not timed ([`Timed::lead`]).
+//! - *The events.* They tick in half a microsecond on older GPUs, and between two of them lies what the device needs to begin and end a
+//!   launch: a few microseconds, in each cold sample. Nothing is subtracted. Warm samples share it: short launches are timed many
+//!   at once, so that a sample lasts [`SAMPLE_MS`].
+//! - *The clock.* It is read while the device works, now and then and at the end. Samples at a clock that something holds far
+//!   below the highest are dropped and taken again ([`clock`]).
+
+mod clock;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+pub use clock::{ClockReading, Throttle};
+pub use statistics::relative_error_of_median;
+
+use crate::error::Result;
+use clock::Readings;
+
+/// How long a sample of several launches lasts, in milliseconds.
+const SAMPLE_MS: f64 = 0.5;
+
+/// A launch longer than this, in milliseconds, needs no lead: what the host takes to submit it does not count.
+const LONG_MS: f64 = 5.0;
+
+/// How long to launch before the first sample, for the clocks to rise; less if the time limit is short.
+const WARM_UP: Duration = Duration::from_millis(50);
+
+/// The fewest samples that a median is taken of.
+const FEWEST_SAMPLES: usize = 11;
+
+/// The most samples.
+const MOST_SAMPLES: usize = 1001;
+
+/// The most launches in a sample.
+const MOST_LAUNCHES: u32 = 1000;
+
+/// How long the device works while the clock is read, in milliseconds.
+const READING_MS: f64 = 2.0;
+
+/// How often the clock is read at least.
+const READING_EVERY: Duration = Duration::from_millis(50);
+
+/// How long to wait after samples at a low clock.
+const RECOVERY: Duration = Duration::from_millis(50);
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    /// The most time to spend on one variant, warm-up included.
+    pub time_limit: Duration,
+    /// The median is steady when its standard error is below this part of it.
+    pub noise: f64,
+    /// How long to take samples at least, unless there are many: of short launches more samples cost little.
+    pub least: Duration,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { time_limit: Duration::from_secs(2), noise: 0.005, least: Duration::from_millis(20) }
+    }
+}
+
+/// What was in the level-2 cache when a timed launch began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// Evicted: the launch's data is at least four times as large as the cache.
+    Exceeded,
+    /// Cold: it was flushed before each launch.
+    Flushed,
+    /// What the launch before left there.
+    Warm,
+}
+
+/// A series of samples of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// The median in milliseconds.
+    #[serde(rename = "time_ms")]
+    pub median_ms: f64,
+    /// A quarter of the samples are faster than this, in milliseconds.
+    #[serde(rename = "time_lower_quartile_ms")]
+    pub lower_quartile_ms: f64,
+    /// A quarter of the samples are slower than this, in milliseconds.
+    #[serde(rename = "time_upper_quartile_ms")]
+    pub upper_quartile_ms: f64,
+    /// How many samples were taken.
+    pub samples: usize,
+    /// Launches in each sample.
+    pub launches_per_sample: u32,
+    /// The state of the level-2 cache.
+    pub cache: Cache,
+    /// Whether the median was steady before the time was up.
+    pub steady: bool,
+    /// The clock of the multiprocessors in MHz, the median of some readings; `None` where it cannot be read.
+    pub sm_clock_mhz: Option<f64>,
+    /// What held the clock, if that was noticeably below the highest one.
+    pub throttled_by: Option<Throttle>,
+    /// Samples that were dropped since the clock was far too low.
+    pub dropped_samples: usize,
+}
+
+impl Timing {
+    /// Half the distance between the quartiles, in percent of the median.
+    pub fn spread_percent(&self) -> f64 {
+        (self.upper_quartile_ms - self.lower_quartile_ms) / 2.0 / self.median_ms * 100.0
+    }
+}
+
+/// The times of a launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    /// With nothing of use in the level-2 cache; rates are made of this.
+    pub cold: Timing,
+    /// With what the launch before left there; `None` where that is nothing of use either.
+    pub warm: Option<Timing>,
+}
+
+/// What is timed.
+pub trait Timed {
+    /// Launches so many times and takes the time of all in milliseconds.
+    fn sample(&mut self, launches: u32) -> Result<f64>;
+
+    /// Flushes the level-2 cache; the device may do it while the host goes on.
+    fn flush(&mut self) -> Result<()>;
+
+    /// Starts work that is not timed, for the device to be busy while the host submits so many launches. It ends with a launch,
+    /// which leaves in the cache what the next one finds there.
+    fn lead(&mut self, launches: u32) -> Result<()>;
+
+    /// Reads the clock while the device works on so many launches. `None` where nobody can tell.
+    fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>>;
+}
+
+/// Times `timed`, whose launch touches `footprint` bytes, on a device with `l2` bytes of level-2 cache.
+///
+/// # Errors
+///
+/// Those of the launches.
+pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: &Policy) -> Result<Times> {
+    let begin = Instant::now();
+    let estimate_ms = warm_up(timed, policy.time_limit / 4)?;
+    let until = |limit| begin + limit;
+    let mut series = |cache, end| Series { cache, estimate_ms, end, policy }.run(timed);
+    let whole = until(policy.time_limit);
+    let (cold, warm) = match l2 {
+        // Nobody knows how much to flush.
+        None => (series(Cache::Warm, whole)?, None),
+        Some(l2) if footprint >= l2.saturating_mul(4) => (series(Cache::Exceeded, whole)?, None),
+        Some(_) => {
+            let cold = series(Cache::Flushed, until(policy.time_limit / 2))?;
+            (cold, Some(series(Cache::Warm, whole)?))
+        }
+    };
+    Ok(Times { cold, warm })
+}
+
+/// Launches until the clocks are up. Returns how long a launch takes, in milliseconds.
+fn warm_up(timed: &mut impl Timed, limit: Duration) -> Result<f64> {
+    let begin = Instant::now();
+    // The first launch loads the code, the next ones raise the clocks; the last says how long one takes.
+    let mut estimate = timed.sample(1)?;
+    while begin.elapsed() < limit.min(WARM_UP) {
+        estimate = timed.sample(1)?;
+    }
+    let batch = timed.sample(4)? / 4.0;
+    Ok(estimate.min(batch))
+}
+
+/// A series of samples to be taken.
+struct Series<'a> {
+    cache: Cache,
+    /// About how long a launch takes.
+    estimate_ms: f64,
+    /// When to stop.
+    end: Instant,
+    policy: &'a Policy,
+}
+
+impl Series<'_> {
+    /// So many launches last about so long.
+    fn launches_of(&self, milliseconds: f64) -> u32 {
+        ((milliseconds / self.estimate_ms.max(1e-6)).ceil() as u32).clamp(1, MOST_LAUNCHES)
+    }
+
+    /// Takes samples until the median is steady or the time is up.
+    fn run(&self, timed: &mut impl Timed) -> Result<Timing> {
+        let launches = if self.cache == Cache::Flushed { 1 } else { self.launches_of(SAMPLE_MS) };
+        let mut readings = Readings::default();
+        let (mut samples, mut dropped) = (Vec::new(), 0);
+        let begin = Instant::now();
+        // Those before this one were taken at a clock that will do.
+        let mut kept = 0;
+        let mut last_reading = Instant::now();
+        let steady = loop {
+            if self.cache == Cache::Flushed {
+                timed.flush()?;
+            } else if self.estimate_ms < LONG_MS {
+                timed.lead(launches)?;
+            }
+            samples.push(timed.sample(launches)? / f64::from(launches));
+            let [lower, median, upper] = statistics::quartiles(&samples);
+            let error = relative_error_of_median(lower, median, upper, samples.len());
+            let up = samples.len() >= MOST_SAMPLES || Instant::now() >= self.end;
+            let enough = samples.len() >= FEWEST_SAMPLES && (up || begin.elapsed() >= self.policy.least);
+            let steady = enough && error < self.policy.noise;
+            if !steady && !up && last_reading.elapsed() < READING_EVERY {
+                continue;
+            }
+            let reading = timed.clock(self.launches_of(READING_MS))?;
+            last_reading = Instant::now();
+            // When the time is up, slow samples are better than none; the report says what they are.
+            if reading.is_some_and(|reading| reading.is_too_low()) && !up {
+                dropped += samples.len() - kept;
+                samples.truncate(kept);
+                std::thread::sleep(RECOVERY);
+                continue;
+            }
+            reading.into_iter().for_each(|reading| readings.take(reading));
+            kept = samples.len();
+            if steady || up {
+                break steady;
+            }
+        };
+        let [lower_quartile_ms, median_ms, upper_quartile_ms] = statistics::quartiles(&samples);
+        let (sm_clock_mhz, throttled_by) = readings.sum_up();
+        Ok(Timing {
+            median_ms,
+            lower_quartile_ms,
+            upper_quartile_ms,
+            samples: samples.len(),
+            launches_per_sample: launches,
+            cache: self.cache,
+            steady,
+            sm_clock_mhz,
+            throttled_by,
+            dropped_samples: dropped,
+        })
+    }
+}

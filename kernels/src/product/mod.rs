@@ -1,0 +1,50 @@
+//! A tile of a matrix product, in shared memory and registers: what the best kernels of [`matmul`](crate::matmul) and
+//! [`gram`](crate::gram) are made of.
+//!
+//! A block computes a tile of the product. It walks along `k` in *slabs* of [`DEPTH`] steps: a slab of the left operand and one
+//! of the right lie in shared memory, and each thread multiplies 8 numbers of the left with `WIDE` of the right, in registers.
+//! Four things make it fast; the counters and stalls are those of Nsight Compute:
+//!
+//! - **Slabs are fetched by asynchronous copies**, [`STAGES`] - 1 ahead ([`pipeline`]). Nobody waits for global memory, and no
+//!   register holds what is on its way (*stall long scoreboard*).
+//! - **Both slabs lie `k` by `k`.** A thread then takes its numbers in words of 16 bytes: 6 loads for 128 multiplications
+//!   (`smsp__inst_executed_pipe_lsu`, *stall MIO throttle*). An operand whose rows run along `k` is turned on the way, by copies of
+//!   4 bytes.
+//! - **Each step's numbers are loaded during the step before** (*stall short scoreboard*).
+//! - **The order of the multiplications** ([`multiply`]). A multiprocessor's quarter can start one `FFMA` in each cycle, but reads
+//!   only one register from each of its two banks. Three operands need three reads, so one must come from the operand before (`.reuse` in
+//!   the SASS), and the other two from different banks (*stall dispatch*, *stall math pipe throttle*).
+//!
+//! `operand` brings the slabs, `numbers` multiplies them, `tile` has the loop and stores what came of it.
+
+#[cfg(target_arch = "nvptx64")]
+mod numbers;
+#[cfg(target_arch = "nvptx64")]
+mod operand;
+#[cfg(target_arch = "nvptx64")]
+mod tile;
+
+#[cfg(target_arch = "nvptx64")]
+pub(crate) use operand::{AcrossK, AlongK, Matrix, Operand};
+#[cfg(target_arch = "nvptx64")]
+pub(crate) use tile::Tile;
+
+/// Steps of `k` in a slab.
+pub(crate) const DEPTH: u32 = 16;
+
+/// Slabs of each operand in shared memory: one is multiplied, the others are on their way.
+pub(crate) const STAGES: u32 = 3;
+
+/// Threads of a block.
+pub(crate) const THREADS: u32 = 256;
+
+/// From one step to the next in a slab, in floats, of an operand whose rows run along `k`: so that words of 16 bytes keep their
+/// alignment, and neighbours in `k` are four banks apart.
+pub(crate) const fn turned_pitch(side: u32) -> u32 {
+    side + 4
+}
+
+/// Dynamic shared memory of a block, in bytes, whose slabs have these pitches.
+pub(crate) const fn shared_bytes(left: u32, right: u32) -> u32 {
+    STAGES * DEPTH * (left + right) * size_of::<f32>() as u32
+}

@@ -1,0 +1,156 @@
+//! Operands on their way from global to shared memory.
+
+use cuda_std::{pipeline, shared::SharedAddress, thread, unroll};
+
+use super::{DEPTH, THREADS, turned_pitch};
+
+/// A row-major matrix, with rows `pitch` elements apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrix {
+    pub first: *mut f32,
+    pub rows: u32,
+    pub columns: u32,
+    pub pitch: u32,
+}
+
+impl Matrix {
+    #[inline(always)]
+    pub fn at(self, row: u32, column: u32) -> *mut f32 {
+        self.first.wrapping_add(row as usize * self.pitch as usize + column as usize)
+    }
+}
+
+/// An operand's slabs on their way to shared memory, as one thread of the block sees them.
+///
+/// The first slab may have fewer than [`DEPTH`] steps, so that all others are whole. A tile at the edge of the matrix is moved
+/// back until it is whole, too: its first rows are computed twice and stored once. So there is no guard in the loop.
+pub(crate) trait Operand: Sized {
+    /// Rows, or columns, of the product's tile.
+    const SIDE: u32;
+    /// From one step of `k` to the next in shared memory, in floats.
+    const PITCH: u32;
+    /// A tile starts at a multiple of this.
+    const WORD: u32;
+
+    /// The slabs for the tile that starts at `start`; they go to the first stage at `to`.
+    fn new(matrix: Matrix, start: u32, to: SharedAddress<f32>) -> Self;
+
+    /// Fetches the next slab, which has so many `steps`, to a stage that is `stage` floats behind the first. The steps that are
+    /// missing are zeros.
+    unsafe fn fetch_part(&mut self, stage: u32, steps: u32);
+
+    /// Fetches the next slab, which is whole.
+    unsafe fn fetch(&mut self, stage: u32);
+}
+
+/// An operand whose rows run along `k`: the left one; and the right one of `A A^T`. It is turned on its way, float by float.
+pub(crate) struct AlongK<const SIDE: u32> {
+    from: *const f32,
+    to: SharedAddress<f32>,
+    pitch: usize,
+}
+
+impl<const SIDE: u32> AlongK<SIDE> {
+    /// Rows that the block copies at once: each thread takes one float.
+    const ROWS: u32 = THREADS / DEPTH;
+
+    /// A warp takes 16 steps of 2 rows.
+    #[inline(always)]
+    fn step() -> u32 {
+        thread::thread_idx_x() % DEPTH
+    }
+
+    #[inline(always)]
+    unsafe fn for_each(&mut self, stage: u32, steps: u32, copy: impl Fn(SharedAddress<f32>, *const f32)) {
+        let to = self.to.add(stage);
+        unroll::<32>(|i| {
+            if (i as u32) < SIDE / Self::ROWS {
+                copy(to.add(i as u32 * Self::ROWS), self.from.wrapping_add(i * Self::ROWS as usize * self.pitch));
+            }
+        });
+        self.from = self.from.wrapping_add(steps as usize);
+    }
+}
+
+impl<const SIDE: u32> Operand for AlongK<SIDE> {
+    const SIDE: u32 = SIDE;
+    const PITCH: u32 = turned_pitch(SIDE);
+    const WORD: u32 = 1;
+
+    #[inline(always)]
+    fn new(matrix: Matrix, start: u32, to: SharedAddress<f32>) -> Self {
+        let (step, row) = (Self::step(), thread::thread_idx_x() / DEPTH);
+        let pitch = matrix.pitch as usize;
+        Self { from: matrix.at(start + row, step), to: to.add(step * Self::PITCH + row), pitch }
+    }
+
+    #[inline(always)]
+    unsafe fn fetch_part(&mut self, stage: u32, steps: u32) {
+        // SAFETY: the steps that there are lie in the matrix; the others are not read.
+        unsafe { self.for_each(stage, steps, |to, from| pipeline::copy_or_zero(to, from, Self::step() < steps)) }
+    }
+
+    #[inline(always)]
+    unsafe fn fetch(&mut self, stage: u32) {
+        // SAFETY: the caller says that the slab is in the matrix.
+        unsafe { self.for_each(stage, DEPTH, |to, from| pipeline::copy(to, from)) }
+    }
+}
+
+/// An operand whose rows run across `k`, as those of the right one do. It is copied in words of a `Word`: 16 bytes where its
+/// rows stand on them, else 4.
+pub(crate) struct AcrossK<Word, const SIDE: u32> {
+    from: *const Word,
+    to: SharedAddress<Word>,
+    pitch: usize,
+}
+
+impl<Word: Copy, const SIDE: u32> AcrossK<Word, SIDE> {
+    const FLOATS: u32 = (size_of::<Word>() / size_of::<f32>()) as u32;
+    /// Words of a row.
+    const WORDS: u32 = SIDE / Self::FLOATS;
+    /// Steps that the block copies at once.
+    const STEPS: u32 = THREADS / Self::WORDS;
+
+    #[inline(always)]
+    unsafe fn for_each(&mut self, stage: u32, steps: u32, copy: impl Fn(u32, SharedAddress<Word>, *const Word)) {
+        let to = self.to.add(stage / Self::FLOATS);
+        unroll::<32>(|i| {
+            if (i as u32) < DEPTH / Self::STEPS {
+                let step = i as u32 * Self::STEPS;
+                let from = self.from.cast::<f32>().wrapping_add(step as usize * self.pitch);
+                copy(step, to.add(step * Self::WORDS), from.cast());
+            }
+        });
+        self.from = self.from.cast::<f32>().wrapping_add(steps as usize * self.pitch).cast();
+    }
+}
+
+impl<Word: Copy, const SIDE: u32> Operand for AcrossK<Word, SIDE> {
+    const SIDE: u32 = SIDE;
+    const PITCH: u32 = SIDE;
+    const WORD: u32 = Self::FLOATS;
+
+    #[inline(always)]
+    fn new(matrix: Matrix, start: u32, to: SharedAddress<f32>) -> Self {
+        let t = thread::thread_idx_x();
+        let (word, step) = (t % Self::WORDS, t / Self::WORDS);
+        let from = matrix.at(step, start + word * Self::FLOATS).cast_const().cast();
+        Self { from, to: to.cast().add(step * Self::WORDS + word), pitch: matrix.pitch as usize }
+    }
+
+    #[inline(always)]
+    unsafe fn fetch_part(&mut self, stage: u32, steps: u32) {
+        let first = thread::thread_idx_x() / Self::WORDS;
+        // SAFETY: the steps that there are lie in the matrix; the others are not read.
+        unsafe {
+            self.for_each(stage, steps, |step, to, from| pipeline::copy_or_zero(to, from, first + step < steps));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn fetch(&mut self, stage: u32) {
+        // SAFETY: the caller says that the slab is in the matrix.
+        unsafe { self.for_each(stage, DEPTH, |_, to, from| pipeline::copy(to, from)) }
+    }
+}

@@ -1,0 +1,271 @@
+//! A block's tile of the product: the loop over the slabs, and the way of the sums to global memory.
+
+use core::marker::PhantomData;
+
+use cuda_std::{pipeline, shared, shared::SharedAddress, thread, unroll, vector::f32x4};
+
+use super::numbers::{Numbers, unroll_words};
+use super::{DEPTH, Matrix, Operand, STAGES, THREADS};
+
+/// Rows of the tile that a warp computes: its lanes are 8 down and 4 across, and each has 8 rows.
+const WARP_ROWS: u32 = 64;
+
+/// How a block shares out the tile of `L` and `R` among its threads, of which each has 8 rows and `WIDE` columns.
+pub(crate) struct Tile<L, R, const WIDE: usize> {
+    operands: PhantomData<(L, R)>,
+    /// The first row and column that the block stores.
+    row: u32,
+    column: u32,
+    /// Where the tile starts: there, or further up or left at the matrix's edge.
+    first_row: u32,
+    first_column: u32,
+}
+
+impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
+    /// Warps down the tile, across it, and in slices: where there are more warps than the tile has room for, they share the steps
+    /// of each slab.
+    const DOWN: u32 = L::SIDE / WARP_ROWS;
+    const ACROSS: u32 = R::SIDE / (4 * WIDE as u32);
+    const SLICES: u32 = THREADS / 32 / (Self::DOWN * Self::ACROSS);
+    /// Steps of a slab that a warp takes.
+    const STEPS: u32 = DEPTH / Self::SLICES;
+    /// Floats of a stage: a slab of either operand.
+    const STAGE: u32 = DEPTH * (L::PITCH + R::PITCH);
+
+    /// The tile in row `down` and column `across` of tiles of a product of `rows` x `columns`, which is at least as large as a tile.
+    #[inline(always)]
+    pub fn new(down: u32, across: u32, rows: u32, columns: u32) -> Self {
+        let (row, column) = (down * L::SIDE, across * R::SIDE);
+        // Rows of whole words go on to the end of their last one, be it padding.
+        let first_column = column.min((columns - R::SIDE).next_multiple_of(R::WORD));
+        Self { operands: PhantomData, row, column, first_row: row.min(rows - L::SIDE), first_column }
+    }
+
+    /// The warp's place: down, across, and its slice.
+    #[inline(always)]
+    fn warp() -> (u32, u32, u32) {
+        let warp = thread::thread_idx_x() / 32;
+        (warp % Self::DOWN, warp / Self::DOWN % Self::ACROSS, warp / (Self::DOWN * Self::ACROSS))
+    }
+
+    /// The first of the thread's rows and of its columns in the tile. It has four rows from there and four 32 further down; and
+    /// every fourth group of four columns. Lanes 0, 2, 4, ... go down, so that a load of 16 bytes a lane takes two wavefronts at most.
+    #[inline(always)]
+    fn thread() -> (u32, u32) {
+        let (lane, (down, across, _)) = (thread::thread_idx_x() % 32, Self::warp());
+        (down * WARP_ROWS + lane / 2 % 8 * 4, across * 4 * WIDE as u32 + (lane % 2 + lane / 16 * 2) * 4)
+    }
+
+    /// The sums of this thread's elements: products of `left` and `right` over all `k`.
+    ///
+    /// # Safety
+    /// The operands have `k` steps and a whole tile each; nothing writes them meanwhile. The block has [`THREADS`] threads and
+    /// [`bytes`] of dynamic shared memory.
+    #[inline(always)]
+    pub unsafe fn sums(&self, left: Matrix, right: Matrix, k: u32) -> [[f32; WIDE]; 8] {
+        let memory = shared::dynamic_shared_mem::<f32>();
+        let to = SharedAddress::of(memory);
+        let mut left = L::new(left, self.first_row, to);
+        let mut right = R::new(right, self.first_column, to.add(DEPTH * L::PITCH));
+        let slabs = k.div_ceil(DEPTH);
+
+        // SAFETY: slabs below `slabs` are in the operands, and stages below `STAGES` in shared memory. A stage is filled again
+        // behind the barrier that follows its last use.
+        unsafe {
+            let part = k - (slabs - 1) * DEPTH;
+            left.fetch_part(0, part);
+            right.fetch_part(0, part);
+            pipeline::commit();
+            let mut fetched = 1;
+            let mut filling = 1;
+            let mut fetch = || {
+                if fetched < slabs {
+                    left.fetch(filling * Self::STAGE);
+                    right.fetch(filling * Self::STAGE);
+                }
+                pipeline::commit();
+                fetched += 1;
+                filling = if filling + 1 == STAGES { 0 } else { filling + 1 };
+            };
+            for _ in 2..STAGES {
+                fetch();
+            }
+            pipeline::wait_prior::<{ STAGES - 2 }>();
+            thread::sync_threads();
+
+            let mut sums = [[0.0; WIDE]; 8];
+            let mut numbers = Numbers { rows: [[0.0; 8]; 2], columns: [[0.0; WIDE]; 2] };
+            let mut stage = 0;
+            let mut words = Self::words(memory, stage);
+            numbers.load::<L, R>(words, 0);
+            for slab in 0..slabs {
+                fetch();
+                unroll::<{ DEPTH as usize }>(|step| {
+                    if step + 1 < Self::STEPS as usize {
+                        numbers.load::<L, R>(words, step + 1);
+                    } else if step + 1 == Self::STEPS as usize {
+                        pipeline::wait_prior::<{ STAGES - 2 }>();
+                        thread::sync_threads();
+                        // After the last slab the numbers go to waste, but somebody wrote them.
+                        if slab + 1 < slabs {
+                            stage = if stage + 1 == STAGES { 0 } else { stage + 1 };
+                        }
+                        words = Self::words(memory, stage);
+                        numbers.load::<L, R>(words, 0);
+                    }
+                    if step < Self::STEPS as usize {
+                        numbers.multiply(step, Self::SLICES > 1, &mut sums);
+                    }
+                });
+            }
+            if Self::SLICES > 1 {
+                Self::add_slices(memory, &mut sums);
+            }
+            sums
+        }
+    }
+
+    /// Where the thread's numbers start in a stage, of the left and of the right operand.
+    ///
+    /// # Safety
+    /// `memory` is that of [`Tile::sums`].
+    #[inline(always)]
+    unsafe fn words(memory: *const f32, stage: u32) -> [*const f32x4; 2] {
+        let (row, column) = Self::thread();
+        let (_, _, slice) = Self::warp();
+        let step = slice * Self::STEPS;
+        let left = stage * Self::STAGE + step * L::PITCH + row;
+        let right = stage * Self::STAGE + DEPTH * L::PITCH + step * R::PITCH + column;
+        // SAFETY: the caller says so.
+        [left, right].map(|word| unsafe { memory.add(word as usize).cast() })
+    }
+
+    /// Adds the second slice's sums to those of the first, in shared memory.
+    ///
+    /// # Safety
+    /// `memory` is that of [`Tile::sums`]; there are two slices, and their sums take no more than the stages.
+    #[inline(always)]
+    unsafe fn add_slices(memory: *mut f32, sums: &mut [[f32; WIDE]; 8]) {
+        let (_, _, slice) = Self::warp();
+        let threads = THREADS / Self::SLICES;
+        let place = |i: usize, word: usize| {
+            let word = (i * WIDE / 4 + word) * threads as usize + (thread::thread_idx_x() % threads) as usize;
+            // SAFETY: the caller says so.
+            unsafe { memory.cast::<f32x4>().add(word) }
+        };
+        pipeline::wait_prior::<0>();
+        thread::sync_threads();
+        // SAFETY: each thread has places of its own until the barrier, and the first slice reads them behind it.
+        unsafe {
+            if slice == 1 {
+                unroll::<8>(|i| unroll_words::<WIDE>(|word| *place(i, word) = four(&sums[i], word)));
+            }
+            thread::sync_threads();
+            if slice == 0 {
+                unroll::<8>(|i| {
+                    unroll_words::<WIDE>(|word| {
+                        let others = (*place(i, word)).to_array();
+                        unroll::<4>(|e| sums[i][4 * word + e] += others[e]);
+                    });
+                });
+            }
+        }
+    }
+
+    /// Whether this thread's sums are of the whole slabs.
+    #[inline(always)]
+    fn has_sums(&self) -> bool {
+        let (_, _, slice) = Self::warp();
+        slice == 0
+    }
+
+    /// Stores `scale` times the sums to the tile of `c`.
+    ///
+    /// `scale` is BLAS's `alpha`. What is stored in words of 16 bytes stands in four registers in a row. The sums may stand anywhere,
+    /// as long as they are multiplied with something on the way: so the assembler can choose banks that suit [`multiply`].
+    ///
+    /// # Safety
+    /// `c` has the shape of the product, starts on 16 bytes, and nothing else uses the tile meanwhile.
+    #[inline(always)]
+    pub unsafe fn store(&self, c: Matrix, sums: &[[f32; WIDE]; 8], scale: f32) {
+        if !self.has_sums() {
+            return;
+        }
+        let (row, column) = Self::thread();
+        unroll::<8>(|i| {
+            let row = self.first_row + row + (i % 4 + i / 4 * 32) as u32;
+            unroll_words::<WIDE>(|word| {
+                let column = self.first_column + column + 16 * word as u32;
+                let window = Window { row: self.row, column: self.column, matrix: c };
+                // SAFETY: as the caller says.
+                unsafe { window.store(row, column, four(&sums[i], word) * f32x4::splat(scale)) };
+            });
+        });
+    }
+
+    /// Stores them to the mirrored tile of a symmetric `c`: the columns as rows.
+    ///
+    /// # Safety
+    /// As for [`Tile::store`].
+    #[inline(always)]
+    pub unsafe fn store_mirrored(&self, c: Matrix, sums: &[[f32; WIDE]; 8], scale: f32) {
+        if !self.has_sums() {
+            return;
+        }
+        let (row, column) = Self::thread();
+        let window = Window { row: self.column, column: self.row, matrix: c };
+        unroll_words::<WIDE>(|word| {
+            unroll::<4>(|e| {
+                let column = self.first_column + column + (16 * word + e) as u32;
+                unroll::<2>(|half| {
+                    let row = self.first_row + row + 32 * half as u32;
+                    let [x, y, z, w] = [0, 1, 2, 3].map(|i| sums[4 * half + i][4 * word + e]);
+                    // SAFETY: as the caller says.
+                    unsafe { window.store(column, row, f32x4::new(x, y, z, w) * f32x4::splat(scale)) };
+                });
+            });
+        });
+    }
+}
+
+/// The part of a matrix from a row and a column on.
+struct Window {
+    row: u32,
+    column: u32,
+    matrix: Matrix,
+}
+
+impl Window {
+    /// Writes four neighbours of a row, as far as they are in the window.
+    ///
+    /// # Safety
+    /// Nothing else uses them meanwhile.
+    #[inline(always)]
+    unsafe fn store(&self, row: u32, column: u32, values: f32x4) {
+        let Matrix { rows, columns, pitch, .. } = self.matrix;
+        let place = self.matrix.at(row, column);
+        if row < self.row || row >= rows {
+            return;
+        }
+        // SAFETY: each element is in the matrix.
+        unsafe {
+            if column >= self.column && column + 4 <= columns && (pitch | column).is_multiple_of(4) {
+                *place.cast() = values;
+            } else {
+                let values = values.to_array();
+                unroll::<4>(|e| {
+                    let column = column + e as u32;
+                    if column >= self.column && column < columns {
+                        *place.add(e) = values[e];
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// Four neighbours.
+#[inline(always)]
+fn four<const WIDE: usize>(row: &[f32; WIDE], word: usize) -> f32x4 {
+    f32x4::new(row[4 * word], row[4 * word + 1], row[4 * word + 2], row[4 * word + 3])
+}
