@@ -45,10 +45,6 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         plan.variants.extend(lab.peers(device, peers, &plan.data)?);
     }
     check_output(&plan, device, settings)?;
-    let mut parameters = parameters(&lab, settings);
-    if peers.is_some() {
-        parameters.insert("peers".into(), libraries(&plan).into());
-    }
     let alongside = settings.counters && device.properties().is_gpu();
     let simulated = alongside || !device.properties().is_gpu();
     settings.lines.check_counted(simulated)?;
@@ -64,7 +60,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
         lab: name,
         subjects: L::SUBJECTS,
         device: device.properties().clone(),
-        parameters,
+        parameters: parameters(&lab, settings),
         device_copy: None,
         counters_from: None,
         variants: Vec::with_capacity(plan.variants.len()),
@@ -100,16 +96,6 @@ fn parameters<L: Lab>(lab: &L, settings: &Settings) -> Map<String, Value> {
         parameters.insert("check".into(), settings.checks().to_string().into());
     }
     parameters
-}
-
-/// The libraries of the rows, each once.
-fn libraries<D>(plan: &Plan<'_, D>) -> String {
-    let facts = plan.variants.iter().flat_map(|variant| &variant.facts);
-    let mut libraries: Vec<&str> =
-        facts.filter(|fact| fact.name == "library").filter_map(|fact| fact.value.as_str()).collect();
-    libraries.sort_unstable();
-    libraries.dedup();
-    if libraries.is_empty() { "none".to_owned() } else { libraries.join(", ") }
 }
 
 /// Whether `--output` can be met: there is one result, and it may be as large as it is.

@@ -29,11 +29,10 @@ pub enum Peer {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Peers")]
 pub struct PeerFlags {
-    /// On a GPU: also time the libraries of the field on the same data, as further rows: the driver's copies, cuBLAS, and those of
-    /// --peer-library
+    /// On a GPU: also time the libraries of the field on the same data, as further rows: cuBLAS, the driver's copies
     #[arg(long)]
     pub peer: bool,
-    /// Time CUB and nvcc's kernels, too: a shared library made of docs/compare/cub.cu
+    /// With --peer: also time CUB and nvcc's copy, from this shared library, made of docs/compare/cub.cu
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub peer_library: Option<PathBuf>,
 }

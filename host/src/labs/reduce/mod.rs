@@ -218,21 +218,7 @@ impl Lab for Reduce {
     }
 
     fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
-        let mut rows = Vec::new();
-        for ty in &self.options.types {
-            for &operation in &self.options.operation {
-                match (ty, &self.f32, &self.i32) {
-                    (Type::F32, Some(values), _) => {
-                        rows.extend(self.peer(peers, values, operation, |data: &mut Data| data.f32.as_mut())?);
-                    }
-                    (Type::I32, _, Some(values)) => {
-                        rows.extend(self.peer(peers, values, operation, |data: &mut Data| data.i32.as_mut())?);
-                    }
-                    _ => continue,
-                }
-            }
-        }
-        Ok(rows)
+        self.rows_of(peers)
     }
 
     fn reset(&self, data: &mut Data) -> Result<()> {

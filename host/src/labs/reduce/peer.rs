@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Data, Number, OnDevice, Operation, Reduce, Values};
+use super::{Data, Number, OnDevice, Operation, Reduce, Type, Values};
 use crate::device::{Peers, Reduction};
 use crate::error::Result;
 use crate::labs::compare::Shape;
@@ -10,8 +10,27 @@ use crate::labs::lab::{Outcome, Variant};
 use crate::labs::peers;
 
 impl Reduce {
+    /// CUB's rows for each type and operation, if CUB is there.
+    pub(super) fn rows_of<'a>(&'a self, peers: &Rc<Peers>) -> Result<Vec<Variant<'a, Data>>> {
+        let mut rows = Vec::new();
+        for ty in &self.options.types {
+            for &operation in &self.options.operation {
+                match (ty, &self.f32, &self.i32) {
+                    (Type::F32, Some(values), _) => {
+                        rows.extend(self.peer(peers, values, operation, |data: &mut Data| data.f32.as_mut())?);
+                    }
+                    (Type::I32, _, Some(values)) => {
+                        rows.extend(self.peer(peers, values, operation, |data: &mut Data| data.i32.as_mut())?);
+                    }
+                    _ => continue,
+                }
+            }
+        }
+        Ok(rows)
+    }
+
     /// CUB's row for an operation, if CUB is there.
-    pub(super) fn peer<'a, T: Number>(
+    fn peer<'a, T: Number>(
         &'a self,
         peers: &Rc<Peers>,
         values: &'a Values<T>,
