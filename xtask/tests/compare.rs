@@ -25,7 +25,6 @@ echo '{"variants": ['
 row best "${FAKE_WRONG:-true}" 2.0 null
 row cublas-sgemm true 4.0 '"cuBLAS 13.1.0"'
 [ -z "$FAKE_MISSING" ] && row cublas-ssyrk-half true 3.0 '"cuBLAS 13.1.0"'
-row copy16 true 1.0 null
 row driver-copy true 1.0 '"driver 1.2"'
 row nvcc-copy true 1.5 '"nvcc 13.0"'
 echo ']}'
@@ -92,12 +91,14 @@ fn what_is_measured_is_kept_and_written() {
     // A second lab is measured beside the first.
     workspace.compare(&format!("{MEASURE} --only vector --time-limit 0.5")).assert().success();
     let log = workspace.read("log");
-    assert!(log.contains(
-        "vector --copy16 --size 1048576 --device gpu --format json --peer --time-limit 0.5 --peer-library /"
-    ));
+    assert!(
+        log.contains(
+            "vector --best --size 1048576 --device gpu --format json --peer --time-limit 0.5 --peer-library /"
+        )
+    );
     let document = workspace.read("docs/PEERS.md");
     assert!(
-        document.contains("| 4096 | 2.00 ms | 3.00 ms |") && document.contains("| 2^20 | 1.00 ms | 1.00 ms | 1.00 |")
+        document.contains("| 4096 | 2.00 ms | 3.00 ms |") && document.contains("| 2^20 | 2.00 ms | 1.00 ms | 0.50 |")
     );
 
     // The document is made of what was kept, and of the words.

@@ -288,12 +288,16 @@ impl Matmul {
     }
 }
 
+/// A kernel that takes the matrices and their shape.
+type Shaped = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>;
+/// The same with a factor of the product.
+type Scaled = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>;
+
 /// A kernel of this lab, by its parameters.
 #[derive(Clone, Copy)]
 enum Entry {
-    Shaped(&'static Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>),
-    /// With a factor of the product.
-    Scaled(&'static Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>),
+    Shaped(&'static Shaped),
+    Scaled(&'static Scaled),
 }
 
 impl Step {
