@@ -117,7 +117,8 @@ pub(super) const GOALS: &[Goal] = &[
     },
     Goal {
         title: "Gram matrix and half of it by cuBLAS",
-        about: "A matrix times its transpose. `cublasSsyrk` writes one half of the product; ours writes both.",
+        about: "A matrix times its transpose. `cublasSsyrk` writes one half of the product; ours writes both. The limit counts the whole \
+                product, of which both compute half: so they pass 100 %.",
         lab: "gram --best",
         pairs: &[pair("", "best", &["cublas-ssyrk-half"])],
         sizes: &[size("4096", "--rows 4096", 1.25), size("8192", "--rows 8192", 1.0)],
@@ -125,7 +126,7 @@ pub(super) const GOALS: &[Goal] = &[
     },
     Goal {
         title: "Gram matrix and the product by cuBLAS",
-        about: "`cublasSgemm` writes both halves, and computes both.",
+        about: "`cublasSgemm` writes both halves, and computes both. Ours computes one, so it passes 100 % of the limit, which counts both.",
         lab: "gram --best",
         pairs: &[pair("", "best", &["cublas-sgemm"])],
         sizes: &[size("4096", "--rows 4096", 1.9), size("8192", "--rows 8192", 1.9)],
