@@ -21,7 +21,7 @@
 //! | --- | --- | --- |
 //! | words of 16 bytes, many for each thread | 528 blocks take all values, not one for each 512 | barriers and shuffles, of which there is one round a block, and three of four requests |
 //! | four words of a thread under way | all are asked for before the first is used | waiting for memory (stall "long scoreboard"): 64 KB a multiprocessor are on their way |
-//! | past L1 | [`load_nc_no_allocate`](cuda_std::mem::load_nc_no_allocate) | lines that L1 would have to make room for |
+//! | past L1 | `load_nc_no_allocate` | lines that L1 would have to make room for |
 //! | one launch | the last block combines the blocks' values | a launch, and the host's part |
 //! | marks instead of a counter | see `combine.rs` | a fence and an atomic operation: two trips to L2 |
 //!

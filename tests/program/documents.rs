@@ -21,7 +21,7 @@ const DOCUMENTS: [(&str, usize); 7] = [
 ];
 
 /// Commands that do not run here, and who runs them.
-const ELSEWHERE: [(&str, &str); 11] = [
+const ELSEWHERE: [(&str, &str); 12] = [
     ("cargo xtask setup", ".ci/run does"),
     ("cargo xtask build-ptx", ".ci/run does"),
     ("cargo xtask new-kernels", ".ci/run does"),
@@ -30,6 +30,7 @@ const ELSEWHERE: [(&str, &str); 11] = [
     ("COALESCE_BLESS=1 cargo test", "makes anew what the tests compare with"),
     ("cargo xtask compute-sanitizer", "needs a GPU and NVIDIA's tool"),
     ("cargo xtask compare", "needs a GPU: `xtask/tests/compare.rs` runs it with a program that pretends"),
+    ("cargo run --release -p host -- matmul --best --peer", "the same as the next one"),
     ("host matmul --best --peer", "needs a GPU: `peers.rs` runs it on a fake one"),
     ("host reduce --best --peer", "the same"),
     ("nvcc ", "needs NVIDIA's compiler"),

@@ -237,7 +237,7 @@ fn without_threads_one_thread_does_it() {
 fn too_little_address_space_is_one_line() {
     let folder = folder();
     let arguments = "transpose --device sim --rows 2000 --cols 2000";
-    fails(under(folder.path(), "-v 300000", arguments), 2, &["2000 x 2000", "of memory"]);
+    fails(under(folder.path(), "-v 340000", arguments), 2, &["2000 x 2000", "of memory"]);
 }
 
 #[cfg(target_os = "linux")]

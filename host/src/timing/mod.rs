@@ -10,9 +10,9 @@
 //!   do meanwhile: the flush, or work that is not timed ([`Timed::lead`]).
 //! - *The events.* They tick in half a microsecond on older GPUs, and between two of them lies what the device needs to begin and end a
 //!   launch: a few microseconds, in each cold sample. Nothing is subtracted. Warm samples share it: short launches are timed many
-//!   at once, so that a sample lasts [`SAMPLE_MS`].
+//!   at once, so that a sample lasts half a millisecond.
 //! - *The clock.* It is read while the device works, now and then and at the end. Samples at a clock that something holds far
-//!   below the highest are dropped and taken again ([`clock`]).
+//!   below the highest are dropped and taken again (`clock.rs`).
 
 mod clock;
 mod statistics;
