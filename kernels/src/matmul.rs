@@ -269,7 +269,7 @@ const fn best_shared(rows: u32, columns: u32) -> u32 {
     product::shared_bytes(product::turned_pitch(rows), columns)
 }
 
-/// Register tiles again, with all that `product/mod.rs` tells of: the next slabs of A and B come by asynchronous copies, two
+/// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come by asynchronous copies, two
 /// ahead, and the order of the multiplications suits the banks of the registers. `c` becomes `scale` times the product, as BLAS has it.
 ///
 /// # Safety

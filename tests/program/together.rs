@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::{fails, host, output};
 
 /// What `nvcc` made of `tests/wild/grids.cu`.
-const GRIDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/wild/ptx/grids.sm_90.ptx");
+const GRIDS: &str = "../tests/wild/ptx/grids.sm_90.ptx";
 
 fn grids(arguments: &str) -> String {
     format!("run {GRIDS} {arguments}")
