@@ -1,75 +1,108 @@
 //! The clock of a GPU, from NVIDIA's management library (NVML). It is loaded at run time; where there is none, or it does not
-//! tell, no clock is known, and that is no error. Clocks are read and never set.
+//! say, no clock is known, and that is no error. Clocks are read and never set.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, c_char, c_void};
+use std::ptr;
 use std::sync::OnceLock;
 
 use cust::device::Device as CudaDevice;
 use cust::sys::CUdevice_attribute as Attribute;
-use nvml_wrapper::Nvml;
-use nvml_wrapper::bitmasks::device::ThrottleReasons;
-use nvml_wrapper::enum_wrappers::device::Clock;
-use nvml_wrapper::error::NvmlError;
 
 use super::query::attribute_of;
+use super::shared_library::{SharedLibrary, functions};
 use crate::error::Result;
 use crate::timing::{ClockReading, Throttle};
 
-/// The library's name on Linux: the plain name is there only with the development files.
-#[cfg(unix)]
-const LIBRARY: Option<&str> = Some("libnvidia-ml.so.1");
-#[cfg(not(unix))]
-const LIBRARY: Option<&str> = None;
+/// The library's name. On Linux the plain one is there only with the development files.
+const LIBRARY: &str = if cfg!(windows) { "nvml.dll" } else { "libnvidia-ml.so.1" };
+
+/// `nvmlDevice_t`.
+type Handle = *mut c_void;
+
+/// `NVML_CLOCK_SM`.
+const SM: u32 = 1;
+
+functions! {
+    /// NVML, as far as it is called ("NVML API Reference").
+    struct Nvml {
+        init = "nvmlInit_v2"(),
+        handle_of = "nvmlDeviceGetHandleByPciBusId_v2"(*const c_char, *mut Handle),
+        clock = "nvmlDeviceGetClockInfo"(Handle, u32, *mut u32),
+        max_clock = "nvmlDeviceGetMaxClockInfo"(Handle, u32, *mut u32),
+        reasons = "nvmlDeviceGetCurrentClocksThrottleReasons"(Handle, *mut u64),
+    }
+}
 
 /// The library, if there is one. It is never unloaded.
 fn library() -> Option<&'static Nvml> {
     static LOADED: OnceLock<Option<Nvml>> = OnceLock::new();
-    let load = || match LIBRARY {
-        Some(name) => Nvml::builder().lib_path(OsStr::new(name)).init().ok(),
-        None => Nvml::init().ok(),
+    let load = || {
+        let library = SharedLibrary::open(LIBRARY).ok()?;
+        // SAFETY: these are the types in NVIDIA's header nvml.h. The library is initialised before anything else is asked.
+        unsafe {
+            let nvml = Nvml::of(&library).ok()?;
+            ((nvml.init)() == 0).then_some(nvml)
+        }
     };
     LOADED.get_or_init(load).as_ref()
 }
 
 /// Where a GPU's clock is read.
 pub(super) struct ClockSource {
-    device: nvml_wrapper::Device<'static>,
+    nvml: &'static Nvml,
+    device: Handle,
     max_mhz: f64,
 }
 
 impl ClockSource {
     /// That of the GPU at this place of the PCI bus.
     pub fn of(address: &str) -> Option<Self> {
-        let device = library()?.device_by_pci_bus_id(address).ok()?;
-        let max_mhz = f64::from(device.max_clock_info(Clock::SM).ok()?);
-        (max_mhz > 0.0).then_some(Self { device, max_mhz })
+        let nvml = library()?;
+        let address = CString::new(address).ok()?;
+        let (mut device, mut max_mhz) = (ptr::null_mut(), 0);
+        // SAFETY: the text and the places live as long as the calls, and the handle is one that the library gave.
+        let found = unsafe {
+            (nvml.handle_of)(address.as_ptr(), &raw mut device) == 0
+                && (nvml.max_clock)(device, SM, &raw mut max_mhz) == 0
+        };
+        (found && max_mhz > 0).then_some(Self { nvml, device, max_mhz: max_mhz.into() })
     }
 
     /// The clock now.
     pub fn read(&self) -> Option<ClockReading> {
-        self.try_read().ok()
-    }
-
-    fn try_read(&self) -> std::result::Result<ClockReading, NvmlError> {
-        let mhz = f64::from(self.device.clock_info(Clock::SM)?);
-        let reasons = self.device.current_throttle_reasons()?;
-        Ok(ClockReading { mhz, max_mhz: self.max_mhz, held_by: throttle(reasons) })
+        let (mut mhz, mut reasons) = (0, 0);
+        // SAFETY: as above.
+        let read = unsafe {
+            (self.nvml.clock)(self.device, SM, &raw mut mhz) == 0
+                && (self.nvml.reasons)(self.device, &raw mut reasons) == 0
+        };
+        read.then(|| ClockReading { mhz: mhz.into(), max_mhz: self.max_mhz, held_by: throttle(reasons) })
     }
 }
 
-/// What NVML says, in fewer words. An idle GPU is not throttled.
-fn throttle(reasons: ThrottleReasons) -> Throttle {
-    let power = ThrottleReasons::SW_POWER_CAP | ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN;
-    let thermal = ThrottleReasons::SW_THERMAL_SLOWDOWN | ThrottleReasons::HW_THERMAL_SLOWDOWN;
-    let setting = ThrottleReasons::APPLICATIONS_CLOCKS_SETTING
-        | ThrottleReasons::SYNC_BOOST
-        | ThrottleReasons::DISPLAY_CLOCK_SETTING;
+/// What holds a clock: `nvmlClocksThrottleReason...` of nvml.h. The first bit is that of an idle GPU, which is not throttled.
+mod reason {
+    pub const APPLICATIONS_CLOCKS_SETTING: u64 = 1 << 1;
+    pub const SW_POWER_CAP: u64 = 1 << 2;
+    pub const HW_SLOWDOWN: u64 = 1 << 3;
+    pub const SYNC_BOOST: u64 = 1 << 4;
+    pub const SW_THERMAL_SLOWDOWN: u64 = 1 << 5;
+    pub const HW_THERMAL_SLOWDOWN: u64 = 1 << 6;
+    pub const HW_POWER_BRAKE_SLOWDOWN: u64 = 1 << 7;
+    pub const DISPLAY_CLOCK_SETTING: u64 = 1 << 8;
+}
+
+/// What NVML says, in fewer words.
+fn throttle(reasons: u64) -> Throttle {
+    let power = reason::SW_POWER_CAP | reason::HW_POWER_BRAKE_SLOWDOWN;
+    let thermal = reason::SW_THERMAL_SLOWDOWN | reason::HW_THERMAL_SLOWDOWN;
+    let setting = reason::APPLICATIONS_CLOCKS_SETTING | reason::SYNC_BOOST | reason::DISPLAY_CLOCK_SETTING;
     Throttle {
-        power: reasons.intersects(power),
-        thermal: reasons.intersects(thermal),
+        power: reasons & power != 0,
+        thermal: reasons & thermal != 0,
         // Set together with a reason where there is one.
-        hardware: reasons.contains(ThrottleReasons::HW_SLOWDOWN) && !reasons.intersects(power | thermal),
-        setting: reasons.intersects(setting),
+        hardware: reasons & reason::HW_SLOWDOWN != 0 && reasons & (power | thermal) == 0,
+        setting: reasons & setting != 0,
     }
 }
 
@@ -90,12 +123,13 @@ mod tests {
     #[test]
     fn reasons_are_told_apart() {
         let none = Throttle::default();
-        assert_eq!(throttle(ThrottleReasons::NONE), none);
-        assert_eq!(throttle(ThrottleReasons::GPU_IDLE), none);
-        assert_eq!(throttle(ThrottleReasons::SW_POWER_CAP), Throttle { power: true, ..none });
-        let hot = ThrottleReasons::HW_SLOWDOWN | ThrottleReasons::HW_THERMAL_SLOWDOWN;
+        let idle = 1;
+        assert_eq!(throttle(0), none);
+        assert_eq!(throttle(idle), none);
+        assert_eq!(throttle(reason::SW_POWER_CAP), Throttle { power: true, ..none });
+        let hot = reason::HW_SLOWDOWN | reason::HW_THERMAL_SLOWDOWN;
         assert_eq!(throttle(hot), Throttle { thermal: true, ..none });
-        assert_eq!(throttle(ThrottleReasons::HW_SLOWDOWN), Throttle { hardware: true, ..none });
-        assert_eq!(throttle(ThrottleReasons::APPLICATIONS_CLOCKS_SETTING), Throttle { setting: true, ..none });
+        assert_eq!(throttle(reason::HW_SLOWDOWN), Throttle { hardware: true, ..none });
+        assert_eq!(throttle(reason::APPLICATIONS_CLOCKS_SETTING), Throttle { setting: true, ..none });
     }
 }
