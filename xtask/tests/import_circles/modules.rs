@@ -1,0 +1,320 @@
+//! The modules of a crate, the names in each, and which file names what of which other.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Attribute, Expr, ExprLit, Item, ItemUse, Lit, Meta, MetaNameValue, UseTree, Visibility};
+
+/// One file names an item that another defines.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Import {
+    pub from: usize,
+    pub to: usize,
+    pub item: String,
+}
+
+/// A crate's source.
+#[derive(Default)]
+pub struct Crate {
+    pub files: Vec<PathBuf>,
+    modules: Vec<Module>,
+}
+
+#[derive(Default)]
+struct Module {
+    parent: Option<usize>,
+    file: usize,
+    /// What a name stands for: a module and a function may share one.
+    names: HashMap<String, Vec<Name>>,
+    /// Modules whose names are all imported, and enums.
+    globs: Vec<Vec<String>>,
+    /// Paths that private `use`s name, and paths in the code.
+    named: Vec<Vec<String>>,
+}
+
+#[derive(Clone)]
+enum Name {
+    /// Defined here.
+    Item,
+    Module(usize),
+    Import(Vec<String>),
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, PartialEq)]
+enum Target {
+    /// An item of this file.
+    Item(usize),
+    Module(usize),
+}
+
+impl Crate {
+    /// Reads a crate from its root file on.
+    pub fn read(root: &Path) -> Self {
+        let mut source = Self::default();
+        source.read_file(root, root.parent().unwrap(), None);
+        source
+    }
+
+    /// Reads the file of a module, whose children are in `folder`. Returns the module.
+    fn read_file(&mut self, path: &Path, folder: &Path, parent: Option<usize>) -> usize {
+        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        self.files.push(path.to_owned());
+        self.add_module(parsed.items, self.files.len() - 1, folder, parent)
+    }
+
+    fn add_module(&mut self, items: Vec<Item>, file: usize, folder: &Path, parent: Option<usize>) -> usize {
+        let module = self.modules.len();
+        self.modules.push(Module { parent, file, ..Module::default() });
+        for item in items {
+            if !is_for_tests(item_attributes(&item)) {
+                self.add_item(module, item, folder);
+            }
+        }
+        module
+    }
+
+    fn add_item(&mut self, module: usize, item: Item, folder: &Path) {
+        match item {
+            Item::Mod(child) => {
+                let name = child.ident.to_string();
+                let inner = folder.join(&name);
+                let file = self.modules[module].file;
+                let child = match child.content {
+                    Some((_, items)) => self.add_module(items, file, &inner, Some(module)),
+                    None => {
+                        let plain = [folder.join(format!("{name}.rs")), inner.join("mod.rs")];
+                        // Such a path starts from the folder that the parent's file is in.
+                        let of_parent = self.files[file].parent().unwrap();
+                        let given = child.attrs.iter().find_map(path_attribute).map(|path| of_parent.join(path));
+                        let path = given.or_else(|| plain.into_iter().find(|path| path.exists()));
+                        let path = path.unwrap_or_else(|| panic!("no file for `mod {name}` in {}", folder.display()));
+                        self.read_file(&path, &inner, Some(module))
+                    }
+                };
+                self.name(module, name, Name::Module(child));
+            }
+            Item::Use(item) => self.add_use(module, &item),
+            item => {
+                if let Some(name) = item_name(&item) {
+                    self.name(module, name, Name::Item);
+                }
+                let mut paths = Vec::new();
+                self.collect_paths(module, item.into_token_stream(), &mut paths);
+                self.modules[module].named.extend(paths);
+            }
+        }
+    }
+
+    fn name(&mut self, module: usize, name: String, what: Name) {
+        self.modules[module].names.entry(name).or_default().push(what);
+    }
+
+    fn add_use(&mut self, module: usize, item: &ItemUse) {
+        let is_private = matches!(item.vis, Visibility::Inherited);
+        let mut leaves = Vec::new();
+        flatten(&item.tree, &mut Vec::new(), &mut leaves);
+        for (path, name) in leaves {
+            if is_private {
+                self.modules[module].named.push(path.clone());
+            }
+            match name {
+                Some(name) => self.name(module, name, Name::Import(path)),
+                None => self.modules[module].globs.push(path),
+            }
+        }
+    }
+
+    /// All paths in some code: identifiers that `::` joins. What follows a dot is a field or a method.
+    fn collect_paths(&mut self, module: usize, tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
+        let mut tokens = tokens.into_iter().peekable();
+        let mut path: Vec<String> = Vec::new();
+        let (mut colons, mut after_dot) = (0, false);
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Ident(name) if name == "use" => {
+                    let rest = tokens.by_ref().take_while(|token| token.to_string() != ";");
+                    let tokens = TokenStream::from_iter(rest);
+                    if let Ok(item) = syn::parse2::<ItemUse>(quote::quote!(use #tokens;)) {
+                        self.add_use(module, &item);
+                    }
+                }
+                TokenTree::Ident(name) => {
+                    if colons != 2 {
+                        paths.extend((!path.is_empty()).then(|| std::mem::take(&mut path)));
+                    }
+                    if !after_dot && (colons != 2 || !path.is_empty()) {
+                        path.push(name.to_string());
+                    }
+                    (colons, after_dot) = (0, false);
+                }
+                TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
+                other => {
+                    paths.extend((!path.is_empty()).then(|| std::mem::take(&mut path)));
+                    after_dot = matches!(&other, TokenTree::Punct(mark) if mark.as_char() == '.')
+                        && !matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == '.');
+                    colons = 0;
+                    if let TokenTree::Group(group) = other {
+                        self.collect_paths(module, group.stream(), paths);
+                    }
+                }
+            }
+        }
+        paths.extend((!path.is_empty()).then_some(path));
+    }
+
+    /// Which file names what of which other.
+    pub fn imports(&self) -> BTreeSet<Import> {
+        let mut imports = BTreeSet::new();
+        for (index, module) in self.modules.iter().enumerate() {
+            for path in &module.named {
+                for target in self.resolve(index, path, &mut HashSet::new()) {
+                    let Target::Item(to) = target else { continue };
+                    if to != module.file {
+                        imports.insert(Import { from: module.file, to, item: path.join("::") });
+                    }
+                }
+            }
+        }
+        imports
+    }
+
+    /// What a path leads to from a module. `seen` has the names that were looked up on the way, and where.
+    fn resolve(&self, module: usize, path: &[String], seen: &mut HashSet<(usize, String)>) -> Vec<Target> {
+        let Some((first, rest)) = path.split_first() else { return Vec::new() };
+        let start = match first.as_str() {
+            "crate" => vec![Target::Module(0)],
+            "self" => vec![Target::Module(module)],
+            "super" => self.modules[module].parent.map(Target::Module).into_iter().collect(),
+            name => self.look_up(module, name, seen),
+        };
+        rest.iter().fold(start, |targets, name| {
+            // What is within an item (a variant, an associated function) is in the item's file.
+            let inside = targets.iter().filter_map(|target| match *target {
+                Target::Module(module) if name == "super" => self.modules[module].parent.map(Target::Module),
+                _ => None,
+            });
+            let inside: Vec<Target> = inside.collect();
+            if !inside.is_empty() {
+                return inside;
+            }
+            let of_modules: Vec<Target> = targets
+                .iter()
+                .filter_map(|target| match *target {
+                    Target::Module(module) => Some(self.look_up(module, name, seen)),
+                    Target::Item(_) => None,
+                })
+                .flatten()
+                .collect();
+            match of_modules.is_empty() {
+                true => targets.into_iter().filter(|target| matches!(target, Target::Item(_))).collect(),
+                false => of_modules,
+            }
+        })
+    }
+
+    fn look_up(&self, module: usize, name: &str, seen: &mut HashSet<(usize, String)>) -> Vec<Target> {
+        if !seen.insert((module, name.into())) {
+            return Vec::new();
+        }
+        let here = &self.modules[module];
+        let mut targets = Vec::new();
+        for name in here.names.get(name).into_iter().flatten() {
+            match name {
+                Name::Item => targets.push(Target::Item(here.file)),
+                Name::Module(child) => targets.push(Target::Module(*child)),
+                Name::Import(path) => targets.extend(self.resolve(module, path, seen)),
+            }
+        }
+        if targets.is_empty() {
+            for path in &here.globs {
+                for target in self.resolve(module, path, seen) {
+                    if let Target::Module(other) = target {
+                        targets.extend(self.look_up(other, name, seen));
+                    }
+                }
+            }
+        }
+        targets
+    }
+}
+
+/// The paths that a `use` names, with the name that each gets; none where it is `*`.
+fn flatten(tree: &UseTree, before: &mut Vec<String>, leaves: &mut Vec<(Vec<String>, Option<String>)>) {
+    let joined = |before: &[String], name: &syn::Ident| {
+        let mut path = before.to_vec();
+        path.extend((name != "self" || before.is_empty()).then(|| name.to_string()));
+        path
+    };
+    match tree {
+        UseTree::Path(path) => {
+            before.push(path.ident.to_string());
+            flatten(&path.tree, before, leaves);
+            before.pop();
+        }
+        UseTree::Name(name) => {
+            let path = joined(before, &name.ident);
+            leaves.push((path.clone(), path.last().cloned()));
+        }
+        UseTree::Rename(rename) => leaves.push((joined(before, &rename.ident), Some(rename.rename.to_string()))),
+        UseTree::Glob(_) => leaves.push((before.clone(), None)),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| flatten(tree, before, leaves)),
+    }
+}
+
+fn is_for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let text = attribute.to_token_stream().to_string();
+        text.starts_with("# [cfg") && text.contains("test") || text.contains("# [test]")
+    })
+}
+
+/// The path of `#[path = "..."]`.
+fn path_attribute(attribute: &Attribute) -> Option<String> {
+    match &attribute.meta {
+        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. })
+            if path.is_ident("path") =>
+        {
+            Some(text.value())
+        }
+        _ => None,
+    }
+}
+
+fn item_attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Union(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+fn item_name(item: &Item) -> Option<String> {
+    let name = match item {
+        Item::Const(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Fn(item) => &item.sig.ident,
+        Item::Macro(item) => item.ident.as_ref()?,
+        Item::Static(item) => &item.ident,
+        Item::Struct(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        Item::Union(item) => &item.ident,
+        _ => return None,
+    };
+    Some(name.to_string())
+}
