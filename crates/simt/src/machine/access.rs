@@ -2,10 +2,10 @@
 
 use ptx::Space;
 
-use super::block::{Fault, Worker};
-use super::local::lanes;
+use super::schedule::turns::{Fault, Worker};
 use super::space_of;
-use super::warp::{Split, Warp};
+use super::state::local::lanes;
+use super::state::warp::{Split, Warp};
 use crate::coalesce::{Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, WideRow};

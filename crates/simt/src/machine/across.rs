@@ -3,7 +3,7 @@
 use ptx::{AtomicOp, ShuffleMode, Type, VoteMode};
 
 use super::atomic;
-use super::local::lanes;
+use super::state::local::lanes;
 use crate::lanes::{Registers, Row};
 use crate::program::{Match, Shuffle};
 

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use ptx::{AtomicOp, Kind, Space, Type};
 
 use super::access::{Attempt, Refused, addresses, by_space, count_distributed, count_global, count_shared};
-use super::block::Worker;
-use super::local::lanes;
-use super::warp::{Split, Warp};
+use super::schedule::turns::Worker;
+use super::state::local::lanes;
+use super::state::warp::{Split, Warp};
 use crate::coalesce;
 use crate::lanes::{self as arithmetic, Row, WideRow};
 use crate::memory::{Access, AccessFault, AccessFaultKind};

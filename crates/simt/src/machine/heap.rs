@@ -1,8 +1,8 @@
 //! `malloc` and `free`, called by kernels.
 
 use super::access::{Attempt, Refused};
-use super::block::Worker;
-use super::warp::Warp;
+use super::schedule::turns::Worker;
+use super::state::warp::Warp;
 use crate::FindingKind;
 use crate::memory::Caller;
 use crate::trap::TrapKind;

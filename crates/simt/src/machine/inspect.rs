@@ -5,11 +5,13 @@
 
 use ptx::Space;
 
-use super::block::Worker;
-use super::local::lanes;
-use super::warp::{Origin, Split, TrackedRegister, Warp};
+use super::access;
+use super::hopper::held;
+use super::schedule::turns::Worker;
+use super::space_of;
+use super::state::local::lanes;
+use super::state::warp::{Origin, Split, TrackedRegister, Warp};
 use super::written::{self, LoadedBy, Storing};
-use super::{access, held, space_of};
 use crate::FindingKind;
 use crate::program::{self, Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 

@@ -7,11 +7,11 @@ use super::access::{
     self, Attempt, Refused, Work, addresses, by_space, count_constant, count_distributed, count_global, count_local,
     count_shared, meet_shape, of_other,
 };
-use super::block::Worker;
 use super::inspect;
-use super::local::lanes;
 use super::observe;
-use super::warp::{Split, Warp};
+use super::schedule::turns::Worker;
+use super::state::local::lanes;
+use super::state::warp::{Split, Warp};
 use crate::check::{Coming, Path, Stored};
 use crate::coalesce;
 use crate::counters::InstructionCounters;

@@ -1,58 +1,36 @@
 //! The machine that runs decoded kernels.
 //!
-//! [`launched`] spreads the blocks of a grid over the host's threads; [`together`] runs them on one, in order or side by side;
-//! [`block`] gives the warps of a block their turns;
-//! [`warp`] keeps the paths of a warp's lanes; [`step`] executes instructions. Where the launch has a model, [`resident`] runs the
-//! blocks side by side on its multiprocessors instead, and [`modelled`] passes each access to them; [`rehearsal`] is for the checks of
+//! `state::launched` spreads the blocks of a grid over the host's threads; `schedule::together` runs them on one, in order or side by side;
+//! `schedule::turns` gives the warps of a block their turns;
+//! `state::warp` keeps the paths of a warp's lanes; `step` executes instructions. Where the launch has a model, `schedule::resident` runs the
+//! blocks side by side on its multiprocessors instead, and `modelled` passes each access to them; `schedule::rehearsal` is for the checks of
 //! such a launch.
 
 mod access;
 mod across;
-mod asynchronous;
 mod atomic;
-mod barrier;
-mod block;
-mod bulk;
-mod cluster;
-mod copies;
-mod descriptor;
 mod heap;
-mod held;
+mod hopper;
 mod inspect;
-mod launched;
 mod load;
-mod local;
-mod matrix;
-mod mbarrier;
 mod modelled;
-mod multiply;
 mod observe;
-mod patience;
-mod products;
-mod rehearsal;
-mod resident;
-mod slot;
+mod schedule;
+mod state;
 mod step;
 mod store;
 mod surface;
 mod system;
-mod telling;
-mod tensor;
 mod texture;
-mod together;
-mod transit;
-mod waiting;
-mod warp;
-mod warpgroup;
 mod written;
 
 pub(crate) use atomic::has_atomic;
-pub(crate) use launched::Launched;
-pub(crate) use mbarrier::pending_count;
-pub(crate) use rehearsal::checked_on_model;
-pub(crate) use resident::Placement;
-pub(crate) use together::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
-pub(crate) use warp::LOCAL_LIMIT;
+pub(crate) use hopper::mbarrier::pending_count;
+pub(crate) use schedule::rehearsal::checked_on_model;
+pub(crate) use schedule::resident::Placement;
+pub(crate) use schedule::together::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
+pub(crate) use state::launched::Launched;
+pub(crate) use state::warp::LOCAL_LIMIT;
 
 use ptx::Space;
 

@@ -4,9 +4,9 @@
 use ptx::Space;
 
 use super::access;
-use super::block::Worker;
-use super::local;
-use super::warp::{Split, Warp};
+use super::schedule::turns::Worker;
+use super::state::local;
+use super::state::warp::{Split, Warp};
 use crate::coalesce;
 use crate::counters::{AccessKind, SharedCounters};
 use crate::lanes::WideRow;

@@ -6,11 +6,14 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
-use super::barrier::CLUSTER;
-use super::block::{Block, Worker};
-use super::local::lanes;
-use super::warp::{Split, Wait, Warp};
-use super::{access, across, inspect, written};
+use super::access;
+use super::across;
+use super::inspect;
+use super::schedule::turns::{Block, Worker};
+use super::state::barrier::CLUSTER;
+use super::state::local::lanes;
+use super::state::warp::{Split, Wait, Warp};
+use super::written;
 use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
 use crate::lanes::{Registers, Row, WideRow};

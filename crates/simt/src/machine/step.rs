@@ -1,20 +1,23 @@
 //! Executes the instructions of a warp.
 
 use super::across;
-use super::asynchronous;
 use super::atomic;
-use super::barrier::{Arrival, COUNT, Outcome};
-use super::block::{Fault, Worker, absence};
-use super::cluster;
+use super::hopper::asynchronous;
+use super::hopper::cluster;
+use super::hopper::matrix;
 use super::inspect;
-use super::launched::Launched;
 use super::load;
-use super::matrix;
 use super::modelled;
 use super::observe;
+use super::schedule::turns::{Fault, Worker, absence};
+use super::state::barrier::{Arrival, COUNT, Outcome};
+use super::state::launched::Launched;
+use super::state::warp::{Frame, Split, Wait, Warp};
 use super::store;
-use super::warp::{Frame, Split, Wait, Warp};
-use super::{surface, system, texture, written};
+use super::surface;
+use super::system;
+use super::texture;
+use super::written;
 use crate::lanes::{FULL, WideRow};
 use crate::program::{Action, Barrier, BranchIndexed, Call, Callee, Code, RETURN, function_at};
 use crate::trap::{Absence, TrapKind};
@@ -314,7 +317,7 @@ fn branch_indexed(
     if split.mask & !mask != 0 {
         go(split.pc + 1, split.mask & !mask);
     }
-    for lane in super::local::lanes(mask) {
+    for lane in super::state::local::lanes(mask) {
         let index = indices[lane];
         let Some(&target) = branch.targets.get(index as usize) else {
             let kind = TrapKind::InvalidBranch { index, targets: branch.targets.len() as u32 };
@@ -352,7 +355,7 @@ fn call_function(
                 .filter(|function| candidates.contains(function))
                 .ok_or_else(|| fault(TrapKind::InvalidCall { address }))?;
             // Lanes that call another function do so after these.
-            for lane in super::local::lanes(mask) {
+            for lane in super::state::local::lanes(mask) {
                 if addresses[lane] != address {
                     mask &= !(1 << lane);
                 }
@@ -508,11 +511,12 @@ fn meet_lanes(
     observe::lanes_named(worker, warp, split, &named, mask, counter);
     let lane = mask.trailing_zeros() & 31;
     let members = named[lane as usize];
-    let group =
-        |members: u32| super::local::lanes(mask).fold(0, |m, lane| m | u32::from(named[lane] == members) << lane);
+    let group = |members: u32| {
+        super::state::local::lanes(mask).fold(0, |m, lane| m | u32::from(named[lane] == members) << lane)
+    };
     // Lanes that have exited, or never were, are not waited for: the hardware does not either.
     let missing = |members: u32| members & warp.alive & !mask;
-    if super::local::lanes(mask).all(|lane| missing(named[lane]) == 0) {
+    if super::state::local::lanes(mask).all(|lane| missing(named[lane]) == 0) {
         let mut left = mask;
         while left != 0 {
             let together = group(named[left.trailing_zeros() as usize & 31]);

@@ -7,9 +7,9 @@ use super::access::{
     Attempt, Refused, Work, addresses, by_space, count_distributed, count_global, count_local, count_shared,
     meet_shape, of_other,
 };
-use super::block::Worker;
 use super::observe;
-use super::warp::{Split, Warp};
+use super::schedule::turns::Worker;
+use super::state::warp::{Split, Warp};
 use crate::check::{Coming, Path, Stored};
 use crate::coalesce;
 use crate::counters::InstructionCounters;

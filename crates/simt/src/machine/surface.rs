@@ -4,11 +4,11 @@ use ptx::{AtomicOp, OutOfRange, Space, Type};
 
 use super::access::Refused;
 use super::atomic;
-use super::block::Worker;
-use super::local::lanes;
 use super::observe::{self, Other};
+use super::schedule::turns::Worker;
+use super::state::local::lanes;
+use super::state::warp::Warp;
 use super::texture::{Attempt, check_geometry, count, place_of, refuse, surface_of};
-use super::warp::Warp;
 use crate::lanes::{Row, WideRow};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::{SurfaceAccess, SurfaceAction};

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use ptx::Space;
 
 use super::access::Refused;
-use super::block::Worker;
 use super::heap;
-use super::local::lanes;
-use super::warp::Warp;
+use super::schedule::turns::Worker;
+use super::state::local::lanes;
+use super::state::warp::Warp;
 use super::written;
 use crate::memory::Access;
 use crate::output::format::{self, STRING_LIMIT, Source};

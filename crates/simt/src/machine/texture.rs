@@ -3,10 +3,10 @@
 use ptx::{Geometry, TextureQuery, Type};
 
 use super::access::Refused;
-use super::block::Worker;
-use super::local::lanes;
 use super::observe::{self, Other};
-use super::warp::Warp;
+use super::schedule::turns::Worker;
+use super::state::local::lanes;
+use super::state::warp::Warp;
 use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow};
 use crate::memory::AccessFault;

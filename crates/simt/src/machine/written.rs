@@ -13,9 +13,9 @@ use std::collections::HashMap;
 
 use ptx::Space;
 
-use super::block::Worker;
-use super::local::lanes;
-use super::warp::Warp;
+use super::schedule::turns::Worker;
+use super::state::local::lanes;
+use super::state::warp::Warp;
 use crate::FindingKind;
 use crate::check::{Checker, Coming};
 use crate::lanes::WideRow;

@@ -3,16 +3,16 @@
 
 use ptx::Space;
 
-use super::block::Worker;
-use super::observe::{self, Other};
-use super::transit::{Reduction, UNIT};
-use super::warp::Warp;
 use crate::check::{Operation, Run};
+use crate::machine::hopper::transit::{Reduction, UNIT};
+use crate::machine::observe::{self, Other};
+use crate::machine::schedule::turns::Worker;
+use crate::machine::state::warp::Warp;
 use crate::tensor::{Piece, Placement};
 
 /// What is reported to the sanitizer about a copy.
 #[derive(Clone, Copy)]
-pub(super) enum Telling<'a> {
+pub(crate) enum Telling<'a> {
     Reads,
     /// Of the bytes of a list.
     Writes(&'a [u8]),
@@ -25,7 +25,7 @@ pub(super) enum Telling<'a> {
 }
 
 /// Reports to the sanitizer the bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
-pub(super) fn tell_part<'l>(
+pub(crate) fn tell_part<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     space: Space,
@@ -56,7 +56,7 @@ pub(super) fn tell_part<'l>(
 }
 
 /// The same for a run of bytes, in parts of 16.
-pub(super) fn tell<'l>(
+pub(crate) fn tell<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     space: Space,
@@ -72,7 +72,7 @@ pub(super) fn tell<'l>(
 }
 
 /// The same for what goes to global memory.
-pub(super) fn tell_pieces<'l>(
+pub(crate) fn tell_pieces<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     what: Telling,
@@ -87,12 +87,12 @@ pub(super) fn tell_pieces<'l>(
 }
 
 /// Bytes of shared memory.
-pub(super) fn run_of_shared(start: u64, bytes: u32) -> Run {
+pub(crate) fn run_of_shared(start: u64, bytes: u32) -> Run {
     Run { shared: true, start, bytes: bytes.into() }
 }
 
 /// Those of a tensor, or of any run of bytes, in global memory.
-pub(super) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
+pub(crate) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
     pieces
         .iter()
         .map(|&Piece { address, bytes, .. }| Run { shared: false, start: address, bytes: bytes.into() })
@@ -100,7 +100,7 @@ pub(super) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
 }
 
 /// Something a lane begins that goes on beside it: reads some runs, and writes others. Returns the sanitizer's number for it.
-pub(super) fn begins(
+pub(crate) fn begins(
     worker: &mut Worker,
     warp: &Warp,
     (reads, writes): (Vec<Run>, Vec<Run>),
@@ -112,6 +112,6 @@ pub(super) fn begins(
 }
 
 /// The value of up to eight bytes.
-pub(super) fn little_endian(bytes: &[u8]) -> u64 {
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }

@@ -1,20 +1,22 @@
 //! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by an engine, and stores that arrive at a barrier.
-//! What becomes of them then is in [`transit`](super::transit).
+//! What becomes of them then is in [`transit`](crate::machine::hopper::transit).
 
 use ptx::{Space, Type};
 
-use super::access::{self, Attempt, Refused};
-use super::asynchronous::barrier_addresses;
-use super::block::Worker;
-use super::local::lanes;
-use super::modelled;
-use super::observe::{self, Other};
-use super::telling::{Telling, begins, little_endian, run_of_shared, runs_of_global, tell, tell_pieces};
-use super::transit::{self, Arriving, Delivery, Departing, UNIT, check_pieces, send};
-use super::warp::{Split, Warp};
 use crate::check::Run;
 use crate::counters::AccessKind;
 use crate::lanes::Registers;
+use crate::machine::access::{self, Attempt, Refused};
+use crate::machine::hopper::asynchronous::barrier_addresses;
+use crate::machine::hopper::telling::{
+    Telling, begins, little_endian, run_of_shared, runs_of_global, tell, tell_pieces,
+};
+use crate::machine::hopper::transit::{self, Arriving, Delivery, Departing, UNIT, check_pieces, send};
+use crate::machine::modelled;
+use crate::machine::observe::{self, Other};
+use crate::machine::schedule::turns::Worker;
+use crate::machine::state::local::lanes;
+use crate::machine::state::warp::{Split, Warp};
 use crate::program::{BulkCopy, RemoteStore};
 use crate::tensor::{Piece, Placement};
 use crate::trap::TrapKind;
@@ -23,7 +25,7 @@ use crate::trap::TrapKind;
 const MOST_BYTES: u32 = (1 << 20) - 16;
 
 /// Begins a copy for each lane.
-pub(super) fn begin<'l>(
+pub(crate) fn begin<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     copy: &BulkCopy,
@@ -75,7 +77,7 @@ pub(super) fn begin<'l>(
 }
 
 /// `st.async`, `red.async`.
-pub(super) fn store<'l>(
+pub(crate) fn store<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     store: &RemoteStore,

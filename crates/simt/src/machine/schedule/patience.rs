@@ -8,21 +8,21 @@
 
 use std::collections::HashSet;
 
-use super::step::take_results;
-use super::warp::{Split, Warp};
 use crate::lanes::ALWAYS;
+use crate::machine::state::warp::{Split, Warp};
+use crate::machine::step::take_results;
 use crate::program::{Action, Code};
 
 /// Instructions of a warp for which lanes wait for others that may never come.
-pub(super) const PATIENCE: u64 = 1 << 14;
+pub(crate) const PATIENCE: u64 = 1 << 14;
 /// The same once that has happened to the warp: it will again.
-pub(super) const LATER_PATIENCE: u64 = 1 << 10;
+pub(crate) const LATER_PATIENCE: u64 = 1 << 10;
 
 /// Instructions that each split of a warp executes in turn, once lanes have gone on apart: most of them poll.
-pub(super) const QUANTUM: u64 = 1 << 8;
+pub(crate) const QUANTUM: u64 = 1 << 8;
 
 /// Lets lanes go on that have waited too long. To be called when the warp has reached [`Warp::look_at`].
-pub(super) fn look(code: &Code, warp: &mut Warp) {
+pub(crate) fn look(code: &Code, warp: &mut Warp) {
     for join in warp.impatient_joins() {
         let polls =
             |split: &Split| warp.ways_to(split, join).is_some_and(|ways| ways.iter().any(|way| polls(code, *way)));

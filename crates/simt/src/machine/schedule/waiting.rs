@@ -8,7 +8,7 @@ use crate::counters::InstructionCounters;
 use crate::program::{Action, Code, Matrix, SurfaceAction};
 
 /// The instructions of a kernel, by where they are counted, that waiting has to do with.
-pub(super) struct Watch {
+pub(crate) struct Watch {
     /// Those that write device memory whenever they reach it.
     stores: Vec<u32>,
     /// Those that may write it, or print.

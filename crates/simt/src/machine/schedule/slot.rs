@@ -1,22 +1,22 @@
 //! A cluster of blocks, usually one, that takes turns with others on one thread of the host.
 
-use super::block::Worker;
-use super::launched::{Launched, Stop};
-use super::modelled::Modelled;
-use super::warp::Warp;
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
+use crate::machine::modelled::Modelled;
+use crate::machine::schedule::turns::Worker;
+use crate::machine::state::launched::{Launched, Stop};
+use crate::machine::state::warp::Warp;
 
 /// What the slots of a thread share: whose turn it is has it. The checker, too, where they do not have one each.
 #[derive(Default)]
-pub(super) struct Shared<'l> {
+pub(crate) struct Shared<'l> {
     pub counters: Vec<InstructionCounters>,
     pub modelled: Option<Box<Modelled>>,
     pub checker: Option<Box<Checker<'l>>>,
 }
 
 /// Room for a cluster.
-pub(super) struct Slot<'l> {
+pub(crate) struct Slot<'l> {
     pub worker: Worker<'l>,
     pub warps: Vec<Warp<'l>>,
     pub runs: bool,

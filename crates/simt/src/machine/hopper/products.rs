@@ -10,7 +10,7 @@ use crate::program::Sparse;
 
 /// What `A * B + C` is made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arithmetic {
+pub(crate) struct Arithmetic {
     pub a: MatrixType,
     pub b: MatrixType,
     pub c: MatrixType,
@@ -103,7 +103,7 @@ fn integer(bits: u32, ty: MatrixType) -> i32 {
 }
 
 /// The 16 rows of a sparse A, of whose `k` columns half are stored, with its zeros.
-pub(super) fn with_zeros(stored: &[u32], k: usize, ty: MatrixType, metadata: &Row, sparse: Sparse) -> Vec<u32> {
+pub(crate) fn with_zeros(stored: &[u32], k: usize, ty: MatrixType, metadata: &Row, sparse: Sparse) -> Vec<u32> {
     let chunk = ty.sparse_chunk() as usize;
     let lane = |row: usize, of_row: usize| (row % 8 * 4 + sparse.first_lane as usize + of_row) & 31;
     let mut matrix = vec![0; 2 * stored.len()];

@@ -8,10 +8,10 @@
 
 use rayon::prelude::*;
 
-use super::launched::{Launched, Stop};
-use super::modelled::{Modelled, MoreWavefronts, Place};
-use super::slot::{Shared, Slot};
 use crate::counters::InstructionCounters;
+use crate::machine::modelled::{Modelled, MoreWavefronts, Place};
+use crate::machine::schedule::slot::{Shared, Slot};
+use crate::machine::state::launched::{Launched, Stop};
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
 
 /// Instructions of each warp in a round.
@@ -34,7 +34,7 @@ struct Resident<'l> {
 
 /// Runs all blocks of a launch, on more than one thread if `workers` is. Where one faults, or the launch is cancelled, the rest is
 /// left.
-pub(super) fn run(
+pub(crate) fn run(
     launched: &Launched,
     placement: &Placement,
     workers: usize,

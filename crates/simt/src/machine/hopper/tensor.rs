@@ -1,22 +1,22 @@
 //! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: boxes of tensors, and the maps that
 //! describe these.
 //!
-//! [`crate::tensor`] says what is in a box. Its bytes are moved like all bulk copies: [`transit`](super::transit).
+//! [`crate::tensor`] says what is in a box. Its bytes are moved like all bulk copies: [`transit`](crate::machine::hopper::transit).
 
 use ptx::{AtomicOp, Space, TensorField, Type};
 
-use super::access::{self, Attempt, Refused};
-use super::asynchronous::barrier_addresses;
-use super::block::{Worker, absence};
-use super::local::lanes;
-use super::modelled;
-use super::observe;
-use super::telling::{Telling, begins, run_of_shared, runs_of_global, tell, tell_part, tell_pieces};
-use super::transit::{self, Arriving, Delivery, Departing, Reduction, UNIT, check_pieces, refused};
-use super::warp::{Split, Warp};
 use crate::FindingKind;
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
+use crate::machine::access::{self, Attempt, Refused};
+use crate::machine::hopper::asynchronous::barrier_addresses;
+use crate::machine::hopper::telling::{Telling, begins, run_of_shared, runs_of_global, tell, tell_part, tell_pieces};
+use crate::machine::hopper::transit::{self, Arriving, Delivery, Departing, Reduction, UNIT, check_pieces, refused};
+use crate::machine::modelled;
+use crate::machine::observe;
+use crate::machine::schedule::turns::{Worker, absence};
+use crate::machine::state::local::lanes;
+use crate::machine::state::warp::{Split, Warp};
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
 use crate::tensor::{
     Corner, Piece, Placement, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
@@ -34,7 +34,7 @@ fn fault(fault: TensorFault, lane: usize) -> Box<Refused> {
 }
 
 /// Begins a copy for each lane.
-pub(super) fn begin<'l>(
+pub(crate) fn begin<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     copy: &TensorCopy,
@@ -237,7 +237,7 @@ fn put_map<'l>(
 }
 
 /// `tensormap.replace`; the value is a wide row or a word.
-pub(super) fn replace_field<'l>(
+pub(crate) fn replace_field<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     reach: &Reach,
@@ -264,7 +264,7 @@ pub(super) fn replace_field<'l>(
 }
 
 /// `tensormap.cp_fenceproxy`: the warp copies one map, and releases it.
-pub(super) fn copy_map<'l>(
+pub(crate) fn copy_map<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     (to, from): (&Reach, &Reach),

@@ -9,7 +9,7 @@ use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 
 /// The local memory of a warp's threads.
 #[derive(Default)]
-pub(super) struct LocalMemory {
+pub(crate) struct LocalMemory {
     rows: Vec<Row>,
     bytes: u64,
     /// For each word and each of its bytes, the lanes that have written it; empty if this is not tracked.
@@ -144,7 +144,7 @@ impl LocalMemory {
 }
 
 /// Where the hardware keeps each lane's word (the `word`th that it accesses), from the start of the warp's local memory.
-pub(super) fn places(access: &Access, word: u64) -> WideRow {
+pub(crate) fn places(access: &Access, word: u64) -> WideRow {
     std::array::from_fn(|lane| {
         let address = access.addresses[lane];
         // Inactive lanes may hold anything.
@@ -153,7 +153,7 @@ pub(super) fn places(access: &Access, word: u64) -> WideRow {
 }
 
 /// The active lanes, in rising order.
-pub(super) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros() as usize;
         mask &= mask.wrapping_sub(1);

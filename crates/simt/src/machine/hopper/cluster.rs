@@ -3,15 +3,15 @@
 //! A thread arrives, and waits some time later until all threads of the cluster that have not exited have arrived. Each warp
 //! knows which of its lanes have arrived; the blocks of a cluster run on one worker, which looks at all of them.
 
-use super::barrier::CLUSTER;
-use super::block::{Fault, Worker, absence};
-use super::modelled;
-use super::observe;
-use super::warp::{Split, Wait, Warp};
+use crate::machine::modelled;
+use crate::machine::observe;
+use crate::machine::schedule::turns::{Fault, Worker, absence};
+use crate::machine::state::barrier::CLUSTER;
+use crate::machine::state::warp::{Split, Wait, Warp};
 use crate::trap::TrapKind;
 
 /// Some lanes of a split arrive, or wait. Returns whether they continue at once.
-pub(super) fn execute(
+pub(crate) fn execute(
     worker: &mut Worker,
     warp: &mut Warp,
     split: &Split,
@@ -54,7 +54,7 @@ pub(super) fn execute(
 }
 
 /// If all threads of the cluster have arrived or exited, lets those go on that wait. Returns whether that was so.
-pub(super) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool {
+pub(crate) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool {
     if warps.iter().any(|warp| warp.alive & !warp.arrived != 0) {
         return false;
     }
@@ -93,7 +93,7 @@ fn pass(warp: &mut Warp) -> bool {
 
 /// Nothing can go on, and the barrier is not complete: lanes that wait for others of their warp, to be one split again, go on without
 /// these. They are about to exit, most often. Returns whether there were any.
-pub(super) fn go_on_apart(warps: &mut [Warp]) -> bool {
+pub(crate) fn go_on_apart(warps: &mut [Warp]) -> bool {
     let mut any = false;
     for warp in warps.iter_mut().filter(|warp| warp.alive & !warp.arrived != 0) {
         any |= warp.go_on_apart(|_| true);

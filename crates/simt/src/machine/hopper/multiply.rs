@@ -4,14 +4,14 @@
 
 use ptx::MatrixType;
 
-use super::products::{Arithmetic, with_zeros};
-use super::warp::Warp;
 use crate::lanes::tensor::{from_single, fused_double, single};
 use crate::lanes::{Registers, Row, WideRow};
+use crate::machine::hopper::products::{Arithmetic, with_zeros};
+use crate::machine::state::warp::Warp;
 use crate::program::{Fragment, Product};
 
 /// Executes a product with all lanes of a warp.
-pub(super) fn multiply(warp: &mut Warp, product: &Product) {
+pub(crate) fn multiply(warp: &mut Warp, product: &Product) {
     let registers = &mut warp.registers;
     let &Product { m, n, k, .. } = product;
     match product.a.ty {
@@ -58,7 +58,7 @@ fn for_each(registers: &Registers<'_>, fragment: &Fragment, mut each: impl FnMut
 }
 
 /// Writes the elements of a fragment: those of a matrix whose `columns` wide rows are one after the other.
-pub(super) fn scatter(registers: &mut Registers<'_>, fragment: &Fragment, matrix: &[u32], columns: usize) {
+pub(crate) fn scatter(registers: &mut Registers<'_>, fragment: &Fragment, matrix: &[u32], columns: usize) {
     let per_register = fragment.elements_per_register();
     let bits = fragment.ty.bits();
     for (index, &register) in fragment.registers.iter().enumerate() {
@@ -74,7 +74,7 @@ pub(super) fn scatter(registers: &mut Registers<'_>, fragment: &Fragment, matrix
 }
 
 /// The matrix that a fragment holds, as bits: `rows` rows one after the other.
-pub(super) fn gather(registers: &Registers<'_>, fragment: &Fragment, (rows, columns): (usize, usize)) -> Vec<u32> {
+pub(crate) fn gather(registers: &Registers<'_>, fragment: &Fragment, (rows, columns): (usize, usize)) -> Vec<u32> {
     let mut matrix = vec![0; rows * columns];
     for_each(registers, fragment, |row, column, bits| matrix[row * columns + column] = bits);
     matrix

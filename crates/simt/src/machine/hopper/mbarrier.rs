@@ -14,7 +14,7 @@ const BYTES_LIMIT: i32 = (1 << 20) - 1;
 
 /// A barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mbarrier {
+pub(crate) struct Mbarrier {
     /// Arrivals that the phase still waits for.
     pub pending: u32,
     /// Arrivals that the next phase will wait for.
@@ -109,7 +109,7 @@ pub(crate) fn pending_count(state: u64) -> u32 {
 }
 
 /// The parity of the phase in which a state was taken.
-pub(super) fn parity_of(state: u64) -> u32 {
+pub(crate) fn parity_of(state: u64) -> u32 {
     (state >> 62) as u32 & 1
 }
 

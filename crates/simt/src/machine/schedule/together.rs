@@ -11,11 +11,11 @@
 //!
 //! Turns are counted in instructions, so all this depends on the launch alone.
 
-use super::block::QUANTUM;
-use super::launched::{Launched, Stop};
-use super::slot::{Shared, Slot};
-use super::waiting::Watch;
 use crate::counters::InstructionCounters;
+use crate::machine::schedule::slot::{Shared, Slot};
+use crate::machine::schedule::turns::QUANTUM;
+use crate::machine::schedule::waiting::Watch;
+use crate::machine::state::launched::{Launched, Stop};
 use crate::trap::TrapKind;
 
 /// Blocks that are side by side without a model, at most.
@@ -59,7 +59,7 @@ struct Together<'l> {
 }
 
 /// Runs all blocks of a launch. Where one faults, or the launch is cancelled, the rest is left.
-pub(super) fn run(launched: &Launched) -> Vec<InstructionCounters> {
+pub(crate) fn run(launched: &Launched) -> Vec<InstructionCounters> {
     let shared = Shared {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,

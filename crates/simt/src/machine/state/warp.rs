@@ -10,10 +10,10 @@ use crate::lanes::{Base, Constants, Registers, Row, WideRow};
 use crate::program::{FunctionCode, NEVER_MEET, RETURN};
 use crate::trap::TrapKind;
 
-use super::held::HeldByProducts;
-use super::local::{LocalMemory, lanes};
-use super::patience::{LATER_PATIENCE, PATIENCE};
-use super::written::{Incomplete, UnwrittenLoads};
+use crate::machine::hopper::held::HeldByProducts;
+use crate::machine::schedule::patience::{LATER_PATIENCE, PATIENCE};
+use crate::machine::state::local::{LocalMemory, lanes};
+use crate::machine::written::{Incomplete, UnwrittenLoads};
 
 /// The most frames of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
@@ -25,7 +25,7 @@ const ALONE: u32 = u32::MAX;
 
 /// Lanes that execute together.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Split {
+pub(crate) struct Split {
     pub pc: u32,
     pub mask: u32,
     /// Where it ends and wakes `join`.
@@ -47,7 +47,7 @@ struct Join {
 
 /// A function being executed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     pub function: u32,
     pub base: Base,
     /// Where its local memory starts.
@@ -65,7 +65,7 @@ pub(super) struct Frame {
 
 /// What is known of a register that may be read before anything wrote it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TrackedRegister {
+pub(crate) struct TrackedRegister {
     /// The lanes in which it holds what was written.
     pub written: u32,
     /// What nothing wrote: this register, one that it was computed from, or the memory that a load read.
@@ -85,7 +85,7 @@ impl TrackedRegister {
 
 /// What nothing wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A register of the frame.
     Register(u32),
     /// What a load has loaded: an index in [`UnwrittenLoads`].
@@ -94,7 +94,7 @@ pub(super) enum Origin {
 
 /// What a split waits for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wait {
+pub(crate) enum Wait {
     /// A barrier of the block, or that of the cluster.
     Barrier(u32),
     /// Other lanes of the warp.
@@ -104,7 +104,7 @@ pub(super) enum Wait {
 }
 
 /// A warp of a block.
-pub(super) struct Warp<'c> {
+pub(crate) struct Warp<'c> {
     pub registers: Registers<'c>,
     pub local: LocalMemory,
     /// The tracked registers of all frames.

@@ -3,29 +3,29 @@
 
 use ptx::Space;
 
-use super::access::{self, Attempt, Refused};
-use super::block::{Fault, Worker, absence};
-use super::modelled;
-use super::multiply::multiply;
-use super::observe::{self, Other};
-use super::warp::{Split, Warp};
-use super::warpgroup;
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
+use crate::machine::access::{self, Attempt, Refused};
+use crate::machine::hopper::multiply::multiply;
+use crate::machine::hopper::warpgroup;
+use crate::machine::modelled;
+use crate::machine::observe::{self, Other};
+use crate::machine::schedule::turns::{Fault, Worker, absence};
+use crate::machine::state::warp::{Split, Warp};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
 use crate::program::{self, Matrix, Reach, Tile};
 use crate::trap::{AccessAction, TrapKind};
 
 /// Where an instruction on a matrix is executed.
-pub(super) struct Place<'s> {
+pub(crate) struct Place<'s> {
     pub split: &'s Split,
     pub counter: u32,
 }
 
 /// Executes one. All 32 lanes must come together.
-pub(super) fn execute<'l>(
+pub(crate) fn execute<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     matrix: &Matrix,
@@ -82,9 +82,9 @@ fn shared_addresses(
     if reach.space != Space::Generic {
         return Ok(addresses);
     }
-    for lane in super::local::lanes(mask) {
+    for lane in crate::machine::state::local::lanes(mask) {
         let address = addresses[lane];
-        if super::space_of(address) != Space::Shared {
+        if crate::machine::space_of(address) != Space::Shared {
             let kind = AccessFaultKind::OutOfBounds { nearest: None };
             let fault = AccessFault { lane: lane as u32, address, kind };
             return Err(Refused::new(action, Space::Shared, 16, fault));
@@ -226,9 +226,9 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
         let what = (AccessKind::Load, width, CacheWish::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, place.counter);
         worker.rows = [[0; 32]; 4];
-        super::load::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
+        crate::machine::load::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
         let [low, high] = &mut values[register];
-        for lane in super::local::lanes(mask) {
+        for lane in crate::machine::state::local::lanes(mask) {
             low[lane] |= worker.rows[0][lane] << (within as u32 * bits);
             high[lane] = worker.rows[1][lane];
         }
@@ -269,7 +269,7 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
         );
         let what = (AccessKind::Store, width, CacheWish::None);
         modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, place.counter);
-        super::store::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
+        crate::machine::store::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
     }
     Ok(())
 }

@@ -10,17 +10,17 @@ use std::ops::Range;
 
 use ptx::{MatrixType, Space};
 
-use super::access::{Attempt, Refused};
-use super::barrier::{Arrival, WARPGROUP, WARPS_OF_GROUP};
-use super::block::Worker;
-use super::descriptor::SharedMatrix;
-use super::local::lanes;
-use super::matrix::Place;
-use super::multiply::{gather, scatter};
-use super::observe::{self, Other};
-use super::products::{Arithmetic, with_zeros};
-use super::warp::{Split, Wait, Warp};
 use crate::lanes::WideRow;
+use crate::machine::access::{Attempt, Refused};
+use crate::machine::hopper::descriptor::SharedMatrix;
+use crate::machine::hopper::matrix::Place;
+use crate::machine::hopper::multiply::{gather, scatter};
+use crate::machine::hopper::products::{Arithmetic, with_zeros};
+use crate::machine::observe::{self, Other};
+use crate::machine::schedule::turns::Worker;
+use crate::machine::state::barrier::{Arrival, WARPGROUP, WARPS_OF_GROUP};
+use crate::machine::state::local::lanes;
+use crate::machine::state::warp::{Split, Wait, Warp};
 use crate::memory::Access;
 use crate::program::{WarpgroupFactor, WarpgroupProduct};
 use crate::trap::{AccessAction, TrapKind};
@@ -29,7 +29,7 @@ use crate::trap::{AccessAction, TrapKind};
 const ROWS: usize = 16;
 
 /// Executes a warp's part of a product.
-pub(super) fn multiply<'l>(
+pub(crate) fn multiply<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     product: &WarpgroupProduct,
@@ -89,7 +89,7 @@ pub(super) fn multiply<'l>(
 
 /// A warp waits for the products of its warpgroup, of which all four warps have to have begun their part. Returns whether it goes on at once: where
 /// there is no whole warpgroup, there are no products.
-pub(super) fn meet(worker: &mut Worker, warp: &mut Warp, split: &Split) -> bool {
+pub(crate) fn meet(worker: &mut Worker, warp: &mut Warp, split: &Split) -> bool {
     let barrier = WARPGROUP + warp.index / WARPS_OF_GROUP;
     let threads = Some(WARPS_OF_GROUP * 32);
     let arrival = Arrival { barrier, threads, mask: u32::MAX, exists: warp.exists, predicate: None };

@@ -3,28 +3,28 @@
 
 use ptx::Special;
 
-use super::asynchronous::{self, PATIENCE};
-use super::barrier::{Barriers, CLUSTER, COUNT};
-use super::cluster;
-use super::copies::Copies;
-use super::launched::{Launched, Stop};
-use super::local::lanes;
-use super::modelled::{Modelled, Place};
-use super::patience;
-use super::transit::{self, Arrivals, Departures};
-use super::warp::{Split, Wait, Warp};
-use super::written;
 use crate::FindingKind;
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
+use crate::machine::hopper::asynchronous::{self, PATIENCE};
+use crate::machine::hopper::cluster;
+use crate::machine::hopper::copies::Copies;
+use crate::machine::hopper::transit::{self, Arrivals, Departures};
+use crate::machine::modelled::{Modelled, Place};
+use crate::machine::schedule::patience;
+use crate::machine::state::barrier::{Barriers, CLUSTER, COUNT};
+use crate::machine::state::launched::{Launched, Stop};
+use crate::machine::state::local::lanes;
+use crate::machine::state::warp::{Split, Wait, Warp};
+use crate::machine::written;
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::output::BlockOutput;
 use crate::program::{Action, Code};
 use crate::trap::{Absence, TrapKind};
 
 /// Instructions that a warp executes before it is another's turn.
-pub(super) const QUANTUM: u64 = 1 << 13;
+pub(crate) const QUANTUM: u64 = 1 << 13;
 /// Instructions after which a worker adds its count to that of all.
 const TALLY: u64 = 1 << 16;
 
@@ -41,7 +41,7 @@ enum Stage {
 
 /// A running block.
 #[derive(Default)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// Its number in the launch: the blocks of a cluster are neighbours.
     pub number: u64,
     /// Where it is in the grid.
@@ -62,7 +62,7 @@ pub(super) struct Block {
 }
 
 /// What runs clusters of blocks, one after the other.
-pub(super) struct Worker<'l> {
+pub(crate) struct Worker<'l> {
     pub launched: &'l Launched<'l>,
     pub counters: Vec<InstructionCounters>,
     /// The block whose turn it is.
@@ -97,7 +97,7 @@ pub(super) struct Worker<'l> {
 
 /// A fault, before anything is known of the program's text.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     pub kind: TrapKind,
     pub lane: u32,
     pub pc: u32,
@@ -302,7 +302,7 @@ impl<'l> Worker<'l> {
             let before = warp.executed;
             let most = if warp.apart { patience::QUANTUM } else { quantum };
             let quantum = self.launched.step_limit.clamp(1, quantum.min(most));
-            let result = super::step::run(self, warp, quantum);
+            let result = crate::machine::step::run(self, warp, quantum);
             self.untold += warp.executed - before;
             result.map_err(|fault| self.stop(fault, &warps[index]))?;
             self.check(&warps[index])?;
@@ -387,7 +387,7 @@ impl<'l> Worker<'l> {
                     continue;
                 }
                 warp.waiting.swap_remove(index);
-                super::step::pass_barrier(self.launched, warp, &split, &outcome);
+                crate::machine::step::pass_barrier(self.launched, warp, &split, &outcome);
                 split.pc += 1;
                 warp.resume(split);
             }
@@ -428,8 +428,8 @@ impl<'l> Worker<'l> {
             }
             let (met, rest) = std::mem::take(&mut warp.waiting).into_iter().partition::<Vec<_>, _>(meets);
             warp.waiting = rest;
-            super::observe::lanes_met(self, warp, &split, there);
-            super::step::cross_lanes(code, warp, &split, there);
+            crate::machine::observe::lanes_met(self, warp, &split, there);
+            crate::machine::step::cross_lanes(code, warp, &split, there);
             for (mut split, _) in met {
                 split.pc += 1;
                 warp.ready.push(split);
@@ -453,7 +453,7 @@ impl<'l> Worker<'l> {
                     (missing & !joined == 0).then_some((*split, members, missing))
                 });
                 if let Some((split, members, missing)) = held_up {
-                    super::observe::lanes_absent(self, warp, &split, members, missing);
+                    crate::machine::observe::lanes_absent(self, warp, &split, members, missing);
                     any |= warp.go_on_apart(|_| true);
                 }
             }
@@ -587,7 +587,8 @@ impl<'l> Worker<'l> {
 
 /// Whether an entry waits for the same lanes as a split does, and at the same place.
 fn meets(code: &Code, split: &Split, members: u32, (other, wait): &(Split, Wait)) -> bool {
-    matches!(wait, Wait::Lanes { members: others } if *others == members) && super::step::may_meet(code, split, other)
+    matches!(wait, Wait::Lanes { members: others } if *others == members)
+        && crate::machine::step::may_meet(code, split, other)
 }
 
 /// The lanes that have reached the point where a split waits for `members`.
@@ -601,7 +602,7 @@ fn waits_for_phase(warp: &Warp) -> bool {
 }
 
 /// What a lane does that others wait for.
-pub(super) fn absence(warp: &Warp, lane: u32) -> Absence {
+pub(crate) fn absence(warp: &Warp, lane: u32) -> Absence {
     if warp.exists >> (lane & 31) & 1 == 0 {
         return Absence::NoThread;
     }

@@ -7,7 +7,7 @@
 
 /// A matrix descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SharedMatrix {
+pub(crate) struct SharedMatrix {
     start: u64,
     /// Bytes from one atom to the next along the lines.
     along: u64,

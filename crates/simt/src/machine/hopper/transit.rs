@@ -11,17 +11,17 @@ use std::collections::VecDeque;
 
 use ptx::{AtomicOp, Space, Type};
 
-use super::access::{Attempt, Refused};
-use super::asynchronous::update;
-use super::atomic;
-use super::block::{Fault, Worker};
-use super::local::lanes;
-use super::modelled;
-use super::observe;
-use super::telling::{Telling, begins, little_endian, run_of_shared, tell, tell_part};
-use super::warp::Warp;
 use crate::check::Run;
 use crate::counters::AccessKind;
+use crate::machine::access::{Attempt, Refused};
+use crate::machine::atomic;
+use crate::machine::hopper::asynchronous::update;
+use crate::machine::hopper::telling::{Telling, begins, little_endian, run_of_shared, tell, tell_part};
+use crate::machine::modelled;
+use crate::machine::observe;
+use crate::machine::schedule::turns::{Fault, Worker};
+use crate::machine::state::local::lanes;
+use crate::machine::state::warp::Warp;
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 use crate::tensor::{Piece, Placement};
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
@@ -29,13 +29,13 @@ use crate::trap::{AccessAction, MbarrierFault, TrapKind};
 /// The most bytes under way to barriers.
 const LIMIT: usize = 64 << 20;
 /// Bytes that are moved at once.
-pub(super) const UNIT: usize = 16;
+pub(crate) const UNIT: usize = 16;
 
 /// What becomes of old and new elements: the operation, their type, and whether subnormal numbers count as zero.
-pub(super) type Reduction = Option<(AtomicOp, Type, bool)>;
+pub(crate) type Reduction = Option<(AtomicOp, Type, bool)>;
 
 /// Bytes under way to shared memory.
-pub(super) struct Arriving {
+pub(crate) struct Arriving {
     /// Where to, and the barrier that counts the bytes: in shared memory.
     pub to: u64,
     pub barrier: u64,
@@ -48,13 +48,13 @@ pub(super) struct Arriving {
 
 /// What a cluster has under way to barriers, oldest first.
 #[derive(Default)]
-pub(super) struct Arrivals {
+pub(crate) struct Arrivals {
     list: VecDeque<Arriving>,
     bytes: usize,
 }
 
 /// Bytes under way from shared to global memory.
-pub(super) struct Departing {
+pub(crate) struct Departing {
     pub from: u64,
     pub bytes: u32,
     pub placement: Placement,
@@ -78,7 +78,7 @@ enum Leaving {
 
 /// The bytes that the threads of a block have under way to global memory, oldest first: the thread, and what it sends.
 #[derive(Default)]
-pub(super) struct Departures {
+pub(crate) struct Departures {
     list: Vec<(u32, Leaving)>,
 }
 
@@ -112,7 +112,7 @@ fn place_in(rank: u64, address: u64) -> u64 {
     address % BLOCK_WINDOW_BYTES + rank * BLOCK_WINDOW_BYTES
 }
 
-pub(super) fn refused(
+pub(crate) fn refused(
     action: AccessAction,
     space: Space,
     width: u32,
@@ -135,7 +135,7 @@ fn shared<'w>(
 }
 
 /// Rejects what cannot be written.
-pub(super) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> Attempt {
+pub(crate) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> Attempt {
     for Piece { address, bytes, .. } in pieces.iter().flat_map(Piece::parts) {
         let checked = worker.launched.memory.check(address, bytes, true);
         checked.map_err(|kind| refused(AccessAction::Write, Space::Global, bytes, address, lane, kind))?;
@@ -144,7 +144,7 @@ pub(super) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> At
 }
 
 /// Reads a multiple of 16 bytes from global memory, or from the block's own shared memory.
-pub(super) fn read(
+pub(crate) fn read(
     worker: &Worker,
     space: Space,
     (start, bytes, placement): (u64, u32, &Placement),
@@ -167,7 +167,7 @@ pub(super) fn read(
 }
 
 /// Bytes that a lane sends to shared memory. They have been read.
-pub(super) struct Delivery {
+pub(crate) struct Delivery {
     /// Without a number.
     pub what: Arriving,
     /// Where they were read.
@@ -182,12 +182,12 @@ fn ranks(blocks: Option<u32>) -> Option<impl Iterator<Item = u64>> {
 }
 
 /// How many they are.
-pub(super) fn receivers(blocks: Option<u32>) -> u32 {
+pub(crate) fn receivers(blocks: Option<u32>) -> u32 {
     ranks(blocks).map_or(1, |ranks| ranks.count() as u32)
 }
 
 /// The bytes are sent.
-pub(super) fn deliver<'l>(
+pub(crate) fn deliver<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     Delivery { what, reads, blocks }: Delivery,
@@ -212,7 +212,7 @@ pub(super) fn deliver<'l>(
 }
 
 /// A copy to shared memory begins.
-pub(super) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Attempt {
+pub(crate) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Attempt {
     let width = arriving.bytes.len().min(UNIT) as u32;
     for at in (0..arriving.bytes.len() as u32).step_by(UNIT) {
         let address = arriving.placement.address(arriving.to, at);
@@ -237,7 +237,7 @@ pub(super) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Atte
 }
 
 /// A thread looks at a barrier: what is under way to it arrives.
-pub(super) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attempt {
+pub(crate) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attempt {
     let mut index = 0;
     while index < worker.arrivals.list.len() {
         if worker.arrivals.list[index].barrier == barrier
@@ -308,13 +308,13 @@ fn reduce(
 }
 
 /// `cp.async.bulk.commit_group`.
-pub(super) fn commit(worker: &mut Worker, warp: &Warp, mask: u32) {
+pub(crate) fn commit(worker: &mut Worker, warp: &Warp, mask: u32) {
     let threads = lanes(mask).map(|lane| warp.index * 32 + lane as u32);
     worker.block.departures.list.extend(threads.map(|thread| (thread, Leaving::Commit)));
 }
 
 /// `cp.async.bulk.wait_group`.
-pub(super) fn wait(worker: &mut Worker, warp: &Warp, mask: u32, groups_left: u32, reads_only: bool) -> Attempt {
+pub(crate) fn wait(worker: &mut Worker, warp: &Warp, mask: u32, groups_left: u32, reads_only: bool) -> Attempt {
     for lane in lanes(mask) {
         let thread = warp.index * 32 + lane as u32;
         let end = worker.block.departures.awaited(thread, groups_left);
@@ -324,7 +324,7 @@ pub(super) fn wait(worker: &mut Worker, warp: &Warp, mask: u32, groups_left: u32
 }
 
 /// All copies of the block are done: it has ended.
-pub(super) fn finish(worker: &mut Worker) -> Result<(), Fault> {
+pub(crate) fn finish(worker: &mut Worker) -> Result<(), Fault> {
     let end = worker.block.departures.list.len();
     if end == 0 {
         return Ok(());
@@ -365,7 +365,7 @@ fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> 
 }
 
 /// Writes bytes to global memory, or to the block's own shared memory, at once.
-pub(super) fn put(worker: &Worker, space: Space, piece: &Piece, data: &[u8], lane: usize) -> Attempt {
+pub(crate) fn put(worker: &Worker, space: Space, piece: &Piece, data: &[u8], lane: usize) -> Attempt {
     let parts = piece.parts().map(|part| (part.address, &data[part.offset as usize..][..part.bytes as usize]));
     let done = match space {
         Space::Shared => write(parts, |access, rows| worker.block.shared.store_each(access, rows)),

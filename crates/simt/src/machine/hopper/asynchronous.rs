@@ -6,18 +6,18 @@
 
 use ptx::Space;
 
-use super::access::{self, Attempt, Refused};
-use super::block::{Fault, Worker};
-use super::bulk;
-use super::local::lanes;
-use super::mbarrier::{Mbarrier, parity_of};
-use super::modelled;
-use super::observe::{self, Other};
-use super::tensor;
-use super::transit;
-use super::warp::{Split, Wait, Warp};
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
+use crate::machine::access::{self, Attempt, Refused};
+use crate::machine::hopper::bulk;
+use crate::machine::hopper::mbarrier::{Mbarrier, parity_of};
+use crate::machine::hopper::tensor;
+use crate::machine::hopper::transit;
+use crate::machine::modelled;
+use crate::machine::observe::{self, Other};
+use crate::machine::schedule::turns::{Fault, Worker};
+use crate::machine::state::local::lanes;
+use crate::machine::state::warp::{Split, Wait, Warp};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
 use crate::program::{Action, AsyncCopy, Asynchronous, Fence, MbarrierAction, Reach};
@@ -25,10 +25,10 @@ use crate::trap::{AccessAction, MbarrierFault, TrapKind};
 use crate::{check, coalesce};
 
 /// How many phase waits in a row may fail in a block that does nothing else, before the launch is stopped.
-pub(super) const PATIENCE: u32 = 1 << 14;
+pub(crate) const PATIENCE: u32 = 1 << 14;
 
 /// Executes one. Returns whether the split goes on; if not, it waits.
-pub(super) fn execute<'l>(
+pub(crate) fn execute<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     action: &Asynchronous,
@@ -211,7 +211,7 @@ fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32], waits: Waits) ->
 }
 
 /// The addresses of barriers, which are in shared memory: the block's own, or, where `others` may be, of any in its cluster.
-pub(super) fn barrier_addresses(
+pub(crate) fn barrier_addresses(
     worker: &Worker,
     warp: &Warp,
     reach: &Reach,
@@ -256,7 +256,7 @@ fn invalid(address: u64, lane: usize, fault: MbarrierFault) -> Box<Refused> {
 }
 
 /// Changes a barrier. Returns its bits from before.
-pub(super) fn update(
+pub(crate) fn update(
     worker: &mut Worker,
     address: u64,
     lane: usize,
@@ -320,7 +320,7 @@ fn change_barrier(worker: &mut Worker, warp: &mut Warp, action: &MbarrierAction,
 
 /// `mbarrier.test_wait` and `try_wait` of some lanes: whether the phases are complete. If not, and unless it is the `last`
 /// time to ask, the lanes wait. Returns whether they go on.
-pub(super) fn test<'l>(
+pub(crate) fn test<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     split: &Split,
@@ -382,7 +382,7 @@ fn arrive_after_copies(worker: &mut Worker, address: u64) -> Attempt {
 }
 
 /// What a split waits for, whose phase is never complete.
-pub(super) fn never_complete(worker: &Worker, warp: &Warp, split: &Split) -> TrapKind {
+pub(crate) fn never_complete(worker: &Worker, warp: &Warp, split: &Split) -> TrapKind {
     let action = worker.launched.code.instructions.get(split.pc as usize).map(|instruction| &instruction.action);
     let lane = split.mask.trailing_zeros() as usize & 31;
     let address = match action {

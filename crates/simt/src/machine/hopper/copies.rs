@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use super::local::lanes;
 use crate::lanes::{Row, WideRow};
+use crate::machine::state::local::lanes;
 use crate::memory::{Access, AccessFault, SharedMemory};
 
 /// The most copies and arrivals that a warp has under way.
@@ -39,13 +39,13 @@ impl Pending {
 
 /// What a warp has begun, oldest first.
 #[derive(Default)]
-pub(super) struct Copies {
+pub(crate) struct Copies {
     pending: VecDeque<Pending>,
 }
 
 /// What has been completed.
 #[derive(Default)]
-pub(super) struct Completed {
+pub(crate) struct Completed {
     /// Barriers, by address, at which arrivals have become due.
     pub arrivals: Vec<u64>,
     /// The copies: the number of each, and the lanes.

@@ -5,13 +5,13 @@ use std::ops::Range;
 use crate::trap::{BARRIER_NUMBERS, CLUSTER_BARRIER, WARPGROUP_BARRIER};
 
 /// A block has this many that have a number.
-pub(super) const COUNT: u32 = 16;
+pub(crate) const COUNT: u32 = 16;
 /// The number that stands for the barrier of the cluster.
-pub(super) const CLUSTER: u32 = CLUSTER_BARRIER;
+pub(crate) const CLUSTER: u32 = CLUSTER_BARRIER;
 /// The first of those at which the warps of a warpgroup wait for their products, one for each warpgroup.
-pub(super) const WARPGROUP: u32 = WARPGROUP_BARRIER;
+pub(crate) const WARPGROUP: u32 = WARPGROUP_BARRIER;
 /// Warps of a warpgroup.
-pub(super) const WARPS_OF_GROUP: u32 = 4;
+pub(crate) const WARPS_OF_GROUP: u32 = 4;
 
 /// One barrier, between two times that it is complete.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +31,7 @@ struct State {
 
 /// What a reduction over a barrier found.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     pub yes: u32,
     pub votes: u32,
 }
@@ -51,7 +51,7 @@ fn counted(mask: u32, exists: u32) -> u32 {
 
 /// The barriers of a block.
 #[derive(Default)]
-pub(super) struct Barriers {
+pub(crate) struct Barriers {
     states: [State; BARRIER_NUMBERS as usize],
     threads: u32,
     /// Threads that have exited, counted as arrivals are.
@@ -60,7 +60,7 @@ pub(super) struct Barriers {
 }
 
 /// Threads that arrive together.
-pub(super) struct Arrival {
+pub(crate) struct Arrival {
     pub barrier: u32,
     /// The number of threads that the instruction names.
     pub threads: Option<u32>,
@@ -138,7 +138,7 @@ impl Barriers {
     /// The barriers that have become complete since the last call.
     pub fn take_complete(&mut self) -> impl Iterator<Item = u32> + use<> {
         let complete = std::mem::take(&mut self.complete);
-        super::local::lanes(complete).map(|barrier| barrier as u32)
+        crate::machine::state::local::lanes(complete).map(|barrier| barrier as u32)
     }
 
     /// Whether any has become complete since then.

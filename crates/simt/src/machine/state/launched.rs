@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use ptx::{Axis, Module, Special};
 
-use super::block::{Fault, Worker};
-use super::resident::{self, Placement};
-use super::together::{self, most_blocks};
-use super::warp::Warp;
 use crate::check::{Checker, Checks, Finding, Findings, Found, Party, Site};
 use crate::counters::InstructionCounters;
 use crate::lanes::{Constants, Row};
+use crate::machine::schedule::resident::{self, Placement};
+use crate::machine::schedule::together::{self, most_blocks};
+use crate::machine::schedule::turns::{Fault, Worker};
+use crate::machine::state::warp::Warp;
 use crate::memory::{BLOCK_WINDOW_BYTES, Caller};
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{self, Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
@@ -62,7 +62,7 @@ pub(crate) struct Launched<'l> {
 }
 
 /// Why a worker stops before the last block.
-pub(super) enum Stop {
+pub(crate) enum Stop {
     Trap(Box<Trap>),
     Cancelled,
     /// A cluster with a lower number has faulted: this one no longer matters.
@@ -385,7 +385,7 @@ impl<'l> Launched<'l> {
     }
 
     /// Keeps the trap of a cluster that has stopped, where that is why.
-    pub(super) fn keep_stop(&self, cluster: u64, stop: Stop) -> Stop {
+    pub(crate) fn keep_stop(&self, cluster: u64, stop: Stop) -> Stop {
         match stop {
             Stop::Trap(trap) => {
                 self.keep(cluster, trap);
@@ -405,7 +405,7 @@ impl<'l> Launched<'l> {
     }
 
     /// Says what a fault means in the program's text.
-    pub(super) fn trap(&self, fault: Fault, block: [u32; 3], warp: &Warp) -> Trap {
+    pub(crate) fn trap(&self, fault: Fault, block: [u32; 3], warp: &Warp) -> Trap {
         let origin = self.code.origins.get(fault.pc as usize).map_or(0, |&origin| origin as usize);
         let place = self.code.places.get(origin);
         let position = self.code.positions.get(origin);

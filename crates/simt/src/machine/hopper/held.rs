@@ -8,10 +8,10 @@
 
 use std::collections::VecDeque;
 
-use super::block::Worker;
-use super::warp::{Split, Warp};
 use crate::FindingKind;
 use crate::check::ProductPart;
+use crate::machine::schedule::turns::Worker;
+use crate::machine::state::warp::{Split, Warp};
 use crate::program::{Held, HeldRegisters};
 use crate::trap::AccessAction;
 
@@ -35,7 +35,7 @@ struct Register {
 
 /// The registers of a warp that products may hold.
 #[derive(Default)]
-pub(super) struct HeldByProducts {
+pub(crate) struct HeldByProducts {
     registers: Vec<Register>,
     /// Products so far, and those of them that the warp has waited for.
     begun: u32,
@@ -125,7 +125,7 @@ impl HeldByProducts {
 }
 
 /// A warp is about to execute an instruction on such registers.
-pub(super) fn follow(worker: &mut Worker, warp: &mut Warp, split: &Split, held: &Held, mask: u32) {
+pub(crate) fn follow(worker: &mut Worker, warp: &mut Warp, split: &Split, held: &Held, mask: u32) {
     let code = worker.launched.code;
     let (Some(&place), Some(kernel)) = (code.origins.get(split.pc as usize), code.functions.first()) else { return };
     let wrong = warp.held.follow(held, place);
