@@ -2,38 +2,15 @@
 
 use ptx::Space;
 
-use super::schedule::turns::{Fault, Worker};
-use super::space_of;
-use super::state::local::lanes;
-use super::state::warp::{Split, Warp};
 use crate::coalesce::{Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, WideRow};
+use crate::machine::space_of;
+use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Shape, SharedMemory, rank_of};
-use crate::program::{self, Reach};
-use crate::trap::{AccessAction, TrapKind};
-
-/// A fault of an access, before it is known of which instruction.
-pub(super) struct Refused(TrapKind, u32);
-
-impl Refused {
-    pub fn new(action: AccessAction, space: Space, width: u32, fault: AccessFault) -> Box<Self> {
-        let AccessFault { lane, address, kind } = fault;
-        Self::because(TrapKind::Access { action, space, address, width, fault: kind }, lane)
-    }
-
-    /// A fault of a lane.
-    pub fn because(kind: TrapKind, lane: u32) -> Box<Self> {
-        Box::new(Self(kind, lane))
-    }
-
-    pub fn at(self, pc: u32) -> Fault {
-        Fault { kind: self.0, lane: self.1, pc }
-    }
-}
-
-/// Boxed, since it is rare.
-pub(super) type Attempt = Result<(), Box<Refused>>;
+use crate::program;
+use crate::program::Reach;
+use crate::trap::AccessAction;
 
 /// The address of each lane.
 #[inline(always)]

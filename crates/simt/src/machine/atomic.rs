@@ -4,12 +4,10 @@ use std::cell::Cell;
 
 use ptx::{AtomicOp, Kind, Space, Type};
 
-use super::access::{Attempt, Refused, addresses, by_space, count_distributed, count_global, count_shared};
-use super::schedule::turns::Worker;
-use super::state::local::lanes;
-use super::state::warp::{Split, Warp};
 use crate::coalesce;
 use crate::lanes::{self as arithmetic, Row, WideRow};
+use crate::machine::access::{addresses, by_space, count_distributed, count_global, count_shared};
+use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::Atomic;
 use crate::trap::AccessAction;

@@ -1,9 +1,7 @@
 //! `malloc` and `free`, called by kernels.
 
-use super::access::{Attempt, Refused};
-use super::schedule::turns::Worker;
-use super::state::warp::Warp;
 use crate::FindingKind;
+use crate::machine::state::{Attempt, Refused, Warp, Worker};
 use crate::memory::Caller;
 use crate::trap::TrapKind;
 

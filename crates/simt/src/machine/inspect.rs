@@ -5,15 +5,11 @@
 
 use ptx::Space;
 
-use super::access;
-use super::hopper::held;
-use super::schedule::turns::Worker;
-use super::space_of;
-use super::state::local::lanes;
-use super::state::warp::{Origin, Split, TrackedRegister, Warp};
-use super::written::{self, LoadedBy, Storing};
-use crate::FindingKind;
-use crate::program::{self, Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
+use crate::machine::hopper;
+use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker, lanes};
+use crate::machine::{access, space_of, written};
+use crate::program::{Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
+use crate::{FindingKind, program};
 
 /// Looks at a step that the lanes of `mask` are about to execute, of those of the split.
 #[cold]
@@ -24,7 +20,7 @@ pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspec
         registers(worker, warp, split, flow, mask);
     }
     if let Some(held) = inspection.held.as_ref().filter(|_| checks.race && mask != 0) {
-        held::follow(worker, warp, split, held, mask);
+        hopper::inspection::follow(worker, warp, split, held, mask);
     }
     if let Some(rule) = inspection.rule.as_ref().filter(|_| checks.undefined && mask != 0) {
         follow(worker, warp, split, rule, mask);

@@ -3,19 +3,17 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
-use super::access::{
-    self, Attempt, Refused, Work, addresses, by_space, count_constant, count_distributed, count_global, count_local,
-    count_shared, meet_shape, of_other,
-};
-use super::inspect;
-use super::observe;
-use super::schedule::turns::Worker;
-use super::state::local::lanes;
-use super::state::warp::{Split, Warp};
 use crate::check::{Coming, Path, Stored};
 use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
+use crate::machine::access::{
+    Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared, meet_shape,
+    of_other,
+};
+use crate::machine::inspect;
+use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::{access, observe};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
 use crate::trap::AccessAction;

@@ -9,10 +9,13 @@
 mod access;
 mod across;
 mod atomic;
+mod barriers;
+mod calls;
 mod heap;
 mod hopper;
 mod inspect;
 mod load;
+mod meeting;
 mod modelled;
 mod observe;
 mod schedule;
@@ -28,9 +31,9 @@ pub(crate) use atomic::has_atomic;
 pub(crate) use hopper::mbarrier::pending_count;
 pub(crate) use schedule::rehearsal::checked_on_model;
 pub(crate) use schedule::resident::Placement;
-pub(crate) use schedule::together::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
-pub(crate) use state::launched::Launched;
-pub(crate) use state::warp::LOCAL_LIMIT;
+pub(crate) use state::LOCAL_LIMIT;
+pub(crate) use state::Launched;
+pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
 
 use ptx::Space;
 

@@ -3,13 +3,11 @@
 
 use ptx::Space;
 
-use super::access;
-use super::schedule::turns::Worker;
-use super::state::local;
-use super::state::warp::{Split, Warp};
 use crate::coalesce;
-use crate::counters::{AccessKind, SharedCounters};
+use crate::counters::AccessKind;
 use crate::lanes::WideRow;
+use crate::machine::access;
+use crate::machine::state::{Split, Warp, Worker, places};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
@@ -17,40 +15,6 @@ use crate::tensor::Piece;
 
 /// Local memory lies below all allocations in the chip's memory.
 const LOCAL_BASE: u64 = 1 << 40;
-
-/// The multiprocessors of the model where a worker's blocks can be.
-pub(super) struct Modelled {
-    /// Their caches and counters.
-    pub multiprocessors: Vec<Multiprocessor>,
-    /// Bytes of local memory of a warp of this launch.
-    pub local_of_a_warp: u64,
-    /// For each instruction, what the model's banks need beyond what is counted anyway.
-    pub more_wavefronts: Vec<MoreWavefronts>,
-}
-
-/// Where a block is on the model.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Place {
-    /// Which of its worker's multiprocessors it is on.
-    pub multiprocessor: usize,
-    /// The number of its first warp among all that are resident on the chip.
-    pub first_warp: u64,
-}
-
-/// Wavefronts and bank conflicts beyond others; or fewer, where they are negative.
-#[derive(Clone, Copy, Default)]
-pub(super) struct MoreWavefronts {
-    wavefronts: i64,
-    conflicts: i64,
-}
-
-impl MoreWavefronts {
-    /// Adds them to what was counted.
-    pub fn add_to(self, counters: &mut SharedCounters) {
-        counters.wavefronts = counters.wavefronts.saturating_add_signed(self.wavefronts);
-        counters.bank_conflicts = counters.bank_conflicts.saturating_add_signed(self.conflicts);
-    }
-}
 
 /// An access of a warp.
 struct Coming<'a> {
@@ -124,7 +88,7 @@ pub(super) fn acquire(worker: &mut Worker) {
 
 /// The one that the block is on.
 fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> {
-    worker.modelled.as_mut()?.multiprocessors.get_mut(worker.block.place.multiprocessor)
+    worker.modelled.as_mut()?.multiprocessors.get_mut(worker.block.residence.multiprocessor)
 }
 
 /// Passes the access to the multiprocessor, for each state space that the lanes reach.
@@ -144,15 +108,15 @@ fn tell_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, com
 
 fn tell_of_space(worker: &mut Worker, warp: &Warp, coming: &Coming, space: Space, access: &Access) {
     let Some(modelled) = &mut worker.modelled else { return };
-    let place = worker.block.place;
-    let multiprocessor = &mut modelled.multiprocessors[place.multiprocessor];
+    let residence = worker.block.residence;
+    let multiprocessor = &mut modelled.multiprocessors[residence.multiprocessor];
     let &Coming { kind, wish, width, .. } = coming;
     match space {
         Space::Global => multiprocessor.access(kind, AccessOrigin::Global, wish, access),
         Space::Local => {
-            let base = LOCAL_BASE + (place.first_warp + u64::from(warp.index)) * modelled.local_of_a_warp;
+            let base = LOCAL_BASE + (residence.first_warp + u64::from(warp.index)) * modelled.local_of_a_warp;
             for word in 0..u64::from(width.div_ceil(4)) {
-                let places = local::places(access, word).map(|place| base.wrapping_add(place));
+                let places = places(access, word).map(|place| base.wrapping_add(place));
                 let access = Access::new(access.mask, &places, width.min(4));
                 multiprocessor.access(kind, AccessOrigin::Local, wish, &access);
             }

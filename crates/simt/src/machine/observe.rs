@@ -6,17 +6,12 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
-use super::access;
-use super::across;
-use super::inspect;
-use super::schedule::turns::{Block, Worker};
-use super::state::barrier::CLUSTER;
-use super::state::local::lanes;
-use super::state::warp::{Split, Wait, Warp};
-use super::written;
 use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
 use crate::lanes::{Registers, Row, WideRow};
+use crate::machine::inspect;
+use crate::machine::state::{Block, CLUSTER, Split, Wait, Warp, Worker, lanes};
+use crate::machine::{access, across, written};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Copied, Fence, Order, Reach};
 use crate::trap::AccessAction;

@@ -3,17 +3,15 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
-use super::access::{
-    Attempt, Refused, Work, addresses, by_space, count_distributed, count_global, count_local, count_shared,
-    meet_shape, of_other,
-};
-use super::observe;
-use super::schedule::turns::Worker;
-use super::state::warp::{Split, Warp};
 use crate::check::{Coming, Path, Stored};
 use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
+use crate::machine::access::{
+    Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, meet_shape, of_other,
+};
+use crate::machine::observe;
+use crate::machine::state::{Attempt, Refused, Split, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::program::{Copied, Store};
 use crate::trap::AccessAction;

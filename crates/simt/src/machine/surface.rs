@@ -2,17 +2,15 @@
 
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
-use super::access::Refused;
-use super::atomic;
-use super::observe::{self, Other};
-use super::schedule::turns::Worker;
-use super::state::local::lanes;
-use super::state::warp::Warp;
-use super::texture::{Attempt, check_geometry, count, place_of, refuse, surface_of};
 use crate::lanes::{Row, WideRow};
+use crate::machine::observe::Other;
+use crate::machine::state::{Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::texture::{check_geometry, count, place_of, refuse, surface_of};
+use crate::machine::{atomic, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::{SurfaceAccess, SurfaceAction};
-use crate::texture::{self, Surface, TextureFault, Touched};
+use crate::texture;
+use crate::texture::{Surface, TextureFault, Touched};
 use crate::trap::AccessAction;
 
 /// Lanes of a request to a surface.

@@ -4,19 +4,13 @@ use std::cell::RefCell;
 
 use ptx::Space;
 
-use super::access::Refused;
-use super::heap;
-use super::schedule::turns::Worker;
-use super::state::local::lanes;
-use super::state::warp::Warp;
-use super::written;
+use crate::machine::state::{Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::{heap, written};
 use crate::memory::Access;
-use crate::output::format::{self, STRING_LIMIT, Source};
+use crate::output::format;
+use crate::output::format::{STRING_LIMIT, Source};
 use crate::program::{Rows, SystemCall, SystemFunction};
 use crate::trap::{AccessAction, TrapKind};
-
-/// A fault of a call.
-type Attempt<T> = Result<T, Box<Refused>>;
 
 /// Calls a system function with the lanes of `mask`, in rising order.
 pub(super) fn call(

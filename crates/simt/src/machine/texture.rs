@@ -2,18 +2,17 @@
 
 use ptx::{Geometry, TextureQuery, Type};
 
-use super::access::Refused;
-use super::observe::{self, Other};
-use super::schedule::turns::Worker;
-use super::state::local::lanes;
-use super::state::warp::Warp;
 use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow};
+use crate::machine::observe;
+use crate::machine::observe::Other;
+use crate::machine::state::{Attempt, Refused, Warp, Worker, lanes};
 use crate::memory::AccessFault;
 use crate::program::{Fetch, Level, Place, Query};
+use crate::texture;
 use crate::texture::{
-    self, ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Seen, Source, Surface, TexelFault,
-    TexelFormat, Texture, TextureFault, Touched,
+    ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Seen, Source, Surface, TexelFault, TexelFormat,
+    Texture, TextureFault, Touched,
 };
 use crate::trap::{AccessAction, TrapKind};
 
@@ -26,9 +25,6 @@ const NO_SHAPE: ArrayShape = ArrayShape {
     levels: 0,
     format: TexelFormat { channels: 1, ty: ChannelType::F32 },
 };
-
-/// A fault of an instruction.
-pub(super) type Attempt<T> = Result<T, Box<Refused>>;
 
 pub(super) fn refuse<T>(fault: TextureFault, lane: usize) -> Attempt<T> {
     Err(Refused::because(TrapKind::Texture(fault), lane as u32))

@@ -9,112 +9,13 @@
 //! from them (see `inspect`). Where such a value decides something or leaves the thread, the load is reported. If it is
 //! stored in local memory, that place counts as unwritten again, and the same load is blamed.
 
-use std::collections::HashMap;
-
 use ptx::Space;
 
-use super::schedule::turns::Worker;
-use super::state::local::lanes;
-use super::state::warp::Warp;
 use crate::FindingKind;
 use crate::check::{Checker, Coming};
 use crate::lanes::WideRow;
+use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, Worker, lanes};
 use crate::trap::AccessAction;
-
-/// A value of which not all bytes were written, and that a lane has read to store it elsewhere.
-pub(super) struct Incomplete {
-    lane: usize,
-    /// The instructions that have read it, and that are to store it.
-    read_at: u32,
-    stored_at: u32,
-    address: u64,
-    width: u32,
-    /// The bytes that were written, a bit each.
-    bytes: u16,
-}
-
-/// Loads of what nothing had written, of a warp.
-#[derive(Default)]
-pub(super) struct UnwrittenLoads {
-    /// By their instructions: one for each.
-    list: Vec<UnwrittenLoad>,
-    /// What the load that is being executed has loaded: not yet in `list`.
-    coming: Vec<LoadedBy>,
-    /// What the store that is about to be executed leaves in local memory.
-    pub storing: Option<Storing>,
-    /// Where such values are in local memory: the lane and the address, and the load that is blamed.
-    stored: HashMap<(usize, u64), u32>,
-}
-
-/// A load of what nothing had written.
-struct UnwrittenLoad {
-    place: u32,
-    width: u32,
-    /// The address that each lane has loaded from last.
-    addresses: Box<WideRow>,
-    /// The lanes that have, and those of them that were reported.
-    lanes: u32,
-    reported: u32,
-}
-
-/// What a lane has loaded, and the elements that nothing wrote.
-pub(super) struct LoadedBy {
-    pub lane: usize,
-    pub address: u64,
-    pub element: u32,
-    pub elements: u32,
-}
-
-/// What a store to local memory is about to store that nothing wrote.
-pub(super) struct Storing {
-    pub place: u32,
-    /// For each element, the lanes, and the load to blame.
-    pub elements: Vec<(u32, u32)>,
-}
-
-impl UnwrittenLoads {
-    /// The warp begins a block.
-    pub fn clear(&mut self) {
-        if self.any() {
-            *self = Self::default();
-        }
-    }
-
-    /// Whether there are any.
-    #[inline(always)]
-    pub fn any(&self) -> bool {
-        !self.list.is_empty()
-    }
-
-    /// Whether the load that is being executed is one.
-    pub fn has_loaded(&self) -> bool {
-        !self.coming.is_empty()
-    }
-
-    /// What it has loaded, by lane.
-    pub fn take_loaded(&mut self) -> Vec<LoadedBy> {
-        std::mem::take(&mut self.coming)
-    }
-
-    /// The load to blame for what a lane has loaded, from here on: this one, or the one that loaded the value before it was
-    /// stored there.
-    pub fn blamed(&mut self, (place, width): (u32, u32), by: &LoadedBy, element: u32) -> u32 {
-        if let Some(&load) = self.stored.get(&(by.lane, by.address + u64::from(element * by.element))) {
-            return load;
-        }
-        let index = self.list.iter().position(|load| load.place == place).unwrap_or_else(|| {
-            self.list.push(UnwrittenLoad { place, width, addresses: Box::new([0; 32]), lanes: 0, reported: 0 });
-            self.list.len() - 1
-        });
-        let load = &mut self.list[index];
-        if load.addresses[by.lane] != by.address {
-            load.reported &= !(1 << by.lane);
-        }
-        load.lanes |= 1 << by.lane;
-        load.addresses[by.lane] = by.address;
-        index as u32
-    }
-}
 
 /// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Each lane's load is reported once.
 pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u32) {

@@ -6,17 +6,16 @@ use ptx::{Space, Type};
 use crate::check::Run;
 use crate::counters::AccessKind;
 use crate::lanes::Registers;
-use crate::machine::access::{self, Attempt, Refused};
-use crate::machine::hopper::asynchronous::barrier_addresses;
+use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::telling::{
     Telling, begins, little_endian, run_of_shared, runs_of_global, tell, tell_pieces,
 };
-use crate::machine::hopper::transit::{self, Arriving, Delivery, Departing, UNIT, check_pieces, send};
-use crate::machine::modelled;
-use crate::machine::observe::{self, Other};
-use crate::machine::schedule::turns::Worker;
-use crate::machine::state::local::lanes;
-use crate::machine::state::warp::{Split, Warp};
+use crate::machine::hopper::transit;
+use crate::machine::hopper::transit::{Delivery, check_pieces, send};
+use crate::machine::hopper::underway::{Arriving, Departing, UNIT};
+use crate::machine::observe::Other;
+use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::{access, modelled, observe};
 use crate::program::{BulkCopy, RemoteStore};
 use crate::tensor::{Piece, Placement};
 use crate::trap::TrapKind;

@@ -3,11 +3,8 @@
 //! A thread arrives, and waits some time later until all threads of the cluster that have not exited have arrived. Each warp
 //! knows which of its lanes have arrived; the blocks of a cluster run on one worker, which looks at all of them.
 
-use crate::machine::modelled;
-use crate::machine::observe;
-use crate::machine::schedule::turns::{Fault, Worker, absence};
-use crate::machine::state::barrier::CLUSTER;
-use crate::machine::state::warp::{Split, Wait, Warp};
+use crate::machine::state::{CLUSTER, Fault, Split, Wait, Warp, Worker};
+use crate::machine::{modelled, observe};
 use crate::trap::TrapKind;
 
 /// Some lanes of a split arrive, or wait. Returns whether they continue at once.
@@ -22,7 +19,7 @@ pub(crate) fn execute(
     let missing = warp.alive & !mask;
     if aligned && missing != 0 && !warp.apart {
         let lane = missing.trailing_zeros();
-        let (missing, absence) = (warp.thread(lane), absence(warp, lane));
+        let (missing, absence) = (warp.thread(lane), warp.absence(lane));
         return Err(fault(TrapKind::BarrierDivergence { barrier: CLUSTER, missing, absence }, mask));
     }
     // Each waits once for each time that it arrives.

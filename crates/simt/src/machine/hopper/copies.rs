@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::lanes::{Row, WideRow};
-use crate::machine::state::local::lanes;
+use crate::machine::state::lanes;
 use crate::memory::{Access, AccessFault, SharedMemory};
 
 /// The most copies and arrivals that a warp has under way.

@@ -8,10 +8,7 @@
 
 use std::collections::VecDeque;
 
-use crate::FindingKind;
 use crate::check::ProductPart;
-use crate::machine::schedule::turns::Worker;
-use crate::machine::state::warp::{Split, Warp};
 use crate::program::{Held, HeldRegisters};
 use crate::trap::AccessAction;
 
@@ -45,7 +42,7 @@ pub(crate) struct HeldByProducts {
 }
 
 /// What to report: the register, what is done to it, and the product (or other instruction) before.
-enum Wrong {
+pub(crate) enum Wrong {
     Held { register: u32, action: AccessAction, part: ProductPart, before: u32 },
     Unfenced { register: u32, before: u32 },
 }
@@ -94,7 +91,7 @@ impl HeldByProducts {
         wrong
     }
 
-    fn follow(&mut self, held: &Held, place: u32) -> Vec<Wrong> {
+    pub fn follow(&mut self, held: &Held, place: u32) -> Vec<Wrong> {
         let mut wrong = Vec::new();
         match *held {
             Held::Touches { ref reads, ref writes } => {
@@ -121,24 +118,5 @@ impl HeldByProducts {
             }
         }
         wrong
-    }
-}
-
-/// A warp is about to execute an instruction on such registers.
-pub(crate) fn follow(worker: &mut Worker, warp: &mut Warp, split: &Split, held: &Held, mask: u32) {
-    let code = worker.launched.code;
-    let (Some(&place), Some(kernel)) = (code.origins.get(split.pc as usize), code.functions.first()) else { return };
-    let wrong = warp.held.follow(held, place);
-    let Some(checker) = &mut worker.checker else { return };
-    for wrong in wrong {
-        let (register, before) = match wrong {
-            Wrong::Held { register, before, .. } | Wrong::Unfenced { register, before } => (register, before),
-        };
-        let register = kernel.held.get(register as usize).map_or_else(String::new, |name| name.to_string());
-        let kind = match wrong {
-            Wrong::Held { action, part, .. } => FindingKind::PendingRegister { register, action, part },
-            Wrong::Unfenced { .. } => FindingKind::MissingProductFence { register },
-        };
-        checker.tell_of_two(kind, place, before, warp.index, mask.trailing_zeros() & 31);
     }
 }

@@ -3,20 +3,20 @@
 
 use ptx::Space;
 
-use crate::coalesce::{self, Wavefronts};
+use crate::coalesce::Wavefronts;
 use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
-use crate::machine::access::{self, Attempt, Refused};
 use crate::machine::hopper::multiply::multiply;
 use crate::machine::hopper::warpgroup;
-use crate::machine::modelled;
-use crate::machine::observe::{self, Other};
-use crate::machine::schedule::turns::{Fault, Worker, absence};
-use crate::machine::state::warp::{Split, Warp};
+use crate::machine::observe::Other;
+use crate::machine::state::lanes;
+use crate::machine::state::{Attempt, Fault, Refused, Split, Warp, Worker};
+use crate::machine::{access, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
-use crate::program::{self, Matrix, Reach, Tile};
+use crate::program::{Matrix, Reach, Tile};
 use crate::trap::{AccessAction, TrapKind};
+use crate::{coalesce, program};
 
 /// Where an instruction on a matrix is executed.
 pub(crate) struct Place<'s> {
@@ -34,7 +34,7 @@ pub(crate) fn execute<'l>(
 ) -> Result<bool, Fault> {
     let pc = place.split.pc;
     if mask != u32::MAX {
-        let kind = TrapKind::IncompleteWarp { missing: !mask, absence: absence(warp, (!mask).trailing_zeros()) };
+        let kind = TrapKind::IncompleteWarp { missing: !mask, absence: warp.absence((!mask).trailing_zeros()) };
         return Err(Fault { kind, lane: mask.trailing_zeros() & 31, pc });
     }
     match matrix {
@@ -82,7 +82,7 @@ fn shared_addresses(
     if reach.space != Space::Generic {
         return Ok(addresses);
     }
-    for lane in crate::machine::state::local::lanes(mask) {
+    for lane in lanes(mask) {
         let address = addresses[lane];
         if crate::machine::space_of(address) != Space::Shared {
             let kind = AccessFaultKind::OutOfBounds { nearest: None };
@@ -228,7 +228,7 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
         worker.rows = [[0; 32]; 4];
         crate::machine::load::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
         let [low, high] = &mut values[register];
-        for lane in crate::machine::state::local::lanes(mask) {
+        for lane in lanes(mask) {
             low[lane] |= worker.rows[0][lane] << (within as u32 * bits);
             high[lane] = worker.rows[1][lane];
         }

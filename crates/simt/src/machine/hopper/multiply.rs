@@ -7,7 +7,7 @@ use ptx::MatrixType;
 use crate::lanes::tensor::{from_single, fused_double, single};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::hopper::products::{Arithmetic, with_zeros};
-use crate::machine::state::warp::Warp;
+use crate::machine::state::Warp;
 use crate::program::{Fragment, Product};
 
 /// Executes a product with all lanes of a warp.

@@ -4,10 +4,10 @@
 use ptx::Space;
 
 use crate::check::{Operation, Run};
-use crate::machine::hopper::transit::{Reduction, UNIT};
-use crate::machine::observe::{self, Other};
-use crate::machine::schedule::turns::Worker;
-use crate::machine::state::warp::Warp;
+use crate::machine::hopper::underway::{Reduction, UNIT};
+use crate::machine::observe;
+use crate::machine::observe::Other;
+use crate::machine::state::{Warp, Worker};
 use crate::tensor::{Piece, Placement};
 
 /// What is reported to the sanitizer about a copy.

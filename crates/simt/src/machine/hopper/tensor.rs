@@ -8,15 +8,13 @@ use ptx::{AtomicOp, Space, TensorField, Type};
 use crate::FindingKind;
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
-use crate::machine::access::{self, Attempt, Refused};
-use crate::machine::hopper::asynchronous::barrier_addresses;
+use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::telling::{Telling, begins, run_of_shared, runs_of_global, tell, tell_part, tell_pieces};
-use crate::machine::hopper::transit::{self, Arriving, Delivery, Departing, Reduction, UNIT, check_pieces, refused};
-use crate::machine::modelled;
-use crate::machine::observe;
-use crate::machine::schedule::turns::{Worker, absence};
-use crate::machine::state::local::lanes;
-use crate::machine::state::warp::{Split, Warp};
+use crate::machine::hopper::transit;
+use crate::machine::hopper::transit::{Delivery, check_pieces, refused};
+use crate::machine::hopper::underway::{Arriving, Departing, Reduction, UNIT};
+use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::{access, modelled, observe};
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
 use crate::tensor::{
     Corner, Piece, Placement, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
@@ -274,7 +272,7 @@ pub(crate) fn copy_map<'l>(
     let first = mask.trailing_zeros() as usize & 31;
     let missing = warp.alive & !mask;
     if missing != 0 {
-        let kind = TrapKind::IncompleteWarp { missing, absence: absence(warp, missing.trailing_zeros()) };
+        let kind = TrapKind::IncompleteWarp { missing, absence: warp.absence(missing.trailing_zeros()) };
         return Err(Refused::because(kind, first as u32));
     }
     let (to, from) = (access::addresses(warp, to, split), access::addresses(warp, from, split));

@@ -7,105 +7,18 @@
 //! waits for more than the reading. A cluster has at most [`LIMIT`] bytes under way to barriers; beyond that the oldest
 //! arrive.
 
-use std::collections::VecDeque;
-
 use ptx::{AtomicOp, Space, Type};
 
 use crate::check::Run;
 use crate::counters::AccessKind;
-use crate::machine::access::{Attempt, Refused};
-use crate::machine::atomic;
-use crate::machine::hopper::asynchronous::update;
+use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::hopper::telling::{Telling, begins, little_endian, run_of_shared, tell, tell_part};
-use crate::machine::modelled;
-use crate::machine::observe;
-use crate::machine::schedule::turns::{Fault, Worker};
-use crate::machine::state::local::lanes;
-use crate::machine::state::warp::Warp;
+use crate::machine::hopper::underway::{Arriving, Departing, LIMIT, Leaving, UNIT};
+use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker, lanes};
+use crate::machine::{atomic, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 use crate::tensor::{Piece, Placement};
 use crate::trap::{AccessAction, MbarrierFault, TrapKind};
-
-/// The most bytes under way to barriers.
-const LIMIT: usize = 64 << 20;
-/// Bytes that are moved at once.
-pub(crate) const UNIT: usize = 16;
-
-/// What becomes of old and new elements: the operation, their type, and whether subnormal numbers count as zero.
-pub(crate) type Reduction = Option<(AtomicOp, Type, bool)>;
-
-/// Bytes under way to shared memory.
-pub(crate) struct Arriving {
-    /// Where to, and the barrier that counts the bytes: in shared memory.
-    pub to: u64,
-    pub barrier: u64,
-    pub bytes: Vec<u8>,
-    pub placement: Placement,
-    pub reduction: Reduction,
-    /// The sanitizer's number for it.
-    pub number: u32,
-}
-
-/// What a cluster has under way to barriers, oldest first.
-#[derive(Default)]
-pub(crate) struct Arrivals {
-    list: VecDeque<Arriving>,
-    bytes: usize,
-}
-
-/// Bytes under way from shared to global memory.
-pub(crate) struct Departing {
-    pub from: u64,
-    pub bytes: u32,
-    pub placement: Placement,
-    /// Where they go; what is in none stays.
-    pub pieces: Vec<Piece>,
-    pub reduction: Reduction,
-    /// The sanitizer's number for it.
-    pub number: u32,
-}
-
-/// What a thread has under way to global memory.
-enum Leaving {
-    Copy {
-        departing: Departing,
-        /// What was read, once it was.
-        read: Option<Vec<u8>>,
-    },
-    /// Ends a group.
-    Commit,
-}
-
-/// The bytes that the threads of a block have under way to global memory, oldest first: the thread, and what it sends.
-#[derive(Default)]
-pub(crate) struct Departures {
-    list: Vec<(u32, Leaving)>,
-}
-
-impl Arrivals {
-    pub fn clear(&mut self) {
-        self.list.clear();
-        self.bytes = 0;
-    }
-}
-
-impl Departures {
-    pub fn clear(&mut self) {
-        self.list.clear();
-    }
-
-    /// A thread's copy begins.
-    pub fn begin(&mut self, thread: u32, departing: Departing) {
-        self.list.push((thread, Leaving::Copy { departing, read: None }));
-    }
-
-    /// How many entries a thread waits for.
-    fn awaited(&self, thread: u32, groups_left: u32) -> usize {
-        let commits = self.list.iter().enumerate().rev();
-        let mut commits = commits.filter(|(_, (of, what))| *of == thread && matches!(what, Leaving::Commit));
-        commits.nth(groups_left as usize).map_or(0, |(index, _)| index + 1)
-    }
-}
 
 /// The same place in the block of that rank.
 fn place_in(rank: u64, address: u64) -> u64 {

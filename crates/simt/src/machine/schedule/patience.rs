@@ -9,14 +9,9 @@
 use std::collections::HashSet;
 
 use crate::lanes::ALWAYS;
-use crate::machine::state::warp::{Split, Warp};
-use crate::machine::step::take_results;
+use crate::machine::calls::take_results;
+use crate::machine::state::{Split, Warp};
 use crate::program::{Action, Code};
-
-/// Instructions of a warp for which lanes wait for others that may never come.
-pub(crate) const PATIENCE: u64 = 1 << 14;
-/// The same once that has happened to the warp: it will again.
-pub(crate) const LATER_PATIENCE: u64 = 1 << 10;
 
 /// Instructions that each split of a warp executes in turn, once lanes have gone on apart: most of them poll.
 pub(crate) const QUANTUM: u64 = 1 << 8;

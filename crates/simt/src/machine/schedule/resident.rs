@@ -9,9 +9,8 @@
 use rayon::prelude::*;
 
 use crate::counters::InstructionCounters;
-use crate::machine::modelled::{Modelled, MoreWavefronts, Place};
 use crate::machine::schedule::slot::{Shared, Slot};
-use crate::machine::state::launched::{Launched, Stop};
+use crate::machine::state::{Launched, Modelled, MoreWavefronts, Residence, Stop};
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
 
 /// Instructions of each warp in a round.
@@ -98,9 +97,9 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
         let slot = |cluster| {
             let mut slot = Slot::new(launched, None);
             let warps_of_a_block = u64::from(launched.threads.div_ceil(32));
-            slot.worker.take_places(neighbourhood.seats(cluster).map(|seat| {
+            slot.worker.take_residences(neighbourhood.seats(cluster).map(|seat| {
                 let number = u64::from(multiprocessors[seat.multiprocessor].number) * layers + seat.layer;
-                Place { multiprocessor: seat.multiprocessor, first_warp: number * warps_of_a_block }
+                Residence { multiprocessor: seat.multiprocessor, first_warp: number * warps_of_a_block }
             }));
             slot
         };

@@ -2,10 +2,7 @@
 
 use crate::check::Checker;
 use crate::counters::InstructionCounters;
-use crate::machine::modelled::Modelled;
-use crate::machine::schedule::turns::Worker;
-use crate::machine::state::launched::{Launched, Stop};
-use crate::machine::state::warp::Warp;
+use crate::machine::state::{Launched, Modelled, Stop, Warp, Worker};
 
 /// What the slots of a thread share: whose turn it is has it. The checker, too, where they do not have one each.
 #[derive(Default)]

@@ -15,15 +15,8 @@ use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Shared, Slot};
 use crate::machine::schedule::turns::QUANTUM;
 use crate::machine::schedule::waiting::Watch;
-use crate::machine::state::launched::{Launched, Stop};
+use crate::machine::state::{Launched, Stop};
 use crate::trap::TrapKind;
-
-/// Blocks that are side by side without a model, at most.
-pub(crate) const MOST_BLOCKS: u64 = 1 << 14;
-/// Threads that they have, at most.
-pub(crate) const MOST_THREADS: u64 = 1 << 20;
-/// Bytes of their shared memory, at most.
-pub(crate) const MOST_SHARED: u64 = 1 << 30;
 
 /// Instructions of each warp in a turn, where there are several clusters.
 const SHORT: u64 = 1 << 8;
@@ -35,13 +28,6 @@ const LATER_PATIENCE: u64 = 1 << 12;
 /// it is, if that is more.
 const LEAST_STUCK: u64 = 1 << 24;
 const STUCK_PART: u64 = 64;
-
-/// Blocks of so many threads and bytes of shared memory that can be side by side without a model.
-pub(crate) fn most_blocks(threads: u32, shared_bytes: u32) -> u64 {
-    let by_threads = MOST_THREADS / u64::from(threads.max(1));
-    let by_shared = MOST_SHARED / u64::from(shared_bytes.max(1));
-    MOST_BLOCKS.min(by_threads).min(by_shared)
-}
 
 /// A running launch.
 struct Together<'l> {

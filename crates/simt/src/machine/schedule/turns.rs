@@ -1,107 +1,25 @@
 //! A cluster of blocks, usually just one block: the warps of each block take turns, and so do the blocks, until all
 //! have exited.
 
-use ptx::Special;
-
 use crate::FindingKind;
-use crate::check::Checker;
-use crate::counters::InstructionCounters;
-use crate::lanes::Row;
-use crate::machine::hopper::asynchronous::{self, PATIENCE};
-use crate::machine::hopper::cluster;
 use crate::machine::hopper::copies::Copies;
-use crate::machine::hopper::transit::{self, Arrivals, Departures};
-use crate::machine::modelled::{Modelled, Place};
+use crate::machine::hopper::phases;
+use crate::machine::hopper::{cluster, transit};
 use crate::machine::schedule::patience;
-use crate::machine::state::barrier::{Barriers, CLUSTER, COUNT};
-use crate::machine::state::launched::{Launched, Stop};
-use crate::machine::state::local::lanes;
-use crate::machine::state::warp::{Split, Wait, Warp};
+use crate::machine::state::{
+    Barriers, CLUSTER, Fault, NUMBERED_BARRIERS, Split, Stage, Stop, Wait, Warp, Worker, lanes,
+};
 use crate::machine::written;
-use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
-use crate::output::BlockOutput;
+use crate::machine::{barriers, meeting};
 use crate::program::{Action, Code};
 use crate::trap::{Absence, TrapKind};
 
 /// Instructions that a warp executes before it is another's turn.
 pub(crate) const QUANTUM: u64 = 1 << 13;
+/// How many phase waits in a row may fail in a block that does nothing else, before the launch is stopped.
+const PHASE_PATIENCE: u32 = 1 << 14;
 /// Instructions after which a worker adds its count to that of all.
 const TALLY: u64 = 1 << 16;
-
-/// The progress of a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
-    /// No thread has executed anything yet.
-    #[default]
-    Waits,
-    Runs,
-    /// All threads have exited.
-    Ended,
-}
-
-/// A running block.
-#[derive(Default)]
-pub(crate) struct Block {
-    /// Its number in the launch: the blocks of a cluster are neighbours.
-    pub number: u64,
-    /// Where it is in the grid.
-    pub position: [u32; 3],
-    /// Its number in its cluster.
-    pub rank: u32,
-    /// Where it is on the launch's model.
-    pub place: Place,
-    pub shared: SharedMemory,
-    pub barriers: Barriers,
-    /// What each warp copies.
-    pub copies: Vec<Copies>,
-    /// What the copy engine is to bring to global memory.
-    pub departures: Departures,
-    stage: Stage,
-    /// What it prints.
-    output: BlockOutput,
-}
-
-/// What runs clusters of blocks, one after the other.
-pub(crate) struct Worker<'l> {
-    pub launched: &'l Launched<'l>,
-    pub counters: Vec<InstructionCounters>,
-    /// The block whose turn it is.
-    pub block: Block,
-    /// In clusters of several: all blocks that wait for their turn, by rank.
-    resting: Vec<Block>,
-    /// The number of the cluster that runs.
-    pub cluster: u64,
-    /// Its number among those that share a checker.
-    pub seat: u32,
-    /// Whether an atomic operation has changed device memory since the last look.
-    pub changed: bool,
-    /// Whether any thread has reached the cluster's barrier since it was last complete.
-    pub cluster_arrivals: bool,
-    /// What the copy engine is to bring to the cluster's shared memory.
-    pub arrivals: Arrivals,
-    /// How many phase waits in a row have failed.
-    pub fruitless_waits: u32,
-    /// The sanitizer, if any check is on.
-    pub checker: Option<Box<Checker<'l>>>,
-    /// Whether it looks at steps before they are executed.
-    pub inspects: bool,
-    /// The words that a load or store moves; those of inactive lanes mean nothing.
-    pub rows: [Row; 4],
-    /// The shape of the last access of each instruction that has made one.
-    pub shapes: Vec<Option<Box<Shape>>>,
-    /// The multiprocessors that the blocks are on, where the launch has a model.
-    pub modelled: Option<Box<Modelled>>,
-    /// Instructions executed that the launch's total does not have yet.
-    untold: u64,
-}
-
-/// A fault, before anything is known of the program's text.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    pub kind: TrapKind,
-    pub lane: u32,
-    pub pc: u32,
-}
 
 /// What came of a turn of all warps of a block.
 struct Turn {
@@ -112,106 +30,6 @@ struct Turn {
 }
 
 impl<'l> Worker<'l> {
-    /// One with this sanitizer.
-    pub fn new(launched: &'l Launched<'l>, checker: Option<Box<Checker<'l>>>) -> Self {
-        let warps = launched.threads.div_ceil(32);
-        let mut blocks: Vec<Block> = (0..launched.blocks_per_cluster)
-            .map(|rank| Block {
-                rank,
-                shared: SharedMemory::new(launched.shared_bytes, rank),
-                barriers: Barriers::new(launched.threads),
-                copies: (0..warps).map(|_| Copies::default()).collect(),
-                ..Block::default()
-            })
-            .collect();
-        let only = blocks.pop_if(|_| launched.blocks_per_cluster == 1);
-        Self {
-            launched,
-            counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
-            block: only.unwrap_or_default(),
-            resting: blocks,
-            cluster: 0,
-            seat: 0,
-            changed: false,
-            cluster_arrivals: false,
-            arrivals: Arrivals::default(),
-            fruitless_waits: 0,
-            checker,
-            inspects: (launched.checks.init || launched.checks.undefined || launched.checks.race)
-                && !launched.code.inspections.is_empty(),
-            rows: [[0; 32]; 4],
-            shapes: (0..launched.code.accesses).map(|_| None).collect(),
-            modelled: None,
-            untold: 0,
-        }
-    }
-
-    /// Says where the blocks of all clusters to come are on the model, by rank.
-    pub fn take_places(&mut self, places: impl Iterator<Item = Place>) {
-        for (rank, place) in places.enumerate() {
-            self.switch(rank);
-            self.block.place = place;
-            self.switch(rank);
-        }
-    }
-
-    /// The warps of a cluster, block by block, for [`Worker::run`].
-    pub fn warps(&self) -> Vec<Warp<'l>> {
-        let launched = self.launched;
-        let of_block = |constants| {
-            (0..launched.threads.div_ceil(32)).map(move |index| Warp::new(constants, index, launched.block))
-        };
-        launched.constants.iter().flat_map(of_block).collect()
-    }
-
-    /// The warps of each block.
-    pub fn by_block<'w>(
-        &self,
-        warps: &'w mut [Warp<'l>],
-    ) -> impl Iterator<Item = (usize, &'w mut [Warp<'l>])> + use<'w, 'l> {
-        warps.chunks_mut(self.launched.threads.div_ceil(32) as usize).enumerate()
-    }
-
-    /// Gives a block its turn, or takes it away again.
-    pub fn switch(&mut self, rank: usize) {
-        if let Some(block) = self.resting.get_mut(rank) {
-            std::mem::swap(&mut self.block, block);
-            if let Some(checker) = &mut self.checker {
-                checker.turn_of(self.block.number, self.block.rank);
-            }
-        }
-    }
-
-    /// Reports to the sanitizer whose turn it is.
-    pub fn take_seat(&mut self) {
-        if let Some(checker) = &mut self.checker {
-            checker.take_seat(self.seat);
-            checker.turn_of(self.block.number, self.block.rank);
-        }
-    }
-
-    /// The shared memory that an address is in: of the block itself, or of another one of its cluster.
-    pub fn shared_at(&self, address: u64) -> Result<&SharedMemory, AccessFaultKind> {
-        let rank = rank_of(address);
-        if rank == u64::from(self.block.rank) {
-            return Ok(&self.block.shared);
-        }
-        let outside = || AccessFaultKind::OutOfBounds { nearest: Some(self.block.shared.span()) };
-        let block = usize::try_from(rank).ok().and_then(|rank| self.resting.get(rank)).ok_or_else(outside)?;
-        match block.stage {
-            Stage::Runs => Ok(&block.shared),
-            Stage::Waits => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: false }),
-            Stage::Ended => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: true }),
-        }
-    }
-
-    /// Adds to what the block prints.
-    pub fn print(&mut self, text: &[u8]) {
-        if let Some(output) = self.launched.output {
-            self.block.output.print(text, output.limit());
-        }
-    }
-
     /// Runs a cluster to its end.
     pub fn run(&mut self, warps: &mut [Warp<'l>], cluster: u64) -> Result<(), Stop> {
         self.begin(warps, cluster);
@@ -303,7 +121,7 @@ impl<'l> Worker<'l> {
             let most = if warp.apart { patience::QUANTUM } else { quantum };
             let quantum = self.launched.step_limit.clamp(1, quantum.min(most));
             let result = crate::machine::step::run(self, warp, quantum);
-            self.untold += warp.executed - before;
+            self.unreported += warp.executed - before;
             result.map_err(|fault| self.stop(fault, &warps[index]))?;
             self.check(&warps[index])?;
             let warp = &mut warps[index];
@@ -329,47 +147,17 @@ impl<'l> Worker<'l> {
         if launched.is_beyond_fault(self.cluster) {
             return Err(Stop::Abandoned);
         }
-        let steps = launched.steps(self.untold);
+        let steps = launched.steps(self.unreported);
         if steps > launched.step_limit {
             let split = warp.ready.last().or(warp.waiting.last().map(|(split, _)| split));
             let kind = TrapKind::StepLimit { limit: launched.step_limit };
             let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
             return Err(self.stop(Fault { kind, lane, pc }, warp));
         }
-        if self.untold >= TALLY {
+        if self.unreported >= TALLY {
             self.tell_steps();
         }
         Ok(())
-    }
-
-    /// Reports all executed instructions to the launch.
-    pub fn tell_steps(&mut self) {
-        self.launched.tell_steps(std::mem::take(&mut self.untold));
-    }
-
-    /// To be called when the worker has run its last block.
-    pub fn finish(mut self) -> Vec<InstructionCounters> {
-        self.tell_steps();
-        if let Some(checker) = self.checker {
-            self.launched.keep_findings(checker.finish());
-        }
-        self.counters.pop();
-        self.counters
-    }
-
-    fn stop(&self, fault: Fault, warp: &Warp) -> Stop {
-        Stop::Trap(Box::new(self.launched.trap(fault, self.block.position, warp)))
-    }
-
-    /// Stops the cluster at a place in the program, or where a warp of it is.
-    pub fn stop_at(&self, kind: TrapKind, warps: &[Warp<'l>], place: Option<u32>) -> Stop {
-        let code = self.launched.code;
-        let ready = warps.iter().find_map(|warp| Some((warp, warp.ready.last()?)));
-        let waiting = || warps.iter().find_map(|warp| Some((warp, &warp.waiting.last()?.0)));
-        let Some((warp, split)) = ready.or_else(waiting) else { return Stop::Abandoned };
-        let of_place = place.and_then(|place| code.origins.iter().position(|&origin| origin == place));
-        let pc = of_place.map_or(split.pc, |pc| pc as u32);
-        self.stop(Fault { kind, lane: split.mask.trailing_zeros() & 31, pc }, warp)
     }
 
     /// Lets the splits go on that waited at a barrier which is complete.
@@ -387,7 +175,7 @@ impl<'l> Worker<'l> {
                     continue;
                 }
                 warp.waiting.swap_remove(index);
-                crate::machine::step::pass_barrier(self.launched, warp, &split, &outcome);
+                barriers::pass(self.launched, warp, &split, &outcome);
                 split.pc += 1;
                 warp.resume(split);
             }
@@ -429,7 +217,7 @@ impl<'l> Worker<'l> {
             let (met, rest) = std::mem::take(&mut warp.waiting).into_iter().partition::<Vec<_>, _>(meets);
             warp.waiting = rest;
             crate::machine::observe::lanes_met(self, warp, &split, there);
-            crate::machine::step::cross_lanes(code, warp, &split, there);
+            meeting::cross_lanes(code, warp, &split, there);
             for (mut split, _) in met {
                 split.pc += 1;
                 warp.ready.push(split);
@@ -466,7 +254,8 @@ impl<'l> Worker<'l> {
     /// Returns whether there were any.
     fn end_past_barriers(&mut self, warps: &mut [Warp<'l>]) -> bool {
         let code = self.launched.code;
-        let at_barrier = |(_, wait): &(Split, Wait)| matches!(wait, Wait::Barrier(number) if *number < COUNT);
+        let at_barrier =
+            |(_, wait): &(Split, Wait)| matches!(wait, Wait::Barrier(number) if *number < NUMBERED_BARRIERS);
         let mut any = false;
         for warp in warps.iter_mut().filter(|warp| warp.waiting.iter().any(at_barrier)) {
             any |= warp.go_on_apart(|pc| code.ends_at(pc));
@@ -476,7 +265,7 @@ impl<'l> Worker<'l> {
 
     /// No split can go on: waits for phases fail, up to a limit.
     fn wake_or_stop(&mut self, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
-        if self.fruitless_waits >= PATIENCE || !warps.iter().any(waits_for_phase) {
+        if self.fruitless_waits >= PHASE_PATIENCE || !warps.iter().any(waits_for_phase) {
             return Err(self.deadlock_of_blocks(warps));
         }
         self.fruitless_waits += 1;
@@ -499,7 +288,7 @@ impl<'l> Worker<'l> {
                 warp.waiting.push((split, wait));
                 continue;
             }
-            match asynchronous::test(self, warp, &split, split.mask, last) {
+            match phases::test(self, warp, &split, split.mask, last) {
                 Ok(true) => {
                     split.pc += 1;
                     warp.ready.push(split);
@@ -532,7 +321,7 @@ impl<'l> Worker<'l> {
             Wait::Barrier(barrier) => Some((warp, split, *barrier)),
         });
         if let Some((warp, (split, _))) = waiting().find(|(_, (_, wait))| matches!(wait, Wait::Phase)) {
-            let kind = asynchronous::never_complete(self, warp, split);
+            let kind = phases::never_complete(self, warp, split);
             return self.stop(Fault { kind, lane: split.mask.trailing_zeros(), pc: split.pc }, warp);
         }
         if let Some((warp, split, barrier)) = at_barrier {
@@ -540,7 +329,7 @@ impl<'l> Worker<'l> {
             let comes = |warp: &&Warp| parties.as_ref().is_none_or(|parties| parties.contains(&warp.index));
             let absent = warps.iter().filter(comes).find_map(|warp| {
                 lanes(warp.exists).find_map(|lane| {
-                    let absence = absence(warp, lane as u32);
+                    let absence = warp.absence(lane as u32);
                     (absence != Absence::AtBarrier(barrier)).then_some((warp.thread(lane as u32), absence))
                 })
             });
@@ -555,40 +344,18 @@ impl<'l> Worker<'l> {
         match in_warp {
             Some((warp, split, members)) => {
                 let missing = members & warp.alive & !split.mask;
-                let absence = absence(warp, missing.trailing_zeros());
+                let absence = warp.absence(missing.trailing_zeros());
                 let kind = TrapKind::WarpNeverConverges { members, missing, absence };
                 self.stop(Fault { kind, lane: split.mask.trailing_zeros(), pc: split.pc }, warp)
             }
             None => Stop::Abandoned,
         }
     }
-
-    /// The value of a special register that differs between warps.
-    pub fn special(&self, which: Special, warp: &Warp) -> [u64; 32] {
-        match which {
-            Special::ThreadIndex(axis) => warp.threads[axis as usize].map(u64::from),
-            Special::BlockIndex(axis) => [self.block.position[axis as usize].into(); 32],
-            Special::ClusterIndex(axis) => {
-                let axis = axis as usize;
-                [(self.block.position[axis] / self.launched.cluster[axis]).into(); 32]
-            }
-            Special::WarpId => [warp.index.into(); 32],
-            Special::MultiprocessorId => {
-                let place = self.block.place.multiprocessor;
-                let modelled =
-                    self.modelled.as_ref().map(|modelled| modelled.multiprocessors[place].position.number.into());
-                [modelled.unwrap_or(self.block.number % u64::from(self.launched.multiprocessors)); 32]
-            }
-            Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],
-            _ => [warp.executed; 32],
-        }
-    }
 }
 
 /// Whether an entry waits for the same lanes as a split does, and at the same place.
 fn meets(code: &Code, split: &Split, members: u32, (other, wait): &(Split, Wait)) -> bool {
-    matches!(wait, Wait::Lanes { members: others } if *others == members)
-        && crate::machine::step::may_meet(code, split, other)
+    matches!(wait, Wait::Lanes { members: others } if *others == members) && meeting::may_meet(code, split, other)
 }
 
 /// The lanes that have reached the point where a split waits for `members`.
@@ -599,20 +366,4 @@ fn lanes_there(code: &Code, warp: &Warp, split: &Split, members: u32) -> u32 {
 
 fn waits_for_phase(warp: &Warp) -> bool {
     warp.waiting.iter().any(|(_, wait)| matches!(wait, Wait::Phase))
-}
-
-/// What a lane does that others wait for.
-pub(crate) fn absence(warp: &Warp, lane: u32) -> Absence {
-    if warp.exists >> (lane & 31) & 1 == 0 {
-        return Absence::NoThread;
-    }
-    if warp.alive >> (lane & 31) & 1 == 0 {
-        return Absence::Exited;
-    }
-    match warp.waits_for(lane & 31) {
-        Some(Wait::Barrier(number)) => Absence::AtBarrier(number),
-        Some(Wait::Lanes { .. }) => Absence::InWarp,
-        Some(Wait::Phase) => Absence::AtPhase,
-        None => Absence::Diverged,
-    }
 }

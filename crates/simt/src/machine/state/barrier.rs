@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use crate::machine::state::lanes;
 use crate::trap::{BARRIER_NUMBERS, CLUSTER_BARRIER, WARPGROUP_BARRIER};
 
 /// A block has this many that have a number.
-pub(crate) const COUNT: u32 = 16;
+pub(crate) const NUMBERED_BARRIERS: u32 = 16;
 /// The number that stands for the barrier of the cluster.
 pub(crate) const CLUSTER: u32 = CLUSTER_BARRIER;
 /// The first of those at which the warps of a warpgroup wait for their products, one for each warpgroup.
@@ -138,7 +139,7 @@ impl Barriers {
     /// The barriers that have become complete since the last call.
     pub fn take_complete(&mut self) -> impl Iterator<Item = u32> + use<> {
         let complete = std::mem::take(&mut self.complete);
-        crate::machine::state::local::lanes(complete).map(|barrier| barrier as u32)
+        lanes(complete).map(|barrier| barrier as u32)
     }
 
     /// Whether any has become complete since then.

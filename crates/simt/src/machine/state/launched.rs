@@ -1,22 +1,18 @@
 //! A running launch: what all workers share.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use ptx::{Axis, Module, Special};
 
 use crate::check::{Checker, Checks, Finding, Findings, Found, Party, Site};
-use crate::counters::InstructionCounters;
 use crate::lanes::{Constants, Row};
-use crate::machine::schedule::resident::{self, Placement};
-use crate::machine::schedule::together::{self, most_blocks};
-use crate::machine::schedule::turns::{Fault, Worker};
-use crate::machine::state::warp::Warp;
-use crate::memory::{BLOCK_WINDOW_BYTES, Caller};
+use crate::machine::state::{Fault, Stop, Warp, most_blocks};
+use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::output::{BlockOutput, LaunchOutput, Output};
-use crate::program::{self, Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
-use crate::{Launch, LaunchError, Memory, Report, Trap};
+use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
+use crate::{Launch, Memory, Trap, program};
 
 /// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.
 const MULTIPROCESSORS: u32 = 132;
@@ -45,28 +41,20 @@ pub(crate) struct Launched<'l> {
     /// The address of the grid's workspace, or 0 if there is none.
     workspace: u64,
     pub multiprocessors: u32,
-    kernel: &'l str,
-    cancel: Option<&'l AtomicBool>,
-    progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
+    pub kernel: &'l str,
+    pub cancel: Option<&'l AtomicBool>,
+    pub progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
     steps: AtomicU64,
     /// The next cluster that no worker has taken.
-    next: AtomicU64,
-    done: AtomicU64,
+    pub next: AtomicU64,
+    pub done: AtomicU64,
     /// The lowest cluster that has faulted.
     faulted: AtomicU64,
-    trap: Mutex<Option<(u64, Box<Trap>)>>,
+    pub trap: Mutex<Option<(u64, Box<Trap>)>>,
     pub checks: Checks,
-    found: Mutex<Findings>,
+    pub found: Mutex<Findings>,
     pub output: Option<&'l Output>,
-    printed: LaunchOutput,
-}
-
-/// Why a worker stops before the last block.
-pub(crate) enum Stop {
-    Trap(Box<Trap>),
-    Cancelled,
-    /// A cluster with a lower number has faulted: this one no longer matters.
-    Abandoned,
+    pub printed: LaunchOutput,
 }
 
 impl<'l> Launched<'l> {
@@ -195,111 +183,6 @@ impl<'l> Launched<'l> {
         self.steps.fetch_add(steps, Relaxed);
     }
 
-    /// Runs all blocks.
-    pub fn run(self, threads: Option<usize>, placement: Option<Placement>) -> Result<Report, LaunchError> {
-        // On a model, checks are those of a rehearsal alone, whatever the order of blocks.
-        let ordered = self.code.ordered || self.checks.any() && placement.is_none();
-        let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
-        let workers = wanted.clamp(1, usize::try_from(self.clusters()).unwrap_or(usize::MAX));
-        let mut modelled = None;
-        let counted = match placement {
-            None if ordered || self.cooperative => together::run(&self),
-            None => self.run_in_parallel(threads, workers),
-            Some(placement) => {
-                let on_model = |workers| resident::run(&self, &placement, workers);
-                let (counted, counters) = match threads {
-                    Some(_) if workers > 1 => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
-                        Ok(pool) => pool.install(|| on_model(workers)),
-                        // The host has no threads to give: the result is the same.
-                        Err(_) => on_model(1),
-                    },
-                    _ => on_model(workers),
-                };
-                modelled = Some((placement.occupancy, counters));
-                counted
-            }
-        };
-        let trap = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let mut calls = HashMap::new();
-        self.memory.settle_heap(&self.module.name, self.kernel, |Caller { place, block, thread }| {
-            let call = calls
-                .entry(place)
-                .or_insert_with(|| Arc::new(self.site(Party { place, block: 0, thread: 0, action: None })));
-            (call.clone(), self.block_position(block), self.thread_position(thread))
-        });
-        let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-        let (findings, findings_beyond) = self.told(found);
-        if let Some(output) = self.output {
-            let blocks = u64::from(self.blocks_per_cluster);
-            self.printed
-                .finish(trap.as_ref().map_or(u64::MAX, |&(cluster, _)| cluster * blocks + (blocks - 1)), output);
-        }
-        if let Some((_, mut trap)) = trap {
-            trap.findings = findings;
-            return Err(LaunchError::Trap(trap));
-        }
-        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
-            return Err(LaunchError::Cancelled { kernel: self.kernel.into() });
-        }
-        Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond, modelled })
-    }
-
-    /// Runs all blocks, each by itself.
-    fn run_in_parallel(&self, threads: Option<usize>, workers: usize) -> Vec<InstructionCounters> {
-        let total = Mutex::new(vec![InstructionCounters::default(); self.code.places.len()]);
-        let work = || {
-            let counted = self.work(workers as u64);
-            let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            for (sum, part) in total.iter_mut().zip(counted) {
-                *sum += part;
-            }
-        };
-        let in_parallel = || rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
-        match threads {
-            _ if workers == 1 => work(),
-            None => in_parallel(),
-            Some(_) => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
-                Ok(pool) => pool.install(in_parallel),
-                // The host has no threads to give: the result is the same.
-                Err(_) => work(),
-            },
-        }
-        total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// The work of one worker: takes clusters, usually single blocks, until there are none.
-    fn work(&self, workers: u64) -> Vec<InstructionCounters> {
-        let mut worker = Worker::new(self, None);
-        let mut warps = worker.warps();
-        let clusters = self.clusters();
-        let share = (clusters / (workers * 64)).clamp(1, 64);
-        'clusters: loop {
-            let first = self.next.fetch_add(share, Relaxed);
-            if first >= clusters {
-                break;
-            }
-            let end = clusters.min(first + share);
-            for cluster in first..end {
-                if self.is_beyond_fault(cluster) {
-                    break 'clusters;
-                }
-                match worker.run(&mut warps, cluster) {
-                    Ok(()) => {}
-                    Err(Stop::Trap(trap)) => {
-                        self.keep(cluster, trap);
-                        break 'clusters;
-                    }
-                    Err(Stop::Cancelled | Stop::Abandoned) => break 'clusters,
-                }
-            }
-            if let Some(progress) = self.progress {
-                let ended = (end - first) * u64::from(self.blocks_per_cluster);
-                progress(self.done.fetch_add(ended, Relaxed) + ended, self.blocks());
-            }
-        }
-        worker.finish()
-    }
-
     /// A sanitizer for so many blocks at a time.
     pub fn checker(&self, blocks: u32) -> Checker<'l> {
         let clusters = (blocks / self.blocks_per_cluster, self.blocks_per_cluster);
@@ -325,9 +208,9 @@ impl<'l> Launched<'l> {
     }
 
     /// Says what findings mean in the program's text.
-    fn told(&self, findings: Findings) -> (Vec<Finding>, u64) {
+    pub fn described(&self, findings: Findings) -> (Vec<Finding>, u64) {
         let (list, beyond) = findings.into_parts();
-        let told = list.into_iter().map(|Found { kind, first, second, count }| Finding {
+        let described = list.into_iter().map(|Found { kind, first, second, count }| Finding {
             kind,
             kernel: self.kernel.into(),
             module: self.module.name.clone(),
@@ -335,10 +218,10 @@ impl<'l> Launched<'l> {
             second: second.map(|party| self.site(party)),
             count,
         });
-        (told.collect(), beyond)
+        (described.collect(), beyond)
     }
 
-    fn site(&self, Party { place, block, thread, action }: Party) -> Site {
+    pub fn site(&self, Party { place, block, thread, action }: Party) -> Site {
         let info = self.code.places.get(place as usize);
         let position = self.code.positions.get(place as usize);
         Site {
@@ -353,7 +236,7 @@ impl<'l> Launched<'l> {
     }
 
     /// Where a thread is in its block.
-    fn thread_position(&self, thread: u32) -> [u32; 3] {
+    pub fn thread_position(&self, thread: u32) -> [u32; 3] {
         place(thread.into(), self.block)
     }
 
@@ -385,7 +268,7 @@ impl<'l> Launched<'l> {
     }
 
     /// Keeps the trap of a cluster that has stopped, where that is why.
-    pub(crate) fn keep_stop(&self, cluster: u64, stop: Stop) -> Stop {
+    pub fn keep_stop(&self, cluster: u64, stop: Stop) -> Stop {
         match stop {
             Stop::Trap(trap) => {
                 self.keep(cluster, trap);
@@ -396,7 +279,7 @@ impl<'l> Launched<'l> {
     }
 
     /// Keeps the trap of the lowest cluster.
-    fn keep(&self, cluster: u64, trap: Box<Trap>) {
+    pub fn keep(&self, cluster: u64, trap: Box<Trap>) {
         self.faulted.fetch_min(cluster, Relaxed);
         let mut kept = self.trap.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if kept.as_ref().is_none_or(|&(other, _)| cluster < other) {
@@ -405,7 +288,7 @@ impl<'l> Launched<'l> {
     }
 
     /// Says what a fault means in the program's text.
-    pub(crate) fn trap(&self, fault: Fault, block: [u32; 3], warp: &Warp) -> Trap {
+    pub fn trap(&self, fault: Fault, block: [u32; 3], warp: &Warp) -> Trap {
         let origin = self.code.origins.get(fault.pc as usize).map_or(0, |&origin| origin as usize);
         let place = self.code.places.get(origin);
         let position = self.code.positions.get(origin);

@@ -3,7 +3,8 @@
 //! It is laid out as on the hardware: the same word of the 32 lanes side by side, so that a warp that accesses one
 //! variable touches consecutive memory.
 
-use crate::coalesce::{self, Sectors};
+use crate::coalesce;
+use crate::coalesce::Sectors;
 use crate::lanes::{Row, WideRow, blend};
 use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 

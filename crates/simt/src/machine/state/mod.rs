@@ -1,6 +1,23 @@
-//! What a launch, a block and a warp are made of. Nothing here executes an instruction.
+//! What a launch, a worker, a block and a warp are made of, and how instructions end. Nothing here executes one.
 
-pub(crate) mod barrier;
-pub(crate) mod launched;
-pub(crate) mod local;
-pub(crate) mod warp;
+mod barrier;
+mod block;
+mod launched;
+mod limits;
+mod local;
+mod on_model;
+mod outcome;
+mod unwritten;
+mod warp;
+mod worker;
+
+pub(crate) use barrier::{Arrival, Barriers, CLUSTER, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
+pub(crate) use block::{Block, Stage};
+pub(crate) use launched::Launched;
+pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
+pub(crate) use local::{LocalMemory, lanes, places};
+pub(crate) use on_model::{Modelled, MoreWavefronts, Residence};
+pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
+pub(crate) use unwritten::{Incomplete, LoadedBy, Storing, UnwrittenLoad, UnwrittenLoads};
+pub(crate) use warp::{Frame, LOCAL_LIMIT, Origin, Split, TrackedRegister, Wait, Warp};
+pub(crate) use worker::Worker;

@@ -7,18 +7,20 @@
 use std::collections::HashMap;
 
 use crate::lanes::{Base, Constants, Registers, Row, WideRow};
-use crate::program::{FunctionCode, NEVER_MEET, RETURN};
-use crate::trap::TrapKind;
-
 use crate::machine::hopper::held::HeldByProducts;
-use crate::machine::schedule::patience::{LATER_PATIENCE, PATIENCE};
-use crate::machine::state::local::{LocalMemory, lanes};
-use crate::machine::written::{Incomplete, UnwrittenLoads};
+use crate::machine::state::{Incomplete, LocalMemory, UnwrittenLoads, lanes};
+use crate::program::{FunctionCode, NEVER_MEET, RETURN};
+use crate::trap::{Absence, TrapKind};
 
 /// The most frames of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
 /// The most local memory of a thread: what the hardware has.
 pub(crate) const LOCAL_LIMIT: u64 = 512 << 10;
+
+/// Instructions of a warp for which lanes wait for others that may never come.
+const JOIN_PATIENCE: u64 = 1 << 14;
+/// The same for a warp to which that has happened before.
+const LATER_JOIN_PATIENCE: u64 = 1 << 10;
 
 /// No join: the split is its frame's only one.
 const ALONE: u32 = u32::MAX;
@@ -185,7 +187,7 @@ impl<'c> Warp<'c> {
             stacks: HashMap::new(),
             top: (Base::default(), 0),
             executed: 0,
-            look_at: PATIENCE,
+            look_at: JOIN_PATIENCE,
             apart: false,
         }
     }
@@ -221,7 +223,7 @@ impl<'c> Warp<'c> {
         self.ready.clear();
         self.ready.push(Split { pc: kernel.entry, mask: self.exists, meet: NEVER_MEET, join: ALONE, frame: 0 });
         self.executed = 0;
-        self.look_at = PATIENCE;
+        self.look_at = JOIN_PATIENCE;
         self.apart = false;
     }
 
@@ -351,7 +353,7 @@ impl<'c> Warp<'c> {
 
     /// Instructions for which lanes wait for others that may never come.
     pub fn patience(&self) -> u64 {
-        if self.apart { LATER_PATIENCE } else { PATIENCE }
+        if self.apart { LATER_JOIN_PATIENCE } else { JOIN_PATIENCE }
     }
 
     /// The joins at which lanes have waited long.
@@ -523,6 +525,22 @@ impl<'c> Warp<'c> {
             for lane in lanes(mask) {
                 stack[lane] = ends[lane].clamp(start, stack[lane]);
             }
+        }
+    }
+
+    /// What a lane does that others wait for.
+    pub fn absence(&self, lane: u32) -> Absence {
+        if self.exists >> (lane & 31) & 1 == 0 {
+            return Absence::NoThread;
+        }
+        if self.alive >> (lane & 31) & 1 == 0 {
+            return Absence::Exited;
+        }
+        match self.waits_for(lane & 31) {
+            Some(Wait::Barrier(number)) => Absence::AtBarrier(number),
+            Some(Wait::Lanes { .. }) => Absence::InWarp,
+            Some(Wait::Phase) => Absence::AtPhase,
+            None => Absence::Diverged,
         }
     }
 

@@ -1,0 +1,25 @@
+//! What the sanitizer looks at before a step that touches registers which a product of the warpgroup may hold.
+
+use crate::FindingKind;
+use crate::machine::hopper::held::Wrong;
+use crate::machine::state::{Split, Warp, Worker};
+use crate::program::Held;
+
+/// A warp is about to execute an instruction on such registers.
+pub(crate) fn follow(worker: &mut Worker, warp: &mut Warp, split: &Split, held: &Held, mask: u32) {
+    let code = worker.launched.code;
+    let (Some(&place), Some(kernel)) = (code.origins.get(split.pc as usize), code.functions.first()) else { return };
+    let wrong = warp.held.follow(held, place);
+    let Some(checker) = &mut worker.checker else { return };
+    for wrong in wrong {
+        let (register, before) = match wrong {
+            Wrong::Held { register, before, .. } | Wrong::Unfenced { register, before } => (register, before),
+        };
+        let register = kernel.held.get(register as usize).map_or_else(String::new, |name| name.to_string());
+        let kind = match wrong {
+            Wrong::Held { action, part, .. } => FindingKind::PendingRegister { register, action, part },
+            Wrong::Unfenced { .. } => FindingKind::MissingProductFence { register },
+        };
+        checker.tell_of_two(kind, place, before, warp.index, mask.trailing_zeros() & 31);
+    }
+}

@@ -1,0 +1,66 @@
+//! Reads and changes mbarriers where they are: in shared memory, of the block or of another one of its cluster.
+
+use ptx::Space;
+
+use crate::lanes::WideRow;
+use crate::machine::access;
+use crate::machine::hopper::mbarrier::Mbarrier;
+use crate::machine::state::{Refused, Split, Warp, Worker, lanes};
+use crate::memory::{AccessFault, AccessFaultKind};
+use crate::program::Reach;
+use crate::trap::{AccessAction, MbarrierFault, TrapKind};
+
+/// The addresses of barriers, which are in shared memory: the block's own, or, where `others` may be, of any in its cluster.
+pub(crate) fn barrier_addresses(
+    worker: &Worker,
+    warp: &Warp,
+    reach: &Reach,
+    split: &Split,
+    mask: u32,
+    others: bool,
+) -> Result<WideRow, Box<Refused>> {
+    let rank = worker.block.rank;
+    let mut addresses = access::addresses(warp, reach, split);
+    for lane in lanes(mask) {
+        let (space, address) = access::resolve(reach.space, addresses[lane], rank);
+        if space != Space::Shared && !(others && space == Space::ClusterShared) {
+            let kind = AccessFaultKind::OutOfBounds { nearest: None };
+            let fault = AccessFault { lane: lane as u32, address: addresses[lane], kind };
+            return Err(Refused::new(AccessAction::Atomic, Space::Shared, 8, fault));
+        }
+        addresses[lane] = address;
+    }
+    Ok(addresses)
+}
+
+/// Reads the bits at a barrier's address, and replaces them.
+pub(crate) fn exchange(
+    worker: &Worker,
+    address: u64,
+    lane: usize,
+    change: impl Fn(u64) -> u64,
+) -> Result<u64, Box<Refused>> {
+    let shared = worker.shared_at(address);
+    shared.and_then(|shared| shared.atomic64(address, change)).map_err(|kind| {
+        let fault = AccessFault { lane: lane as u32, address, kind };
+        Refused::new(AccessAction::Atomic, Space::Shared, 8, fault)
+    })
+}
+
+pub(crate) fn invalid(address: u64, lane: usize, fault: MbarrierFault) -> Box<Refused> {
+    Refused::because(TrapKind::InvalidMbarrier { address, fault }, lane as u32)
+}
+
+/// Changes a barrier. Returns its bits from before.
+pub(crate) fn update(
+    worker: &mut Worker,
+    address: u64,
+    lane: usize,
+    change: impl FnOnce(&mut Mbarrier) -> Result<(), MbarrierFault>,
+) -> Result<u64, Box<Refused>> {
+    let before = exchange(worker, address, lane, |bits| bits)?;
+    let mut barrier = Mbarrier::from_bits(before).map_err(|fault| invalid(address, lane, fault))?;
+    change(&mut barrier).map_err(|fault| invalid(address, lane, fault))?;
+    exchange(worker, address, lane, |_| barrier.to_bits())?;
+    Ok(before)
+}

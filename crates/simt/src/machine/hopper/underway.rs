@@ -1,0 +1,90 @@
+//! Bulk copies under way: bytes to shared memory, which barriers count, and bytes to global memory, for which threads
+//! wait. What moves them is [`transit`](super::transit).
+
+use std::collections::VecDeque;
+
+use ptx::{AtomicOp, Type};
+
+use crate::tensor::{Piece, Placement};
+
+/// The most bytes under way to barriers.
+pub(crate) const LIMIT: usize = 64 << 20;
+
+/// Bytes that are moved at once.
+pub(crate) const UNIT: usize = 16;
+
+/// What becomes of old and new elements: the operation, their type, and whether subnormal numbers count as zero.
+pub(crate) type Reduction = Option<(AtomicOp, Type, bool)>;
+
+/// Bytes under way to shared memory.
+pub(crate) struct Arriving {
+    /// Where to, and the barrier that counts the bytes: in shared memory.
+    pub to: u64,
+    pub barrier: u64,
+    pub bytes: Vec<u8>,
+    pub placement: Placement,
+    pub reduction: Reduction,
+    /// The sanitizer's number for it.
+    pub number: u32,
+}
+
+/// What a cluster has under way to barriers, oldest first.
+#[derive(Default)]
+pub(crate) struct Arrivals {
+    pub list: VecDeque<Arriving>,
+    pub bytes: usize,
+}
+
+/// Bytes under way from shared to global memory.
+pub(crate) struct Departing {
+    pub from: u64,
+    pub bytes: u32,
+    pub placement: Placement,
+    /// Where they go; what is in none stays.
+    pub pieces: Vec<Piece>,
+    pub reduction: Reduction,
+    /// The sanitizer's number for it.
+    pub number: u32,
+}
+
+/// What a thread has under way to global memory.
+pub(crate) enum Leaving {
+    Copy {
+        departing: Departing,
+        /// What was read, once it was.
+        read: Option<Vec<u8>>,
+    },
+    /// Ends a group.
+    Commit,
+}
+
+/// The bytes that the threads of a block have under way to global memory, oldest first: the thread, and what it sends.
+#[derive(Default)]
+pub(crate) struct Departures {
+    pub list: Vec<(u32, Leaving)>,
+}
+
+impl Arrivals {
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.bytes = 0;
+    }
+}
+
+impl Departures {
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// A thread's copy begins.
+    pub fn begin(&mut self, thread: u32, departing: Departing) {
+        self.list.push((thread, Leaving::Copy { departing, read: None }));
+    }
+
+    /// How many entries a thread waits for.
+    pub fn awaited(&self, thread: u32, groups_left: u32) -> usize {
+        let commits = self.list.iter().enumerate().rev();
+        let mut commits = commits.filter(|(_, (of, what))| *of == thread && matches!(what, Leaving::Commit));
+        commits.nth(groups_left as usize).map_or(0, |(index, _)| index + 1)
+    }
+}

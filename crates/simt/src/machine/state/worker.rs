@@ -1,0 +1,202 @@
+//! What one thread of the host runs at a time: a cluster of blocks, usually one, whose warps take turns.
+//!
+//! Instructions get the worker whose block and warp they execute for. They know its state, and nothing of the
+//! [schedule](crate::machine::schedule) that calls them.
+
+use ptx::Special;
+
+use crate::check::Checker;
+use crate::counters::InstructionCounters;
+use crate::lanes::Row;
+use crate::machine::hopper::copies::Copies;
+use crate::machine::hopper::underway::Arrivals;
+use crate::machine::state::{Barriers, Block, Fault, Launched, Modelled, Residence, Stage, Stop, Warp};
+use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
+use crate::trap::TrapKind;
+
+/// What runs clusters of blocks, one after the other.
+pub(crate) struct Worker<'l> {
+    pub launched: &'l Launched<'l>,
+    pub counters: Vec<InstructionCounters>,
+    /// The block whose turn it is.
+    pub block: Block,
+    /// In clusters of several: all blocks that wait for their turn, by rank.
+    pub resting: Vec<Block>,
+    /// The number of the cluster that runs.
+    pub cluster: u64,
+    /// Its number among those that share a checker.
+    pub seat: u32,
+    /// Whether an atomic operation has changed device memory since the last look.
+    pub changed: bool,
+    /// Whether any thread has reached the cluster's barrier since it was last complete.
+    pub cluster_arrivals: bool,
+    /// What the copy engine is to bring to the cluster's shared memory.
+    pub arrivals: Arrivals,
+    /// How many phase waits in a row have failed.
+    pub fruitless_waits: u32,
+    /// The sanitizer, if any check is on.
+    pub checker: Option<Box<Checker<'l>>>,
+    /// Whether it looks at steps before they are executed.
+    pub inspects: bool,
+    /// The words that a load or store moves; those of inactive lanes mean nothing.
+    pub rows: [Row; 4],
+    /// The shape of the last access of each instruction that has made one.
+    pub shapes: Vec<Option<Box<Shape>>>,
+    /// The multiprocessors that the blocks are on, where the launch has a model.
+    pub modelled: Option<Box<Modelled>>,
+    /// Instructions executed that the launch's total does not have yet.
+    pub unreported: u64,
+}
+
+impl<'l> Worker<'l> {
+    /// One with this sanitizer.
+    pub fn new(launched: &'l Launched<'l>, checker: Option<Box<Checker<'l>>>) -> Self {
+        let warps = launched.threads.div_ceil(32);
+        let mut blocks: Vec<Block> = (0..launched.blocks_per_cluster)
+            .map(|rank| Block {
+                rank,
+                shared: SharedMemory::new(launched.shared_bytes, rank),
+                barriers: Barriers::new(launched.threads),
+                copies: (0..warps).map(|_| Copies::default()).collect(),
+                ..Block::default()
+            })
+            .collect();
+        let only = blocks.pop_if(|_| launched.blocks_per_cluster == 1);
+        Self {
+            launched,
+            counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
+            block: only.unwrap_or_default(),
+            resting: blocks,
+            cluster: 0,
+            seat: 0,
+            changed: false,
+            cluster_arrivals: false,
+            arrivals: Arrivals::default(),
+            fruitless_waits: 0,
+            checker,
+            inspects: (launched.checks.init || launched.checks.undefined || launched.checks.race)
+                && !launched.code.inspections.is_empty(),
+            rows: [[0; 32]; 4],
+            shapes: (0..launched.code.accesses).map(|_| None).collect(),
+            modelled: None,
+            unreported: 0,
+        }
+    }
+
+    /// Says where the blocks of all clusters to come are on the model, by rank.
+    pub fn take_residences(&mut self, residences: impl Iterator<Item = Residence>) {
+        for (rank, residence) in residences.enumerate() {
+            self.switch(rank);
+            self.block.residence = residence;
+            self.switch(rank);
+        }
+    }
+
+    /// The warps of a cluster, block by block, for [`Worker::run`].
+    pub fn warps(&self) -> Vec<Warp<'l>> {
+        let launched = self.launched;
+        let of_block = |constants| {
+            (0..launched.threads.div_ceil(32)).map(move |index| Warp::new(constants, index, launched.block))
+        };
+        launched.constants.iter().flat_map(of_block).collect()
+    }
+
+    /// The warps of each block.
+    pub fn by_block<'w>(
+        &self,
+        warps: &'w mut [Warp<'l>],
+    ) -> impl Iterator<Item = (usize, &'w mut [Warp<'l>])> + use<'w, 'l> {
+        warps.chunks_mut(self.launched.threads.div_ceil(32) as usize).enumerate()
+    }
+
+    /// Gives a block its turn, or takes it away again.
+    pub fn switch(&mut self, rank: usize) {
+        if let Some(block) = self.resting.get_mut(rank) {
+            std::mem::swap(&mut self.block, block);
+            if let Some(checker) = &mut self.checker {
+                checker.turn_of(self.block.number, self.block.rank);
+            }
+        }
+    }
+
+    /// Reports to the sanitizer whose turn it is.
+    pub fn take_seat(&mut self) {
+        if let Some(checker) = &mut self.checker {
+            checker.take_seat(self.seat);
+            checker.turn_of(self.block.number, self.block.rank);
+        }
+    }
+
+    /// The shared memory that an address is in: of the block itself, or of another one of its cluster.
+    pub fn shared_at(&self, address: u64) -> Result<&SharedMemory, AccessFaultKind> {
+        let rank = rank_of(address);
+        if rank == u64::from(self.block.rank) {
+            return Ok(&self.block.shared);
+        }
+        let outside = || AccessFaultKind::OutOfBounds { nearest: Some(self.block.shared.span()) };
+        let block = usize::try_from(rank).ok().and_then(|rank| self.resting.get(rank)).ok_or_else(outside)?;
+        match block.stage {
+            Stage::Runs => Ok(&block.shared),
+            Stage::Waits => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: false }),
+            Stage::Ended => Err(AccessFaultKind::BlockNotThere { rank: block.rank, exited: true }),
+        }
+    }
+
+    /// Adds to what the block prints.
+    pub fn print(&mut self, text: &[u8]) {
+        if let Some(output) = self.launched.output {
+            self.block.output.print(text, output.limit());
+        }
+    }
+
+    /// Reports all executed instructions to the launch.
+    pub fn tell_steps(&mut self) {
+        self.launched.tell_steps(std::mem::take(&mut self.unreported));
+    }
+
+    /// To be called when the worker has run its last block.
+    pub fn finish(mut self) -> Vec<InstructionCounters> {
+        self.tell_steps();
+        if let Some(checker) = self.checker {
+            self.launched.keep_findings(checker.finish());
+        }
+        self.counters.pop();
+        self.counters
+    }
+
+    pub fn stop(&self, fault: Fault, warp: &Warp) -> Stop {
+        Stop::Trap(Box::new(self.launched.trap(fault, self.block.position, warp)))
+    }
+
+    /// Stops the cluster at a place in the program, or where a warp of it is.
+    pub fn stop_at(&self, kind: TrapKind, warps: &[Warp<'l>], place: Option<u32>) -> Stop {
+        let code = self.launched.code;
+        let ready = warps.iter().find_map(|warp| Some((warp, warp.ready.last()?)));
+        let waiting = || warps.iter().find_map(|warp| Some((warp, &warp.waiting.last()?.0)));
+        let Some((warp, split)) = ready.or_else(waiting) else { return Stop::Abandoned };
+        let of_place = place.and_then(|place| code.origins.iter().position(|&origin| origin == place));
+        let pc = of_place.map_or(split.pc, |pc| pc as u32);
+        self.stop(Fault { kind, lane: split.mask.trailing_zeros() & 31, pc }, warp)
+    }
+
+    /// The value of a special register that differs between warps.
+    pub fn special(&self, which: Special, warp: &Warp) -> [u64; 32] {
+        match which {
+            Special::ThreadIndex(axis) => warp.threads[axis as usize].map(u64::from),
+            Special::BlockIndex(axis) => [self.block.position[axis as usize].into(); 32],
+            Special::ClusterIndex(axis) => {
+                let axis = axis as usize;
+                [(self.block.position[axis] / self.launched.cluster[axis]).into(); 32]
+            }
+            Special::WarpId => [warp.index.into(); 32],
+            Special::MultiprocessorId => {
+                let place = self.block.residence.multiprocessor;
+                let modelled =
+                    self.modelled.as_ref().map(|modelled| modelled.multiprocessors[place].position.number.into());
+                [modelled.unwrap_or(self.block.number % u64::from(self.launched.multiprocessors)); 32]
+            }
+            Special::ClockHigh | Special::GlobalTimerHigh => [warp.executed >> 32; 32],
+            _ => [warp.executed; 32],
+        }
+    }
+}
