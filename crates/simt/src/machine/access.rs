@@ -6,7 +6,7 @@ use crate::coalesce::{Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
 use crate::lanes::{Registers, WideRow};
 use crate::machine::space_of;
-use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker, lanes};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::program;
 use crate::program::Reach;
@@ -152,9 +152,7 @@ pub(super) struct Work<'w, 'l, T, const CHECKED: bool> {
     pub worker: &'w mut Worker<'l>,
     pub warp: &'w mut Warp<'l>,
     pub what: &'w T,
-    pub split: &'w Split,
-    pub mask: u32,
-    pub counter: u32,
+    pub at: At<'w>,
 }
 
 /// The shared memory of the other block of the cluster that all lanes access.

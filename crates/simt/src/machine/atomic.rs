@@ -7,22 +7,16 @@ use ptx::{AtomicOp, Kind, Space, Type};
 use crate::coalesce;
 use crate::lanes::{self as arithmetic, Row, WideRow};
 use crate::machine::access::{addresses, by_space, count_distributed, count_global, count_shared};
-use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::Atomic;
 use crate::trap::AccessAction;
 
 /// `atom` and `red`: lane by lane, in rising order.
-pub(super) fn atomic(
-    worker: &mut Worker,
-    warp: &mut Warp,
-    operation: &Atomic,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> Attempt {
+pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
+    let At { split, mask, counter } = at;
     if !operation.rest.is_empty() {
-        return vector(worker, warp, operation, split, mask, counter);
+        return vector(worker, warp, operation, at);
     }
     let &Atomic { reach, op, ty, flush, d, a, b, .. } = operation;
     let width = ty.bytes();
@@ -192,14 +186,8 @@ pub(super) fn exchange(op: AtomicOp, old: u128, a: u128, b: u128) -> u128 {
 }
 
 /// `atom` and `red` of vectors: lane by lane in rising order, and each element by itself.
-pub(super) fn vector(
-    worker: &mut Worker,
-    warp: &mut Warp,
-    operation: &Atomic,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> Attempt {
+pub(super) fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
+    let At { split, mask, counter } = at;
     let &Atomic { reach, op, ty, flush, .. } = operation;
     let width = operation.width();
     let addresses = addresses(warp, &reach, split);

@@ -12,25 +12,18 @@ use crate::machine::access::{
     of_other,
 };
 use crate::machine::inspect;
-use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
 use crate::machine::{access, observe};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
 use crate::trap::AccessAction;
 
 /// `ld`.
-pub(super) fn load<'l>(
-    worker: &mut Worker<'l>,
-    warp: &mut Warp<'l>,
-    load: &Load,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> Attempt {
+pub(super) fn load<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, load: &Load, at: At) -> Attempt {
     let arch = warp.registers.arch();
     match worker.checker {
-        None => arch.dispatch(Work::<_, false> { worker, warp, what: load, split, mask, counter }),
-        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: load, split, mask, counter }),
+        None => arch.dispatch(Work::<_, false> { worker, warp, what: load, at }),
+        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: load, at }),
     }
 }
 
@@ -39,7 +32,8 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Self { worker, warp, what: load, split, mut mask, counter } = self;
+        let Self { worker, warp, what: load, at } = self;
+        let At { split, mut mask, counter } = at;
         let width = load.element * load.count;
         // Words go straight to their register.
         let is_word = load.element == 4 && load.count == 1 && !load.wide;

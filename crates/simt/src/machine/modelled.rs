@@ -7,7 +7,7 @@ use crate::coalesce;
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
 use crate::machine::access;
-use crate::machine::state::{Split, Warp, Worker, places};
+use crate::machine::state::{At, Split, Warp, Worker, places};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
@@ -27,7 +27,8 @@ struct Coming<'a> {
 
 /// A load is about to be made.
 #[inline(always)]
-pub(super) fn load(worker: &mut Worker, warp: &Warp, load: &Load, split: &Split, mask: u32, counter: u32) {
+pub(super) fn load(worker: &mut Worker, warp: &Warp, load: &Load, at: At) {
+    let At { split, mask, counter } = at;
     if worker.modelled.is_some() {
         let width = load.element * load.count;
         let coming = Coming { reach: &load.reach, kind: AccessKind::Load, width, wish: load.wish, counter };
@@ -37,7 +38,8 @@ pub(super) fn load(worker: &mut Worker, warp: &Warp, load: &Load, split: &Split,
 
 /// A store is about to be made.
 #[inline(always)]
-pub(super) fn store(worker: &mut Worker, warp: &Warp, store: &Store, split: &Split, mask: u32, counter: u32) {
+pub(super) fn store(worker: &mut Worker, warp: &Warp, store: &Store, at: At) {
+    let At { split, mask, counter } = at;
     if worker.modelled.is_some() {
         let width = store.element * store.count;
         let coming = Coming { reach: &store.reach, kind: AccessKind::Store, width, wish: CacheWish::None, counter };
@@ -47,7 +49,8 @@ pub(super) fn store(worker: &mut Worker, warp: &Warp, store: &Store, split: &Spl
 
 /// An atomic operation is about to be made.
 #[inline(always)]
-pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, split: &Split, mask: u32, counter: u32) {
+pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, at: At) {
+    let At { split, mask, counter } = at;
     if worker.modelled.is_some() {
         let returns = atomic.elements().any(|(d, _)| d.is_some());
         let kind = if returns { AccessKind::Atomic } else { AccessKind::Reduction };

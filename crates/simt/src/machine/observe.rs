@@ -10,7 +10,7 @@ use crate::FindingKind;
 use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::inspect;
-use crate::machine::state::{Block, CLUSTER, Split, Wait, Warp, Worker, lanes};
+use crate::machine::state::{At, Block, CLUSTER, Split, Wait, Warp, Worker, lanes};
 use crate::machine::{access, across, written};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Copied, Fence, Order, Reach};
@@ -72,14 +72,8 @@ fn other(what: Other<'_>, place: u32) -> Coming<'_> {
 
 /// An atomic operation. Returns the lanes that can make it; the others have got zeros.
 #[inline(always)]
-pub(super) fn atomic(
-    worker: &mut Worker,
-    warp: &mut Warp,
-    atomic: &Atomic,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> u32 {
+pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, atomic: &Atomic, at: At) -> u32 {
+    let At { split, mask, counter } = at;
     if worker.checker.is_none() {
         return mask;
     }
@@ -115,15 +109,8 @@ pub(super) fn checks(worker: &Worker) -> Option<Checks> {
 }
 
 /// An access of any other instruction. Returns the lanes that can make it.
-pub(super) fn touch(
-    worker: &mut Worker,
-    warp: &mut Warp,
-    reach: &Reach,
-    what: Other,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> u32 {
+pub(super) fn touch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, what: Other, at: At) -> u32 {
+    let At { split, mask, counter } = at;
     if worker.checker.is_none() || mask == 0 {
         return mask;
     }

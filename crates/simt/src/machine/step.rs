@@ -4,7 +4,7 @@ use ptx::Special;
 
 use crate::lanes::{FULL, WideRow};
 use crate::machine::hopper::{asynchronous, cluster, matrix};
-use crate::machine::state::{Fault, Next, Split, Warp, Worker};
+use crate::machine::state::{At, Fault, Next, Split, Warp, Worker};
 use crate::machine::{atomic, load, modelled, observe, store, surface, system, texture, written};
 use crate::machine::{barriers, calls, inspect, meeting};
 use crate::program::{Action, RETURN};
@@ -105,6 +105,7 @@ fn control<'l>(
     counter: u32,
 ) -> Result<Next, Fault> {
     let pc = split.pc;
+    let at = At { split: &*split, mask, counter };
     let fault = |kind, mask: u32| Fault { kind, lane: mask.trailing_zeros() & 31, pc };
     match action {
         Action::Branch { target, meet } => {
@@ -136,26 +137,27 @@ fn control<'l>(
         _ if mask == 0 => {}
         Action::Lanes(handler, operands) => handler(&mut warp.registers, operands, mask),
         Action::Load(load) => {
-            modelled::load(worker, warp, load, split, mask, counter);
-            load::load(worker, warp, load, split, mask, counter).map_err(|fault| fault.at(pc))?;
+            modelled::load(worker, warp, load, at);
+            load::load(worker, warp, load, at).map_err(|fault| fault.at(pc))?;
         }
         Action::Store(store) => {
-            modelled::store(worker, warp, store, split, mask, counter);
-            store::store(worker, warp, store, split, mask, counter).map_err(|fault| fault.at(pc))?;
+            modelled::store(worker, warp, store, at);
+            store::store(worker, warp, store, at).map_err(|fault| fault.at(pc))?;
         }
         Action::Atomic(atomic) => {
-            let mask = observe::atomic(worker, warp, atomic, split, mask, counter);
+            let mask = observe::atomic(worker, warp, atomic, at);
             if mask != 0 {
-                modelled::atomic(worker, warp, atomic, split, mask, counter);
-                atomic::atomic(worker, warp, atomic, split, mask, counter).map_err(|fault| fault.at(pc))?;
+                let at = at.with_mask(mask);
+                modelled::atomic(worker, warp, atomic, at);
+                atomic::atomic(worker, warp, atomic, at).map_err(|fault| fault.at(pc))?;
             }
         }
         Action::Fetch(fetch) => {
-            texture::fetch(worker, warp, fetch, mask, counter).map_err(|fault| fault.at(pc))?;
+            texture::fetch(worker, warp, fetch, at).map_err(|fault| fault.at(pc))?;
         }
         Action::Query(query) => texture::query(worker, warp, query, mask).map_err(|fault| fault.at(pc))?,
         Action::Surface(access) => {
-            surface::execute(worker, warp, access, mask, counter).map_err(|fault| fault.at(pc))?;
+            surface::execute(worker, warp, access, at).map_err(|fault| fault.at(pc))?;
         }
         Action::Special { which: Special::ThreadIndex(axis), d, wide: false } => {
             let values = warp.threads[*axis as usize];
@@ -190,19 +192,18 @@ fn control<'l>(
         }
         Action::Nothing => {}
         Action::Matrix(operation) => {
-            let place = matrix::Place { split, counter };
-            if !matrix::execute(worker, warp, operation, &place, mask)? {
+            if !matrix::execute(worker, warp, operation, at)? {
                 return Ok(Next::Gone);
             }
         }
         Action::Asynchronous(operation) => {
-            if !asynchronous::execute(worker, warp, operation, split, mask, counter)? {
+            if !asynchronous::execute(worker, warp, operation, at)? {
                 return Ok(Next::Gone);
             }
         }
         Action::Fence(fence) => observe::fence(worker, warp, mask, fence),
         Action::BranchIndexed(branch) => return calls::branch_indexed(worker, warp, split, branch, mask, counter),
-        Action::CallSystem(call) => system::call(worker, warp, call, mask, counter).map_err(|fault| fault.at(pc))?,
+        Action::CallSystem(call) => system::call(worker, warp, call, at).map_err(|fault| fault.at(pc))?,
         Action::Allocate { d, wide, size, align } => {
             let sizes = stack_values(warp, *size, *wide);
             let addresses = warp.allocate(split, mask, &sizes, *align).map_err(|kind| fault(kind, mask))?;

@@ -11,24 +11,17 @@ use crate::machine::access::{
     Work, addresses, by_space, count_distributed, count_global, count_local, count_shared, meet_shape, of_other,
 };
 use crate::machine::observe;
-use crate::machine::state::{Attempt, Refused, Split, Warp, Worker};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::program::{Copied, Store};
 use crate::trap::AccessAction;
 
 /// `st`.
-pub(super) fn store<'l>(
-    worker: &mut Worker<'l>,
-    warp: &mut Warp<'l>,
-    store: &Store,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> Attempt {
+pub(super) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Store, at: At) -> Attempt {
     let arch = warp.registers.arch();
     match worker.checker {
-        None => arch.dispatch(Work::<_, false> { worker, warp, what: store, split, mask, counter }),
-        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: store, split, mask, counter }),
+        None => arch.dispatch(Work::<_, false> { worker, warp, what: store, at }),
+        Some(_) => arch.dispatch(Work::<_, true> { worker, warp, what: store, at }),
     }
 }
 
@@ -37,7 +30,8 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Self { worker, warp, what: store, split, mut mask, counter } = self;
+        let Self { worker, warp, what: store, at } = self;
+        let At { split, mut mask, counter } = at;
         let width = store.element * store.count;
         // Words come straight from their register.
         let is_word = store.element == 4 && store.count == 1;

@@ -4,7 +4,7 @@ use ptx::{AtomicOp, OutOfRange, Space, Type};
 
 use crate::lanes::{Row, WideRow};
 use crate::machine::observe::Other;
-use crate::machine::state::{Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
 use crate::machine::texture::{check_geometry, count, place_of, refuse, surface_of};
 use crate::machine::{atomic, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
@@ -74,13 +74,8 @@ struct Group {
 }
 
 /// `suld`, `sust`, `sured`.
-pub(super) fn execute(
-    worker: &mut Worker<'_>,
-    warp: &mut Warp<'_>,
-    access: &SurfaceAccess,
-    mask: u32,
-    counter: u32,
-) -> Attempt<()> {
+pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &SurfaceAccess, at: At) -> Attempt<()> {
+    let At { mask, counter, .. } = at;
     let mut touched = Vec::new();
     // Widths differ only where lanes name surfaces of different formats.
     let mut groups: Vec<Group> = Vec::new();

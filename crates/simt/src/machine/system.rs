@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use ptx::Space;
 
-use crate::machine::state::{Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
 use crate::machine::{heap, written};
 use crate::memory::Access;
 use crate::output::format;
@@ -13,13 +13,8 @@ use crate::program::{Rows, SystemCall, SystemFunction};
 use crate::trap::{AccessAction, TrapKind};
 
 /// Calls a system function with the lanes of `mask`, in rising order.
-pub(super) fn call(
-    worker: &mut Worker<'_>,
-    warp: &mut Warp<'_>,
-    call: &SystemCall,
-    mask: u32,
-    counter: u32,
-) -> Attempt<()> {
+pub(super) fn call(worker: &mut Worker<'_>, warp: &mut Warp<'_>, call: &SystemCall, at: At) -> Attempt<()> {
+    let At { mask, counter, .. } = at;
     for lane in lanes(mask) {
         let argument = |index: usize| call.arguments.get(index).map_or(0, |&rows| value(warp, rows, lane));
         let result = match call.function {

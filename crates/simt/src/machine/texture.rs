@@ -6,7 +6,7 @@ use crate::counters::MemoryCounters;
 use crate::lanes::{self as arithmetic, Row, WideRow};
 use crate::machine::observe;
 use crate::machine::observe::Other;
-use crate::machine::state::{Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
 use crate::memory::AccessFault;
 use crate::program::{Fetch, Level, Place, Query};
 use crate::texture;
@@ -113,13 +113,8 @@ fn lanes_of_sectors(source: &Source, sampling: &Sampling, gathers: bool) -> u32 
 }
 
 /// `tex`, `tld4`.
-pub(super) fn fetch(
-    worker: &mut Worker<'_>,
-    warp: &mut Warp<'_>,
-    fetch: &Fetch,
-    mask: u32,
-    counter: u32,
-) -> Attempt<()> {
+pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch, at: At) -> Attempt<()> {
+    let At { mask, counter, .. } = at;
     let mut touched = Vec::new();
     let mut results: [Row; 4] = [[0; 32]; 4];
     let mut seen = observe::checks(worker).map(|checks| Seen { forgives: checks.memory, ..Seen::default() });

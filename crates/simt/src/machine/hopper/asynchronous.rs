@@ -8,7 +8,7 @@ use crate::machine::hopper::mbarrier::Mbarrier;
 use crate::machine::hopper::mbarrier_access::{barrier_addresses, update};
 use crate::machine::hopper::{bulk, copy, phases, tensor, transit};
 use crate::machine::observe::Other;
-use crate::machine::state::{Fault, Refused, Split, Warp, Worker, lanes};
+use crate::machine::state::{At, Fault, Refused, Warp, Worker, lanes};
 use crate::machine::{access, observe};
 use crate::program::{Asynchronous, Fence, MbarrierAction};
 
@@ -17,25 +17,24 @@ pub(crate) fn execute<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     action: &Asynchronous,
-    split: &Split,
-    mask: u32,
-    counter: u32,
+    at: At,
 ) -> Result<bool, Fault> {
-    let at = |refused: Box<Refused>| refused.at(split.pc);
+    let At { split, mask, .. } = at;
+    let fault = |refused: Box<Refused>| refused.at(split.pc);
     match action {
-        Asynchronous::Copy(copy) => copy::begin(worker, warp, copy, split, mask, counter).map_err(at)?,
-        Asynchronous::Bulk(copy) => bulk::begin(worker, warp, copy, split, mask, counter).map_err(at)?,
-        Asynchronous::RemoteStore(store) => bulk::store(worker, warp, store, split, mask, counter).map_err(at)?,
-        Asynchronous::Tensor(copy) => tensor::begin(worker, warp, copy, split, mask, counter).map_err(at)?,
+        Asynchronous::Copy(copy) => copy::begin(worker, warp, copy, at).map_err(fault)?,
+        Asynchronous::Bulk(copy) => bulk::begin(worker, warp, copy, at).map_err(fault)?,
+        Asynchronous::RemoteStore(store) => bulk::store(worker, warp, store, at).map_err(fault)?,
+        Asynchronous::Tensor(copy) => tensor::begin(worker, warp, copy, at).map_err(fault)?,
         Asynchronous::ReplaceTensorField { reach, field, wide, value } => {
             let value = match wide {
                 true => *warp.registers.wide(*value),
                 false => warp.registers.word(*value).map(u64::from),
             };
-            tensor::replace_field(worker, warp, reach, (*field, &value), (split, mask, counter)).map_err(at)?;
+            tensor::replace_field(worker, warp, reach, (*field, &value), at).map_err(fault)?;
         }
         Asynchronous::CopyTensorMap { to, from, audience } => {
-            tensor::copy_map(worker, warp, (to, from), *audience, (split, mask, counter)).map_err(at)?;
+            tensor::copy_map(worker, warp, (to, from), *audience, at).map_err(fault)?;
         }
         Asynchronous::AcquireTensorMap { map, audience } => {
             let addresses = access::addresses(warp, map, split);
@@ -44,24 +43,24 @@ pub(crate) fn execute<'l>(
         }
         Asynchronous::CommitBulk => transit::commit(worker, warp, mask),
         Asynchronous::WaitBulk { groups_left, reads_only } => {
-            transit::wait(worker, warp, mask, *groups_left, *reads_only).map_err(at)?;
+            transit::wait(worker, warp, mask, *groups_left, *reads_only).map_err(fault)?;
         }
         Asynchronous::Commit => worker.block.copies[warp.index as usize].commit(mask),
         Asynchronous::Wait { groups_left } => {
             let ends = worker.block.copies[warp.index as usize].awaited(mask, *groups_left);
-            copy::complete(worker, warp.index, &ends, copy::Waits::ItsThread).map_err(at)?;
+            copy::complete(worker, warp.index, &ends, copy::Waits::ItsThread).map_err(fault)?;
         }
         Asynchronous::ArriveAfterCopies { reach, counted_before } => {
             let pending = worker.block.copies[warp.index as usize].pending(mask);
             observe::copies_settle(worker, &pending);
-            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, split, mask, counter);
-            let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(at)?;
+            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, at);
+            let addresses = barrier_addresses(worker, warp, reach, split, mask, false).map_err(fault)?;
             for lane in lanes(mask) {
                 let change = |barrier: &mut Mbarrier| match counted_before {
                     true => Ok(()),
                     false => barrier.expect_arrival(),
                 };
-                update(worker, addresses[lane], lane, change).map_err(at)?;
+                update(worker, addresses[lane], lane, change).map_err(fault)?;
             }
             worker.block.copies[warp.index as usize].arrive_after(mask, &addresses);
         }
@@ -69,11 +68,11 @@ pub(crate) fn execute<'l>(
             if matches!(action, MbarrierAction::TestState { .. } | MbarrierAction::TestParity { .. }) {
                 return phases::test(worker, warp, split, mask, false);
             }
-            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, split, mask, counter);
+            let mask = observe::touch(worker, warp, reach, Other::Mbarrier, at);
             let addresses =
-                barrier_addresses(worker, warp, reach, split, mask, phases::reaches_others(action)).map_err(at)?;
+                barrier_addresses(worker, warp, reach, split, mask, phases::reaches_others(action)).map_err(fault)?;
             for lane in lanes(mask) {
-                phases::change_barrier(worker, warp, action, addresses[lane], lane).map_err(at)?;
+                phases::change_barrier(worker, warp, action, addresses[lane], lane).map_err(fault)?;
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::machine::hopper::transit;
 use crate::machine::hopper::transit::{Delivery, check_pieces, send};
 use crate::machine::hopper::underway::{Arriving, Departing, UNIT};
 use crate::machine::observe::Other;
-use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
 use crate::machine::{access, modelled, observe};
 use crate::program::{BulkCopy, RemoteStore};
 use crate::tensor::{Piece, Placement};
@@ -24,14 +24,8 @@ use crate::trap::TrapKind;
 const MOST_BYTES: u32 = (1 << 20) - 16;
 
 /// Begins a copy for each lane.
-pub(crate) fn begin<'l>(
-    worker: &mut Worker<'l>,
-    warp: &mut Warp<'l>,
-    copy: &BulkCopy,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> Attempt {
+pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &BulkCopy, at: At) -> Attempt {
+    let At { split, mask, counter } = at;
     let (from, to) = (access::addresses(warp, &copy.from, split), access::addresses(warp, &copy.to, split));
     let barriers = match &copy.barrier {
         Some(reach) => Some(barrier_addresses(worker, warp, reach, split, mask, true)?),
@@ -76,14 +70,8 @@ pub(crate) fn begin<'l>(
 }
 
 /// `st.async`, `red.async`.
-pub(crate) fn store<'l>(
-    worker: &mut Worker<'l>,
-    warp: &mut Warp<'l>,
-    store: &RemoteStore,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> Attempt {
+pub(crate) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &RemoteStore, at: At) -> Attempt {
+    let At { split, mask, counter } = at;
     let width = store.ty.bytes() * store.rows.len() as u32;
     let mut words = [[0; 32]; 4];
     let value = |registers: &Registers<'_>, row: u32, lane: usize| match store.ty.bits() {
@@ -100,8 +88,8 @@ pub(crate) fn store<'l>(
         }
     }
     let what = if store.op.is_some() { Other::Combine(width) } else { Other::Write(width, &words) };
-    let mask = observe::touch(worker, warp, &store.to, what, split, mask, counter);
-    let mask = observe::touch(worker, warp, &store.barrier, Other::Mbarrier, split, mask, counter);
+    let mask = observe::touch(worker, warp, &store.to, what, at);
+    let mask = observe::touch(worker, warp, &store.barrier, Other::Mbarrier, at.with_mask(mask));
     // Both are in shared memory.
     let to = barrier_addresses(worker, warp, &store.to, split, mask, true)?;
     let barriers = barrier_addresses(worker, warp, &store.barrier, split, mask, true)?;

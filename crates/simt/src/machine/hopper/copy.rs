@@ -6,7 +6,7 @@ use crate::counters::AccessKind;
 use crate::lanes::{Row, WideRow};
 use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::observe::Other;
-use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
 use crate::machine::{access, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
@@ -15,14 +15,8 @@ use crate::trap::AccessAction;
 use crate::{check, coalesce};
 
 /// `cp.async`.
-pub(crate) fn begin<'l>(
-    worker: &mut Worker<'l>,
-    warp: &mut Warp<'l>,
-    copy: &AsyncCopy,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> Attempt {
+pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &AsyncCopy, at: At) -> Attempt {
+    let At { split, mask, counter } = at;
     let bytes = copy.bytes;
     let from = access::addresses(warp, &copy.from, split);
     let to = access::addresses(warp, &copy.to, split);

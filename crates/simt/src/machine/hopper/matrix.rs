@@ -10,7 +10,7 @@ use crate::machine::hopper::multiply::multiply;
 use crate::machine::hopper::warpgroup;
 use crate::machine::observe::Other;
 use crate::machine::state::lanes;
-use crate::machine::state::{Attempt, Fault, Refused, Split, Warp, Worker};
+use crate::machine::state::{At, Attempt, Fault, Refused, Split, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
@@ -18,39 +18,32 @@ use crate::program::{Matrix, Reach, Tile};
 use crate::trap::{AccessAction, TrapKind};
 use crate::{coalesce, program};
 
-/// Where an instruction on a matrix is executed.
-pub(crate) struct Place<'s> {
-    pub split: &'s Split,
-    pub counter: u32,
-}
-
 /// Executes one. All 32 lanes must come together.
 pub(crate) fn execute<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     matrix: &Matrix,
-    place: &Place,
-    mask: u32,
+    at: At,
 ) -> Result<bool, Fault> {
-    let pc = place.split.pc;
+    let At { mask, split: &Split { pc, .. }, .. } = at;
     if mask != u32::MAX {
         let kind = TrapKind::IncompleteWarp { missing: !mask, absence: warp.absence((!mask).trailing_zeros()) };
         return Err(Fault { kind, lane: mask.trailing_zeros() & 31, pc });
     }
     match matrix {
-        Matrix::Load { reach, transposed, rows } => load(worker, warp, reach, *transposed, rows, place),
-        Matrix::Store { reach, transposed, rows } => store(worker, warp, reach, *transposed, rows, place),
+        Matrix::Load { reach, transposed, rows } => load(worker, warp, reach, *transposed, rows, at),
+        Matrix::Store { reach, transposed, rows } => store(worker, warp, reach, *transposed, rows, at),
         Matrix::Transpose { d, source } => {
             transpose(warp, *d, *source);
             Ok(())
         }
-        Matrix::LoadFragment(tile) => load_fragment(worker, warp, tile, place),
-        Matrix::StoreFragment(tile) => store_fragment(worker, warp, tile, place),
+        Matrix::LoadFragment(tile) => load_fragment(worker, warp, tile, at),
+        Matrix::StoreFragment(tile) => store_fragment(worker, warp, tile, at),
         Matrix::Multiply(product) => {
             multiply(warp, product);
             Ok(())
         }
-        Matrix::MultiplyTogether(product) => warpgroup::multiply(worker, warp, product, place),
+        Matrix::MultiplyTogether(product) => warpgroup::multiply(worker, warp, product, at),
         Matrix::Await => Ok(()),
         Matrix::CommitProducts => {
             observe::products_committed(worker, warp);
@@ -58,7 +51,7 @@ pub(crate) fn execute<'l>(
         }
         Matrix::WaitForProducts { groups_left } => {
             observe::products_awaited(worker, warp, *groups_left);
-            return Ok(warpgroup::meet(worker, warp, place.split));
+            return Ok(warpgroup::meet(worker, warp, at.split));
         }
     }
     .map_err(|refused| refused.at(pc))?;
@@ -118,16 +111,16 @@ fn load<'l>(
     reach: &Reach,
     transposed: bool,
     rows: &[u32],
-    place: &Place,
+    at: At,
 ) -> Attempt {
     let all = givers(rows.len());
-    let mask = observe::touch(worker, warp, reach, Other::Read(16), place.split, all, place.counter);
-    let addresses = shared_addresses(warp, reach, place.split, mask, AccessAction::Read)?;
+    let mask = observe::touch(worker, warp, reach, Other::Read(16), at.with_mask(all));
+    let addresses = shared_addresses(warp, reach, at.split, mask, AccessAction::Read)?;
     let access = Access::new(mask, &addresses, 16);
     let mut words = [[0; 32]; 4];
     let refused = |fault| Refused::new(AccessAction::Read, Space::Shared, 16, fault);
     worker.block.shared.load_each(&access, &mut words).map_err(refused)?;
-    count_rows(worker, place.counter, &addresses, mask, rows.len());
+    count_rows(worker, at.counter, &addresses, mask, rows.len());
     for (matrix, &d) in rows.iter().enumerate() {
         let mut values: Row = [0; 32];
         for row in 0..8 {
@@ -149,7 +142,7 @@ fn store<'l>(
     reach: &Reach,
     transposed: bool,
     rows: &[u32],
-    place: &Place,
+    at: At,
 ) -> Attempt {
     let all = givers(rows.len());
     let mut words = [[0; 32]; 4];
@@ -162,12 +155,12 @@ fn store<'l>(
             }
         }
     }
-    let mask = observe::touch(worker, warp, reach, Other::Write(16, &words), place.split, all, place.counter);
-    let addresses = shared_addresses(warp, reach, place.split, mask, AccessAction::Write)?;
+    let mask = observe::touch(worker, warp, reach, Other::Write(16, &words), at.with_mask(all));
+    let addresses = shared_addresses(warp, reach, at.split, mask, AccessAction::Write)?;
     let access = Access::new(mask, &addresses, 16);
     let refused = |fault| Refused::new(AccessAction::Write, Space::Shared, 16, fault);
     worker.block.shared.store_each(&access, &words).map_err(refused)?;
-    count_rows(worker, place.counter, &addresses, mask, rows.len());
+    count_rows(worker, at.counter, &addresses, mask, rows.len());
     Ok(())
 }
 
@@ -216,17 +209,17 @@ fn pieces(warp: &Warp, tile: &Tile, split: &Split) -> Vec<(usize, usize, u32, Wi
 }
 
 /// `wmma.load`.
-fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, place: &Place) -> Attempt {
+fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, at: At) -> Attempt {
     let fragment = &tile.fragment;
     let bits = fragment.ty.bits();
     let mut values: Vec<[Row; 2]> = vec![[[0; 32]; 2]; fragment.registers.len()];
-    for (register, within, width, addresses) in pieces(warp, tile, place.split) {
+    for (register, within, width, addresses) in pieces(warp, tile, at.split) {
         let mask =
-            observe::touch_at(worker, warp, tile.reach.space, Other::Read(width), u32::MAX, &addresses, place.counter);
+            observe::touch_at(worker, warp, tile.reach.space, Other::Read(width), u32::MAX, &addresses, at.counter);
         let what = (AccessKind::Load, width, CacheWish::None);
-        modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, place.counter);
+        modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
         worker.rows = [[0; 32]; 4];
-        crate::machine::load::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
+        crate::machine::load::load_apart(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
         let [low, high] = &mut values[register];
         for lane in lanes(mask) {
             low[lane] |= worker.rows[0][lane] << (within as u32 * bits);
@@ -245,10 +238,10 @@ fn load_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, 
 }
 
 /// `wmma.store`.
-fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, place: &Place) -> Attempt {
+fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile, at: At) -> Attempt {
     let fragment = &tile.fragment;
     let bits = fragment.ty.bits();
-    for (register, within, width, addresses) in pieces(warp, tile, place.split) {
+    for (register, within, width, addresses) in pieces(warp, tile, at.split) {
         let register = fragment.registers[register];
         if bits == 64 {
             let values = warp.registers.wide(register);
@@ -265,11 +258,11 @@ fn store_fragment<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, tile: &Tile,
             Other::Write(width, &words),
             u32::MAX,
             &addresses,
-            place.counter,
+            at.counter,
         );
         let what = (AccessKind::Store, width, CacheWish::None);
-        modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, place.counter);
-        crate::machine::store::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, place.counter)?;
+        modelled::touch(worker, warp, &tile.reach, what, mask, &addresses, at.counter);
+        crate::machine::store::store_apart(worker, warp, tile.reach.space, mask, &addresses, width, at.counter)?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::machine::hopper::telling::{Telling, begins, run_of_shared, runs_of_gl
 use crate::machine::hopper::transit;
 use crate::machine::hopper::transit::{Delivery, check_pieces, refused};
 use crate::machine::hopper::underway::{Arriving, Departing, Reduction, UNIT};
-use crate::machine::state::{Attempt, Refused, Split, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
 use crate::machine::{access, modelled, observe};
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
 use crate::tensor::{
@@ -32,14 +32,8 @@ fn fault(fault: TensorFault, lane: usize) -> Box<Refused> {
 }
 
 /// Begins a copy for each lane.
-pub(crate) fn begin<'l>(
-    worker: &mut Worker<'l>,
-    warp: &mut Warp<'l>,
-    copy: &TensorCopy,
-    split: &Split,
-    mask: u32,
-    counter: u32,
-) -> Attempt {
+pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &TensorCopy, at: At) -> Attempt {
+    let At { split, mask, counter } = at;
     let maps = access::addresses(warp, &copy.map, split);
     let (shared, barriers) = match &copy.transfer {
         TensorTransfer::Load { to, barrier, .. } => {
@@ -240,8 +234,9 @@ pub(crate) fn replace_field<'l>(
     warp: &mut Warp<'l>,
     reach: &Reach,
     (field, value): (TensorField, &WideRow),
-    (split, mask, counter): (&Split, u32, u32),
+    at: At,
 ) -> Attempt {
+    let At { split, mask, counter } = at;
     let addresses = access::addresses(warp, reach, split);
     for lane in lanes(mask) {
         let thread = (lane, counter);
@@ -267,8 +262,9 @@ pub(crate) fn copy_map<'l>(
     warp: &mut Warp<'l>,
     (to, from): (&Reach, &Reach),
     audience: Audience,
-    (split, mask, counter): (&Split, u32, u32),
+    at: At,
 ) -> Attempt {
+    let At { split, mask, counter } = at;
     let first = mask.trailing_zeros() as usize & 31;
     let missing = warp.alive & !mask;
     if missing != 0 {

@@ -12,12 +12,13 @@ use ptx::{MatrixType, Space};
 
 use crate::lanes::WideRow;
 use crate::machine::hopper::descriptor::SharedMatrix;
-use crate::machine::hopper::matrix::Place;
 use crate::machine::hopper::multiply::{gather, scatter};
 use crate::machine::hopper::products::{Arithmetic, with_zeros};
 use crate::machine::observe;
 use crate::machine::observe::Other;
-use crate::machine::state::{Arrival, Attempt, Refused, Split, WARPGROUP, WARPS_OF_GROUP, Wait, Warp, Worker, lanes};
+use crate::machine::state::{
+    Arrival, At, Attempt, Refused, Split, WARPGROUP, WARPS_OF_GROUP, Wait, Warp, Worker, lanes,
+};
 use crate::memory::Access;
 use crate::program::{WarpgroupFactor, WarpgroupProduct};
 use crate::trap::{AccessAction, TrapKind};
@@ -30,7 +31,7 @@ pub(crate) fn multiply<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     product: &WarpgroupProduct,
-    place: &Place,
+    at: At,
 ) -> Attempt {
     if !has_whole_group(worker, warp) {
         let warps = worker.block.copies.len() as u32 % WARPS_OF_GROUP;
@@ -51,7 +52,7 @@ pub(crate) fn multiply<'l>(
         WarpgroupFactor::Shared { descriptor, transposed, .. } => {
             let matrix = matrix(worker, warp, descriptor, transposed)?;
             let first = (warp.index % WARPS_OF_GROUP) as usize * ROWS;
-            read(worker, warp, &matrix, (first..first + ROWS, stored), (a_ty, transposed), (place, &mut pieces))?
+            read(worker, warp, &matrix, (first..first + ROWS, stored), (a_ty, transposed), (at, &mut pieces))?
         }
     };
     if let Some(sparse) = sparse {
@@ -59,9 +60,9 @@ pub(crate) fn multiply<'l>(
     }
     let (descriptor, transposed) = product.b;
     let matrix = matrix(worker, warp, descriptor, transposed)?;
-    let mut b = read(worker, warp, &matrix, (0..n, k), (b_ty, transposed), (place, &mut pieces))?;
+    let mut b = read(worker, warp, &matrix, (0..n, k), (b_ty, transposed), (at, &mut pieces))?;
     if worker.checker.is_some() {
-        observe::product_begins(worker, warp, place.counter, pieces);
+        observe::product_begins(worker, warp, at.counter, pieces);
     }
     for (factor, ty, negate) in [(&mut a, a_ty, product.negate_a), (&mut b, b_ty, product.negate_b)] {
         if negate {
@@ -120,7 +121,7 @@ fn read<'l>(
     matrix: &SharedMatrix,
     (vectors, k): (Range<usize>, usize),
     (ty, transposed): (MatrixType, bool),
-    (place, read): (&Place, &mut Vec<u64>),
+    (at, read): (At, &mut Vec<u64>),
 ) -> Result<Vec<u32>, Box<Refused>> {
     let bits = ty.bits() as usize;
     let in_piece = 128 / bits;
@@ -135,7 +136,7 @@ fn read<'l>(
         }
         let all = u32::MAX >> (32 - places.len());
         let what = Other::Async(&Other::Read(16));
-        let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, place.counter);
+        let mask = observe::touch_at(worker, warp, Space::Shared, what, all, &addresses, at.counter);
         if worker.checker.is_some() {
             read.extend(lanes(mask).map(|lane| addresses[lane]));
         }

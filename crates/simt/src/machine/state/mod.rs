@@ -1,5 +1,6 @@
 //! What a launch, a worker, a block and a warp are made of, and how instructions end. Nothing here executes one.
 
+mod at;
 mod barrier;
 mod block;
 mod launched;
@@ -11,6 +12,7 @@ mod unwritten;
 mod warp;
 mod worker;
 
+pub(crate) use at::At;
 pub(crate) use barrier::{Arrival, Barriers, CLUSTER, NUMBERED_BARRIERS, Outcome, WARPGROUP, WARPS_OF_GROUP};
 pub(crate) use block::{Block, Stage};
 pub(crate) use launched::Launched;
