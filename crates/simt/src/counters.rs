@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use crate::metric::Metric;
+use crate::metric::MetricValue;
 use crate::model::{ModelCounters, Occupancy};
 
 /// Which kind of access an instruction makes: the counters of a launch are split by it.
@@ -268,24 +270,6 @@ impl SharedCounters {
 
 fn quotient(numerator: u64, denominator: u64) -> Option<f64> {
     (denominator != 0).then(|| numerator as f64 / denominator as f64)
-}
-
-/// A counter under its name in Nsight Compute.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Metric {
-    /// The name.
-    pub name: &'static str,
-    /// The value.
-    pub value: MetricValue,
-}
-
-/// The value of a [`Metric`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MetricValue {
-    /// A sum over the launch.
-    Count(u64),
-    /// A ratio or percentage; `None` where nothing was counted that it could be of.
-    Ratio(Option<f64>),
 }
 
 /// The counters of several launches: those of a program that needs more than one. The occupancy is the first launch's.

@@ -58,7 +58,6 @@
 //! `machine/together.rs`. A [`Launch::cooperative`] one has all blocks side by side. Clocks count the instructions of the warp.
 #![forbid(unsafe_code)]
 
-mod check;
 mod coalesce;
 mod counters;
 mod error;
@@ -66,18 +65,20 @@ mod lanes;
 mod launch;
 mod machine;
 mod memory;
+mod metric;
 mod model;
 mod output;
 mod program;
 mod report;
+mod sanitizer;
+mod site;
 mod tensor;
 mod texture;
 mod trap;
 
-pub use check::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope, Site};
 pub use counters::{
-    AccessKind, ByKind, ConstantCounters, Counters, DistributedCounters, InstructionCounters, MemoryCounters, Metric,
-    MetricValue, SharedCounters,
+    AccessKind, ByKind, ConstantCounters, Counters, DistributedCounters, InstructionCounters, MemoryCounters,
+    SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
 pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
@@ -85,6 +86,7 @@ pub use memory::{
     AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW, Memory,
     MemoryError, SHARED_WINDOW, WINDOW_BYTES,
 };
+pub use metric::{Metric, MetricValue};
 pub use model::{
     BankRule, BlockNeeds, CacheCounters, L1, L1Size, L2, Limiter, Limits, LoadCaching, Model, ModelCounters, Occupancy,
     RegisterAllocation, SectorCounters, Shared, StoreHit, TransactionCounters, TransactionRule,
@@ -92,6 +94,8 @@ pub use model::{
 pub use output::{DEFAULT_OUTPUT_LIMIT, Output, Printed};
 pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime};
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
+pub use sanitizer::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope};
+pub use site::{AccessAction, Site, SourcePosition};
 pub use tensor::{
     Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
     Traversal,
@@ -100,4 +104,4 @@ pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,
 };
-pub use trap::{Absence, AccessAction, MbarrierFault, SourcePosition, Trap, TrapKind};
+pub use trap::{Absence, MbarrierFault, Trap, TrapKind};

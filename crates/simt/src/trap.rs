@@ -4,8 +4,8 @@ mod message;
 
 use ptx::Space;
 
-pub(crate) use message::{Triple, space_name};
-
+use crate::site::AccessAction;
+use crate::site::SourcePosition;
 use crate::{AccessFaultKind, Finding, FreeFault, TensorFault, TextureFault};
 
 /// A fault that stopped a launch.
@@ -41,17 +41,6 @@ pub struct Trap {
     pub findings: Vec<Finding>,
 }
 
-/// A place in the source program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourcePosition {
-    /// The file as the compiler named it.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1; 0 if the compiler did not say.
-    pub column: u32,
-}
-
 /// Stands for the cluster's barrier where barriers of a block have a number.
 pub(crate) const CLUSTER_BARRIER: u32 = 16;
 
@@ -60,15 +49,6 @@ pub(crate) const WARPGROUP_BARRIER: u32 = 17;
 
 /// All these numbers: a block has eight warpgroups at most.
 pub(crate) const BARRIER_NUMBERS: u32 = WARPGROUP_BARRIER + 8;
-
-/// What a faulting access was to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum AccessAction {
-    Read,
-    Write,
-    Atomic,
-}
 
 /// Why some threads never reach a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

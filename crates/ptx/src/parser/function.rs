@@ -5,21 +5,14 @@ use super::{Parser, Word};
 use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{DeclarationError, Parsed, fault};
 use crate::lexer::TokenKind;
+use crate::parser::indirect::IndirectCall;
 use crate::{
-    Callee, Function, Handle, Initializer, Instruction, Linkage, Op, Pointee, Register, Space, Span, Type, Variable,
+    Callee, Function, Handle, Initializer, Instruction, Linkage, Op, Pointee, Register, Space, Type, Variable,
 };
 use std::collections::HashMap;
 
 /// Bytes of parameters that a function may have.
 const PARAMETER_BYTES: u64 = 32_764;
-
-/// A call through a register whose candidates are all functions that fit.
-pub(super) struct IndirectCall {
-    function: Handle<Function>,
-    at: usize,
-    signature: Signature,
-    span: Span,
-}
 
 /// A parameter as it is declared: a variable, and the register that stands for it if it is a `.reg`.
 struct Parameter<'t> {

@@ -11,6 +11,7 @@ pub(crate) mod cursor;
 mod debug;
 mod expression;
 mod function;
+mod indirect;
 mod initializer;
 pub(crate) mod operands;
 pub(crate) mod statement;
@@ -87,7 +88,7 @@ pub(crate) struct Parser<'t> {
     places: HashMap<(Handle<SourceFile>, u32, u32), Handle<Location>>,
     locations: HashMap<Location, Handle<Location>>,
     /// Calls through registers: the function, the position, the signature, the call's text.
-    indirect_calls: Vec<function::IndirectCall>,
+    indirect_calls: Vec<indirect::IndirectCall>,
     aliases: Vec<(Word<'t>, Word<'t>)>,
     header: Header,
 }

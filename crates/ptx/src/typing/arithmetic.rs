@@ -1,6 +1,6 @@
 //! Arithmetic, logic and bit operations: tables of opcodes, types and modifiers.
 
-use super::Context;
+use super::context::Context;
 use super::mode::Modes;
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};

@@ -1,6 +1,6 @@
 //! Atomic operations on memory.
 
-use super::Context;
+use super::context::Context;
 use super::memory::{SCOPES, operands_and_policy};
 use super::operands::Width;
 use crate::Type::*;

@@ -1,6 +1,6 @@
 //! Waiting for other threads.
 
-use super::Context;
+use super::context::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
 use crate::{BarrierAction, BarrierReduction, Op};

@@ -1,6 +1,6 @@
 //! Arithmetic on words of a longer number (PTX ISA, "Extended-Precision Integer Arithmetic Instructions").
 
-use super::Context;
+use super::context::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
 use crate::{CarryOp, Op};

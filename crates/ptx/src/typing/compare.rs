@@ -1,6 +1,6 @@
 //! Comparing and selecting.
 
-use super::Context;
+use super::context::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
 use crate::parser::Constant;

@@ -1,6 +1,6 @@
 //! Branches, calls and ends.
 
-use super::Context;
+use super::context::Context;
 use super::operands::{Resolved, Width};
 use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};

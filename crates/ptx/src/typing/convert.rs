@@ -1,6 +1,6 @@
 //! Conversions between types, and between addresses of state spaces.
 
-use super::Context;
+use super::context::Context;
 use super::memory::SPACES;
 use super::mode::{GivenModes, Modes};
 use super::operands::Width;

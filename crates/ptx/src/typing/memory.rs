@@ -1,8 +1,7 @@
 //! Loads, stores and what orders them.
 
-use super::Context;
+use super::context::Context;
 use super::operands::Width;
-use super::tensor;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{CacheOperator, FenceProxies, Op, Ordering, Scope, Space, Type};
@@ -281,10 +280,21 @@ fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
         Form::Async | Form::AsyncOneWay => Some(FenceProxies::Async(space.unwrap_or(Space::Generic))),
         Form::OfTensorMap if acquires_map => {
             let map = c.address(0, Space::Generic)?;
-            tensor::map_bytes(c, 1)?;
+            map_bytes(c, 1)?;
             Some(FenceProxies::AcquireTensorMap(map))
         }
         Form::OfTensorMap => Some(FenceProxies::ReleaseTensorMaps),
     };
     Ok(Op::Fence { ordering, scope, proxies })
+}
+
+/// Bytes of a tensor map.
+pub(super) const MAP_BYTES: u64 = 128;
+
+/// Operand `index`: the size of a tensor map, and nothing else.
+pub(super) fn map_bytes(c: &mut Context<'_, '_>, index: usize) -> Parsed<()> {
+    match c.immediate(index, MAP_BYTES)? {
+        MAP_BYTES => Ok(()),
+        _ => fault(c.raw(index).span, OperandError::OutOfRange { low: MAP_BYTES, high: MAP_BYTES }),
+    }
 }

@@ -3,55 +3,44 @@
 //! **To add a PTX instruction:** add its arm to [`operation`], which names the family that reads it; then a row in the
 //! tables of that family, or a function of its own; in [`targets`] which `.target` it needs, and in [`versions`] which
 //! `.version`. A family takes the modifiers that it knows, in any order (as `ptxas` does; only types must be in order),
-//! then calls [`Context::operands`], which rejects left-over modifiers and a wrong number of operands, then reads the
+//! then calls [`Context::operands`](context::Context::operands), which rejects left-over modifiers and a wrong number of operands, then reads the
 //! operands, each with the type that it must have.
 
 mod arithmetic;
-mod asynchronous;
 mod atomic;
 mod barrier;
-mod bulk;
 mod carry;
-mod cluster;
 mod compare;
+mod context;
 mod control;
 mod convert;
-mod matrix;
+mod hopper;
 mod memory;
 mod mode;
 mod modifiers;
 mod movement;
-mod multiply;
+mod needs;
 mod operands;
 mod special;
 mod stack;
 mod surface;
 mod targets;
-mod tensor;
 mod texture;
 mod unsupported;
 pub(crate) mod versions;
 mod video;
 mod warp;
-mod warpgroup;
-mod wmma;
 
 pub(crate) use unsupported::refuse;
+
+use context::Context;
+use hopper::{asynchronous, bulk, cluster, matrix, multiply, tensor, warpgroup, wmma};
+use needs::needs_nothing;
 
 use crate::environment::Environment;
 use crate::errors::{InstructionError, Parsed, fault};
 use crate::parser::statement::Statement;
-use crate::{Op, Predicate, Span};
-
-/// An instruction that is being typed.
-pub(crate) struct Context<'s, 't> {
-    statement: &'s Statement<'t>,
-    environment: &'s mut Environment<'t>,
-    /// The modifiers that are taken, a bit for each.
-    taken: u64,
-    /// The one that was taken last.
-    last: usize,
-}
+use crate::{Op, Predicate};
 
 /// The guard and the operation of an instruction.
 pub(crate) fn instruction<'t>(
@@ -67,19 +56,6 @@ pub(crate) fn instruction<'t>(
     let needed = (targets::missing(&context), versions::missing(&context, &op));
     needs_nothing(needed, context.name_span(), || context.name())?;
     Ok((guard, op))
-}
-
-/// Fails for what needs a newer target or a newer version.
-fn needs_nothing(
-    (target, version): (Option<u32>, Option<versions::Version>),
-    span: Span,
-    name: impl FnOnce() -> String,
-) -> Parsed<()> {
-    match (target, version) {
-        (Some(target), _) => fault(span, InstructionError::NeedsTarget { instruction: name(), target }),
-        (_, Some(version)) => fault(span, InstructionError::NeedsVersion { instruction: name(), version }),
-        (None, None) => Ok(()),
-    }
 }
 
 /// The one place that knows every opcode.

@@ -1,6 +1,6 @@
 //! The modifiers of arithmetic: which there are, and which of them an operation allows.
 
-use super::Context;
+use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
 use crate::{Mode, Precision, Rounding, Type};
 

@@ -1,6 +1,6 @@
 //! Taking the modifiers of an instruction, in whatever order they stand.
 
-use super::Context;
+use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
 use crate::parser::cursor::Word;
 use crate::{Span, Type};

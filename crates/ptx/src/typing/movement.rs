@@ -1,6 +1,6 @@
 //! `mov`: values, addresses, and packing vectors into words and words into vectors.
 
-use super::Context;
+use super::context::Context;
 use super::operands::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};

@@ -1,8 +1,9 @@
 //! Reading operands, each with the type that it must have.
 
-use super::Context;
+use super::context::Context;
+use super::needs::needs_nothing;
 use super::special::{Named, once_was_narrow, special, special_type};
-use super::{needs_nothing, targets, versions};
+use super::{targets, versions};
 use crate::environment::Entity;
 use crate::errors::{NameError, NameKind, OperandError, Parsed, counted, fault};
 use crate::parser::Constant;

@@ -1,6 +1,6 @@
 //! The stack of a function: local memory whose size is known only when it runs.
 
-use super::Context;
+use super::context::Context;
 use crate::Op;
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};

@@ -1,6 +1,6 @@
 //! Surfaces: loads, stores and reductions.
 
-use super::Context;
+use super::context::Context;
 use super::operands::Width;
 use super::texture::{element, geometry};
 use crate::Type::*;

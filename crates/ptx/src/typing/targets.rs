@@ -1,7 +1,7 @@
 //! Which `.target` an instruction needs, if `sm_75`, the oldest that NVIDIA's assembler still supports, does not have
 //! it.
 
-use super::Context;
+use super::context::Context;
 use crate::Special;
 
 /// Opcodes (none: all), modifiers that stand together, and the number of the oldest target that has it. Of several rows that fit,

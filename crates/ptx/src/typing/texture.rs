@@ -1,6 +1,6 @@
 //! Textures: fetches and queries.
 
-use super::Context;
+use super::context::Context;
 use super::operands::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{InstructionError, NameError, NameKind, OperandError, Parsed, fault};

@@ -3,7 +3,7 @@
 //! An instruction that came with the oldest target that has it is not listed here: [`TARGETS`] knows that target's
 //! version.
 
-use super::Context;
+use super::context::Context;
 use crate::{MbarrierAction, Op, Special};
 
 /// A version of PTX: major and minor.

@@ -1,6 +1,6 @@
 //! Video instructions: `vadd`, `vmad`, `vset`, ... with their selectors, and the same on halves and bytes.
 
-use super::Context;
+use super::context::Context;
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::parser::operands::{Name, Raw, RawOperand};

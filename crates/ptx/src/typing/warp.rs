@@ -1,6 +1,6 @@
 //! Operations across the lanes of a warp.
 
-use super::Context;
+use super::context::Context;
 use crate::Type::*;
 use crate::errors::Parsed;
 use crate::{AtomicOp, Op, ShuffleMode, VoteMode};

@@ -18,8 +18,10 @@ mod compare;
 mod convert;
 mod float;
 mod half;
+mod handler;
 mod integer;
 mod registers;
+mod rows;
 mod soft;
 pub(crate) mod tensor;
 mod video;
@@ -28,139 +30,13 @@ pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, te
 pub(crate) use convert::{convert, convert_pack, convert_pair, float_immediate};
 pub(crate) use float::{add_double, add_single};
 pub(crate) use half::atomic_halves;
+pub(crate) use handler::lanes;
+pub(crate) use handler::{Carry, Handler, pack, unpack};
 pub(crate) use registers::{Base, Constants, Registers, Value, blend, value};
+pub(crate) use rows::{ALWAYS, FIXED, FULL, NEGATED, NEVER, Operands, Row, WideRow, lanes};
 pub(crate) use video::{scalar_video, simd_video};
 
-use ptx::{BinaryOp, CarryOp, Mode, Precision, Rounding, TernaryOp, Type, UnaryOp};
-
-/// All 32 lanes.
-pub(crate) const FULL: u32 = u32::MAX;
-/// A register of 32 bits or fewer, for the 32 lanes of a warp.
-pub(crate) type Row = [u32; 32];
-/// A 64-bit register.
-pub(crate) type WideRow = [u64; 32];
-
-/// Bit of an operand: it names a row of the [`Constants`], not of the current frame.
-pub(crate) const FIXED: u32 = 1 << 31;
-/// Bit of a predicate operand: negated.
-pub(crate) const NEGATED: u32 = 1 << 30;
-/// The predicate operand that is false in every lane.
-pub(crate) const NEVER: u32 = FIXED;
-/// The predicate operand that is true in every lane.
-pub(crate) const ALWAYS: u32 = FIXED | NEGATED;
-
-/// What an instruction works on: row numbers, mostly. `d` is written, `a`, `b` and `c` are read, `e` is what else the
-/// handler wants to know.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub(crate) struct Operands {
-    pub d: u32,
-    pub a: u32,
-    pub b: u32,
-    pub c: u32,
-    pub e: u32,
-}
-
-/// The code of one instruction: registers, operands, active lanes.
-pub(crate) type Handler = fn(&mut Registers<'_>, &Operands, u32);
-
-/// A [`Handler`] that computes one expression of one, two or three values in each lane. With `mode` before it, the
-/// expression may use the modifiers that stand in operand `e`; with `mode` or `cold`, it is compiled for one instruction
-/// set only, as what is slow or rare is.
-macro_rules! lanes {
-    (@$hot:literal $mode:ident |$a:ident: $A:ty| -> $R:ty $body:block) => {{
-        fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
-            let $mode = $crate::lanes::unpack(operands.e);
-            registers.map1::<$hot, $A, $R>(operands, mask, |$a| $body);
-        }
-        run as $crate::lanes::Handler
-    }};
-    (@$hot:literal $mode:ident |$a:ident: $A:ty, $b:ident: $B:ty| -> $R:ty $body:block) => {{
-        fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
-            let $mode = $crate::lanes::unpack(operands.e);
-            registers.map2::<$hot, $A, $B, $R>(operands, mask, |$a, $b| $body);
-        }
-        run as $crate::lanes::Handler
-    }};
-    (@$hot:literal $mode:ident |$a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty| -> $R:ty $body:block) => {{
-        fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
-            let $mode = $crate::lanes::unpack(operands.e);
-            registers.map3::<$hot, $A, $B, $C, $R>(operands, mask, |$a, $b, $c| $body);
-        }
-        run as $crate::lanes::Handler
-    }};
-    ($mode:ident => |$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
-        $crate::lanes::lanes!(@false $mode |$($name: $Type),+| -> $R $body)
-    };
-    (cold |$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
-        $crate::lanes::lanes!(@false _mode |$($name: $Type),+| -> $R $body)
-    };
-    (|$($name:ident: $Type:ty),+| -> $R:ty $body:block) => {
-        $crate::lanes::lanes!(@true _mode |$($name: $Type),+| -> $R $body)
-    };
-}
-pub(crate) use lanes;
-
-/// The modifiers of arithmetic as operand `e`.
-pub(crate) fn pack(mode: Mode) -> u32 {
-    let rounding = match mode.rounding {
-        Rounding::Default => 0,
-        Rounding::Nearest => 1,
-        Rounding::Zero => 2,
-        Rounding::Down => 3,
-        Rounding::Up => 4,
-        Rounding::NearestAway => 5,
-        Rounding::IntegerNearest => 6,
-        Rounding::IntegerZero => 7,
-        Rounding::IntegerDown => 8,
-        Rounding::IntegerUp => 9,
-    };
-    let precision = match mode.precision {
-        Precision::Exact => 0,
-        Precision::Approximate => 1,
-        Precision::Full => 2,
-    };
-    let flags = [
-        mode.flush_subnormals,
-        mode.saturate,
-        mode.propagate_nan,
-        mode.xor_sign_abs,
-        mode.relu,
-        mode.saturate_finite || mode.out_of_bounds_zero,
-    ];
-    let flags = flags.iter().enumerate().fold(0, |bits, (bit, &flag)| bits | u32::from(flag) << bit);
-    rounding | precision << 4 | flags << 6
-}
-
-/// The reverse of [`pack`].
-pub(crate) fn unpack(e: u32) -> Mode {
-    const ROUNDINGS: [Rounding; 10] = [
-        Rounding::Default,
-        Rounding::Nearest,
-        Rounding::Zero,
-        Rounding::Down,
-        Rounding::Up,
-        Rounding::NearestAway,
-        Rounding::IntegerNearest,
-        Rounding::IntegerZero,
-        Rounding::IntegerDown,
-        Rounding::IntegerUp,
-    ];
-    const PRECISIONS: [Precision; 3] = [Precision::Exact, Precision::Approximate, Precision::Full];
-    let flag = |bit: u32| e >> bit & 1 == 1;
-    Mode {
-        rounding: ROUNDINGS.get((e & 15) as usize).copied().unwrap_or_default(),
-        precision: PRECISIONS.get((e >> 4 & 3) as usize).copied().unwrap_or_default(),
-        flush_subnormals: flag(6),
-        saturate: flag(7),
-        propagate_nan: flag(8),
-        xor_sign_abs: flag(9),
-        relu: flag(10),
-        // No instruction takes both.
-        saturate_finite: flag(11),
-        out_of_bounds_zero: flag(11),
-    }
-}
+use ptx::{BinaryOp, Mode, TernaryOp, Type, UnaryOp};
 
 /// The handler of an operation on one value, if there is one for that type. Operand `e` is [`pack`]`(mode)`.
 pub(crate) fn unary(op: UnaryOp, ty: Type, mode: Mode) -> Option<Handler> {
@@ -247,12 +123,4 @@ pub(crate) fn predicate_logic(op: BinaryOp) -> Option<Handler> {
         BinaryOp::Xor => logic!(|a, b| a ^ b),
         _ => return None,
     })
-}
-
-/// Which carry operation, for [`carry`]: the operation, and whether it takes the carry in and gives it out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Carry {
-    pub op: CarryOp,
-    pub carry_in: bool,
-    pub carry_out: bool,
 }

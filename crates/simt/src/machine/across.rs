@@ -2,9 +2,9 @@
 
 use ptx::{AtomicOp, ShuffleMode, Type, VoteMode};
 
+use crate::lanes::lanes;
 use crate::lanes::{Registers, Row};
 use crate::machine::atomic;
-use crate::machine::state::lanes;
 use crate::program::{Match, Shuffle};
 
 /// `shfl.sync`: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync". A lane that is not active gives what its

@@ -5,12 +5,13 @@ use std::cell::Cell;
 use ptx::{AtomicOp, Kind, Space, Type};
 
 use crate::coalesce;
+use crate::lanes::lanes;
 use crate::lanes::{self as arithmetic, Row, WideRow};
 use crate::machine::access::{addresses, by_space, count_distributed, count_global, count_shared};
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::Atomic;
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// `atom` and `red`: lane by lane, in rising order.
 pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {

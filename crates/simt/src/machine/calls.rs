@@ -1,7 +1,8 @@
 //! Indexed branches, and calls of functions: what is passed to them, and what they return.
 
+use crate::lanes::lanes;
 use crate::machine::inspect;
-use crate::machine::state::{Fault, Frame, Next, Split, Warp, Worker, lanes};
+use crate::machine::state::{Fault, Frame, Next, Split, Warp, Worker};
 use crate::program::{Action, BranchIndexed, Call, Callee, Code, function_at};
 use crate::trap::TrapKind;
 

@@ -5,9 +5,11 @@
 
 use ptx::Space;
 
+use crate::lanes::lanes;
 use crate::machine::hopper;
-use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker, lanes};
-use crate::machine::{access, space_of, written};
+use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker};
+use crate::machine::{access, written};
+use crate::memory::space_of;
 use crate::program::{Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 use crate::{FindingKind, program};
 

@@ -3,20 +3,21 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
-use crate::check::{Coming, Path, Stored};
 use crate::coalesce;
 use crate::counters::InstructionCounters;
+use crate::lanes::lanes;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::access::{
     Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared, meet_shape,
     of_other,
 };
 use crate::machine::inspect;
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, observe};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
-use crate::trap::AccessAction;
+use crate::sanitizer::{Coming, Path, Stored};
+use crate::site::AccessAction;
 
 /// `ld`.
 pub(super) fn load<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, load: &Load, at: At) -> Attempt {

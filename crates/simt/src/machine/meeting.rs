@@ -1,6 +1,7 @@
 //! Instructions that the lanes of a warp execute together (`.sync`): they wait until all that they name are there.
 
-use crate::machine::state::{Fault, Next, Split, Wait, Warp, Worker, lanes};
+use crate::lanes::lanes;
+use crate::machine::state::{Fault, Next, Split, Wait, Warp, Worker};
 use crate::machine::{across, observe};
 use crate::program::{Action, Code};
 

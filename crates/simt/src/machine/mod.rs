@@ -34,25 +34,3 @@ pub(crate) use schedule::resident::Placement;
 pub(crate) use state::LOCAL_LIMIT;
 pub(crate) use state::Launched;
 pub(crate) use state::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
-
-use ptx::Space;
-
-use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
-
-/// Generic address of the first byte of a kernel's parameters.
-pub(crate) const PARAMETER_WINDOW: u64 = 0x0300_0000_0000;
-
-/// The state space that a generic address is in.
-#[inline(always)]
-pub(crate) fn space_of(address: u64) -> Space {
-    let within = |window: u64| address.wrapping_sub(window) < WINDOW_BYTES;
-    if within(SHARED_WINDOW) {
-        Space::Shared
-    } else if within(LOCAL_WINDOW) {
-        Space::Local
-    } else if within(PARAMETER_WINDOW) {
-        Space::Parameter
-    } else {
-        Space::Global
-    }
-}

@@ -7,14 +7,15 @@ use ptx::Space;
 use pulp::{Simd, WithSimd};
 
 use crate::FindingKind;
-use crate::check::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
+use crate::lanes::lanes;
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::inspect;
-use crate::machine::state::{At, Block, CLUSTER, Split, Wait, Warp, Worker, lanes};
+use crate::machine::state::{At, Block, CLUSTER, Split, Wait, Warp, Worker};
 use crate::machine::{access, across, written};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Copied, Fence, Order, Reach};
-use crate::trap::AccessAction;
+use crate::sanitizer::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
+use crate::site::AccessAction;
 
 const PLAIN: Order =
     Order { strong: false, volatile: false, read_only: false, audience: Audience::All, releases: None };

@@ -3,7 +3,6 @@
 use ptx::Space;
 use pulp::{Simd, WithSimd};
 
-use crate::check::{Coming, Path, Stored};
 use crate::coalesce;
 use crate::counters::InstructionCounters;
 use crate::lanes::{Registers, Row, WideRow};
@@ -14,7 +13,8 @@ use crate::machine::observe;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::program::{Copied, Store};
-use crate::trap::AccessAction;
+use crate::sanitizer::{Coming, Path, Stored};
+use crate::site::AccessAction;
 
 /// `st`.
 pub(super) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Store, at: At) -> Attempt {

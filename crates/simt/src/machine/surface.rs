@@ -2,16 +2,17 @@
 
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
+use crate::lanes::lanes;
 use crate::lanes::{Row, WideRow};
 use crate::machine::observe::Other;
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::texture::{check_geometry, count, place_of, refuse, surface_of};
 use crate::machine::{atomic, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::{SurfaceAccess, SurfaceAction};
+use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{Surface, TextureFault, Touched};
-use crate::trap::AccessAction;
 
 /// Lanes of a request to a surface.
 const SURFACE_LANES: u32 = 8;

@@ -4,13 +4,15 @@ use std::cell::RefCell;
 
 use ptx::Space;
 
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
+use crate::lanes::lanes;
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{heap, written};
 use crate::memory::Access;
 use crate::output::format;
 use crate::output::format::{STRING_LIMIT, Source};
 use crate::program::{Rows, SystemCall, SystemFunction};
-use crate::trap::{AccessAction, TrapKind};
+use crate::site::AccessAction;
+use crate::trap::TrapKind;
 
 /// Calls a system function with the lanes of `mask`, in rising order.
 pub(super) fn call(worker: &mut Worker<'_>, warp: &mut Warp<'_>, call: &SystemCall, at: At) -> Attempt<()> {

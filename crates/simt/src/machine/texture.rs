@@ -3,18 +3,20 @@
 use ptx::{Geometry, TextureQuery, Type};
 
 use crate::counters::MemoryCounters;
+use crate::lanes::lanes;
 use crate::lanes::{self as arithmetic, Row, WideRow};
 use crate::machine::observe;
 use crate::machine::observe::Other;
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::AccessFault;
 use crate::program::{Fetch, Level, Place, Query};
+use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{
     ArrayShape, ChannelType, Coordinates, Filter, Image, Lod, Sampling, Seen, Source, Surface, TexelFault, TexelFormat,
     Texture, TextureFault, Touched,
 };
-use crate::trap::{AccessAction, TrapKind};
+use crate::trap::TrapKind;
 
 /// The shape of a sampler alone: never used.
 const NO_SHAPE: ArrayShape = ArrayShape {

@@ -12,10 +12,11 @@
 use ptx::Space;
 
 use crate::FindingKind;
-use crate::check::{Checker, Coming};
 use crate::lanes::WideRow;
-use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, Worker, lanes};
-use crate::trap::AccessAction;
+use crate::lanes::lanes;
+use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, Worker};
+use crate::sanitizer::{Checker, Coming};
+use crate::site::AccessAction;
 
 /// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Each lane's load is reported once.
 pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u32) {

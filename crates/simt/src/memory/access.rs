@@ -5,7 +5,7 @@ use std::fmt;
 use ptx::Space;
 
 use super::rank_of;
-use crate::trap::{AccessAction, space_name};
+use crate::site::AccessAction;
 
 /// The addresses that the active lanes of a warp access with one instruction.
 pub(crate) struct Access<'a> {
@@ -341,5 +341,60 @@ mod tests {
             text(Space::Global, 0x1002, 4, AccessFaultKind::Misaligned { width: 4 }),
             "misaligned read of 4 bytes at global address 0x1002: not a multiple of 4"
         );
+    }
+}
+
+/// A state space in words.
+pub(crate) fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Generic => "generic",
+        Space::Global => "global",
+        Space::Shared => "shared",
+        Space::ClusterShared => "distributed shared",
+        Space::Local => "local",
+        Space::Constant => "constant",
+        Space::Parameter => "parameter",
+    }
+}
+
+/// Why memory cannot be given back with `free`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FreeFault {
+    /// There is no allocation.
+    NotAllocated,
+    /// It has been given back before.
+    Freed {
+        /// What it was.
+        allocation: AllocationSpan,
+    },
+    /// Not the start of an allocation.
+    Inside {
+        /// The allocation.
+        allocation: AllocationSpan,
+    },
+    /// Memory of the host's making, a variable of the module perhaps.
+    NotOfHeap {
+        /// What it is.
+        allocation: AllocationSpan,
+    },
+}
+
+impl FreeFault {
+    /// A word for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Freed { .. } => "double_free",
+            Self::NotAllocated | Self::Inside { .. } | Self::NotOfHeap { .. } => "invalid_free",
+        }
+    }
+
+    /// The allocation that it is about.
+    pub fn allocation(&self) -> Option<AllocationSpan> {
+        match *self {
+            Self::NotAllocated => None,
+            Self::Freed { allocation } | Self::Inside { allocation } | Self::NotOfHeap { allocation } => {
+                Some(allocation)
+            }
+        }
     }
 }

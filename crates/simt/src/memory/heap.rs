@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::global::LARGEST_ALLOCATION;
+use super::error::LARGEST_ALLOCATION;
 use super::{AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, MemoryError, Shape, Written};
 use crate::Site;
+use crate::memory::FreeFault;
 
 /// Bytes that a device's heap has unless it is said otherwise: as many as CUDA's.
 pub const DEFAULT_HEAP_LIMIT: u64 = 8 << 20;
@@ -41,48 +42,6 @@ pub struct HeapAllocation {
     pub kernel: Arc<str>,
     /// The call of `malloc`, and who called.
     pub site: Site,
-}
-
-/// Why memory cannot be given back with `free`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FreeFault {
-    /// There is no allocation.
-    NotAllocated,
-    /// It has been given back before.
-    Freed {
-        /// What it was.
-        allocation: AllocationSpan,
-    },
-    /// Not the start of an allocation.
-    Inside {
-        /// The allocation.
-        allocation: AllocationSpan,
-    },
-    /// Memory of the host's making, a variable of the module perhaps.
-    NotOfHeap {
-        /// What it is.
-        allocation: AllocationSpan,
-    },
-}
-
-impl FreeFault {
-    /// A word for programs.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Freed { .. } => "double_free",
-            Self::NotAllocated | Self::Inside { .. } | Self::NotOfHeap { .. } => "invalid_free",
-        }
-    }
-
-    /// The allocation that it is about.
-    pub fn allocation(&self) -> Option<AllocationSpan> {
-        match *self {
-            Self::NotAllocated => None,
-            Self::Freed { allocation } | Self::Inside { allocation } | Self::NotOfHeap { allocation } => {
-                Some(allocation)
-            }
-        }
-    }
 }
 
 /// Who called `malloc`, in numbers that mean something during the launch alone.

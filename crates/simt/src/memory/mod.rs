@@ -10,33 +10,30 @@
 //! for code that looks at each lane's address. Nothing is counted here: see [`crate::coalesce`].
 
 mod access;
+mod error;
 mod global;
 mod heap;
 mod lanes;
 mod shape;
 mod shared;
 mod snapshot;
+mod windows;
 mod words;
 mod written;
 
+pub(crate) use access::space_name;
 pub(crate) use access::{Access, AccessFault, Bytes, Located, RefusedAccess};
-pub use access::{AccessFaultKind, AllocationSpan};
-pub use global::{Memory, MemoryError};
+pub use access::{AccessFaultKind, AllocationSpan, FreeFault};
+pub use error::MemoryError;
+pub use global::Memory;
 pub(crate) use heap::Caller;
-pub use heap::{DEFAULT_HEAP_LIMIT, FreeFault, HeapAllocation};
+pub use heap::{DEFAULT_HEAP_LIMIT, HeapAllocation};
 pub(crate) use lanes::{Lanes, Runs};
 pub(crate) use shape::Shape;
-pub(crate) use shared::{BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
+pub(crate) use shared::SharedMemory;
+pub(crate) use windows::{BLOCK_WINDOW_BYTES, PARAMETER_WINDOW, rank_of, space_of};
+pub use windows::{GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 pub(crate) use written::Written;
-
-/// Where allocations start.
-pub const GLOBAL_BASE: u64 = 0x7000_0000_0000;
-/// Generic address of the first byte of a block's shared memory; in a cluster, of its first block.
-pub const SHARED_WINDOW: u64 = 0x0100_0000_0000;
-/// Generic address of the first byte of a thread's local memory.
-pub const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
-/// Size of each window in bytes: room for the shared memory of more blocks than a cluster has.
-pub const WINDOW_BYTES: u64 = 1 << 29;
 
 #[cfg(test)]
 mod tests {

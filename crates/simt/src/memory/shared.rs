@@ -3,19 +3,11 @@
 //! Its addresses start from 0, and from multiples of [`BLOCK_WINDOW_BYTES`] in the other blocks of a cluster, as on the hardware:
 //! an address of one block means the same in all of them.
 
+use crate::memory::windows::BLOCK_WINDOW_BYTES;
 use std::cell::Cell;
 
 use super::words::{self, Word};
 use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, Shape};
-
-/// From the shared memory of a block to that of the next one in its cluster.
-pub(crate) const BLOCK_WINDOW_BYTES: u64 = 1 << 24;
-
-/// The rank in its cluster of the block that an address of shared memory belongs to.
-#[inline(always)]
-pub(crate) fn rank_of(address: u64) -> u64 {
-    address / BLOCK_WINDOW_BYTES
-}
 
 /// The shared memory of one block.
 #[derive(Default)]

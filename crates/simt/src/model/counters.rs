@@ -3,7 +3,8 @@
 use std::ops::AddAssign;
 
 use super::Model;
-use crate::counters::{Metric, MetricValue};
+use crate::metric::Metric;
+use crate::metric::MetricValue;
 
 /// Transactions of global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

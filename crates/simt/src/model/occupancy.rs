@@ -3,7 +3,8 @@
 //! The rules are those of the CUDA occupancy calculator.
 
 use super::{Model, RegisterAllocation};
-use crate::counters::{Metric, MetricValue};
+use crate::metric::Metric;
+use crate::metric::MetricValue;
 
 /// What a block of a launch takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Checks what a launch requests against what the kernel and the model allow.
 
 use super::KernelInfo;
-use crate::check::MOST_RACING;
 use crate::machine::{Placement, most_blocks};
 use crate::model::{BlockNeeds, Limiter};
+use crate::sanitizer::MOST_RACING;
 use crate::{InvalidLaunch, Launch};
 
 /// Blocks of a grid in y and z.

@@ -28,7 +28,7 @@ pub(crate) fn window(space: Space) -> u64 {
     match space {
         Space::Shared | Space::ClusterShared => SHARED_WINDOW,
         Space::Local => LOCAL_WINDOW,
-        Space::Parameter => crate::machine::PARAMETER_WINDOW,
+        Space::Parameter => crate::memory::PARAMETER_WINDOW,
         Space::Generic | Space::Global | Space::Constant => 0,
     }
 }

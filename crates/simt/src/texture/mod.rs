@@ -26,6 +26,7 @@
 //! [`Memory::create_texture`]: crate::Memory::create_texture
 //! [`Memory::create_surface`]: crate::Memory::create_surface
 
+mod arrays;
 mod image;
 mod objects;
 mod sample;

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use ptx::Space;
-
-use super::{Absence, AccessAction, CLUSTER_BARRIER, MbarrierFault, SourcePosition, Trap, TrapKind, WARPGROUP_BARRIER};
+use super::{Absence, CLUSTER_BARRIER, MbarrierFault, Trap, TrapKind, WARPGROUP_BARRIER};
 use crate::FreeFault;
 use crate::memory::{Bytes, RefusedAccess};
+use crate::site::Triple;
 
 /// The name of a barrier.
 struct BarrierName(u32);
@@ -23,15 +22,6 @@ impl fmt::Display for BarrierName {
     }
 }
 
-pub(crate) struct Triple(pub [u32; 3]);
-
-impl fmt::Display for Triple {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [x, y, z] = self.0;
-        write!(formatter, "({x}, {y}, {z})")
-    }
-}
-
 impl fmt::Display for Absence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -41,40 +31,6 @@ impl fmt::Display for Absence {
             Absence::NoThread => write!(formatter, "is not a thread of the block"),
             Absence::InWarp => write!(formatter, "waits for other lanes of its warp"),
             Absence::Diverged => write!(formatter, "is on another path"),
-        }
-    }
-}
-
-/// A state space in words.
-pub(crate) fn space_name(space: Space) -> &'static str {
-    match space {
-        Space::Generic => "generic",
-        Space::Global => "global",
-        Space::Shared => "shared",
-        Space::ClusterShared => "distributed shared",
-        Space::Local => "local",
-        Space::Constant => "constant",
-        Space::Parameter => "parameter",
-    }
-}
-
-impl fmt::Display for AccessAction {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            AccessAction::Read => "read",
-            AccessAction::Write => "write",
-            AccessAction::Atomic => "atomic operation",
-        })
-    }
-}
-
-/// `FILE:LINE:COLUMN`.
-impl fmt::Display for SourcePosition {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}", self.file, self.line)?;
-        match self.column {
-            0 => Ok(()),
-            column => write!(formatter, ":{column}"),
         }
     }
 }

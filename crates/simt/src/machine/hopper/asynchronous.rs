@@ -4,11 +4,12 @@
 //! gets its answer when the phase is complete, or when no other thread can do anything. A block in which nothing
 //! happens but such failed tests, [`PATIENCE`] times, waits forever.
 
+use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier::Mbarrier;
 use crate::machine::hopper::mbarrier_access::{barrier_addresses, update};
 use crate::machine::hopper::{bulk, copy, phases, tensor, transit};
 use crate::machine::observe::Other;
-use crate::machine::state::{At, Fault, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Fault, Refused, Warp, Worker};
 use crate::machine::{access, observe};
 use crate::program::{Asynchronous, Fence, MbarrierAction};
 

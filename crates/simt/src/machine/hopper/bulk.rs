@@ -3,9 +3,9 @@
 
 use ptx::{Space, Type};
 
-use crate::check::Run;
 use crate::counters::AccessKind;
 use crate::lanes::Registers;
+use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::telling::{
     Telling, begins, little_endian, run_of_shared, runs_of_global, tell, tell_pieces,
@@ -14,9 +14,10 @@ use crate::machine::hopper::transit;
 use crate::machine::hopper::transit::{Delivery, check_pieces, send};
 use crate::machine::hopper::underway::{Arriving, Departing, UNIT};
 use crate::machine::observe::Other;
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::program::{BulkCopy, RemoteStore};
+use crate::sanitizer::Run;
 use crate::tensor::{Piece, Placement};
 use crate::trap::TrapKind;
 

@@ -3,16 +3,17 @@
 use ptx::Space;
 
 use crate::counters::AccessKind;
+use crate::lanes::lanes;
 use crate::lanes::{Row, WideRow};
 use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::observe::Other;
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
 use crate::program::AsyncCopy;
-use crate::trap::AccessAction;
-use crate::{check, coalesce};
+use crate::site::AccessAction;
+use crate::{coalesce, sanitizer};
 
 /// `cp.async`.
 pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &AsyncCopy, at: At) -> Attempt {
@@ -56,7 +57,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
-        check::Copy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
+        sanitizer::Copy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
     });
     let copies = &mut worker.block.copies[warp.index as usize];
     copies.begin(&to_access, &words, number);

@@ -8,9 +8,9 @@
 
 use std::collections::VecDeque;
 
-use crate::check::ProductPart;
 use crate::program::{Held, HeldRegisters};
-use crate::trap::AccessAction;
+use crate::sanitizer::ProductPart;
+use crate::site::AccessAction;
 
 /// A product: its number in the warp, from 1, and its instruction.
 #[derive(Clone, Copy, Debug, Default)]

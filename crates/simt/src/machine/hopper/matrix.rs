@@ -5,17 +5,18 @@ use ptx::Space;
 
 use crate::coalesce::Wavefronts;
 use crate::counters::AccessKind;
+use crate::lanes::lanes;
 use crate::lanes::{Row, WideRow};
 use crate::machine::hopper::multiply::multiply;
 use crate::machine::hopper::warpgroup;
 use crate::machine::observe::Other;
-use crate::machine::state::lanes;
 use crate::machine::state::{At, Attempt, Fault, Refused, Split, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::model::CacheWish;
 use crate::program::{Matrix, Reach, Tile};
-use crate::trap::{AccessAction, TrapKind};
+use crate::site::AccessAction;
+use crate::trap::TrapKind;
 use crate::{coalesce, program};
 
 /// Executes one. All 32 lanes must come together.
@@ -77,7 +78,7 @@ fn shared_addresses(
     }
     for lane in lanes(mask) {
         let address = addresses[lane];
-        if crate::machine::space_of(address) != Space::Shared {
+        if crate::memory::space_of(address) != Space::Shared {
             let kind = AccessFaultKind::OutOfBounds { nearest: None };
             let fault = AccessFault { lane: lane as u32, address, kind };
             return Err(Refused::new(action, Space::Shared, 16, fault));

@@ -3,12 +3,14 @@
 use ptx::Space;
 
 use crate::lanes::WideRow;
+use crate::lanes::lanes;
 use crate::machine::access;
 use crate::machine::hopper::mbarrier::Mbarrier;
-use crate::machine::state::{Refused, Split, Warp, Worker, lanes};
+use crate::machine::state::{Refused, Split, Warp, Worker};
 use crate::memory::{AccessFault, AccessFaultKind};
 use crate::program::Reach;
-use crate::trap::{AccessAction, MbarrierFault, TrapKind};
+use crate::site::AccessAction;
+use crate::trap::{MbarrierFault, TrapKind};
 
 /// The addresses of barriers, which are in shared memory: the block's own, or, where `others` may be, of any in its cluster.
 pub(crate) fn barrier_addresses(

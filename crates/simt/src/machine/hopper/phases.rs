@@ -5,6 +5,7 @@
 
 use ptx::Space;
 
+use crate::lanes::lanes;
 use crate::machine::hopper::copy::Waits;
 use crate::machine::hopper::copy::complete;
 use crate::machine::hopper::mbarrier::{Mbarrier, parity_of};
@@ -13,7 +14,7 @@ use crate::machine::hopper::mbarrier_access::{barrier_addresses, invalid, update
 use crate::machine::hopper::transit;
 use crate::machine::observe;
 use crate::machine::observe::Other;
-use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker, lanes};
+use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
 use crate::program::{Action, Asynchronous, MbarrierAction};
 use crate::trap::{MbarrierFault, TrapKind};
 

@@ -3,11 +3,11 @@
 
 use ptx::Space;
 
-use crate::check::{Operation, Run};
 use crate::machine::hopper::underway::{Reduction, UNIT};
 use crate::machine::observe;
 use crate::machine::observe::Other;
 use crate::machine::state::{Warp, Worker};
+use crate::sanitizer::{Operation, Run};
 use crate::tensor::{Piece, Placement};
 
 /// What is reported to the sanitizer about a copy.

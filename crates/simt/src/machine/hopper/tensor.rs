@@ -8,19 +8,22 @@ use ptx::{AtomicOp, Space, TensorField, Type};
 use crate::FindingKind;
 use crate::counters::AccessKind;
 use crate::lanes::WideRow;
+use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::telling::{Telling, begins, run_of_shared, runs_of_global, tell, tell_part, tell_pieces};
 use crate::machine::hopper::transit;
 use crate::machine::hopper::transit::{Delivery, check_pieces, refused};
 use crate::machine::hopper::underway::{Arriving, Departing, Reduction, UNIT};
-use crate::machine::state::{At, Attempt, Refused, Warp, Worker, lanes};
+use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe};
+use crate::memory::space_name;
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
+use crate::site::AccessAction;
 use crate::tensor::{
     Corner, Piece, Placement, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
     is_of_columns, replace,
 };
-use crate::trap::{AccessAction, TrapKind, space_name};
+use crate::trap::TrapKind;
 
 /// Bytes of a tensor map.
 const MAP: u32 = TENSOR_MAP_BYTES as u32;

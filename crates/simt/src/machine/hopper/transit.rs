@@ -9,16 +9,18 @@
 
 use ptx::{AtomicOp, Space, Type};
 
-use crate::check::Run;
 use crate::counters::AccessKind;
+use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::hopper::telling::{Telling, begins, little_endian, run_of_shared, tell, tell_part};
 use crate::machine::hopper::underway::{Arriving, Departing, LIMIT, Leaving, UNIT};
-use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker, lanes};
+use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker};
 use crate::machine::{atomic, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
+use crate::sanitizer::Run;
+use crate::site::AccessAction;
 use crate::tensor::{Piece, Placement};
-use crate::trap::{AccessAction, MbarrierFault, TrapKind};
+use crate::trap::{MbarrierFault, TrapKind};
 
 /// The same place in the block of that rank.
 fn place_in(rank: u64, address: u64) -> u64 {

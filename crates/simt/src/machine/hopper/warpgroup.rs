@@ -11,17 +11,17 @@ use std::ops::Range;
 use ptx::{MatrixType, Space};
 
 use crate::lanes::WideRow;
+use crate::lanes::lanes;
 use crate::machine::hopper::descriptor::SharedMatrix;
 use crate::machine::hopper::multiply::{gather, scatter};
 use crate::machine::hopper::products::{Arithmetic, with_zeros};
 use crate::machine::observe;
 use crate::machine::observe::Other;
-use crate::machine::state::{
-    Arrival, At, Attempt, Refused, Split, WARPGROUP, WARPS_OF_GROUP, Wait, Warp, Worker, lanes,
-};
+use crate::machine::state::{Arrival, At, Attempt, Refused, Split, WARPGROUP, WARPS_OF_GROUP, Wait, Warp, Worker};
 use crate::memory::Access;
 use crate::program::{WarpgroupFactor, WarpgroupProduct};
-use crate::trap::{AccessAction, TrapKind};
+use crate::site::AccessAction;
+use crate::trap::TrapKind;
 
 /// Rows of D that each has.
 const ROWS: usize = 16;

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
-use crate::check::Party;
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::resident::Placement;
 use crate::machine::schedule::{resident, together};
 use crate::machine::state::{Launched, Stop, Worker};
 use crate::memory::Caller;
+use crate::sanitizer::Party;
 use crate::{LaunchError, Report};
 
 impl Launched<'_> {

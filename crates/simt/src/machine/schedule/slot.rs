@@ -1,8 +1,8 @@
 //! A cluster of blocks, usually one, that takes turns with others on one thread of the host.
 
-use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::machine::state::{Launched, Modelled, Stop, Warp, Worker};
+use crate::sanitizer::Checker;
 
 /// What the slots of a thread share: whose turn it is has it. The checker, too, where they do not have one each.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::machine::state::lanes;
+use crate::lanes::lanes;
 use crate::trap::{BARRIER_NUMBERS, CLUSTER_BARRIER, WARPGROUP_BARRIER};
 
 /// A block has this many that have a number.

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use ptx::{Axis, Module, Special};
 
-use crate::check::{Checker, Checks, Finding, Findings, Found, Party, Site};
 use crate::lanes::{Constants, Row};
 use crate::machine::state::{Fault, Stop, Warp, most_blocks};
 use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::output::{BlockOutput, LaunchOutput, Output};
 use crate::program::{Code, Constant, WORKSPACE_HIGH, WORKSPACE_LOW};
+use crate::sanitizer::{Checker, Checks, Finding, Findings, Found, Party};
+use crate::site::Site;
 use crate::{Launch, Memory, Trap, program};
 
 /// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.

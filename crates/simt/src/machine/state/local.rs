@@ -5,6 +5,7 @@
 
 use crate::coalesce;
 use crate::coalesce::Sectors;
+use crate::lanes::lanes;
 use crate::lanes::{Row, WideRow, blend};
 use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 
@@ -150,14 +151,5 @@ pub(crate) fn places(access: &Access, word: u64) -> WideRow {
         let address = access.addresses[lane];
         // Inactive lanes may hold anything.
         (address / 4 + word).wrapping_mul(128).wrapping_add(lane as u64 * 4 + address % 4)
-    })
-}
-
-/// The active lanes, in rising order.
-pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = mask.trailing_zeros() as usize;
-        mask &= mask.wrapping_sub(1);
-        (lane < 32).then_some(lane)
     })
 }

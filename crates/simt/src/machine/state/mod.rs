@@ -17,7 +17,7 @@ pub(crate) use barrier::{Arrival, Barriers, CLUSTER, NUMBERED_BARRIERS, Outcome,
 pub(crate) use block::{Block, Stage};
 pub(crate) use launched::Launched;
 pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
-pub(crate) use local::{LocalMemory, lanes, places};
+pub(crate) use local::{LocalMemory, places};
 pub(crate) use on_model::{Modelled, MoreWavefronts, Residence};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
 pub(crate) use unwritten::{Incomplete, LoadedBy, Storing, UnwrittenLoad, UnwrittenLoads};

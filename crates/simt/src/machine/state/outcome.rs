@@ -3,7 +3,8 @@
 use ptx::Space;
 
 use crate::memory::AccessFault;
-use crate::trap::{AccessAction, Trap, TrapKind};
+use crate::site::AccessAction;
+use crate::trap::{Trap, TrapKind};
 
 /// What becomes of a split after an instruction.
 pub(crate) enum Next {

@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 
+use crate::lanes::lanes;
 use crate::lanes::{Base, Constants, Registers, Row, WideRow};
 use crate::machine::hopper::held::HeldByProducts;
-use crate::machine::state::{Incomplete, LocalMemory, UnwrittenLoads, lanes};
+use crate::machine::state::{Incomplete, LocalMemory, UnwrittenLoads};
 use crate::program::{FunctionCode, NEVER_MEET, RETURN};
 use crate::trap::{Absence, TrapKind};
 

@@ -5,13 +5,13 @@
 
 use ptx::Special;
 
-use crate::check::Checker;
 use crate::counters::InstructionCounters;
 use crate::lanes::Row;
 use crate::machine::hopper::copies::Copies;
 use crate::machine::hopper::underway::Arrivals;
 use crate::machine::state::{Barriers, Block, Fault, Launched, Modelled, Residence, Stage, Stop, Warp};
 use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
+use crate::sanitizer::Checker;
 use crate::trap::TrapKind;
 
 /// What runs clusters of blocks, one after the other.

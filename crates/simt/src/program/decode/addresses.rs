@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use ptx::{BinaryOp, BooleanOp, Comparison, Destination, Operand, Space, Type};
 
-use super::super::code::{Action, Constant};
-use super::super::variables::{constants, window};
+use crate::program::code::{Action, Constant};
+use crate::program::variables::{constants, window};
 use super::arithmetic::found;
-use super::{Decoded, FunctionDecoder, HELPER};
+use super::function::{Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, Handler, NEVER, Operands, Registers, lanes};
 use crate::memory::{BLOCK_WINDOW_BYTES, WINDOW_BYTES, rank_of};
@@ -130,7 +130,7 @@ fn among_constants(registers: &Registers<'_>, operands: &Operands) -> u32 {
 }
 
 fn is_global(address: u64, _: u64) -> bool {
-    crate::machine::space_of(address) == Space::Global
+    crate::memory::space_of(address) == Space::Global
 }
 
 /// The place in the block `rank` of the cluster that an address is in its own block.
@@ -150,6 +150,6 @@ fn in_block(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
 
 fn in_window(registers: &mut Registers<'_>, operands: &Operands, mask: u32, space: Space) {
     let result =
-        registers.test2::<false, u64>(operands.a, operands.a, |address, _| crate::machine::space_of(address) == space);
+        registers.test2::<false, u64>(operands.a, operands.a, |address, _| crate::memory::space_of(address) == space);
     registers.set_predicate(operands.d, mask, result);
 }

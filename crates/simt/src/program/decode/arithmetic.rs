@@ -2,9 +2,9 @@
 
 use ptx::{BinaryOp, Combine, Comparison, Destination, Kind, Mode, Op, Operand, TernaryOp, Type, UnaryOp};
 
-use super::super::code::{Action, Constant};
-use super::super::inspection::Rule;
-use super::{Decoded, FunctionDecoder, HELPER};
+use crate::program::code::{Action, Constant};
+use crate::program::inspection::Rule;
+use super::function::{Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, Handler, NEGATED, Operands};
 

@@ -4,12 +4,12 @@ use ptx::{
     FenceProxies, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type,
 };
 
-use super::super::asynchronous::{
+use crate::program::asynchronous::{
     AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore, TensorCopy, TensorTransfer,
 };
-use super::super::code::Action;
-use super::super::inspection::Rule;
-use super::{COUNTED, Decoded, FunctionDecoder};
+use crate::program::code::Action;
+use crate::program::inspection::Rule;
+use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 use crate::lanes::{NEVER, Operands, lanes};
 use crate::machine::pending_count;

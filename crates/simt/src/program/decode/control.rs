@@ -2,10 +2,10 @@
 
 use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
 
-use super::super::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
-use super::super::inspection::Rule;
-use super::super::system;
-use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
+use crate::program::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
+use crate::program::inspection::Rule;
+use crate::program::system;
+use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
 use crate::lanes::ALWAYS;
 
@@ -206,7 +206,7 @@ impl FunctionDecoder<'_, '_> {
 
     fn rows_of(&self, variable: Handle<ptx::Variable>) -> Decoded<Rows> {
         match self.places.get(&variable) {
-            Some(&Place::Rows(rows)) => Ok(rows),
+            Some(&Storage::Rows(rows)) => Ok(rows),
             _ => {
                 let name = &self.builder.module.variables[variable].name;
                 Err(LoadErrorReason::Misplaced { what: format!("variable `{name}`") })

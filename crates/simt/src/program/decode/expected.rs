@@ -5,8 +5,8 @@
 
 use ptx::{Callee, Handle, Op};
 
-use super::super::code::Action;
-use super::Builder;
+use crate::program::code::Action;
+use super::function::Builder;
 use super::unwritten::Searched;
 
 /// Marks these loads as atomic.

@@ -12,10 +12,10 @@ use ptx::{
     Operand, Predicate, Space, TernaryOp, Type, Variable,
 };
 
-use super::super::inspection::RegisterUse;
-use super::super::system;
+use crate::program::inspection::RegisterUse;
+use crate::program::system;
 use super::uses::Uses;
-use super::{FunctionDecoder, Place};
+use super::function::{FunctionDecoder, Storage};
 
 /// How an instruction's results depend on its operands.
 #[derive(Clone)]
@@ -86,7 +86,7 @@ impl Words {
         let (function, mut words) = (decoder.function, Self::default());
         let mut next = function.registers.len() + 1;
         for &variable in function.parameters.iter().chain(&function.results).chain(&function.variables) {
-            let Some(&Place::Rows(rows)) = decoder.places.get(&variable) else { continue };
+            let Some(&Storage::Rows(rows)) = decoder.places.get(&variable) else { continue };
             let count = rows.count as usize;
             words.of.insert(variable, (next, count));
             let name: Arc<str> = format!("the parameter {}", decoder.builder.module.variables[variable].name).into();

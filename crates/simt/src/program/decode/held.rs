@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use ptx::{Instruction, Op, Operand, WarpgroupFactor};
 
-use super::super::inspection::{Held, HeldRegisters};
-use super::FunctionDecoder;
+use crate::program::inspection::{Held, HeldRegisters};
+use super::function::FunctionDecoder;
 
 /// Decides what the sanitizer looks at in a kernel: `starts` are the steps that each position of the body begins at. Functions that are
 /// called have none: a product cannot be under way across a call. Nor has code for a debugger, in which every value comes from memory and goes

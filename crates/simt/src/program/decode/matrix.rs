@@ -5,10 +5,10 @@ use ptx::{
     WarpgroupMultiply,
 };
 
-use super::super::code::Action;
-use super::super::fragment::Fragment;
-use super::super::matrix::{Matrix, Product, Sparse, Tile, WarpgroupFactor, WarpgroupProduct};
-use super::{COUNTED, Decoded, FunctionDecoder};
+use crate::program::code::Action;
+use crate::program::fragment::Fragment;
+use crate::program::matrix::{Matrix, Product, Sparse, Tile, WarpgroupFactor, WarpgroupProduct};
+use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 
 /// The type of a register of a fragment.

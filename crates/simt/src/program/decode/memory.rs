@@ -5,10 +5,10 @@ use ptx::{
     Type,
 };
 
-use super::super::access::{Atomic, Copied, Fence, Load, Order, Reach, Store};
-use super::super::code::{Action, Constant, Rows};
-use super::super::inspection::Rule;
-use super::{COUNTED, Decoded, FunctionDecoder, HELPER, Place};
+use crate::program::access::{Atomic, Copied, Fence, Load, Order, Reach, Store};
+use crate::program::code::{Action, Constant, Rows};
+use crate::program::inspection::Rule;
+use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
 use crate::lanes::{self, FIXED, Handler, Operands, lanes};
 use crate::model::CacheWish;
@@ -142,9 +142,9 @@ impl FunctionDecoder<'_, '_> {
         Ok(match address.base {
             AddressBase::Absolute => fixed(self, space, offset),
             AddressBase::Variable(variable) => match self.places.get(&variable) {
-                Some(&Place::Kernel(start)) => Target::Kernel(start.wrapping_add(offset)),
-                Some(&Place::Rows(rows)) => Target::Rows(rows, offset),
-                Some(&Place::Local(start)) => {
+                Some(&Storage::Kernel(start)) => Target::Kernel(start.wrapping_add(offset)),
+                Some(&Storage::Rows(rows)) => Target::Rows(rows, offset),
+                Some(&Storage::Local(start)) => {
                     let address = self.builder.doubles.row(Constant::Bits(0)) | FIXED;
                     let offset = start.wrapping_add(offset);
                     Target::Memory(Reach { space: Space::Local, address, wide: true, frame: true, offset, slot })

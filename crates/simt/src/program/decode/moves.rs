@@ -2,10 +2,10 @@
 
 use ptx::{BinaryOp, Destination, Mode, Operand, Symbol, Type};
 
-use super::super::code::Action;
+use crate::program::code::Action;
 use super::arithmetic::found;
 use super::operands::is_fixed;
-use super::{COUNTED, Decoded, FunctionDecoder, HELPER};
+use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, Operands, Registers, lanes};
 

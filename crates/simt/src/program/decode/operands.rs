@@ -2,9 +2,9 @@
 
 use ptx::{Destination, Handle, Kind, Operand, Predicate, Register, Space, Special, Symbol, Type};
 
-use super::super::code::{Action, Constant};
-use super::super::variables::function_address;
-use super::{Decoded, FunctionDecoder, HELPER, Place};
+use crate::program::code::{Action, Constant};
+use crate::program::variables::function_address;
+use super::function::{Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, NEGATED, NEVER, Operands, Registers, lanes};
 
@@ -143,7 +143,7 @@ impl FunctionDecoder<'_, '_> {
         let found = match variable.space {
             Space::Shared => self.builder.shared.get(&handle).copied(),
             Space::Parameter => match self.places.get(&handle) {
-                Some(&Place::Kernel(offset)) => Some(offset),
+                Some(&Storage::Kernel(offset)) => Some(offset),
                 _ => None,
             },
             _ => self.builder.addresses[handle.index()],
@@ -155,12 +155,12 @@ impl FunctionDecoder<'_, '_> {
     }
 
     pub(super) fn is_local(&self, variable: Handle<ptx::Variable>) -> bool {
-        matches!(self.places.get(&variable), Some(Place::Local(_)))
+        matches!(self.places.get(&variable), Some(Storage::Local(_)))
     }
 
     pub(super) fn local_offset(&self, variable: Handle<ptx::Variable>) -> u64 {
         match self.places.get(&variable) {
-            Some(&Place::Local(offset)) => offset,
+            Some(&Storage::Local(offset)) => offset,
             _ => 0,
         }
     }

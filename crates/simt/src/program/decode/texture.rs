@@ -2,9 +2,9 @@
 
 use ptx::{Destination, Geometry, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
 
-use super::super::code::{Action, Constant};
-use super::super::texture::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
-use super::{COUNTED, Decoded, FunctionDecoder};
+use crate::program::code::{Action, Constant};
+use crate::program::texture::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
+use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 use crate::lanes::FIXED;
 
@@ -110,7 +110,7 @@ impl FunctionDecoder<'_, '_> {
             Opaque::Register(register) => self.wide(Operand::Register(register), Type::B64),
             Opaque::Variable(variable) => {
                 let constant = match self.places.get(&variable) {
-                    Some(&super::Place::Kernel(offset)) => Constant::Parameter { offset, bytes: 8, signed: false },
+                    Some(&super::function::Storage::Kernel(offset)) => Constant::Parameter { offset, bytes: 8, signed: false },
                     _ => Constant::Bits(self.variable_address(variable)?),
                 };
                 Ok(self.builder.doubles.row(constant) | FIXED)

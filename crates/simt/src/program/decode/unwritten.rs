@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 use ptx::{Handle, Instruction, Op, Operand};
 
-use super::super::blocks::Blocks;
-use super::super::code::Action;
-use super::super::inspection::{CallFlow, Merge, Move, RegisterFlow, RegisterUse, Tracked};
+use crate::program::blocks::Blocks;
+use crate::program::code::Action;
+use crate::program::inspection::{CallFlow, Merge, Move, RegisterFlow, RegisterUse, Tracked};
 use super::flows::{Flow, Flows, Made, Passed, Words};
-use super::{Builder, FunctionDecoder};
+use super::function::{Builder, FunctionDecoder};
 use crate::lanes::{ALWAYS, NEGATED, NEVER};
 
 /// Steps of the search, at most. Registers that are left are watched, whether there is a need or not.

@@ -7,8 +7,9 @@ use ptx::Space;
 use super::blame::{report_map, report_race, report_unseen};
 use super::copies::{Copies, Copy, Met};
 use super::proxies::Proxies;
-use super::race::{Conflict, Races, Reached};
+use super::race::{Conflict, Races};
 use super::read_only::ReadOnly;
+use super::touch::Reached;
 use super::touch::{Coming, Path, Stored, There, Touch, is_tolerable};
 use super::underway::{Ahead, Operation, Run, Underway};
 use super::{Checks, FindingKind, Findings, Party};
@@ -16,7 +17,7 @@ use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
 };
 use crate::program::{Action, Code, Copied, Matrix, Order, SurfaceAction};
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// The sanitizer of one worker.
 pub(crate) struct Checker<'l> {

@@ -5,10 +5,10 @@
 //! the launch both writes and reads this way is reported, whichever comes first and whatever orders the two. A write of
 //! the value that is there already does not count.
 
-use super::race::Reached;
 use super::stamp::Stamp;
+use super::touch::Reached;
 use crate::program::{Action, Code};
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// What such loads have read.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use ptx::Space;
 use crate::lanes::Row;
 use crate::memory::{AllocationSpan, Lanes, Located, Written};
 use crate::program::{Copied, Order};
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// What an instruction is about to do to memory.
 ///
@@ -98,4 +98,25 @@ pub(super) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> boo
     written.has_any(offset, width)
         && (0..width / element)
             .all(|index| touch.coming.copied.has(index as u32) || written.has(offset + index * element, element))
+}
+
+/// An access of a warp to one allocation, or to shared memory.
+pub(super) struct Reached<'a> {
+    /// `None`: shared memory.
+    pub allocation: Option<usize>,
+    pub coming: &'a Coming<'a>,
+    pub lanes: &'a Lanes<'a>,
+    /// Where the lanes' offsets count from: in shared memory, the start of a block's in its cluster's.
+    pub base: u64,
+    pub warp: u32,
+    /// The interval of the warp in which it is made.
+    pub time: u32,
+}
+
+impl Reached<'_> {
+    /// The first cell that a lane accesses.
+    #[inline(always)]
+    pub fn cell(&self, lane: usize, cell_shift: u32) -> usize {
+        self.lanes.offset(lane).wrapping_add(self.base) as usize >> (cell_shift & 63)
+    }
 }

@@ -1,11 +1,11 @@
 //! The older products of matrices, whose fragments a program must not look into: `wmma` (PTX ISA, "Matrix
 //! multiply-accumulate operation using wmma instructions").
 
-use super::Context;
-use super::matrix::{LAYOUTS, aligned, element, read, registers, shape, written};
-use super::multiply::{ROUNDINGS, bit_product, layouts, no_such_product};
 use crate::Type::U32;
 use crate::errors::{Parsed, fault};
+use crate::typing::context::Context;
+use crate::typing::hopper::matrix::{LAYOUTS, aligned, element, read, registers, shape, written};
+use crate::typing::hopper::multiply::{ROUNDINGS, bit_product, layouts, no_such_product};
 use crate::{
     InstructionError, MatrixLayout, MatrixMultiply, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Space,
 };
@@ -50,7 +50,7 @@ fn layout_fits(role: MatrixRole, layout: MatrixLayout, ty: MatrixType) -> bool {
 }
 
 /// `wmma.load...`, `wmma.mma...`, `wmma.store...`
-pub(super) fn wmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn wmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
     #[derive(Clone, Copy)]
     enum Form {
         Load,

@@ -1,30 +1,35 @@
 //! Fragments of matrices: `ldmatrix`, `stmatrix`, `movmatrix`, and what `mma` and `wmma` share.
 
-use super::Context;
-use super::operands::Width;
 use crate::Type::{B16, B32, F32, F64, S32};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::parser::operands::{Raw, RawOperand};
+use crate::typing::context::Context;
+use crate::typing::operands::Width;
 use crate::{Destination, MatrixLayout, MatrixRole, MatrixShape, MatrixType, Op, Operand, Space, Type};
 
 /// The spaces that matrices are loaded from and stored to.
 const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", Space::Shared)];
 
 /// `.sync.aligned`, which all of them have: the warp executes them together.
-pub(super) fn aligned(c: &mut Context<'_, '_>) -> Parsed<()> {
+pub(in crate::typing) fn aligned(c: &mut Context<'_, '_>) -> Parsed<()> {
     c.require(&[("sync", ())], "`.sync`")?;
     c.require(&[("aligned", ())], "`.aligned`")
 }
 
-pub(super) const LAYOUTS: [(&str, MatrixLayout); 2] = [("row", MatrixLayout::Row), ("col", MatrixLayout::Column)];
+pub(in crate::typing) const LAYOUTS: [(&str, MatrixLayout); 2] =
+    [("row", MatrixLayout::Row), ("col", MatrixLayout::Column)];
 
 /// A shape, which must be one of these; `what` says so, with an example.
-pub(super) fn shape(c: &mut Context<'_, '_>, allowed: &[[u32; 3]], what: &'static str) -> Parsed<MatrixShape> {
+pub(in crate::typing) fn shape(
+    c: &mut Context<'_, '_>,
+    allowed: &[[u32; 3]],
+    what: &'static str,
+) -> Parsed<MatrixShape> {
     shape_that(c, |shape| allowed.contains(shape), what)
 }
 
 /// A shape, which must fit.
-pub(super) fn shape_that(
+pub(in crate::typing) fn shape_that(
     c: &mut Context<'_, '_>,
     fits: impl Fn(&[u32; 3]) -> bool,
     what: &'static str,
@@ -41,12 +46,17 @@ pub(super) fn shape_that(
 }
 
 /// The type of a matrix's elements.
-pub(super) fn element(c: &mut Context<'_, '_>) -> Parsed<MatrixType> {
+pub(in crate::typing) fn element(c: &mut Context<'_, '_>) -> Parsed<MatrixType> {
     c.require(&MatrixType::ALL.map(|ty| (ty.name(), ty)), "a type of elements such as `.f16`")
 }
 
 /// The number of registers that a fragment has in each lane, and what type they have.
-pub(super) fn registers(shape: MatrixShape, role: MatrixRole, ty: MatrixType, is_wmma: bool) -> (usize, Type) {
+pub(in crate::typing) fn registers(
+    shape: MatrixShape,
+    role: MatrixRole,
+    ty: MatrixType,
+    is_wmma: bool,
+) -> (usize, Type) {
     let MatrixShape { m, n, k } = shape;
     let elements = match role {
         MatrixRole::A => m * k,
@@ -86,13 +96,21 @@ fn fragment<'t>(c: &mut Context<'_, 't>, index: usize, count: usize) -> Parsed<V
 }
 
 /// A fragment to write.
-pub(super) fn written(c: &mut Context<'_, '_>, index: usize, (count, ty): (usize, Type)) -> Parsed<Vec<Destination>> {
+pub(in crate::typing) fn written(
+    c: &mut Context<'_, '_>,
+    index: usize,
+    (count, ty): (usize, Type),
+) -> Parsed<Vec<Destination>> {
     let parts = fragment(c, index, count)?;
     parts.iter().map(|part| c.destination(part, ty, Width::Exact)).collect()
 }
 
 /// A fragment to read.
-pub(super) fn read(c: &mut Context<'_, '_>, index: usize, (count, ty): (usize, Type)) -> Parsed<Vec<Operand>> {
+pub(in crate::typing) fn read(
+    c: &mut Context<'_, '_>,
+    index: usize,
+    (count, ty): (usize, Type),
+) -> Parsed<Vec<Operand>> {
     let parts = fragment(c, index, count)?;
     parts.iter().map(|part| c.source(part, ty, Width::Exact)).collect()
 }
@@ -128,19 +146,19 @@ fn moved(c: &mut Context<'_, '_>) -> Parsed<(usize, bool, Space)> {
 }
 
 /// `ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 {d0, d1, d2, d3}, [a];`
-pub(super) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (count, transposed, space) = moved(c)?;
     Ok(Op::LoadMatrix { space, transposed, dsts: written(c, 0, (count, B32))?, address: c.address(1, space)? })
 }
 
 /// `stmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 [a], {s0, s1, s2, s3};`
-pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (count, transposed, space) = moved(c)?;
     Ok(Op::StoreMatrix { space, transposed, address: c.address(0, space)?, srcs: read(c, 1, (count, B32))? })
 }
 
 /// `movmatrix.sync.aligned.m8n8.trans.b16 d, a;`
-pub(super) fn transpose(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn transpose(c: &mut Context<'_, '_>) -> Parsed<Op> {
     aligned(c)?;
     eight_by_eight(c)?;
     c.require(&[("trans", ())], "`.trans`")?;

@@ -8,12 +8,13 @@
 
 use std::collections::BTreeMap;
 
-use super::race::{Races, Reached};
+use super::race::Races;
+use super::touch::Reached;
 use super::touch::{Coming, Path, Stored};
 use crate::lanes::{Row, WideRow};
 use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
 use crate::program::{Copied, Order};
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// A `cp.async` of a warp.
 pub(crate) struct Copy {

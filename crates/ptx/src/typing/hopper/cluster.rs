@@ -1,12 +1,12 @@
 //! Clusters of blocks, and hints to the hardware, which change nothing that a program can see.
 
-use super::Context;
 use crate::Op;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
+use crate::typing::context::Context;
 
 /// `barrier.cluster.arrive{.sem}{.aligned};`, `barrier.cluster.wait{.acquire}{.aligned};`
-pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.accept("cluster");
     let waits = c.require(&[("arrive", false), ("wait", true)], "`.arrive` or `.wait`")?;
     let orderings: &[(&str, bool)] =
@@ -18,24 +18,24 @@ pub(super) fn barrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
 }
 
 /// `mapa{.shared::cluster}.u64 d, a, rank;`: the address in another block of the cluster of what is at `a` in this one
-pub(super) fn map(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn map(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.accept("shared::cluster");
     let ty = c.ty_of(&[U32, U64])?;
     c.operands(3)?;
-    let (dst, src) = (c.dst(0, ty)?, super::movement::value_or_address(c, 1, ty)?);
+    let (dst, src) = (c.dst(0, ty)?, crate::typing::movement::value_or_address(c, 1, ty)?);
     Ok(Op::MapToBlock { ty, dst, src, rank: c.src(2, U32)? })
 }
 
 /// `getctarank{.shared::cluster}.u64 d, a;`: the block of the cluster that an address belongs to
-pub(super) fn rank(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn rank(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.accept("shared::cluster");
     let ty = c.ty_of(&[U32, U64])?;
     c.operands(2)?;
-    Ok(Op::RankOfAddress { ty, dst: c.dst(0, U32)?, src: super::movement::value_or_address(c, 1, ty)? })
+    Ok(Op::RankOfAddress { ty, dst: c.dst(0, U32)?, src: crate::typing::movement::value_or_address(c, 1, ty)? })
 }
 
 /// `griddepcontrol.wait;`, `setmaxnreg.inc.sync.aligned.u32 64;`, `pmevent 1;`, `pmevent.mask 5;`
-pub(super) fn no_effect(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn no_effect(c: &mut Context<'_, '_>) -> Parsed<Op> {
     match c.opcode() {
         "griddepcontrol" => {
             c.require(&[("launch_dependents", ()), ("wait", ())], "`.launch_dependents` or `.wait`")?;

@@ -2,9 +2,10 @@
 
 use ptx::Space;
 
-use super::{Checks, MapFence};
+use super::Checks;
 use crate::program::RegisterUse;
-use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault, SourcePosition};
+use crate::site::Site;
+use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault};
 
 /// A fault that the sanitizer found. One bug is one finding, however often it happens: those of one kind, at the same
 /// instructions, in the same allocation are counted together.
@@ -22,26 +23,6 @@ pub struct Finding {
     pub second: Option<Site>,
     /// How many times a thread did it.
     pub count: u64,
-}
-
-/// An instruction that a thread executed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Site {
-    /// What it did to memory; `None` for an instruction that does not access it.
-    pub action: Option<AccessAction>,
-    /// The function that the instruction is in.
-    pub function: String,
-    /// The text of the instruction.
-    pub instruction: String,
-    /// Its line in the PTX, from 1.
-    pub ptx_line: u32,
-    /// Where it comes from in the source program, then the calls that this was inlined through, innermost first. Empty if
-    /// the PTX does not say.
-    pub source: Vec<SourcePosition>,
-    /// The block: x, y, z.
-    pub block: [u32; 3],
-    /// The thread in its block: x, y, z.
-    pub thread: [u32; 3],
 }
 
 /// Between whom a race is.
@@ -442,4 +423,13 @@ impl FindingKind {
             _ => None,
         }
     }
+}
+
+/// The fence that is missing between a write to a tensor map and a copy that the map describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MapFence {
+    /// `fence.proxy.tensormap::generic.release`, or `tensormap.cp_fenceproxy`.
+    Release,
+    /// `fence.proxy.tensormap::generic.acquire`.
+    Acquire,
 }

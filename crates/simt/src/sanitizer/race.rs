@@ -15,17 +15,18 @@
 //! read whose value a compare-and-swap then expects counts as an atomic one, because the programming guide builds
 //! atomic operations that way; the two may be in different functions.
 
+use super::acquisitions::MapAcquisitions;
 use super::clocks::{Clocks, Meeting};
 use super::interval::Interval;
-use super::maps::MapAcquisitions;
-use super::quick::Now;
+use super::now::Now;
 use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
-use super::touch::Coming;
-use crate::memory::{BLOCK_WINDOW_BYTES, Lanes};
+use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::program::{Audience, Fence, Order};
-use crate::trap::{AccessAction, BARRIER_NUMBERS, WARPGROUP_BARRIER};
+use crate::sanitizer::touch::Reached;
+use crate::site::AccessAction;
+use crate::trap::{BARRIER_NUMBERS, WARPGROUP_BARRIER};
 
 /// What was found: the earlier access, and whether it was a write.
 pub(super) struct Conflict {
@@ -34,27 +35,6 @@ pub(super) struct Conflict {
     pub cell: usize,
     pub before: Stamp,
     pub was_write: bool,
-}
-
-/// An access of a warp to one allocation, or to shared memory.
-pub(super) struct Reached<'a> {
-    /// `None`: shared memory.
-    pub allocation: Option<usize>,
-    pub coming: &'a Coming<'a>,
-    pub lanes: &'a Lanes<'a>,
-    /// Where the lanes' offsets count from: in shared memory, the start of a block's in its cluster's.
-    pub base: u64,
-    pub warp: u32,
-    /// The interval of the warp in which it is made.
-    pub time: u32,
-}
-
-impl Reached<'_> {
-    /// The first cell that a lane accesses.
-    #[inline(always)]
-    pub fn cell(&self, lane: usize, cell_shift: u32) -> usize {
-        self.lanes.offset(lane).wrapping_add(self.base) as usize >> (cell_shift & 63)
-    }
 }
 
 /// The race detector of a worker. The blocks of a cluster are as one for it, whose threads are those of one block after the

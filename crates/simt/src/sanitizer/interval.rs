@@ -8,11 +8,11 @@
 //! other in other ways, everything recorded is marked in the shadow, in its order, and the rest of the interval goes
 //! there directly.
 
-use super::race::Reached;
+use super::touch::Reached;
 use super::touch::{Coming, Path, Stored};
 use crate::memory::{Lanes, Runs};
 use crate::program::{Copied, Order};
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// Accesses that are kept, at most.
 const MOST: usize = 512;

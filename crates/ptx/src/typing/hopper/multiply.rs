@@ -1,9 +1,9 @@
 //! Products of matrices: `mma` (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
 
-use super::Context;
-use super::matrix::{LAYOUTS, aligned, element, read, registers, shape, written};
 use crate::Type::B32;
 use crate::errors::{InstructionError, Parsed, fault};
+use crate::typing::context::Context;
+use crate::typing::hopper::matrix::{LAYOUTS, aligned, element, read, registers, shape, written};
 use crate::{BitProduct, MatrixLayout, MatrixMultiply, MatrixRole, MatrixShape, MatrixType, Op, Rounding, Sparsity};
 use MatrixType::*;
 
@@ -84,21 +84,21 @@ const SHAPES: [[u32; 3]; 11] = [
 ];
 
 /// How sums of f64 round.
-pub(super) const ROUNDINGS: [(&str, Rounding); 4] =
+pub(in crate::typing) const ROUNDINGS: [(&str, Rounding); 4] =
     [("rn", Rounding::Nearest), ("rz", Rounding::Zero), ("rm", Rounding::Down), ("rp", Rounding::Up)];
 
 /// The layouts of A and B.
-pub(super) fn layouts(c: &mut Context<'_, '_>) -> Parsed<(MatrixLayout, MatrixLayout)> {
+pub(in crate::typing) fn layouts(c: &mut Context<'_, '_>) -> Parsed<(MatrixLayout, MatrixLayout)> {
     Ok((c.require(&LAYOUTS, "`.row` or `.col` for A")?, c.require(&LAYOUTS, "`.row` or `.col` for B")?))
 }
 
 /// The error that these types and this shape have no product.
-pub(super) fn no_such_product<T>(c: &Context<'_, '_>) -> Parsed<T> {
+pub(in crate::typing) fn no_such_product<T>(c: &Context<'_, '_>) -> Parsed<T> {
     fault(c.name_span(), InstructionError::NoSuchProduct(c.name()))
 }
 
 /// `mma{.sp}.sync.aligned.shape.row.col{.satfinite}{.rn}.d.a.b.c{.xor.popc} D, A, B, C{, metadata, selector};`
-pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let is_sparse = c.accept("sp") || c.accept("sp::ordered_metadata");
     aligned(c)?;
     let shape = shape(c, &SHAPES, "a shape such as `.m16n8k16`")?;
@@ -145,14 +145,14 @@ pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
 }
 
 /// `.xor.popc` or `.and.popc`
-pub(super) fn bit_product(c: &mut Context<'_, '_>) -> Parsed<BitProduct> {
+pub(in crate::typing) fn bit_product(c: &mut Context<'_, '_>) -> Parsed<BitProduct> {
     let product = c.require(&[("xor", BitProduct::Xor), ("and", BitProduct::And)], "`.xor` or `.and`")?;
     c.require(&[("popc", ())], "`.popc`")?;
     Ok(product)
 }
 
 /// The metadata of a sparse A (operand `index`), and which of its threads give them: one or two of four, or all.
-pub(super) fn sparsity(
+pub(in crate::typing) fn sparsity(
     c: &mut Context<'_, '_>,
     index: usize,
     shape: MatrixShape,

@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::race::{Races, Reached};
+use super::race::Races;
 use super::stamp::Stamp;
+use super::touch::Reached;
 use super::{Coming, Path, Stored};
 use crate::memory::Shape;
 use crate::program::{Audience, Copied, Fence, Order};
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// Bytes of each piece of memory.
 const BYTES: u64 = 2048;

@@ -9,49 +9,17 @@
 //! The release travels like all fences: [`Releases`](super::releases::Releases). The acquire is kept here, with what
 //! its thread knew then.
 
-use std::collections::BTreeMap;
-
-use super::race::{Races, Reached};
+use super::race::Races;
 use super::releases::Proxied;
 use super::stamp::Stamp;
+use super::touch::Reached;
+use crate::sanitizer::acquisitions::Acquisition;
+use crate::sanitizer::acquisitions::Acquisitions;
+use crate::sanitizer::finding::MapFence;
 use crate::tensor::TENSOR_MAP_BYTES;
 
 /// Acquisitions of one map that are kept apart, beside those that all threads of the cluster know.
 const KEPT: usize = 256;
-
-/// The fences of the cluster that runs which acquired tensor maps, by the map's address.
-#[derive(Default)]
-pub(super) struct MapAcquisitions(BTreeMap<u64, Acquisitions>);
-
-#[derive(Default)]
-struct Acquisitions {
-    /// Up to when those know each thread that all know of, for each column of the clocks; empty if there is none.
-    met: Vec<u32>,
-    list: Vec<Acquisition>,
-}
-
-struct Acquisition {
-    thread: u32,
-    time: u32,
-    /// What the thread knew, for each column of the clocks.
-    row: Vec<u32>,
-}
-
-/// The fence that is missing between a write to a tensor map and a copy that the map describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MapFence {
-    /// `fence.proxy.tensormap::generic.release`, or `tensormap.cp_fenceproxy`.
-    Release,
-    /// `fence.proxy.tensormap::generic.acquire`.
-    Acquire,
-}
-
-impl MapAcquisitions {
-    /// A cluster starts.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-}
 
 impl Races {
     /// A lane of a warp acquires the tensor map at an address.

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use super::MapFence;
-use super::finding::{Finding, FindingKind, ProductPart, RaceScope, Site};
+use super::finding::{Finding, FindingKind, ProductPart, RaceScope};
+use crate::memory::space_name;
 use crate::memory::{Bytes, RefusedAccess};
 use crate::program::RegisterUse;
-use crate::trap::{Triple, space_name};
+use crate::site::Site;
+use crate::site::Triple;
 use crate::{AccessAction, TrapKind};
 
 impl fmt::Display for FindingKind {

@@ -3,12 +3,12 @@
 use ptx::Space;
 
 use super::copies::Copies;
-use super::maps::MapFence;
+use super::finding::MapFence;
 use super::race::{Conflict, Races};
 use super::touch::{Path, There, Touch};
 use super::{FindingKind, Findings, Party, RaceScope};
 use crate::memory::Lanes;
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// Reports a race, unless a write leaves the value as it is.
 #[cold]

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use crate::trap::AccessAction;
+use crate::site::AccessAction;
 
 /// Some neighbouring bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Asynchronous copies and the barriers that count them: `cp.async`, `mbarrier`.
 
-use super::Context;
-use super::memory::{hints, operands_and_policy};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
+use crate::typing::context::Context;
+use crate::typing::memory::{hints, operands_and_policy};
 use crate::{AsyncCopy, MbarrierAction, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Space};
 
 /// Where barriers and the results of copies are, if in the block's own memory.
@@ -13,8 +13,8 @@ const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", S
 const CLUSTER: [(&str, Space); 3] =
     [("shared", Space::Shared), ("shared::cta", Space::Shared), ("shared::cluster", Space::ClusterShared)];
 
-/// `cp.async...`; for the copies by a copy engine (`cp.async.bulk`) see [`super::bulk`]
-pub(super) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
+/// `cp.async...`; for the copies by a copy engine (`cp.async.bulk`) see [`crate::typing::hopper::bulk`]
+pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("async", ())], "`.async`")?;
     if c.accept("commit_group") {
         c.operands(0)?;
@@ -87,7 +87,7 @@ fn ending(c: &mut Context<'_, '_>, spaces: &[(&str, Space)]) -> Parsed<Space> {
 }
 
 /// `mbarrier.init`, `inval`, `expect_tx`, `complete_tx`, `arrive`, `arrive_drop`, `test_wait`, `try_wait`, `pending_count`
-pub(super) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn mbarrier(c: &mut Context<'_, '_>) -> Parsed<Op> {
     #[derive(Clone, Copy)]
     enum Form {
         Initialize,

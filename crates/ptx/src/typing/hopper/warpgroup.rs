@@ -1,18 +1,18 @@
 //! Products of matrices by a warpgroup: `wgmma` (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
 //! Instructions").
 
-use super::Context;
-use super::matrix::{aligned, element, read, registers, shape_that, written};
-use super::multiply::{no_such_product, sparsity};
 use crate::Type::{B64, Pred};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::parser::Constant;
 use crate::parser::operands::Raw;
+use crate::typing::context::Context;
+use crate::typing::hopper::matrix::{aligned, element, read, registers, shape_that, written};
+use crate::typing::hopper::multiply::{no_such_product, sparsity};
 use crate::{BitProduct, MatrixRole, MatrixShape, MatrixType, Op, WarpgroupFactor, WarpgroupMultiply};
 use MatrixType::*;
 
 /// `wgmma.fence`, `wgmma.commit_group`, `wgmma.wait_group`, `wgmma.mma_async`
-pub(super) fn wgmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn wgmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
     #[derive(Clone, Copy)]
     enum Form {
         Fence,

@@ -1,17 +1,17 @@
 //! Copies of boxes of tensors by the copy engine, and changes of tensor maps: `cp.async.bulk.tensor`, `tensormap`.
 
-use super::Context;
-use super::atomic;
-use super::bulk::COUNTS_BYTES;
-use super::memory::{SCOPES, operands_and_policy};
-use super::operands::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::parser::operands::Raw;
+use crate::typing::atomic;
+use crate::typing::context::Context;
+use crate::typing::memory::map_bytes;
+use crate::typing::memory::{SCOPES, operands_and_policy};
+use crate::typing::operands::Width;
 use crate::{Address, Op, Operand, Scope, Space, TensorCopy, TensorField, TensorMode, TensorTransfer, Type};
 
-/// Bytes of a tensor map.
-pub(super) const MAP_BYTES: u64 = 128;
+/// How a barrier counts the bytes.
+pub(in crate::typing) const COUNTS_BYTES: [(&str, ()); 1] = [("mbarrier::complete_tx::bytes", ())];
 
 /// The most dimensions of a tensor.
 const MOST_DIMENSIONS: u64 = 5;
@@ -25,7 +25,7 @@ enum Columns {
 }
 
 /// `cp{.reduce}.async.bulk{.prefetch}.tensor...`; `.async.bulk` and `.reduce` are taken
-pub(super) fn copy(c: &mut Context<'_, '_>, reduces: bool) -> Parsed<Op> {
+pub(in crate::typing) fn copy(c: &mut Context<'_, '_>, reduces: bool) -> Parsed<Op> {
     c.accept("tensor");
     let ranks = [("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)];
     let rank: usize = c.require(&ranks, "a number of dimensions such as `.2d`")?;
@@ -147,7 +147,7 @@ fn element(c: &mut Context<'_, '_>, index: usize, rank: usize) -> Parsed<(Addres
 }
 
 /// `tensormap.replace...`, `tensormap.cp_fenceproxy...`
-pub(super) fn map(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn map(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if c.require(&[("replace", true), ("cp_fenceproxy", false)], "`.replace` or `.cp_fenceproxy`")? {
         replace(c)
     } else {
@@ -213,12 +213,4 @@ fn copy_map(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.operands(3)?;
     map_bytes(c, 2)?;
     Ok(Op::CopyTensorMap { dst: c.address(0, Space::Global)?, src: c.address(1, Space::Shared)?, scope })
-}
-
-/// Operand `index`: the size of a tensor map, and nothing else.
-pub(super) fn map_bytes(c: &mut Context<'_, '_>, index: usize) -> Parsed<()> {
-    match c.immediate(index, MAP_BYTES)? {
-        MAP_BYTES => Ok(()),
-        _ => fault(c.raw(index).span, OperandError::OutOfRange { low: MAP_BYTES, high: MAP_BYTES }),
-    }
 }

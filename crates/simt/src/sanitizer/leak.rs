@@ -1,10 +1,10 @@
 //! Allocations of kernels that are never freed.
 
 use super::{Finding, FindingKind};
-use crate::memory::HeapAllocation;
+use crate::memory::{HeapAllocation, Memory};
 
 /// The allocations that are left, grouped by the call that made them.
-pub(crate) fn leaks(left: Vec<HeapAllocation>) -> Vec<Finding> {
+fn leaks(left: Vec<HeapAllocation>) -> Vec<Finding> {
     let mut leaks: Vec<Finding> = Vec::new();
     for HeapAllocation { span, module, kernel, site } in left {
         let same = |known: &&mut Finding| {
@@ -23,4 +23,12 @@ pub(crate) fn leaks(left: Vec<HeapAllocation>) -> Vec<Finding> {
         }
     }
     leaks
+}
+
+impl Memory {
+    /// The same as findings, one for each call of `malloc`: to be asked when no kernel is to come that could free it. What the
+    /// host allocated, and did not free, is among [`Memory::allocations`].
+    pub fn leaks(&self) -> Vec<Finding> {
+        leaks(self.heap_allocations())
+    }
 }

@@ -1,23 +1,21 @@
 //! What the copy engine does, and stores to other blocks that arrive at a barrier: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`,
 //! `red.async`.
 
-use super::Context;
-use super::atomic;
-use super::memory::operands_and_policy;
-use super::operands::Width;
-use super::tensor;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
+use crate::typing::atomic;
+use crate::typing::context::Context;
+use crate::typing::hopper::tensor;
+use crate::typing::hopper::tensor::COUNTS_BYTES;
+use crate::typing::memory::operands_and_policy;
+use crate::typing::operands::Width;
 use crate::{AsyncStore, AtomicOp, BulkCopy, Op, Operand, Space, Type};
 
 /// Bytes of the largest copy.
 const MOST_BYTES: u64 = (1 << 20) - 16;
 
-/// How a barrier counts the bytes.
-pub(super) const COUNTS_BYTES: [(&str, ()); 1] = [("mbarrier::complete_tx::bytes", ())];
-
 /// `cp.async.bulk...`, `cp.reduce.async.bulk...`
-pub(super) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let reduces = c.accept("reduce");
     c.require(&[("async", ())], "`.async`")?;
     c.accept("bulk");
@@ -115,7 +113,7 @@ fn reduction(c: &mut Context<'_, '_>, to: Space) -> Parsed<(AtomicOp, Type)> {
 
 /// `st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.vec}.type [a], b, [barrier];`,
 /// `red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [barrier];`
-pub(super) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
+pub(in crate::typing) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let reduces = c.opcode() == "red";
     if c.has_modifier("mmio") || c.has_modifier("release") || c.has_modifier("global") {
         // Of sm_100: stores to global memory.

@@ -1,0 +1,14 @@
+//! Calls through registers, until all functions are known.
+
+use crate::Function;
+use crate::Span;
+use crate::arena::Handle;
+use crate::environment::Signature;
+
+/// A call through a register whose candidates are all functions that fit.
+pub(super) struct IndirectCall {
+    pub function: Handle<Function>,
+    pub at: usize,
+    pub signature: Signature,
+    pub span: Span,
+}

@@ -1,0 +1,60 @@
+//! The sanitizer: finds faults that need not stop a program, without changing what it computes or what is counted.
+//!
+//! A launch asks for [`Checks`]; its [`Report`](crate::Report) holds the [`Finding`]s. The machine reports to a
+//! [`Checker`] each access before it is made, each barrier, fence and `.sync` instruction, and operands and registers
+//! whose use the manual leaves undefined. With all checks off it reports nothing. `docs/SANITIZER.md` says what users
+//! see.
+//!
+//! - `checker`: takes the machine's reports. For an access (`touch`): is it possible, was what it reads written, does it race?
+//! - `race`: the race detector, with `clocks` (what the threads of a block know of each other), `releases` (fences and atomic
+//!   operations, also between blocks; `history` for blocks that have ended), `shadow` (who accessed each cell last: a `stamp` each, or
+//!   one mark for a row), `interval` (shared memory between two barriers) and `quick` (fast paths for accesses that race with nothing).
+//! - `copies`: what `cp.async` has begun and no thread has waited for; `underway`: the same for bulk copies and `wgmma`.
+//! - `proxies`: writes that bulk copies and `wgmma` may not see; `maps`: writes to tensor maps that copies may not see.
+//! - `read_only`: loads that may not see what the launch writes.
+//! - `leak`: what kernels allocate and never free.
+//! - `finding`, `message`, `findings`, `blame`: the kinds of findings, their words, how occurrences are grouped, and which of two
+//!   accesses is blamed.
+//!
+//! With any check on, the blocks of a grid run in order on one thread of the host, so findings depend on the launch
+//! alone, and the shadow of earlier blocks is all that races between blocks need. On a model they do so in a rehearsal
+//! before the launch: see `machine/rehearsal.rs`. The blocks of a cluster count as one block whose shared memories are
+//! one.
+
+mod acquisitions;
+mod blame;
+mod checker;
+mod checks;
+mod clocks;
+mod copies;
+mod finding;
+mod findings;
+mod history;
+mod interval;
+mod leak;
+mod maps;
+mod message;
+mod now;
+mod proxies;
+mod quick;
+mod race;
+mod read_only;
+#[cfg(test)]
+mod reference;
+mod releases;
+#[cfg(test)]
+mod same;
+mod shadow;
+mod stamp;
+mod touch;
+mod underway;
+
+pub(crate) use checker::Checker;
+pub use checks::Checks;
+pub(crate) use copies::Copy;
+pub use finding::{Finding, FindingKind, MapFence, ProductPart, RaceScope};
+pub(crate) use findings::{Findings, Found, Party};
+pub(crate) use race::Races;
+pub(crate) use stamp::MOST_RACING;
+pub(crate) use touch::{Coming, Path, Stored, Touch};
+pub(crate) use underway::{Operation, Run, Underway};

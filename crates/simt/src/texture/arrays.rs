@@ -1,0 +1,206 @@
+//! Arrays, textures and surfaces of a device: made, filled, bound and freed by the host.
+
+use crate::Memory;
+use crate::memory::GLOBAL_BASE;
+use crate::texture::ArrayHandle;
+use crate::texture::ArrayShape;
+use crate::texture::Filter;
+use crate::texture::Sampling;
+use crate::texture::Source;
+use crate::texture::TextureError;
+use crate::texture::TextureSource;
+use crate::texture::objects::Array;
+use crate::texture::objects::SURFACES;
+use crate::texture::objects::Surface;
+use crate::texture::objects::TEXTURES;
+use crate::texture::objects::Texture;
+use crate::texture::objects::check_format;
+use crate::texture::objects::index_of;
+
+/// Arrays, textures and surfaces.
+const PITCH_ALIGNMENT: u64 = 32;
+
+/// Multiples on which textures of linear and pitched memory start, and of the pitch (an H200's).
+const ALIGNMENT: u64 = 512;
+
+/// Texels of a texture of linear memory.
+const LINEAR_LIMIT: u32 = 1 << 28;
+
+fn check_aligned(what: &'static str, value: u64, align: u64) -> Result<(), TextureError> {
+    if value.is_multiple_of(align) { Ok(()) } else { Err(TextureError::Misaligned { what, value, align }) }
+}
+
+impl Memory {
+    /// Allocates an array, all zeros.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that a GPU does not have either; no memory left.
+    pub fn allocate_array(&mut self, shape: &ArrayShape) -> Result<ArrayHandle, TextureError> {
+        shape.check()?;
+        let address = self.allocate(shape.level_offset(shape.levels))?;
+        self.objects.arrays.push(Some(Array { address, shape: *shape }));
+        Ok(ArrayHandle(self.objects.arrays.len() as u32 - 1))
+    }
+
+    fn array(&self, array: ArrayHandle) -> Result<Array, TextureError> {
+        self.objects.arrays.get(array.0 as usize).copied().flatten().ok_or(TextureError::Freed)
+    }
+
+    /// The shape of an array.
+    ///
+    /// # Errors
+    ///
+    /// It was freed.
+    pub fn array_shape(&self, array: ArrayHandle) -> Result<ArrayShape, TextureError> {
+        self.array(array).map(|array| array.shape)
+    }
+
+    /// Where each row of a level starts, and the bytes of a row. The level must be there and have that many bytes.
+    fn rows(
+        &self,
+        array: ArrayHandle,
+        level: u32,
+        given: u64,
+    ) -> Result<(impl Iterator<Item = u64> + use<>, usize), TextureError> {
+        let Array { address, shape } = self.array(array)?;
+        if level >= shape.levels {
+            return Err(TextureError::NoLevel { level, levels: shape.levels });
+        }
+        let expected = shape.level_bytes(level);
+        if expected != given {
+            return Err(TextureError::Length { expected, given });
+        }
+        let (start, row_bytes, pitch) =
+            (address + shape.level_offset(level), shape.row_bytes(level), shape.pitch(level));
+        Ok(((0..expected / row_bytes).map(move |row| start + row * pitch), row_bytes as usize))
+    }
+
+    /// Copies texels to a level of an array: x runs fastest, then y, then z or the layer; without gaps.
+    ///
+    /// # Errors
+    ///
+    /// There is no such level, it has another size, or the array was freed.
+    pub fn write_array(&mut self, array: ArrayHandle, level: u32, texels: &[u8]) -> Result<(), TextureError> {
+        let (rows, row_bytes) = self.rows(array, level, texels.len() as u64)?;
+        for (address, texels) in rows.zip(texels.chunks_exact(row_bytes)) {
+            self.write(address, texels)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the texels of a level of an array to the host, in the order of [`Memory::write_array`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Memory::write_array`].
+    pub fn read_array(&self, array: ArrayHandle, level: u32, texels: &mut [u8]) -> Result<(), TextureError> {
+        let (rows, row_bytes) = self.rows(array, level, texels.len() as u64)?;
+        for (address, texels) in rows.zip(texels.chunks_exact_mut(row_bytes)) {
+            self.read(address, texels)?;
+        }
+        Ok(())
+    }
+
+    /// Frees an array. A kernel that reads a texture of it afterwards stops with a fault.
+    ///
+    /// # Errors
+    ///
+    /// It was freed before.
+    pub fn free_array(&mut self, array: ArrayHandle) -> Result<(), TextureError> {
+        let Array { address, .. } = self.array(array)?;
+        self.objects.arrays[array.0 as usize] = None;
+        Ok(self.free(address)?)
+    }
+
+    /// Makes a texture object, whose handle goes into a kernel's parameter.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be read so: see [`TextureError`].
+    pub fn create_texture(&mut self, source: &TextureSource, sampling: &Sampling) -> Result<u64, TextureError> {
+        let source = match *source {
+            TextureSource::Array(array) => {
+                let Array { address, shape } = self.array(array)?;
+                sampling.check(shape.format)?;
+                if shape.levels > 1 && !sampling.normalized_coordinates {
+                    return Err(TextureError::LevelsNeedNormalized);
+                }
+                Source::Array { address, shape }
+            }
+            TextureSource::Linear { address, texels, format } => {
+                check_format(format)?;
+                Sampling { filter: Filter::Point, ..*sampling }.check(format)?;
+                if sampling.filter == Filter::Linear || sampling.normalized_coordinates || texels > LINEAR_LIMIT {
+                    return Err(TextureError::LinearMemory);
+                }
+                check_aligned("the address", address, ALIGNMENT.min(u64::from(format.bytes())))?;
+                self.check_range(address, u64::from(texels) * u64::from(format.bytes()))?;
+                Source::Linear { address, texels, format }
+            }
+            TextureSource::Pitched { address, width, height, pitch, format } => {
+                let shape = ArrayShape { width, height: height.max(1), ..ArrayShape::of(format) };
+                shape.check()?;
+                sampling.check(format)?;
+                let row = u64::from(width) * u64::from(format.bytes());
+                check_aligned("the address", address, ALIGNMENT)?;
+                check_aligned("the pitch", pitch, PITCH_ALIGNMENT)?;
+                if row > pitch {
+                    return Err(TextureError::Pitch { row, pitch });
+                }
+                self.check_range(address, pitch * u64::from(height.max(1) - 1) + row)?;
+                Source::Pitched { address, width, height: height.max(1), pitch, format }
+            }
+        };
+        self.objects.textures.push(Some(Texture { source, sampling: *sampling }));
+        Ok(TEXTURES + self.objects.textures.len() as u64 - 1)
+    }
+
+    /// Destroys a texture object. What it reads stays.
+    ///
+    /// # Errors
+    ///
+    /// No such object.
+    pub fn destroy_texture(&mut self, handle: u64) -> Result<(), TextureError> {
+        let place = index_of(handle, TEXTURES).and_then(|index| self.objects.textures.get_mut(index));
+        place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
+    }
+
+    /// Makes a surface object of the first level of an array, whose handle goes into a kernel's parameter.
+    ///
+    /// # Errors
+    ///
+    /// The array was freed.
+    pub fn create_surface(&mut self, array: ArrayHandle) -> Result<u64, TextureError> {
+        let Array { address, shape } = self.array(array)?;
+        self.objects.surfaces.push(Some(Surface { address, shape }));
+        Ok(SURFACES + self.objects.surfaces.len() as u64 - 1)
+    }
+
+    /// Destroys a surface object. Its array stays.
+    ///
+    /// # Errors
+    ///
+    /// No such object.
+    pub fn destroy_surface(&mut self, handle: u64) -> Result<(), TextureError> {
+        let place = index_of(handle, SURFACES).and_then(|index| self.objects.surfaces.get_mut(index));
+        place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
+    }
+
+    /// Makes a sampler object, for a `.samplerref` variable.
+    pub fn create_sampler(&mut self, sampling: &Sampling) -> u64 {
+        self.objects.add_sampler(*sampling)
+    }
+
+    /// Whether all of a range is allocated.
+    fn check_range(&self, address: u64, bytes: u64) -> Result<(), TextureError> {
+        self.read(address + bytes.saturating_sub(1), &mut [0; 1])?;
+        Ok(self.read(address, &mut [0; 1])?)
+    }
+
+    /// The handle that a value stands for: itself, or, if it is an address, what is there.
+    pub(crate) fn object_handle(&self, value: u64) -> u64 {
+        let mut bytes = [0; 8];
+        if value >= GLOBAL_BASE && self.read(value, &mut bytes).is_ok() { u64::from_le_bytes(bytes) } else { value }
+    }
+}
