@@ -1,16 +1,14 @@
 //! A module made ready to run.
 
 mod access;
-mod asynchronous;
 mod blocks;
 mod code;
 mod control_flow;
 mod decode;
-mod fragment;
+mod hopper;
 mod inspection;
 mod layout;
 mod listing;
-mod matrix;
 mod order;
 mod request;
 mod system;
@@ -18,13 +16,13 @@ mod texture;
 mod variables;
 
 pub(crate) use access::*;
-pub(crate) use asynchronous::*;
 pub(crate) use code::*;
-pub(crate) use fragment::Fragment;
+pub(crate) use hopper::asynchronous::*;
+pub(crate) use hopper::fragment::Fragment;
+pub(crate) use hopper::matrix::*;
 pub use inspection::RegisterUse;
 pub(crate) use inspection::{CallFlow, Held, HeldRegisters, Inspection, Merge, RegisterFlow, Rule};
 pub(crate) use listing::source;
-pub(crate) use matrix::*;
 pub(crate) use system::SystemFunction;
 pub use system::is_of_device_runtime;
 pub(crate) use texture::*;

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use ptx::{BinaryOp, BooleanOp, Comparison, Destination, Operand, Space, Type};
 
-use crate::program::code::{Action, Constant};
-use crate::program::variables::{constants, window};
 use super::arithmetic::found;
 use super::function::{Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, Handler, NEVER, Operands, Registers, lanes};
 use crate::memory::{BLOCK_WINDOW_BYTES, WINDOW_BYTES, rank_of};
+use crate::program::code::{Action, Constant};
+use crate::program::variables::{constants, window};
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn convert_address(

@@ -2,11 +2,11 @@
 
 use ptx::{BinaryOp, Combine, Comparison, Destination, Kind, Mode, Op, Operand, TernaryOp, Type, UnaryOp};
 
-use crate::program::code::{Action, Constant};
-use crate::program::inspection::Rule;
 use super::function::{Decoded, FunctionDecoder, HELPER};
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, Handler, NEGATED, Operands};
+use crate::program::code::{Action, Constant};
+use crate::program::inspection::Rule;
 
 pub(super) fn found<T>(handler: Option<T>, what: impl Fn() -> String) -> Decoded<T> {
     handler.ok_or_else(|| LoadErrorReason::Unsupported { what: what() })

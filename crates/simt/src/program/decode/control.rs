@@ -2,12 +2,12 @@
 
 use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
 
-use crate::program::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
-use crate::program::inspection::Rule;
-use crate::program::system;
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
 use crate::lanes::ALWAYS;
+use crate::program::code::{self, Action, Barrier, BranchIndexed, Call, Match, Reduction, Rows, Shuffle, SystemCall};
+use crate::program::inspection::Rule;
+use crate::program::system;
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn control(&mut self, op: &Op) -> Decoded<()> {

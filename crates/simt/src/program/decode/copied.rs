@@ -6,9 +6,9 @@
 
 use ptx::{Address, AddressBase, Instruction, Op, Operand, TernaryOp};
 
+use super::function::FunctionDecoder;
 use crate::program::blocks::Blocks;
 use crate::program::code::Action;
-use super::function::FunctionDecoder;
 
 /// Instructions between a load and the store of its value, at most.
 const NEAR: usize = 64;

@@ -5,9 +5,9 @@
 
 use ptx::{Callee, Handle, Op};
 
-use crate::program::code::Action;
 use super::function::Builder;
 use super::unwritten::Searched;
+use crate::program::code::Action;
 
 /// Marks these loads as atomic.
 pub(super) fn mark(builder: &mut Builder<'_>, all: &[Searched<'_>]) {

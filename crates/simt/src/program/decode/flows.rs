@@ -12,10 +12,10 @@ use ptx::{
     Operand, Predicate, Space, TernaryOp, Type, Variable,
 };
 
+use super::function::{FunctionDecoder, Storage};
+use super::uses::Uses;
 use crate::program::inspection::RegisterUse;
 use crate::program::system;
-use super::uses::Uses;
-use super::function::{FunctionDecoder, Storage};
 
 /// How an instruction's results depend on its operands.
 #[derive(Clone)]

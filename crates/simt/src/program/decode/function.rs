@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use ptx::{Function, Handle, Module, Type, Variable};
 
 use super::uses::Uses;
+use crate::LoadErrorReason;
 use crate::lanes::{ALWAYS, Handler, Operands};
 use crate::machine::LOCAL_LIMIT;
 use crate::program::code::{Action, Constant, FunctionCode, Instruction, NEVER_MEET, Rows};
 use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;
 use crate::program::order::RegisterOf;
-use crate::{LoadError, LoadErrorReason};
 
 /// A failure: the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;

@@ -5,13 +5,13 @@ use ptx::{
     Type,
 };
 
-use crate::program::access::{Atomic, Copied, Fence, Load, Order, Reach, Store};
-use crate::program::code::{Action, Constant, Rows};
-use crate::program::inspection::Rule;
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
 use crate::lanes::{self, FIXED, Handler, Operands, lanes};
 use crate::model::CacheWish;
+use crate::program::access::{Atomic, Copied, Fence, Load, Order, Reach, Store};
+use crate::program::code::{Action, Constant, Rows};
+use crate::program::inspection::Rule;
 
 /// What an address names.
 enum Target {

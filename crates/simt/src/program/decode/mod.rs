@@ -2,14 +2,12 @@
 
 mod addresses;
 mod arithmetic;
-mod asynchronous;
 mod control;
 mod copied;
 mod expected;
 mod flows;
 mod function;
-mod held;
-mod matrix;
+mod hopper;
 mod memory;
 mod moves;
 mod operands;
@@ -17,21 +15,18 @@ mod texture;
 mod unwritten;
 mod uses;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use ptx::{Callee, Function, Handle, Module, Op, Span, Type, Variable};
+use ptx::{Callee, Function, Handle, Module, Op, Span};
 
-use super::code::{Action, Code, Constant, FunctionCode, Instruction, NEVER_MEET, RETURN, Rows};
-use super::inspection::{Inspections, Rule};
+use super::code::{Action, Code, NEVER_MEET, RETURN};
+use super::inspection::Inspections;
 use super::listing::Lines;
-use super::order::RegisterOf;
 use super::{control_flow, layout, listing, order, system};
-use crate::lanes::{ALWAYS, Handler, Operands};
-use crate::machine::LOCAL_LIMIT;
+use crate::lanes::ALWAYS;
 use crate::{LoadError, LoadErrorReason};
-use function::{Builder, COUNTED, Decoded, FunctionDecoder, HELPER, Pool};
+use function::{Builder, COUNTED, FunctionDecoder, HELPER, Pool};
 use unwritten::Searched;
-use uses::Uses;
 
 /// Rejects functions that launch kernels. Before all else: what they pass is rejected as well, and says less.
 fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<(), Box<LoadError>> {
@@ -145,7 +140,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
                 })
                 .map_err(|reason| fail(instruction.span, reason))?;
         }
-        held::track(&mut self, body, &starts);
+        hopper::held::track(&mut self, body, &starts);
         self.uses.mark_loads(&mut self.builder.instructions);
         copied::mark(&mut self, body, &ways, &starts);
         let searched = Searched::new(&mut self, body, &ways, &starts);
@@ -178,5 +173,4 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         self.builder.functions.push(self.frame);
         Ok(searched)
     }
-
 }

@@ -2,12 +2,12 @@
 
 use ptx::{BinaryOp, Destination, Mode, Operand, Symbol, Type};
 
-use crate::program::code::Action;
 use super::arithmetic::found;
-use super::operands::is_fixed;
 use super::function::{COUNTED, Decoded, FunctionDecoder, HELPER};
+use super::operands::is_fixed;
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, Operands, Registers, lanes};
+use crate::program::code::Action;
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn copy(&mut self, ty: Type, dst: Destination, src: Operand) -> Decoded<()> {

@@ -2,11 +2,11 @@
 
 use ptx::{Destination, Handle, Kind, Operand, Predicate, Register, Space, Special, Symbol, Type};
 
-use crate::program::code::{Action, Constant};
-use crate::program::variables::function_address;
 use super::function::{Decoded, FunctionDecoder, HELPER, Storage};
 use crate::LoadErrorReason;
 use crate::lanes::{self, ALWAYS, FIXED, NEGATED, NEVER, Operands, Registers, lanes};
+use crate::program::code::{Action, Constant};
+use crate::program::variables::function_address;
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn type_of(&self, register: Handle<Register>) -> Type {

@@ -2,11 +2,11 @@
 
 use ptx::{Destination, Geometry, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
 
-use crate::program::code::{Action, Constant};
-use crate::program::texture::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
 use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 use crate::lanes::FIXED;
+use crate::program::code::{Action, Constant};
+use crate::program::texture::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn texture(&mut self, op: &Op) -> Decoded<()> {
@@ -110,7 +110,9 @@ impl FunctionDecoder<'_, '_> {
             Opaque::Register(register) => self.wide(Operand::Register(register), Type::B64),
             Opaque::Variable(variable) => {
                 let constant = match self.places.get(&variable) {
-                    Some(&super::function::Storage::Kernel(offset)) => Constant::Parameter { offset, bytes: 8, signed: false },
+                    Some(&super::function::Storage::Kernel(offset)) => {
+                        Constant::Parameter { offset, bytes: 8, signed: false }
+                    }
                     _ => Constant::Bits(self.variable_address(variable)?),
                 };
                 Ok(self.builder.doubles.row(constant) | FIXED)

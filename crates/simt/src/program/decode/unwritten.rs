@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 use ptx::{Handle, Instruction, Op, Operand};
 
-use crate::program::blocks::Blocks;
-use crate::program::code::Action;
-use crate::program::inspection::{CallFlow, Merge, Move, RegisterFlow, RegisterUse, Tracked};
 use super::flows::{Flow, Flows, Made, Passed, Words};
 use super::function::{Builder, FunctionDecoder};
 use crate::lanes::{ALWAYS, NEGATED, NEVER};
+use crate::program::blocks::Blocks;
+use crate::program::code::Action;
+use crate::program::inspection::{CallFlow, Merge, Move, RegisterFlow, RegisterUse, Tracked};
 
 /// Steps of the search, at most. Registers that are left are watched, whether there is a need or not.
 const SEARCH_LIMIT: usize = 1 << 24;

@@ -5,11 +5,11 @@ use ptx::{
     WarpgroupMultiply,
 };
 
-use crate::program::code::Action;
-use crate::program::fragment::Fragment;
-use crate::program::matrix::{Matrix, Product, Sparse, Tile, WarpgroupFactor, WarpgroupProduct};
-use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
+use crate::program::code::Action;
+use crate::program::decode::function::{COUNTED, Decoded, FunctionDecoder};
+use crate::program::hopper::fragment::Fragment;
+use crate::program::hopper::matrix::{Matrix, Product, Sparse, Tile, WarpgroupFactor, WarpgroupProduct};
 
 /// The type of a register of a fragment.
 fn register_type(ty: MatrixType) -> Type {
@@ -17,7 +17,7 @@ fn register_type(ty: MatrixType) -> Type {
 }
 
 impl FunctionDecoder<'_, '_> {
-    pub(super) fn matrix(&mut self, op: &Op) -> Decoded<()> {
+    pub(in crate::program) fn matrix(&mut self, op: &Op) -> Decoded<()> {
         let matrix = match op {
             Op::LoadMatrix { space, transposed, dsts, address } => Matrix::Load {
                 reach: self.reach(*space, *address)?,

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use ptx::{Instruction, Op, Operand, WarpgroupFactor};
 
+use crate::program::decode::function::FunctionDecoder;
 use crate::program::inspection::{Held, HeldRegisters};
-use super::function::FunctionDecoder;
 
 /// Decides what the sanitizer looks at in a kernel: `starts` are the steps that each position of the body begins at. Functions that are
 /// called have none: a product cannot be under way across a call. Nor has code for a debugger, in which every value comes from memory and goes
 /// there again: its compiler waits for each product.
-pub(super) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], starts: &[u32]) {
+pub(in crate::program) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], starts: &[u32]) {
     if !decoder.function.is_kernel || decoder.builder.module.is_for_debugger {
         return;
     }

@@ -2,7 +2,7 @@
 
 use ptx::{AtomicOp, TensorField, Type};
 
-use super::access::{Audience, Reach};
+use crate::program::access::{Audience, Reach};
 
 /// Copies that go on while the thread does, and barriers in shared memory.
 #[derive(Clone, Debug)]

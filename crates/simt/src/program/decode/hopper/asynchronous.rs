@@ -4,18 +4,18 @@ use ptx::{
     FenceProxies, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type,
 };
 
-use crate::program::asynchronous::{
-    AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore, TensorCopy, TensorTransfer,
-};
-use crate::program::code::Action;
-use crate::program::inspection::Rule;
-use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 use crate::lanes::{NEVER, Operands, lanes};
 use crate::machine::pending_count;
+use crate::program::code::Action;
+use crate::program::decode::function::{COUNTED, Decoded, FunctionDecoder};
+use crate::program::hopper::asynchronous::{
+    AsyncCopy, Asynchronous, BulkCopy, MbarrierAction, RemoteStore, TensorCopy, TensorTransfer,
+};
+use crate::program::inspection::Rule;
 
 impl FunctionDecoder<'_, '_> {
-    pub(super) fn asynchronous(&mut self, op: &Op) -> Decoded<()> {
+    pub(in crate::program) fn asynchronous(&mut self, op: &Op) -> Decoded<()> {
         let mut rule = None;
         let action = match op {
             Op::CopyAsync(copy) => {

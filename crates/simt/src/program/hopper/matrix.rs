@@ -2,8 +2,8 @@
 
 use ptx::{BitProduct, MatrixType, Rounding};
 
-use super::Reach;
-use super::fragment::Fragment;
+use crate::program::Reach;
+use crate::program::hopper::fragment::Fragment;
 
 /// Instructions that the lanes of a warp execute together on a matrix.
 #[derive(Clone, Debug)]
