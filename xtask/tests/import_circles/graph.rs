@@ -6,10 +6,15 @@ use crate::modules::Import;
 
 /// The components of more than one file, each in rising order.
 pub fn circles(files: usize, imports: &BTreeSet<Import>) -> Vec<Vec<usize>> {
-    let reaches: Vec<BTreeSet<usize>> = (0..files).map(|file| reachable(file, imports)).collect();
+    let mut imported = vec![BTreeSet::new(); files];
+    for import in imports {
+        imported[import.from].insert(import.to);
+    }
+    let reaches: Vec<BTreeSet<usize>> = (0..files).map(|file| reachable(file, &imported)).collect();
     let mut circles: Vec<Vec<usize>> = Vec::new();
     for file in 0..files {
-        let circle: Vec<usize> = reaches[file].iter().copied().filter(|&other| reaches[other].contains(&file)).collect();
+        let circle: Vec<usize> =
+            reaches[file].iter().copied().filter(|&other| reaches[other].contains(&file)).collect();
         if circle.len() > 1 && circle[0] == file {
             circles.push(circle);
         }
@@ -17,15 +22,12 @@ pub fn circles(files: usize, imports: &BTreeSet<Import>) -> Vec<Vec<usize>> {
     circles
 }
 
-fn reachable(file: usize, imports: &BTreeSet<Import>) -> BTreeSet<usize> {
+/// The files that a file imports, directly or through others.
+fn reachable(file: usize, imported: &[BTreeSet<usize>]) -> BTreeSet<usize> {
     let mut seen = BTreeSet::new();
     let mut next = vec![file];
     while let Some(file) = next.pop() {
-        for import in imports.iter().filter(|import| import.from == file) {
-            if seen.insert(import.to) {
-                next.push(import.to);
-            }
-        }
+        next.extend(imported[file].iter().filter(|&&other| seen.insert(other)));
     }
     seen
 }

@@ -4,6 +4,7 @@
 //! re-exports and imports to the file that has the definition, so a `mod.rs` that only declares modules and re-exports
 //! their items imports nothing, and whoever uses what it re-exports imports the files behind it. Macros' arguments are
 //! read, too. Methods are not: they belong to the type, and whoever has a value of it has named the type somewhere.
+//! A typed handle (`Handle<Function>`) imports nothing: it is an index, and says nothing of what it leads to.
 //! Code under `#[cfg(test)]` does not count.
 //!
 //! A circle is a strongly connected component of that graph: each of its files imports each other, directly or through
@@ -21,6 +22,17 @@ use modules::Crate;
 /// The most files of a circle.
 const MOST: usize = 2;
 
+/// Crates with larger circles, by their root files, and how many files the largest has. A crate comes off
+/// this list when its circles are cut; none comes onto it.
+const KNOWN: [(&str, usize); 6] = [
+    ("crates/cuda_builder/src/lib.rs", 3),
+    ("crates/cuda_std/src/lib.rs", 3),
+    ("crates/learn/src/main.rs", 8),
+    ("host/src/lib.rs", 26),
+    ("tests/fuzz/src/lib.rs", 9),
+    ("xtask/src/main.rs", 3),
+];
+
 #[test]
 fn no_import_circle_has_more_than_two_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -28,10 +40,15 @@ fn no_import_circle_has_more_than_two_files() {
     for root_file in crate_roots(root) {
         let source = Crate::read(&root_file);
         let imports = source.imports();
-        for circle in graph::circles(source.files.len(), &imports) {
-            if circle.len() > MOST {
-                found.push_str(&describe(root, &source, &circle, &imports));
-            }
+        let circles = graph::circles(source.files.len(), &imports);
+        let largest = circles.iter().map(Vec::len).max().unwrap_or(0);
+        let name = root_file.strip_prefix(root).unwrap();
+        let known = KNOWN.iter().find(|(known, _)| Path::new(known) == name).map(|&(_, files)| files);
+        for circle in circles.iter().filter(|circle| circle.len() > known.unwrap_or(MOST)) {
+            found.push_str(&describe(root, &source, circle, &imports));
+        }
+        if known.is_some() && largest <= MOST {
+            found.push_str(&format!("{} has none any more: take it off KNOWN\n", name.display()));
         }
     }
     assert!(found.is_empty(), "import circles of more than {MOST} files:\n{found}");

@@ -31,8 +31,12 @@ struct Module {
     names: HashMap<String, Vec<Name>>,
     /// Modules whose names are all imported, and enums.
     globs: Vec<Vec<String>>,
-    /// Paths that private `use`s name, and paths in the code.
-    named: Vec<Vec<String>>,
+    /// Paths that private `use`s name.
+    used: Vec<Vec<String>>,
+    /// Paths in the code.
+    named: BTreeSet<Vec<String>>,
+    /// Those that only say what a `Handle` is of.
+    handled: HashSet<String>,
 }
 
 #[derive(Clone)]
@@ -104,7 +108,14 @@ impl Crate {
                     self.name(module, name, Name::Item);
                 }
                 let mut paths = Vec::new();
-                self.collect_paths(module, item.into_token_stream(), &mut paths);
+                let tokens = match item {
+                    // The name of a variant is no path, though a type may have the same.
+                    Item::Enum(item) => {
+                        item.variants.into_iter().map(|variant| variant.fields.to_token_stream()).collect()
+                    }
+                    item => item.into_token_stream(),
+                };
+                self.collect_paths(module, tokens, &mut paths);
                 self.modules[module].named.extend(paths);
             }
         }
@@ -120,7 +131,7 @@ impl Crate {
         flatten(&item.tree, &mut Vec::new(), &mut leaves);
         for (path, name) in leaves {
             if is_private {
-                self.modules[module].named.push(path.clone());
+                self.modules[module].used.push(path.clone());
             }
             match name {
                 Some(name) => self.name(module, name, Name::Import(path)),
@@ -134,6 +145,7 @@ impl Crate {
         let mut tokens = tokens.into_iter().peekable();
         let mut path: Vec<String> = Vec::new();
         let (mut colons, mut after_dot) = (0, false);
+        let mut of_handle = false;
         while let Some(token) = tokens.next() {
             match token {
                 TokenTree::Ident(name) if name == "use" => {
@@ -143,6 +155,13 @@ impl Crate {
                         self.add_use(module, &item);
                     }
                 }
+                TokenTree::Ident(name) if of_handle => {
+                    self.modules[module].handled.insert(name.to_string());
+                }
+                TokenTree::Punct(mark) if mark.as_char() == '<' && path.last().is_some_and(|name| name == "Handle") => {
+                    of_handle = true;
+                }
+                TokenTree::Punct(mark) if of_handle && mark.as_char() == '>' => of_handle = false,
                 TokenTree::Ident(name) => {
                     if colons != 2 {
                         paths.extend((!path.is_empty()).then(|| std::mem::take(&mut path)));
@@ -171,7 +190,12 @@ impl Crate {
     pub fn imports(&self) -> BTreeSet<Import> {
         let mut imports = BTreeSet::new();
         for (index, module) in self.modules.iter().enumerate() {
-            for path in &module.named {
+            let is_named = |name: &String| module.named.iter().any(|path| path.first() == Some(name));
+            // A `use` that serves handles alone.
+            let serves_handles =
+                |path: &[String]| path.last().is_some_and(|name| module.handled.contains(name) && !is_named(name));
+            let used = module.used.iter().filter(|path| !serves_handles(path));
+            for path in module.named.iter().chain(used) {
                 for target in self.resolve(index, path, &mut HashSet::new()) {
                     let Target::Item(to) = target else { continue };
                     if to != module.file {

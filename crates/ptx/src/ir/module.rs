@@ -1,6 +1,7 @@
 //! The module and what it declares: variables, functions, registers, source locations.
 
 use super::{Instruction, LineTable, SamplerState, Space, Type};
+use crate::ir::operand::Symbol;
 use crate::{Arena, Handle};
 
 /// One PTX file.
@@ -89,14 +90,6 @@ pub struct InitialAddress {
     /// Bits by which the sum is shifted right before its lowest `width` bytes are taken: the masks `0xFF(symbol)`,
     /// `0xFF00(symbol)`, ... give an address byte by byte.
     pub shift: u32,
-}
-
-/// Something with an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Symbol {
-    Variable(Handle<Variable>),
-    Function(Handle<Function>),
 }
 
 /// Linking directive of a symbol.

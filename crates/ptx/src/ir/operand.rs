@@ -1,6 +1,6 @@
 //! What instructions read and write: registers, constants, special registers, addresses.
 
-use super::{Function, Register, Symbol, Variable};
+use super::{Function, Register, Variable};
 use crate::Handle;
 
 /// A predicate register, as it is or negated.
@@ -144,4 +144,12 @@ pub enum CallOperand {
     Variable(Handle<Variable>),
     /// A value passed directly.
     Value(Operand),
+}
+
+/// Something with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Symbol {
+    Variable(Handle<Variable>),
+    Function(Handle<Function>),
 }

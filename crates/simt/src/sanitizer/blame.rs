@@ -2,8 +2,8 @@
 
 use ptx::Space;
 
-use super::copies::Copies;
 use super::finding::MapFence;
+use super::hopper::copies::Copies;
 use super::race::{Conflict, Races};
 use super::touch::{Path, There, Touch};
 use super::{FindingKind, Findings, Party, RaceScope};

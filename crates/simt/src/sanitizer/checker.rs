@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use ptx::Space;
 
 use super::blame::{report_map, report_race, report_unseen};
-use super::copies::{Copies, Copy, Met};
-use super::proxies::Proxies;
+use super::hopper::copies::{Copies, Copy, Met};
+use super::hopper::proxies::Proxies;
+use super::hopper::underway::{Ahead, Operation, Run, Underway};
 use super::race::{Conflict, Races};
 use super::read_only::ReadOnly;
 use super::touch::Reached;
 use super::touch::{Coming, Path, Stored, There, Touch, is_tolerable};
-use super::underway::{Ahead, Operation, Run, Underway};
 use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,

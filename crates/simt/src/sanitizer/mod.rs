@@ -21,21 +21,18 @@
 //! before the launch: see `machine/rehearsal.rs`. The blocks of a cluster count as one block whose shared memories are
 //! one.
 
-mod acquisitions;
 mod blame;
 mod checker;
 mod checks;
 mod clocks;
-mod copies;
 mod finding;
 mod findings;
 mod history;
+mod hopper;
 mod interval;
 mod leak;
-mod maps;
 mod message;
 mod now;
-mod proxies;
 mod quick;
 mod race;
 mod read_only;
@@ -47,14 +44,13 @@ mod same;
 mod shadow;
 mod stamp;
 mod touch;
-mod underway;
 
 pub(crate) use checker::Checker;
 pub use checks::Checks;
-pub(crate) use copies::Copy;
 pub use finding::{Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub(crate) use findings::{Findings, Found, Party};
+pub(crate) use hopper::copies::Copy;
+pub(crate) use hopper::underway::{Operation, Run, Underway};
 pub(crate) use race::Races;
 pub(crate) use stamp::MOST_RACING;
 pub(crate) use touch::{Coming, Path, Stored, Touch};
-pub(crate) use underway::{Operation, Run, Underway};

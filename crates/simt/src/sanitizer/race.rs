@@ -15,8 +15,8 @@
 //! read whose value a compare-and-swap then expects counts as an atomic one, because the programming guide builds
 //! atomic operations that way; the two may be in different functions.
 
-use super::acquisitions::MapAcquisitions;
 use super::clocks::{Clocks, Meeting};
+use super::hopper::acquisitions::MapAcquisitions;
 use super::interval::Interval;
 use super::now::Now;
 use super::releases::{Location, Proxied, Releases};

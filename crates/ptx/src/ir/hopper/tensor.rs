@@ -1,7 +1,7 @@
 //! Copies of boxes of tensors, and the maps that describe these: `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `tensormap`
 //! (PTX ISA, "Tensors", "Data Movement and Conversion Instructions: Tensor copy", "tensormap.replace", "tensormap.cp_fenceproxy").
 
-use super::{Address, AtomicOp, Operand, Space};
+use crate::ir::{Address, AtomicOp, Operand, Space};
 
 /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`: the copy engine moves a box of a tensor between global and shared memory.
 #[derive(Clone, Debug, PartialEq)]

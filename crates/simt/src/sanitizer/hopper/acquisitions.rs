@@ -1,19 +1,19 @@
-//! The fences that acquired tensor maps: see [`maps`](super::maps).
+//! The fences that acquired tensor maps: see [`maps`](crate::sanitizer::hopper::maps).
 
 use std::collections::BTreeMap;
 
 /// The fences of the cluster that runs which acquired tensor maps, by the map's address.
 #[derive(Default)]
-pub(super) struct MapAcquisitions(pub BTreeMap<u64, Acquisitions>);
+pub(in crate::sanitizer) struct MapAcquisitions(pub BTreeMap<u64, Acquisitions>);
 
 #[derive(Default)]
-pub(super) struct Acquisitions {
+pub(in crate::sanitizer) struct Acquisitions {
     /// Up to when those know each thread that all know of, for each column of the clocks; empty if there is none.
     pub met: Vec<u32>,
     pub list: Vec<Acquisition>,
 }
 
-pub(super) struct Acquisition {
+pub(in crate::sanitizer) struct Acquisition {
     pub thread: u32,
     pub time: u32,
     /// What the thread knew, for each column of the clocks.

@@ -2,7 +2,7 @@
 //! `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization and
 //! Communication Instructions: mbarrier").
 
-use super::{Address, AtomicOp, Destination, Operand, Predicate, Space, Type};
+use crate::ir::{Address, AtomicOp, Destination, Operand, Predicate, Space, Type};
 
 /// `cp.async`: from global to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,12 +9,12 @@
 //! practice without a fence. What copies bring is visible to all who have waited for it. Writes by `cp.async` are not
 //! counted either.
 
-use super::stamp::Stamp;
 use crate::program::{Action, Asynchronous, Code, Matrix};
+use crate::sanitizer::stamp::Stamp;
 
 /// Which instructions write by the generic proxy.
 #[derive(Default)]
-pub(super) struct Proxies {
+pub(in crate::sanitizer) struct Proxies {
     /// For each place, whether it is one; empty if nothing of the kernel is done by the async proxy.
     places: Vec<bool>,
 }

@@ -6,16 +6,16 @@
 //! `fence.proxy.tensormap::generic.acquire` of the map's address. By the programming guide, what the host or an earlier
 //! launch wrote needs an acquire as well; that is not reported.
 //!
-//! The release travels like all fences: [`Releases`](super::releases::Releases). The acquire is kept here, with what
+//! The release travels like all fences: [`Releases`](crate::sanitizer::releases::Releases). The acquire is kept here, with what
 //! its thread knew then.
 
-use super::race::Races;
-use super::releases::Proxied;
-use super::stamp::Stamp;
-use super::touch::Reached;
-use crate::sanitizer::acquisitions::Acquisition;
-use crate::sanitizer::acquisitions::Acquisitions;
 use crate::sanitizer::finding::MapFence;
+use crate::sanitizer::hopper::acquisitions::Acquisition;
+use crate::sanitizer::hopper::acquisitions::Acquisitions;
+use crate::sanitizer::race::Races;
+use crate::sanitizer::releases::Proxied;
+use crate::sanitizer::stamp::Stamp;
+use crate::sanitizer::touch::Reached;
 use crate::tensor::TENSOR_MAP_BYTES;
 
 /// Acquisitions of one map that are kept apart, beside those that all threads of the cluster know.
@@ -46,7 +46,12 @@ impl Races {
 
     /// The fence that is missing between a write to a tensor map, and a copy of a lane for which the map is read now. `None` as well if
     /// nothing orders the two: that is reported as a race.
-    pub(super) fn missing_map_fence(&mut self, before: Stamp, reached: &Reached, address: u64) -> Option<MapFence> {
+    pub(in crate::sanitizer) fn missing_map_fence(
+        &mut self,
+        before: Stamp,
+        reached: &Reached,
+        address: u64,
+    ) -> Option<MapFence> {
         let by = reached.warp * 32 + reached.lanes.mask.trailing_zeros() % 32;
         let (of, time) = (self.clocks.column(before.thread()), before.time());
         let same_cluster = time >= self.clocks.start;

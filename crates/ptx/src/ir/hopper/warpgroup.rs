@@ -4,7 +4,7 @@
 //! D has 64 rows, of which each warp holds 16. A is in registers, spread likewise, or in shared memory, where B always is. What is
 //! in shared memory is described by a *matrix descriptor*: 64 bits with an address, two strides and how it is swizzled.
 
-use super::{BitProduct, Destination, MatrixShape, MatrixType, Operand, Sparsity};
+use crate::ir::{BitProduct, Destination, MatrixShape, MatrixType, Operand, Sparsity};
 
 /// A factor of a product.
 #[derive(Clone, Debug, PartialEq)]

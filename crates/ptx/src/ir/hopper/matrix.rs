@@ -3,7 +3,7 @@
 //!
 //! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in registers.
 
-use super::{Address, Destination, Operand, Rounding, Space};
+use crate::ir::{Address, Destination, Operand, Rounding, Space};
 
 /// The type of a matrix's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

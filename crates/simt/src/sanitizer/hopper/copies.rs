@@ -8,12 +8,12 @@
 
 use std::collections::BTreeMap;
 
-use super::race::Races;
-use super::touch::Reached;
-use super::touch::{Coming, Path, Stored};
 use crate::lanes::{Row, WideRow};
 use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
 use crate::program::{Copied, Order};
+use crate::sanitizer::race::Races;
+use crate::sanitizer::touch::Reached;
+use crate::sanitizer::touch::{Coming, Path, Stored};
 use crate::site::AccessAction;
 
 /// A `cp.async` of a warp.
@@ -39,7 +39,7 @@ pub(crate) struct Copy {
 }
 
 /// A lane's part of a copy, and the first byte that it and an access share.
-pub(super) struct Met<'a> {
+pub(in crate::sanitizer) struct Met<'a> {
     pub copy: &'a Copy,
     pub lane: usize,
     pub address: u64,
@@ -47,7 +47,7 @@ pub(super) struct Met<'a> {
 
 /// Those of the cluster that runs.
 #[derive(Default)]
-pub(super) struct Copies {
+pub(in crate::sanitizer) struct Copies {
     begun: u32,
     /// By number, from 1.
     pending: BTreeMap<u32, Copy>,
