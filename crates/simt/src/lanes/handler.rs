@@ -106,7 +106,7 @@ pub(crate) fn unpack(e: u32) -> Mode {
     }
 }
 
-/// Which carry operation, for [`carry`]: the operation, and whether it takes the carry in and gives it out.
+/// Which carry operation, for `carry`: the operation, and whether it takes the carry in and gives it out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carry {
     pub op: CarryOp,

@@ -9,7 +9,7 @@ pub(crate) type Row = [u32; 32];
 /// A 64-bit register.
 pub(crate) type WideRow = [u64; 32];
 
-/// Bit of an operand: it names a row of the [`Constants`], not of the current frame.
+/// Bit of an operand: it names a row of the constants, not of the current frame.
 pub(crate) const FIXED: u32 = 1 << 31;
 
 /// Bit of a predicate operand: negated.

@@ -26,7 +26,7 @@ pub(super) fn free(worker: &mut Worker, warp: &Warp, lane: u32, address: u64, co
     let Err(fault) = worker.launched.memory.heap_free(address) else { return Ok(()) };
     match &mut worker.checker {
         Some(checker) if checker.checks().memory => {
-            checker.tell(FindingKind::Free { address, fault }, counter, warp.index, lane, None);
+            checker.report(FindingKind::Free { address, fault }, counter, warp.index, lane, None);
             Ok(())
         }
         _ => Err(Refused::because(TrapKind::Free { address, fault }, lane)),

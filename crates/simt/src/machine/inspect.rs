@@ -30,11 +30,11 @@ pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspec
 }
 
 /// Reports something that each of some lanes does.
-fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, kind: impl Fn(usize) -> FindingKind) {
+fn report(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, kind: impl Fn(usize) -> FindingKind) {
     let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
     let Some(checker) = &mut worker.checker else { return };
     for lane in lanes(mask) {
-        checker.tell(kind(lane), place, warp.index, lane as u32, None);
+        checker.report(kind(lane), place, warp.index, lane as u32, None);
     }
 }
 
@@ -256,10 +256,10 @@ fn unwritten(worker: &mut Worker, warp: &mut Warp, split: &Split, register: u32,
     let name = |register: u32| names.get(register as usize).and_then(Option::as_deref);
     let checks = worker.checker.as_ref().map(|checker| checker.checks()).unwrap_or_default();
     match (name(register), name(origin)) {
-        (Some(register), Some(origin)) if checks.init => tell(worker, warp, split, guilty, |_| {
+        (Some(register), Some(origin)) if checks.init => report(worker, warp, split, guilty, |_| {
             FindingKind::UnwrittenRegister { register: register.into(), origin: origin.into(), to }
         }),
-        (None, _) if checks.undefined => tell(worker, warp, split, guilty, |_| FindingKind::UnsetCarry),
+        (None, _) if checks.undefined => report(worker, warp, split, guilty, |_| FindingKind::UnsetCarry),
         _ => {}
     }
     for register in [register, origin] {
@@ -277,17 +277,17 @@ fn follow(worker: &mut Worker, warp: &Warp, split: &Split, rule: &Rule, mask: u3
         Rule::Divisor { row, bits: 64 } => {
             let divisors = warp.registers.wide(row);
             let zero = which(&|lane| divisors[lane] == 0);
-            tell(worker, warp, split, zero, |_| FindingKind::DivisionByZero);
+            report(worker, warp, split, zero, |_| FindingKind::DivisionByZero);
         }
         Rule::Divisor { row, bits } => {
             let divisors = warp.registers.word(row);
             let zero = which(&|lane| divisors[lane] << (32 - bits.clamp(1, 32)) == 0);
-            tell(worker, warp, split, zero, |_| FindingKind::DivisionByZero);
+            report(worker, warp, split, zero, |_| FindingKind::DivisionByZero);
         }
         Rule::AtMost { row, limit, operand } => {
             let values = *warp.registers.word(row);
             let beyond = which(&|lane| values[lane] > limit);
-            tell(worker, warp, split, beyond, |lane| {
+            report(worker, warp, split, beyond, |lane| {
                 let value = values[lane];
                 FindingKind::OperandBeyondLimit { operand, value, limit }
             });
@@ -296,27 +296,27 @@ fn follow(worker: &mut Worker, warp: &Warp, split: &Split, rule: &Rule, mask: u3
             let others = split.mask & !mask;
             if others != 0 {
                 let lanes = [first as u32, others.trailing_zeros()];
-                tell(worker, warp, split, 1 << first, |_| FindingKind::DivergentUniform { lanes });
+                report(worker, warp, split, 1 << first, |_| FindingKind::DivergentUniform { lanes });
             }
         }
         Rule::UniformIndex { row } => {
             let indices = warp.registers.word(row);
             if let Some(other) = lanes(mask).find(|&lane| indices[lane] != indices[first]) {
                 let lanes = [first as u32, other as u32];
-                tell(worker, warp, split, 1 << first, |_| FindingKind::DivergentUniform { lanes });
+                report(worker, warp, split, 1 << first, |_| FindingKind::DivergentUniform { lanes });
             }
         }
         Rule::UniformAddress { ref reach } => {
             let addresses = access::addresses(warp, reach, split);
             if let Some(other) = lanes(mask).find(|&lane| addresses[lane] != addresses[first]) {
                 let lanes = [first as u32, other as u32];
-                tell(worker, warp, split, 1 << first, |_| FindingKind::DifferentAddresses { lanes });
+                report(worker, warp, split, 1 << first, |_| FindingKind::DifferentAddresses { lanes });
             }
         }
         Rule::Barrier { row, reduces } => {
             let barrier = warp.registers.word(row)[first];
             if worker.block.barriers.reduces(barrier).is_some_and(|others| others != reduces) {
-                tell(worker, warp, split, 1 << first, |_| FindingKind::MixedBarrier { barrier });
+                report(worker, warp, split, 1 << first, |_| FindingKind::MixedBarrier { barrier });
             }
         }
         Rule::Mbarrier { ref reach, ends } => {
@@ -333,7 +333,7 @@ fn follow(worker: &mut Worker, warp: &Warp, split: &Split, rule: &Rule, mask: u3
                 !ends && !is_new
             });
             let again = again.fold(0, |lanes, lane| lanes | 1u32 << lane);
-            tell(worker, warp, split, again, |lane| FindingKind::RepeatedInitialization { address: addresses[lane] });
+            report(worker, warp, split, again, |lane| FindingKind::RepeatedInitialization { address: addresses[lane] });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Loads of a warp.
+//! Loads of a warp (`ld`). [`step`](super::step) calls this; it touches registers, memory, counters and the sanitizer.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};

@@ -1,10 +1,19 @@
 //! The machine that runs decoded kernels.
 //!
-//! `state::launched` spreads the blocks of a grid over the host's threads; `schedule::together` runs them on one, in order or side by side;
-//! `schedule::turns` gives the warps of a block their turns;
-//! `state::warp` keeps the paths of a warp's lanes; `step` executes instructions. Where the launch has a model, `schedule::resident` runs the
-//! blocks side by side on its multiprocessors instead, and `modelled` passes each access to them; `schedule::rehearsal` is for the checks of
-//! such a launch.
+//! Three layers, each of which knows those below it and none above:
+//!
+//! - [`schedule`] runs a launch: it spreads blocks over the host's threads, gives blocks and warps their turns, and
+//!   decides what happens when nothing can proceed.
+//! - [`step`] executes instructions, one warp at a time. Arithmetic is in [`crate::lanes`]; everything else is a file
+//!   here: [`load`], [`store`] and [`atomic`] (with [`access`] for what they share), [`texture`] and [`surface`],
+//!   [`across`] and [`meeting`] for what lanes do together, [`barriers`], [`calls`], [`system`] and [`heap`].
+//! - [`state`] is what a launch, a worker, a block and a warp are made of, and how an instruction can end.
+//!
+//! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] follow values that nothing
+//! wrote. They report to the model of a GPU, where a launch has one, through [`modelled`].
+//!
+//! [`hopper`] is a machine room of its own: tensor cores, asynchronous copies, mbarriers, clusters. The memory course
+//! needs none of it.
 
 mod access;
 mod across;

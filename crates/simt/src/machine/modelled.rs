@@ -16,8 +16,8 @@ use crate::tensor::Piece;
 /// Local memory lies below all allocations in the chip's memory.
 const LOCAL_BASE: u64 = 1 << 40;
 
-/// An access of a warp.
-struct Coming<'a> {
+/// An access, as the multiprocessor needs it.
+struct Request<'a> {
     reach: &'a Reach,
     kind: AccessKind,
     width: u32,
@@ -31,8 +31,8 @@ pub(super) fn load(worker: &mut Worker, warp: &Warp, load: &Load, at: At) {
     let At { split, mask, counter } = at;
     if worker.modelled.is_some() {
         let width = load.element * load.count;
-        let coming = Coming { reach: &load.reach, kind: AccessKind::Load, width, wish: load.wish, counter };
-        tell(worker, warp, split, mask, &coming);
+        let request = Request { reach: &load.reach, kind: AccessKind::Load, width, wish: load.wish, counter };
+        pass(worker, warp, split, mask, &request);
     }
 }
 
@@ -42,8 +42,8 @@ pub(super) fn store(worker: &mut Worker, warp: &Warp, store: &Store, at: At) {
     let At { split, mask, counter } = at;
     if worker.modelled.is_some() {
         let width = store.element * store.count;
-        let coming = Coming { reach: &store.reach, kind: AccessKind::Store, width, wish: CacheWish::None, counter };
-        tell(worker, warp, split, mask, &coming);
+        let request = Request { reach: &store.reach, kind: AccessKind::Store, width, wish: CacheWish::None, counter };
+        pass(worker, warp, split, mask, &request);
     }
 }
 
@@ -55,8 +55,8 @@ pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, at: At) 
         let returns = atomic.elements().any(|(d, _)| d.is_some());
         let kind = if returns { AccessKind::Atomic } else { AccessKind::Reduction };
         let width = atomic.width();
-        let coming = Coming { reach: &atomic.reach, kind, width, wish: CacheWish::Past, counter };
-        tell(worker, warp, split, mask, &coming);
+        let request = Request { reach: &atomic.reach, kind, width, wish: CacheWish::Past, counter };
+        pass(worker, warp, split, mask, &request);
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn touch(
     counter: u32,
 ) {
     if worker.modelled.is_some() && mask != 0 {
-        tell_at(worker, warp, mask, addresses, &Coming { reach, kind, width, wish, counter });
+        pass_at(worker, warp, mask, addresses, &Request { reach, kind, width, wish, counter });
     }
 }
 
@@ -96,24 +96,24 @@ fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> 
 
 /// Passes the access to the multiprocessor, for each state space that the lanes reach.
 #[inline(never)]
-fn tell(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, coming: &Coming) {
-    let addresses = access::addresses(warp, coming.reach, split);
-    tell_at(worker, warp, mask, &addresses, coming);
+fn pass(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, request: &Request) {
+    let addresses = access::addresses(warp, request.reach, split);
+    pass_at(worker, warp, mask, &addresses, request);
 }
 
-fn tell_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, coming: &Coming) {
+fn pass_at(worker: &mut Worker, warp: &Warp, mask: u32, addresses: &WideRow, request: &Request) {
     // No access is rejected here.
-    let _ = access::by_space(coming.reach.space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
-        tell_of_space(worker, warp, coming, space, &Access::new(mask, addresses, coming.width));
+    let _ = access::by_space(request.reach.space, worker.block.rank, mask, addresses, &mut |space, mask, addresses| {
+        pass_in_space(worker, warp, request, space, &Access::new(mask, addresses, request.width));
         Ok(())
     });
 }
 
-fn tell_of_space(worker: &mut Worker, warp: &Warp, coming: &Coming, space: Space, access: &Access) {
+fn pass_in_space(worker: &mut Worker, warp: &Warp, request: &Request, space: Space, access: &Access) {
     let Some(modelled) = &mut worker.modelled else { return };
     let residence = worker.block.residence;
     let multiprocessor = &mut modelled.multiprocessors[residence.multiprocessor];
-    let &Coming { kind, wish, width, .. } = coming;
+    let &Request { kind, wish, width, .. } = request;
     match space {
         Space::Global => multiprocessor.access(kind, AccessOrigin::Global, wish, access),
         Space::Local => {
@@ -131,7 +131,7 @@ fn tell_of_space(worker: &mut Worker, warp: &Warp, coming: &Coming, space: Space
                     _ => coalesce::store_wavefronts(access),
                 };
                 // The access itself counts the plain numbers.
-                let more = &mut modelled.more_wavefronts[coming.counter as usize];
+                let more = &mut modelled.more_wavefronts[request.counter as usize];
                 more.wavefronts += i64::from(found.wavefronts) - i64::from(plain.wavefronts);
                 more.conflicts += i64::from(found.conflicts) - i64::from(plain.conflicts);
             }

@@ -212,14 +212,14 @@ fn watch_at(
     let rank = worker.block.rank;
     // No access is rejected here.
     let _ = access::by_space(space, rank, mask, addresses, &mut |space, mask, addresses| {
-        possible |= tell(worker, warp, coming, space, mask, addresses);
+        possible |= report(worker, warp, coming, space, mask, addresses);
         Ok(())
     });
     possible
 }
 
 /// The same, for lanes that reach one state space.
-fn tell(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
+fn report(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
     let Some(mut checker) = worker.checker.take() else { return mask };
     let &Coming { action, width, .. } = coming;
     let (memory, shared, parameters) =
@@ -389,7 +389,7 @@ pub(super) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (bar
     let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
     let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
     let (thread, lane) = (warp.thread(left.trailing_zeros()), split.mask.trailing_zeros() & 31);
-    checker.tell(FindingKind::BarrierLeft { barrier, thread, in_warp: true }, place, warp.index, lane, None);
+    checker.report(FindingKind::BarrierLeft { barrier, thread, in_warp: true }, place, warp.index, lane, None);
 }
 
 /// A warp has reached the point where its warpgroup waits for products.
@@ -432,14 +432,14 @@ fn races<'w>(worker: &'w mut Worker) -> Option<&'w mut Races> {
 pub(super) fn lanes_named(worker: &mut Worker, warp: &Warp, split: &Split, members: &Row, mask: u32, counter: u32) {
     let code = worker.launched.code;
     let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
-    let mut tell = |kind, lane: usize| checker.tell(kind, counter, warp.index, lane as u32, None);
+    let mut report = |kind, lane: usize| checker.report(kind, counter, warp.index, lane as u32, None);
     for lane in lanes(mask) {
         let named = members[lane];
         if named >> lane & 1 == 0 {
-            tell(FindingKind::NotMember { members: named, lane: lane as u32 }, lane);
+            report(FindingKind::NotMember { members: named, lane: lane as u32 }, lane);
         } else if let Some(other) = lanes(mask & named).find(|&other| members[other] != named) {
             let lanes = [lane as u32, other as u32];
-            tell(FindingKind::DifferentMasks { lanes, members: [named, members[other]] }, lane);
+            report(FindingKind::DifferentMasks { lanes, members: [named, members[other]] }, lane);
         }
     }
     let waits_only = matches!(
@@ -449,7 +449,7 @@ pub(super) fn lanes_named(worker: &mut Worker, warp: &Warp, split: &Split, membe
     let first = mask.trailing_zeros() as usize & 31;
     let exited = members[first] & warp.exists & !warp.alive;
     if exited != 0 && !waits_only {
-        tell(FindingKind::ExitedLanes { members: members[first], exited }, first);
+        report(FindingKind::ExitedLanes { members: members[first], exited }, first);
     }
 }
 
@@ -466,7 +466,7 @@ pub(super) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: &Split, memb
     } else {
         FindingKind::ExitedLanes { members, exited: members & warp.exists & !warp.alive | absent }
     };
-    checker.tell(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
+    checker.report(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
 }
 
 /// Lanes are about to execute such an instruction together.
@@ -495,7 +495,13 @@ pub(super) fn lanes_met(worker: &mut Worker, warp: &mut Warp, split: &Split, mas
                     continue;
                 };
                 let lane = lane as u32;
-                checker.tell(FindingKind::InactiveSource { lane, source }, instruction.counter, warp.index, lane, None);
+                checker.report(
+                    FindingKind::InactiveSource { lane, source },
+                    instruction.counter,
+                    warp.index,
+                    lane,
+                    None,
+                );
             }
         }
         _ => {}

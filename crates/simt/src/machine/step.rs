@@ -1,4 +1,6 @@
-//! Executes the instructions of a warp.
+//! Executes the instructions of a warp: the loop, and what it decides by itself, such as branches.
+//!
+//! [`schedule::turns`](super::schedule) calls it for each turn of a warp. All other instructions are in files of their own.
 
 use ptx::Special;
 

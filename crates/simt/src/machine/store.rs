@@ -1,4 +1,4 @@
-//! Stores of a warp.
+//! Stores of a warp (`st`). [`step`](super::step) calls this; it touches memory, counters and the sanitizer.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -112,7 +112,7 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
     }
 }
 
-/// For stores, what [`load_together`] is for loads.
+/// For stores, what `load_together` is for loads.
 #[inline(always)]
 fn store_together(
     memory: &Memory,

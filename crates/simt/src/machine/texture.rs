@@ -120,7 +120,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
     let mut touched = Vec::new();
     let mut results: [Row; 4] = [[0; 32]; 4];
     let mut seen = observe::checks(worker).map(|checks| Seen { forgives: checks.memory, ..Seen::default() });
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut texel_bytes = 0;
     let mut lanes_together = 4;
     for lane in lanes(mask) {
@@ -175,13 +175,13 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         })?;
         let is_float = image.gives_floats(&sampling);
         if let Some(seen) = &mut seen {
-            told.extend(seen.texels.drain(..).map(|address| SeenTexel { lane, address, width: texel_bytes }));
+            reported.extend(seen.texels.drain(..).map(|address| SeenTexel { lane, address, width: texel_bytes }));
         }
         for (row, value) in results.iter_mut().zip(returned(texel, fetch.ty, is_float)) {
             row[lane] = value;
         }
     }
-    tell(worker, warp, &told, counter);
+    report(worker, warp, &reported, counter);
     for (d, row) in fetch.rows.iter().zip(&results) {
         warp.registers.set_word(*d, mask, row);
     }
@@ -200,7 +200,7 @@ struct SeenTexel {
 }
 
 /// Reports texels to the sanitizer: the first of each lane together, then the second, and so on.
-fn tell(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], counter: u32) {
+fn report(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], counter: u32) {
     let mut rounds: Vec<(u32, u32, WideRow)> = Vec::new();
     for &SeenTexel { lane, address, width } in texels {
         let free = rounds.iter_mut().find(|(bytes, mask, _)| *bytes == width && mask >> lane & 1 == 0);

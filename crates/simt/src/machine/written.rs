@@ -30,7 +30,7 @@ pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u
             load.reported |= 1 << lane;
             let (address, width) = (load.addresses[lane], load.width);
             let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
-            checker.tell(kind, load.place, warp.index, lane as u32, Some(AccessAction::Read));
+            checker.report(kind, load.place, warp.index, lane as u32, Some(AccessAction::Read));
             warp.local.mark(1 << lane, address, width);
         }
     }
@@ -46,7 +46,7 @@ pub(super) fn access(checker: &mut Checker, warp: &mut Warp, coming: &Coming, ma
         // What these lanes read here before was not stored in local memory.
         let is_past = |value: &mut Incomplete| Some(value.stored_at) == stored_at && mask >> value.lane & 1 == 1;
         let past: Vec<Incomplete> = warp.incomplete.extract_if(.., is_past).collect();
-        past.into_iter().for_each(|value| tell(checker, warp, &value));
+        past.into_iter().for_each(|value| report(checker, warp, &value));
     }
     for lane in lanes(mask) {
         read(checker, warp, coming, lane, addresses[lane]);
@@ -74,7 +74,7 @@ fn read(checker: &mut Checker, warp: &mut Warp, coming: &Coming, lane: usize, ad
     } else if copied.is_followed() {
         warp.unwritten.coming.push(LoadedBy { lane, address, element, elements });
     } else {
-        tell(checker, warp, &value);
+        report(checker, warp, &value);
     }
 }
 
@@ -109,12 +109,12 @@ fn store_unwritten(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &Wide
 }
 
 /// Reports a read of memory that nothing wrote, once.
-fn tell(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
+fn report(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
     let &Incomplete { lane, read_at, address, width, bytes, .. } = value;
     // A copy of padding to other memory is none of its uses.
     if bytes == 0 || value.stored_at == u32::MAX {
         let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
-        checker.tell(kind, read_at, warp.index, lane as u32, Some(AccessAction::Read));
+        checker.report(kind, read_at, warp.index, lane as u32, Some(AccessAction::Read));
     }
     warp.local.mark(1 << lane, address, width);
 }
@@ -123,7 +123,7 @@ fn tell(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
 pub(super) fn settle(worker: &mut Worker, warp: &mut Warp) {
     let Some(checker) = &mut worker.checker else { return };
     for value in std::mem::take(&mut warp.incomplete) {
-        tell(checker, warp, &value);
+        report(checker, warp, &value);
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn printed(worker: &mut Worker, warp: &mut Warp, lane: usize, places:
             Some(&load) => matters(checker, warp, load, 1 << lane),
             None if !warp.local.has(lane, address, width) => {
                 let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
-                checker.tell(kind, counter, warp.index, lane as u32, Some(AccessAction::Read));
+                checker.report(kind, counter, warp.index, lane as u32, Some(AccessAction::Read));
             }
             None => {}
         }

@@ -174,7 +174,7 @@ impl fmt::Display for RefusedAccess<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { action, space, address, width, fault } = self;
         let what = format_args!("{action} of {} at {} address {address:#x}", Bytes(width.into()), space_name(space));
-        let place = |allocation| Place { address, width: width.into(), allocation };
+        let place = |allocation| Location { address, width: width.into(), allocation };
         match *fault {
             AccessFaultKind::Misaligned { width } => write!(formatter, "misaligned {what}: not a multiple of {width}"),
             AccessFaultKind::OutOfBounds { nearest } => {
@@ -243,13 +243,13 @@ impl fmt::Display for AllocationSpan {
 }
 
 /// Where an access is relative to an allocation; printed before the allocation.
-struct Place {
+struct Location {
     address: u64,
     width: u64,
     allocation: AllocationSpan,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { address, width, allocation } = self;
         let end = allocation.address.saturating_add(allocation.bytes);

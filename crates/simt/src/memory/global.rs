@@ -165,9 +165,9 @@ impl Memory {
         &self,
         module: &str,
         kernel: &str,
-        tell: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3]),
+        report: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3]),
     ) {
-        self.heap.settle(module, kernel, tell);
+        self.heap.settle(module, kernel, report);
     }
 
     /// Copies `bytes` to the device.

@@ -211,8 +211,13 @@ impl Heap {
         }
     }
 
-    /// A launch has ended: `tell` resolves the numbers of a caller: the call, the block and the thread.
-    pub fn settle(&self, module: &str, kernel: &str, mut tell: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3])) {
+    /// A launch has ended: `report` resolves the numbers of a caller: the call, the block and the thread.
+    pub fn settle(
+        &self,
+        module: &str,
+        kernel: &str,
+        mut report: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3]),
+    ) {
         let mut blocks = self.write();
         if std::mem::take(&mut blocks.running) == 0 {
             return;
@@ -220,7 +225,7 @@ impl Heap {
         let (module, kernel): (Arc<str>, Arc<str>) = (module.into(), kernel.into());
         for origin in blocks.list.iter_mut().filter_map(|block| block.origin.as_mut()) {
             if let Origin::Running(caller) = *origin {
-                let (call, block, thread) = tell(caller);
+                let (call, block, thread) = report(caller);
                 *origin = Origin::Ended { module: module.clone(), kernel: kernel.clone(), call, block, thread };
             }
         }

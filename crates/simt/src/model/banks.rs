@@ -4,8 +4,8 @@
 //! edition). The rule of 5.x and later is [`crate::coalesce`]'s, which was measured on an H200.
 
 use super::BankRule;
-use super::transactions::lanes;
 use crate::coalesce::{self, Wavefronts};
+use crate::lanes::lanes;
 use crate::memory::Access;
 
 /// The passes that a load, or a store, needs.

@@ -1,10 +1,11 @@
 //! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
 
 use super::cache::Cache;
-use super::transactions::{self, lanes};
+use super::transactions;
 use super::{BankRule, LoadCaching, Model, ModelCounters, SectorCounters, StoreHit, TransactionCounters, banks};
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
+use crate::lanes::lanes;
 use crate::memory::Access;
 
 /// Bytes of a line: of every cache here, and of every request to L2.

@@ -5,6 +5,7 @@
 
 use super::TransactionRule;
 use crate::coalesce;
+use crate::lanes::lanes;
 use crate::memory::Access;
 
 /// What a request asks for.
@@ -119,11 +120,6 @@ fn distinct_units(access: &Access, group: u32, unit: u64) -> u32 {
         }
     }
     count as u32
-}
-
-/// The lanes of a mask, in rising order.
-pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..32).filter(move |lane| mask >> lane & 1 == 1)
 }
 
 #[cfg(test)]

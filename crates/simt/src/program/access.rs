@@ -139,7 +139,7 @@ impl Copied {
         self.0 |= Self::FOLLOWED;
     }
 
-    /// The instruction that stores it as it is, where nothing else uses it: an index in [`Code::places`].
+    /// The instruction that stores it as it is, where nothing else uses it: an index in `Code::places`.
     pub fn stored_at(self) -> Option<u32> {
         (self.0 >> Self::PLACE).checked_sub(1)
     }

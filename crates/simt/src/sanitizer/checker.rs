@@ -132,13 +132,13 @@ impl<'l> Checker<'l> {
     }
 
     /// Reports something that a thread did.
-    pub fn tell(&mut self, kind: FindingKind, place: u32, warp: u32, lane: u32, action: Option<AccessAction>) {
+    pub fn report(&mut self, kind: FindingKind, place: u32, warp: u32, lane: u32, action: Option<AccessAction>) {
         let party = Party { place, block: self.block, thread: warp * 32 + lane, action };
         self.findings.add(kind, party, None);
     }
 
     /// The same, of something that the thread did at another place before.
-    pub fn tell_of_two(&mut self, kind: FindingKind, place: u32, before: u32, warp: u32, lane: u32) {
+    pub fn report_both(&mut self, kind: FindingKind, place: u32, before: u32, warp: u32, lane: u32) {
         let party = |place| Party { place, block: self.block, thread: warp * 32 + lane, action: None };
         self.findings.add(kind, party(place), Some(party(before)));
     }
@@ -207,7 +207,7 @@ impl<'l> Checker<'l> {
                 if self.checks.memory {
                     possible &= !(1 << lane);
                     let kind = FindingKind::Access { action, space, address, width, fault };
-                    self.tell(kind, touch.coming.place, touch.warp, lane as u32, Some(action));
+                    self.report(kind, touch.coming.place, touch.warp, lane as u32, Some(action));
                 }
                 continue;
             }
@@ -250,10 +250,10 @@ impl<'l> Checker<'l> {
                     report_unseen(findings, races, block, touch, (lanes, there), &conflict);
                 });
             }
-            let told = raced;
+            let reported = raced;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
-                if told >> conflict.lane & 1 == 0 {
+                if reported >> conflict.lane & 1 == 0 {
                     report_race(findings, races, copies, block, touch, (lanes, there), &conflict);
                 }
             });
@@ -276,9 +276,9 @@ impl<'l> Checker<'l> {
         (block, touch, lanes, there): (u64, &Touch, &Lanes, &There),
         reached: &Reached,
     ) -> u32 {
-        let mut told = 0;
+        let mut reported = 0;
         let mut report = |races: &Races, conflict: Conflict| {
-            told |= 1 << conflict.lane;
+            reported |= 1 << conflict.lane;
             report_unseen(findings, races, block, touch, (lanes, there), &conflict);
         };
         match touch.coming.path {
@@ -304,7 +304,7 @@ impl<'l> Checker<'l> {
             }
             Path::Generic | Path::Mbarrier => {}
         }
-        told
+        reported
     }
 
     /// Lanes whose accesses are ordered otherwise: reports those that conflict with a copy under way.
@@ -426,7 +426,7 @@ impl<'l> Checker<'l> {
                 width: touch.coming.width,
                 allocation: Some(there.span),
             };
-            self.tell(kind, touch.coming.place, touch.warp, lane as u32, Some(touch.coming.action));
+            self.report(kind, touch.coming.place, touch.warp, lane as u32, Some(touch.coming.action));
         }
     }
 

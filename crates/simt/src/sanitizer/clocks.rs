@@ -20,7 +20,7 @@ pub(super) struct Clocks {
     pub floor: u32,
     now: u32,
     /// When a thread last got to know what not all threads know.
-    told: u32,
+    shared: u32,
     /// When the present interval of each warp began.
     intervals: Vec<u32>,
     /// Row: a warp that knows; column: a warp known of.
@@ -41,7 +41,7 @@ impl Clocks {
             start: 0,
             floor: 0,
             now: 0,
-            told: 0,
+            shared: 0,
             intervals: vec![0; warps],
             warps: vec![0; warps * warps],
             lanes: Vec::new(),
@@ -80,7 +80,7 @@ impl Clocks {
     /// Whether no thread knows more of the others than all threads do.
     #[inline(always)]
     pub fn all_know_the_same(&self) -> bool {
-        self.told <= self.floor
+        self.shared <= self.floor
     }
 
     /// Begins a new interval of a warp; returns the one that ends.
@@ -108,7 +108,7 @@ impl Clocks {
     /// Some have met: of each warp, the lanes, when the interval ended in which they came, and whether they wait for the
     /// others. Those that wait then know of all.
     pub fn meet(&mut self, parties: &[Meeting]) {
-        self.told = self.now;
+        self.shared = self.now;
         let all = self.intervals.len();
         let exists = |warp: usize| u32::MAX >> (32 - (self.threads - warp * 32).min(32));
         if self.lanes.is_empty() && parties.iter().all(|party| party.mask == exists(party.warp as usize)) {
@@ -170,12 +170,12 @@ impl Clocks {
 
     /// A thread learns what a row knows.
     pub fn learn(&mut self, thread: u32, row: &[u32]) {
-        self.told = self.now;
+        self.shared = self.now;
         if self.lanes.is_empty() {
             self.lanes.resize(self.threads * self.columns, 0);
         }
         let known = &mut self.lanes[thread as usize * self.columns..][..self.columns];
-        known.iter_mut().zip(row).for_each(|(known, told)| *known = (*known).max(*told));
+        known.iter_mut().zip(row).for_each(|(known, shared)| *known = (*known).max(*shared));
     }
 }
 

@@ -64,7 +64,7 @@ impl History {
     }
 
     /// Whether a list of nodes includes, for a purpose, what threads (of a column) of a block, which began at `start`, did at a time.
-    pub fn tells(&mut self, list: &List, start: u32, of: usize, time: u32, purpose: usize) -> bool {
+    pub fn covers(&mut self, list: &List, start: u32, of: usize, time: u32, purpose: usize) -> bool {
         if list.is_empty() {
             return false;
         }
@@ -72,9 +72,9 @@ impl History {
             self.asked = Some((list.clone(), self.index(list)));
         }
         let Some((_, index)) = &self.asked else { return false };
-        let told =
+        let covered =
             |&node: &u32| self.nodes[node as usize].rows[purpose].as_ref().is_some_and(|row| row.known(of) >= time);
-        index.get(&start).is_some_and(|nodes| nodes.iter().any(told))
+        index.get(&start).is_some_and(|nodes| nodes.iter().any(covered))
     }
 
     /// All nodes that lead to those of a list, by block.

@@ -19,11 +19,11 @@ const LOCATIONS: usize = 3;
 /// Of each thread of each block, up to when it is known of. A thread's own time goes on when it releases.
 type Vector = Vec<u32>;
 
-fn join(known: &mut Vector, told: &Vector) {
-    if known.len() < told.len() {
-        known.resize(told.len(), 0);
+fn join(known: &mut Vector, learned: &Vector) {
+    if known.len() < learned.len() {
+        known.resize(learned.len(), 0);
     }
-    known.iter_mut().zip(told).for_each(|(known, told)| *known = (*known).max(*told));
+    known.iter_mut().zip(learned).for_each(|(known, learned)| *known = (*known).max(*learned));
 }
 
 /// What a strong read of a location finds.
@@ -156,14 +156,14 @@ impl Pair {
             self.clocks.meet(&parties);
             self.releases.meet(&parties);
         }
-        let mut told = Vector::new();
+        let mut learned = Vector::new();
         let mut fenced = [None, None, None];
         let all: Vec<(u32, bool)> = parties
             .iter()
             .flat_map(|party| lanes(party.warp, party.mask).map(|thread| (thread, party.waits)))
             .collect();
         for &(thread, _) in &all {
-            join(&mut told, &self.known[thread as usize]);
+            join(&mut learned, &self.known[thread as usize]);
             for (fenced, by_thread) in fenced.iter_mut().zip(&self.fenced) {
                 if let Some(by_thread) = &by_thread[thread as usize] {
                     join(fenced.get_or_insert_with(Vector::new), by_thread);
@@ -172,7 +172,7 @@ impl Pair {
         }
         for &(thread, waits) in &all {
             if waits {
-                join(&mut self.known[thread as usize], &told);
+                join(&mut self.known[thread as usize], &learned);
                 for (fenced, by_thread) in fenced.iter().zip(&mut self.fenced) {
                     by_thread[thread as usize].clone_from(fenced);
                 }
@@ -211,12 +211,13 @@ impl Pair {
         let mut new = Released { cluster: self.cluster, rank, by_audience, acquired };
         match old {
             Some(old) if old.cluster == self.cluster => {
-                for (audience, (new, told)) in
+                for (audience, (new, learned)) in
                     AUDIENCES.into_iter().zip(new.by_audience.iter_mut().zip(&old.by_audience))
                 {
                     // What is for another block does not go through this one.
-                    if let Some(told) = told.as_ref().filter(|_| audience != Audience::Block || old.rank == rank) {
-                        join(new.get_or_insert_with(Vector::new), told);
+                    if let Some(learned) = learned.as_ref().filter(|_| audience != Audience::Block || old.rank == rank)
+                    {
+                        join(new.get_or_insert_with(Vector::new), learned);
                     }
                 }
                 join(&mut new.acquired, &old.acquired);
@@ -238,8 +239,8 @@ impl Pair {
             (true, false) => Audience::Cluster,
             (false, _) => Audience::All,
         };
-        if let Some(told) = &found.by_audience[audience as usize] {
-            join(&mut self.known[thread as usize], told);
+        if let Some(learned) = &found.by_audience[audience as usize] {
+            join(&mut self.known[thread as usize], learned);
             join(&mut self.known[thread as usize], &found.acquired);
         }
     }

@@ -80,7 +80,7 @@ pub(super) struct Releases {
     /// What each thread acquired last, if acquiring it again adds nothing.
     heard: Vec<Option<Found>>,
     /// What is released by each thread's block and has all that the thread could release now.
-    told: Vec<Option<Found>>,
+    given: Vec<Option<Found>>,
     /// What each thread knew at its last fence of each purpose.
     fenced: ByPurpose<Vec<Times>>,
     /// What all threads have fenced, by a barrier.
@@ -106,7 +106,7 @@ impl Releases {
         }
         self.heard.clear();
         self.heard.resize(threads, None);
-        self.told.clone_from(&self.heard);
+        self.given.clone_from(&self.heard);
         (self.fences, self.acquisitions) = (false, false);
         let (history, present, start) = (&mut self.history, &self.present, self.start);
         self.published.retain(|(allocation, _), found| {
@@ -145,7 +145,7 @@ impl Releases {
             let own = &mut row[clocks.column(thread)];
             *own = (*own).max(time);
             let row: Arc<[u32]> = row.into();
-            (self.heard[thread as usize], self.told[thread as usize]) = (None, None);
+            (self.heard[thread as usize], self.given[thread as usize]) = (None, None);
             for purpose in (0..PURPOSES).filter(|&purpose| serves(fence, purpose)) {
                 self.fenced[purpose][thread as usize] = Some(row.clone());
             }
@@ -179,7 +179,7 @@ impl Releases {
         }
         // An operation that reads and writes hands on what was released to it.
         let handed_on = found.filter(|_| reads_too);
-        if handed_on.is_some() && handed_on == self.told[thread as usize] {
+        if handed_on.is_some() && handed_on == self.given[thread as usize] {
             return;
         }
         let rank = thread / self.threads_of_block;
@@ -214,7 +214,7 @@ impl Releases {
                 Found::Present { at: self.present.len() as u32 - 1, number: self.number }
             }
         };
-        self.told[thread as usize] = Some(found);
+        self.given[thread as usize] = Some(found);
         if self.looked_up != Some((location, Some(found))) {
             self.looked_up = Some((location, Some(found)));
             self.start = clocks.start;
@@ -231,7 +231,7 @@ impl Releases {
         if self.heard[thread as usize] == Some(found) {
             return;
         }
-        (self.heard[thread as usize], self.told[thread as usize]) = (Some(found), None);
+        (self.heard[thread as usize], self.given[thread as usize]) = (Some(found), None);
         let acquired = &mut self.acquired[thread as usize];
         let list = match found {
             Found::Present { at, .. } => {
@@ -262,7 +262,7 @@ impl Releases {
 
     /// All threads have met at a barrier.
     pub fn meet_all(&mut self) {
-        self.told.fill(None);
+        self.given.fill(None);
         if self.fences {
             for (met, fenced) in self.met.iter_mut().zip(&mut self.fenced) {
                 let mut all = met.as_deref().map(<[u32]>::to_vec);
@@ -292,7 +292,7 @@ impl Releases {
         let all = self.union(threads(false));
         threads(true).for_each(|thread| {
             self.acquired[thread] = all.clone();
-            self.told[thread] = None;
+            self.given[thread] = None;
         });
         for fenced in &mut self.fenced {
             let mut all: Option<Vec<u32>> = None;
@@ -338,12 +338,12 @@ impl Releases {
 
     /// Whether a thread knows what threads (of a column) of an earlier block, which began at `start`, did at a time.
     pub fn knows(&mut self, thread: u32, start: u32, of: usize, time: u32) -> bool {
-        self.history.tells(&self.acquired[thread as usize], start, of, time, FOR_ALL)
+        self.history.covers(&self.acquired[thread as usize], start, of, time, FOR_ALL)
     }
 
     /// Whether a thread knows that fences put that before such accesses of another proxy.
     pub fn knows_as_proxied(&mut self, thread: u32, start: u32, of: usize, time: u32, memory: Proxied) -> bool {
-        self.history.tells(&self.acquired[thread as usize], start, of, time, memory as usize)
+        self.history.covers(&self.acquired[thread as usize], start, of, time, memory as usize)
     }
 }
 

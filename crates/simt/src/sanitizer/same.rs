@@ -190,13 +190,13 @@ impl Detector {
     /// Does a step of a block of so many threads. Returns what was found.
     fn step(&mut self, step: &Step, index: u32, threads: u32, narrowest: u32) -> Vec<Told> {
         let exists = |warp: u32| u32::MAX >> (32 - (threads - warp * 32).min(32));
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         match *step {
             Step::Access { warp, place, mask, ref lanes, width, how } => {
                 // A copy that is cut short reads byte by byte.
                 let (mask, width) = (mask & exists(warp), if width == 1 { 1 } else { width.max(narrowest) });
                 if mask == 0 || self.arrived.contains(&warp) {
-                    return told;
+                    return reported;
                 }
                 let elements = BYTES / u64::from(width);
                 let addresses =
@@ -219,7 +219,7 @@ impl Detector {
                 let time = self.races.clocks.interval(warp);
                 let reached = Reached { allocation: place, coming: &coming, lanes, base: 0, warp, time };
                 let mut found = |_: &Races, conflict: super::race::Conflict| {
-                    told.push((conflict.lane, conflict.cell, conflict.before, conflict.was_write));
+                    reported.push((conflict.lane, conflict.cell, conflict.before, conflict.was_write));
                 };
                 match self.quick || order.strong {
                     true => self.races.access(&reached, &mut found),
@@ -251,7 +251,7 @@ impl Detector {
             }
             Step::Arrive { .. } => {}
         }
-        told
+        reported
     }
 }
 

@@ -1,8 +1,5 @@
-//! Executes `cp.async` and `mbarrier`.
-//!
-//! A thread that tests a phase of a barrier which is not complete lets the other threads of its block run first. It
-//! gets its answer when the phase is complete, or when no other thread can do anything. A block in which nothing
-//! happens but such failed tests, [`PATIENCE`] times, waits forever.
+//! Dispatches asynchronous copies and `mbarrier` instructions to the files that execute them. Called by
+//! [`step`](crate::machine::step).
 
 use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier::Mbarrier;

@@ -1,5 +1,5 @@
 //! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by an engine, and stores that arrive at a barrier.
-//! What becomes of them then is in [`transit`](crate::machine::hopper::transit).
+//! What becomes of them then is in [`transit`].
 
 use ptx::{Space, Type};
 
@@ -7,8 +7,8 @@ use crate::counters::AccessKind;
 use crate::lanes::Registers;
 use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
-use crate::machine::hopper::telling::{
-    Telling, begins, little_endian, run_of_shared, runs_of_global, tell, tell_pieces,
+use crate::machine::hopper::reports::{
+    Reported, begins, little_endian, report, report_pieces, run_of_shared, runs_of_global,
 };
 use crate::machine::hopper::transit;
 use crate::machine::hopper::transit::{Delivery, check_pieces, send};
@@ -42,7 +42,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         // What the copy does is reported when it begins.
         let (placement, thread) = (Placement::LINEAR, (lane, counter));
         let source = (from, bytes, &placement);
-        if !tell(worker, warp, copy.from.space, Telling::Reads, source, thread) {
+        if !report(worker, warp, copy.from.space, Reported::Reads, source, thread) {
             continue;
         }
         let data = transit::read(worker, copy.from.space, source, lane)?;
@@ -58,8 +58,8 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
             continue;
         }
         let pieces = vec![Piece { offset: 0, bytes, address: to }];
-        let writes = if reduction.is_some() { Telling::Combines } else { Telling::Writes(&data) };
-        if tell_pieces(worker, warp, writes, &pieces, thread) {
+        let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
+        if report_pieces(worker, warp, writes, &pieces, thread) {
             check_pieces(worker, &pieces, lane)?;
             let runs = (vec![run_of_shared(from, bytes)], runs_of_global(&pieces));
             let number = begins(worker, warp, runs, reduction, thread);

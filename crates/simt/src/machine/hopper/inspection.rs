@@ -20,6 +20,6 @@ pub(crate) fn follow(worker: &mut Worker, warp: &mut Warp, split: &Split, held: 
             Wrong::Held { action, part, .. } => FindingKind::PendingRegister { register, action, part },
             Wrong::Unfenced { .. } => FindingKind::MissingProductFence { register },
         };
-        checker.tell_of_two(kind, place, before, warp.index, mask.trailing_zeros() & 31);
+        checker.report_both(kind, place, before, warp.index, mask.trailing_zeros() & 31);
     }
 }

@@ -1,4 +1,12 @@
-//! Hopper.
+//! What came with tensor cores and asynchronous copies, from Volta to Hopper. No lab of the memory course needs it.
+//!
+//! - Tensor cores: `matrix` (`ldmatrix`, `stmatrix`, `wmma`), `multiply` (`mma`), `warpgroup` (`wgmma`), `products` for
+//!   the arithmetic, `descriptor` for matrices in shared memory. `held` and `inspection`: registers that a product holds,
+//!   for the sanitizer.
+//! - Copies: `asynchronous` dispatches. `copy` is `cp.async`, and `copies` what it has under way; `bulk` and `tensor` begin
+//!   bulk copies, `transit` moves what they have `underway`. `reports` is what the sanitizer hears of them.
+//! - `mbarrier`: the value; `mbarrier_access`: reading and changing one in shared memory; `phases`: the instructions.
+//! - `cluster`: the barrier of a cluster.
 
 pub(crate) mod asynchronous;
 pub(crate) mod bulk;
@@ -14,7 +22,7 @@ pub(crate) mod mbarrier_access;
 pub(crate) mod multiply;
 pub(crate) mod phases;
 pub(crate) mod products;
-pub(crate) mod telling;
+pub(crate) mod reports;
 pub(crate) mod tensor;
 pub(crate) mod transit;
 pub(crate) mod underway;

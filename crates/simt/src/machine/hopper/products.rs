@@ -111,16 +111,16 @@ pub(crate) fn with_zeros(stored: &[u32], k: usize, ty: MatrixType, metadata: &Ro
         for (column, &bits) in stored.iter().enumerate() {
             let (number, within) = (column / (chunk / 2), column % (chunk / 2));
             // Four bits describe a chunk: two indices of two bits.
-            let told = match ty.bits() {
+            let metadata_bits = match ty.bits() {
                 // A lane describes eight chunks of one row: the first of row g, its neighbour of row g + 8 (as an H200 has it).
                 4 | 8 => metadata[lane(row, 2 * (number / 8) + row / 8)] >> (4 * (number % 8)) & 15,
                 // A lane describes four chunks of row g and of row g + 8.
                 _ => metadata[lane(row, number / 4)] >> (4 * (number % 4) + 16 * (row / 8)) & 15,
             };
             let position = match chunk {
-                2 => (told >> 1 & 1) as usize,
-                4 => (told >> (2 * within) & 3) as usize,
-                _ => 2 * (told >> (2 * (within / 2)) & 3) as usize + within % 2,
+                2 => (metadata_bits >> 1 & 1) as usize,
+                4 => (metadata_bits >> (2 * within) & 3) as usize,
+                _ => 2 * (metadata_bits >> (2 * (within / 2)) & 3) as usize + within % 2,
             };
             matrix[row * k + number * chunk + position] = bits;
         }

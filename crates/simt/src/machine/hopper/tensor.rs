@@ -1,7 +1,7 @@
 //! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: boxes of tensors, and the maps that
 //! describe these.
 //!
-//! [`crate::tensor`] says what is in a box. Its bytes are moved like all bulk copies: [`transit`](crate::machine::hopper::transit).
+//! [`crate::tensor`] says what is in a box. Its bytes are moved like all bulk copies: [`transit`].
 
 use ptx::{AtomicOp, Space, TensorField, Type};
 
@@ -10,7 +10,9 @@ use crate::counters::AccessKind;
 use crate::lanes::WideRow;
 use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
-use crate::machine::hopper::telling::{Telling, begins, run_of_shared, runs_of_global, tell, tell_part, tell_pieces};
+use crate::machine::hopper::reports::{
+    Reported, begins, report, report_part, report_pieces, run_of_shared, runs_of_global,
+};
 use crate::machine::hopper::transit;
 use crate::machine::hopper::transit::{Delivery, check_pieces, refused};
 use crate::machine::hopper::underway::{Arriving, Departing, Reduction, UNIT};
@@ -88,7 +90,7 @@ fn load<'l>(
             let place = (offset as usize)..(offset + width) as usize;
             // What cannot be read has been reported, and is zero.
             let mut value = 0;
-            if tell_part(worker, warp, Space::Global, Telling::Reads, (address, offset, width), thread) {
+            if report_part(worker, warp, Space::Global, Reported::Reads, (address, offset, width), thread) {
                 let memory = worker.launched.memory;
                 let checked = memory.check(address, width, false);
                 checked.map_err(|kind| refused(AccessAction::Read, Space::Global, width, address, thread.0, kind))?;
@@ -120,7 +122,7 @@ fn store<'l>(
                 let whole = offset.is_multiple_of(UNIT as u32) && end - offset >= UNIT as u32;
                 let width = if whole { UNIT as u32 } else { element.bytes() };
                 let place = (placement.address(from, offset), offset, width);
-                if !tell_part(worker, warp, Space::Shared, Telling::Reads, place, thread) {
+                if !report_part(worker, warp, Space::Shared, Reported::Reads, place, thread) {
                     return Ok(());
                 }
                 offset += width;
@@ -128,8 +130,8 @@ fn store<'l>(
         }
     }
     let data = transit::read(worker, Space::Shared, (from, bytes, &placement), thread.0)?;
-    let writes = if reduction.is_some() { Telling::Combines } else { Telling::Writes(&data) };
-    if tell_pieces(worker, warp, writes, &pieces, thread) {
+    let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
+    if report_pieces(worker, warp, writes, &pieces, thread) {
         check_pieces(worker, &pieces, thread.0)?;
         let runs = (vec![run_of_shared(from, placement.extent(bytes))], runs_of_global(&pieces));
         let number = begins(worker, warp, runs, reduction, thread);
@@ -170,7 +172,7 @@ fn read_map<'l>(
     thread: (usize, u32),
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     match space {
-        Space::Global | Space::Constant => map_bytes(worker, warp, Space::Global, address, Telling::UsesMap, thread),
+        Space::Global | Space::Constant => map_bytes(worker, warp, Space::Global, address, Reported::UsesMap, thread),
         Space::Parameter => {
             check_alignment(address, thread.0)?;
             let parameters = &worker.launched.parameters;
@@ -201,12 +203,12 @@ fn map_bytes<'l>(
     warp: &mut Warp<'l>,
     space: Space,
     address: u64,
-    how: Telling,
+    how: Reported,
     thread: (usize, u32),
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     check_alignment(address, thread.0)?;
     let place = (address, MAP, &Placement::LINEAR);
-    if !tell(worker, warp, space, how, place, thread) {
+    if !report(worker, warp, space, how, place, thread) {
         return Ok(None);
     }
     let mut bytes = [0; TENSOR_MAP_BYTES];
@@ -224,7 +226,7 @@ fn put_map<'l>(
     thread: (usize, u32),
 ) -> Attempt {
     check_alignment(address, thread.0)?;
-    if tell(worker, warp, space, Telling::WritesMap(bytes), (address, MAP, &Placement::LINEAR), thread) {
+    if report(worker, warp, space, Reported::WritesMap(bytes), (address, MAP, &Placement::LINEAR), thread) {
         let piece = Piece { offset: 0, bytes: MAP, address };
         transit::put(worker, space, &piece, bytes, thread.0)?;
     }
@@ -247,11 +249,11 @@ pub(crate) fn replace_field<'l>(
         if !matches!(space, Space::Global | Space::Shared) {
             return Err(fault(TensorFault::ReplaceSpace { space: space_name(space) }, lane));
         }
-        let Some(mut bytes) = map_bytes(worker, warp, space, address, Telling::ReadsMap, thread)? else { continue };
+        let Some(mut bytes) = map_bytes(worker, warp, space, address, Reported::ReadsMap, thread)? else { continue };
         if is_of_columns(&bytes)
             && let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().undefined)
         {
-            checker.tell(FindingKind::TiledReplacement { space, address }, counter, warp.index, lane as u32, None);
+            checker.report(FindingKind::TiledReplacement { space, address }, counter, warp.index, lane as u32, None);
         }
         replace(&mut bytes, field, value[lane]).map_err(|problem| fault(problem, lane))?;
         put_map(worker, warp, space, address, &bytes, thread)?;
@@ -279,7 +281,7 @@ pub(crate) fn copy_map<'l>(
         return Err(Refused::because(TrapKind::NotUniform { what: "the address of a tensor map" }, lane as u32));
     }
     let thread = (first, counter);
-    if let Some(bytes) = map_bytes(worker, warp, Space::Shared, from[first], Telling::ReadsMap, thread)? {
+    if let Some(bytes) = map_bytes(worker, warp, Space::Shared, from[first], Reported::ReadsMap, thread)? {
         put_map(worker, warp, Space::Global, to[first], &bytes, thread)?;
     }
     observe::fence(worker, warp, mask, &Fence { releases_maps: true, ..Fence::of(audience) });

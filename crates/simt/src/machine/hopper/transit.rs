@@ -1,5 +1,6 @@
-//! Bulk copies under way: bytes to shared memory, which barriers count, and bytes to global memory, for which threads
-//! wait.
+//! Moves the bytes of bulk copies: to shared memory, where barriers count them, and to global memory, for which threads
+//! wait. [`bulk`](super::bulk) and [`tensor`](super::tensor) begin the copies; [`phases`](super::phases) and the end of a
+//! block complete them.
 //!
 //! They complete as late as PTX allows, so that a missing wait shows. A copy to shared memory is read when it begins,
 //! and arrives when a thread looks at the `mbarrier` that counts its bytes. A copy from shared to global memory is read
@@ -12,7 +13,7 @@ use ptx::{AtomicOp, Space, Type};
 use crate::counters::AccessKind;
 use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::update;
-use crate::machine::hopper::telling::{Telling, begins, little_endian, run_of_shared, tell, tell_part};
+use crate::machine::hopper::reports::{Reported, begins, little_endian, report, report_part, run_of_shared};
 use crate::machine::hopper::underway::{Arriving, Departing, LIMIT, Leaving, UNIT};
 use crate::machine::state::{Attempt, Fault, Refused, Warp, Worker};
 use crate::machine::{atomic, modelled, observe};
@@ -110,13 +111,13 @@ pub(crate) fn deliver<'l>(
 ) -> Attempt {
     let Arriving { to, barrier, bytes, placement, reduction, .. } = what;
     let ranks = ranks(blocks).map_or_else(|| vec![rank_of(to)], Iterator::collect);
-    let writes = if reduction.is_some() { Telling::Combines } else { Telling::Writes(&bytes) };
+    let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&bytes) };
     for rank in ranks {
         let to = place_in(rank, to);
         let barrier = place_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
         let (there, thread) = (Space::ClusterShared, (lane, counter));
-        if tell(worker, warp, there, writes, (to, bytes.len() as u32, &placement), thread)
-            && tell_part(worker, warp, there, Telling::Mbarrier, (barrier, 0, 8), thread)
+        if report(worker, warp, there, writes, (to, bytes.len() as u32, &placement), thread)
+            && report_part(worker, warp, there, Reported::Mbarrier, (barrier, 0, 8), thread)
         {
             let writes = vec![run_of_shared(to, placement.extent(bytes.len() as u32))];
             let number = begins(worker, warp, (reads.clone(), writes), reduction, thread);

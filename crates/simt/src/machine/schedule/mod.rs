@@ -1,4 +1,11 @@
-//! Schedule.
+//! Which block and which warp runs next. Nothing in `machine` but this folder knows of an order.
+//!
+//! - `run`: a whole launch, over the host's threads; the report.
+//! - `together`: the blocks of a launch on one thread, in order or side by side; `waiting` notices that none makes
+//!   progress. `slot` is room for one of several clusters that take turns.
+//! - `resident`: blocks side by side on the multiprocessors of a model; `rehearsal`: the checks of such a launch.
+//! - `turns`: the warps of a cluster, until all have exited; deadlocks.
+//! - `patience`: lanes that wait to reconverge with lanes that wait for them.
 
 pub(crate) mod patience;
 pub(crate) mod rehearsal;

@@ -19,15 +19,15 @@ pub(crate) fn checked_on_model(
     run: impl FnOnce(&Launch) -> Result<Report, LaunchError>,
 ) -> Result<Report, LaunchError> {
     let before = memory.snapshot(launch.kernel)?;
-    let tell = |done, whole| {
+    let report = |done, whole| {
         if let Some(progress) = launch.progress {
             progress(done, 2 * whole);
         }
     };
-    let tell_more = |done, whole| tell(whole + done, whole);
+    let report_more = |done, whole| report(whole + done, whole);
 
     let printed = launch.output.map(|output| Output::new(output.limit()));
-    let rehearsal = Launch { progress: Some(&tell), output: printed.as_ref(), ..launch.clone() };
+    let rehearsal = Launch { progress: Some(&report), output: printed.as_ref(), ..launch.clone() };
     let Report { findings, findings_beyond, .. } = rehearse(&rehearsal).inspect_err(|_| {
         if let (Some(output), Some(printed)) = (launch.output, &printed) {
             output.add(&printed.take());
@@ -37,9 +37,9 @@ pub(crate) fn checked_on_model(
     drop(before);
 
     // Invalid accesses have been reported, and are skipped again. Otherwise they would be traps.
-    let told = findings_beyond > 0 || findings.iter().any(|finding| finding.kind.check() == "memory");
-    let checks = Checks { memory: launch.checks.memory && told, ..Checks::NONE };
-    match run(&Launch { progress: Some(&tell_more), checks, ..launch.clone() }) {
+    let reported = findings_beyond > 0 || findings.iter().any(|finding| finding.kind.check() == "memory");
+    let checks = Checks { memory: launch.checks.memory && reported, ..Checks::NONE };
+    match run(&Launch { progress: Some(&report_more), checks, ..launch.clone() }) {
         Ok(report) => Ok(Report { findings, findings_beyond, ..report }),
         Err(LaunchError::Trap(mut trap)) => {
             trap.findings = findings;

@@ -61,7 +61,7 @@ pub(crate) fn run(
         }
         done += ended;
         if ended > 0 {
-            launched.tell_progress(done * u64::from(launched.blocks_per_cluster));
+            launched.report_progress(done * u64::from(launched.blocks_per_cluster));
         }
         if done == clusters {
             break;

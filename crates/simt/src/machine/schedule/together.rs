@@ -84,7 +84,7 @@ impl<'l> Together<'l> {
             let ended_before = self.ended / per_report;
             let changed = self.round()?;
             if self.ended / per_report > ended_before || self.ended == clusters {
-                self.launched.tell_progress(self.ended * u64::from(self.launched.blocks_per_cluster));
+                self.launched.report_progress(self.ended * u64::from(self.launched.blocks_per_cluster));
             }
             if changed {
                 self.since = self.launched.steps(0);
@@ -125,7 +125,7 @@ impl<'l> Together<'l> {
         let mut changed = false;
         for (slot, poll) in self.slots.iter_mut().zip(&mut self.polls).filter(|(slot, _)| slot.runs) {
             let ended = slot.turn(&mut self.shared, if alone { QUANTUM } else { SHORT })?;
-            slot.worker.tell_steps();
+            slot.worker.report_steps();
             self.ended += u64::from(ended);
             changed |= ended | std::mem::take(&mut slot.worker.changed);
             if !ended {

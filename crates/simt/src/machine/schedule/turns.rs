@@ -154,7 +154,7 @@ impl<'l> Worker<'l> {
             return Err(self.stop(Fault { kind, lane, pc }, warp));
         }
         if self.unreported >= TALLY {
-            self.tell_steps();
+            self.report_steps();
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ impl<'l> Worker<'l> {
     /// Lets the splits go on that waited at a barrier which is complete.
     fn release(&mut self, warps: &mut [Warp<'l>], barrier: u32) {
         if self.block.barriers.has_exits() {
-            self.tell_of_exits(warps, barrier);
+            self.report_of_exits(warps, barrier);
         }
         let outcome = self.block.barriers.outcome(barrier);
         for warp in warps {
@@ -183,7 +183,7 @@ impl<'l> Worker<'l> {
 
     /// Reports, under `strict`, a barrier for all threads of the block that completed without some of them.
     #[cold]
-    fn tell_of_exits(&mut self, warps: &[Warp<'l>], barrier: u32) {
+    fn report_of_exits(&mut self, warps: &[Warp<'l>], barrier: u32) {
         let code = self.launched.code;
         let Some(checker) = self.checker.as_mut().filter(|checker| checker.checks().strict) else { return };
         let waits = |warp: &Warp| {
@@ -199,7 +199,7 @@ impl<'l> Worker<'l> {
             && waited.threads.is_none()
         {
             let kind = FindingKind::BarrierLeft { barrier, thread, in_warp: false };
-            checker.tell(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
+            checker.report(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
         }
     }
 

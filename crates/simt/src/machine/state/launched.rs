@@ -180,7 +180,7 @@ impl<'l> Launched<'l> {
         self.steps.load(Relaxed).saturating_add(more)
     }
 
-    pub fn tell_steps(&self, steps: u64) {
+    pub fn report_steps(&self, steps: u64) {
         self.steps.fetch_add(steps, Relaxed);
     }
 
@@ -262,7 +262,7 @@ impl<'l> Launched<'l> {
     }
 
     /// Says how far the launch is.
-    pub fn tell_progress(&self, done: u64) {
+    pub fn report_progress(&self, done: u64) {
         if let Some(progress) = self.progress {
             progress(done, self.blocks());
         }

@@ -1,4 +1,11 @@
-//! What a launch, a worker, a block and a warp are made of, and how instructions end. Nothing here executes one.
+//! What a launch, a worker, a block and a warp are made of, and how an instruction can end. Nothing here executes one.
+//!
+//! - `launched`: a running launch, which all workers share; `worker`: what one thread of the host runs; `block`, `warp`,
+//!   `barrier`, `local` memory: its parts.
+//! - `outcome`: what comes after an instruction, faults, and why a worker stops.
+//! - `at`: where an instruction is executed, and by which lanes.
+//! - `on_model`: where a block is on a model. `unwritten`: what the sanitizer knows of unwritten local memory.
+//! - `limits`: how many blocks there can be at once.
 
 mod at;
 mod barrier;

@@ -150,13 +150,13 @@ impl<'l> Worker<'l> {
     }
 
     /// Reports all executed instructions to the launch.
-    pub fn tell_steps(&mut self) {
-        self.launched.tell_steps(std::mem::take(&mut self.unreported));
+    pub fn report_steps(&mut self) {
+        self.launched.report_steps(std::mem::take(&mut self.unreported));
     }
 
     /// To be called when the worker has run its last block.
     pub fn finish(mut self) -> Vec<InstructionCounters> {
-        self.tell_steps();
+        self.report_steps();
         if let Some(checker) = self.checker {
             self.launched.keep_findings(checker.finish());
         }

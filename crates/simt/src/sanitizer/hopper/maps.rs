@@ -71,13 +71,13 @@ impl Races {
             return Some(MapFence::Release);
         }
         // A row says nothing of clusters that have ended.
-        let tells = |row: &[u32]| !row.is_empty() && (!same_cluster || row[of] >= time);
+        let covers = |row: &[u32]| !row.is_empty() && (!same_cluster || row[of] >= time);
         let is_known = |acquisition: &&Acquisition| {
             acquisition.thread == by || acquisition.time <= self.clocks.known(by, acquisition.thread)
         };
         let maps = self.map_acquisitions.0.range(address.saturating_sub(TENSOR_MAP_BYTES as u64 - 1)..=address);
         let is_acquired = maps.into_iter().any(|(_, Acquisitions { met, list })| {
-            tells(met) || list.iter().filter(is_known).any(|acquisition| tells(&acquisition.row))
+            covers(met) || list.iter().filter(is_known).any(|acquisition| covers(&acquisition.row))
         });
         (!is_acquired).then_some(MapFence::Acquire)
     }

@@ -1,5 +1,5 @@
-//! What the copy engine reports to the sanitizer: the bytes that a copy reads and writes, when it begins, and that it
-//! is under way from then on.
+//! Reports copies by the copy engine to the sanitizer: the bytes that a copy reads and writes when it begins, and that
+//! it is under way from then on. Used by [`bulk`](super::bulk), [`tensor`](super::tensor) and [`transit`](super::transit).
 
 use ptx::Space;
 
@@ -12,7 +12,7 @@ use crate::tensor::{Piece, Placement};
 
 /// What is reported to the sanitizer about a copy.
 #[derive(Clone, Copy)]
-pub(crate) enum Telling<'a> {
+pub(crate) enum Reported<'a> {
     Reads,
     /// Of the bytes of a list.
     Writes(&'a [u8]),
@@ -25,11 +25,11 @@ pub(crate) enum Telling<'a> {
 }
 
 /// Reports to the sanitizer the bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
-pub(crate) fn tell_part<'l>(
+pub(crate) fn report_part<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     space: Space,
-    what: Telling,
+    what: Reported,
     (address, offset, width): (u64, u32, u32),
     (lane, counter): (usize, u32),
 ) -> bool {
@@ -37,52 +37,52 @@ pub(crate) fn tell_part<'l>(
         return true;
     }
     let mut words = [[0; 32]; 4];
-    let is_async = matches!(what, Telling::Reads | Telling::Writes(_) | Telling::Combines);
+    let is_async = matches!(what, Reported::Reads | Reported::Writes(_) | Reported::Combines);
     let what = match what {
-        Telling::Reads | Telling::ReadsMap => Other::Read(width),
-        Telling::UsesMap => Other::UseMap(width),
-        Telling::Writes(data) | Telling::WritesMap(data) => {
+        Reported::Reads | Reported::ReadsMap => Other::Read(width),
+        Reported::UsesMap => Other::UseMap(width),
+        Reported::Writes(data) | Reported::WritesMap(data) => {
             let data = data.get(offset as usize..(offset + width) as usize).unwrap_or_default();
             for (row, word) in words.iter_mut().zip(data.chunks(4)) {
                 row[lane] = little_endian(word) as u32;
             }
             Other::Write(width, &words)
         }
-        Telling::Combines => Other::Combine(width),
-        Telling::Mbarrier => Other::Mbarrier,
+        Reported::Combines => Other::Combine(width),
+        Reported::Mbarrier => Other::Mbarrier,
     };
     let what = if is_async { Other::Async(&what) } else { what };
     observe::touch_at(worker, warp, space, what, 1 << lane, &[address; 32], counter) != 0
 }
 
 /// The same for a run of bytes, in parts of 16.
-pub(crate) fn tell<'l>(
+pub(crate) fn report<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     space: Space,
-    what: Telling,
+    what: Reported,
     (start, bytes, placement): (u64, u32, &Placement),
     thread: (usize, u32),
 ) -> bool {
     worker.checker.is_none()
         || (0..bytes).step_by(UNIT).all(|offset| {
             let part = (placement.address(start, offset), offset, UNIT as u32);
-            tell_part(worker, warp, space, what, part, thread)
+            report_part(worker, warp, space, what, part, thread)
         })
 }
 
 /// The same for what goes to global memory.
-pub(crate) fn tell_pieces<'l>(
+pub(crate) fn report_pieces<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
-    what: Telling,
+    what: Reported,
     pieces: &[Piece],
     thread: (usize, u32),
 ) -> bool {
     let mut parts = pieces.iter().flat_map(Piece::parts);
     worker.checker.is_none()
         || parts.all(|Piece { address, offset, bytes }| {
-            tell_part(worker, warp, Space::Global, what, (address, offset, bytes), thread)
+            report_part(worker, warp, Space::Global, what, (address, offset, bytes), thread)
         })
 }
 
