@@ -55,7 +55,7 @@
 //! increment and decrement; reductions of boxes of tensors, whose type only their map says; volatile, relaxed and acquire loads; `malloc`
 //! and `free`. Integer additions, minima and the like come out the same in any order. A kernel with a data race between blocks
 //! has no such promise. A block that polls for long, while device memory stays as it is, has later blocks run beside it: see
-//! `machine/together.rs`. A [`Launch::cooperative`] one has all blocks side by side. Clocks count the instructions of the warp.
+//! `machine/schedule/together.rs`. A [`Launch::cooperative`] one has all blocks side by side. Clocks count the instructions of the warp.
 #![forbid(unsafe_code)]
 
 mod coalesce;

@@ -74,7 +74,7 @@ pub enum MbarrierFault {
     NotInitialized,
     /// A barrier cannot wait for so many arrivals.
     Count {
-        /// That many.
+        /// The requested number.
         count: u32,
     },
     /// More arrivals than the phase waits for, or none.

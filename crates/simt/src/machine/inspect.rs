@@ -13,7 +13,7 @@ use crate::memory::space_of;
 use crate::program::{Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 use crate::{FindingKind, program};
 
-/// Looks at a step that the lanes of `mask` are about to execute, of those of the split.
+/// Inspects a step that the lanes of `mask`, out of a split, are about to execute.
 #[cold]
 #[inline(never)]
 pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspection: &Inspection, mask: u32) {
@@ -29,7 +29,7 @@ pub(super) fn before(worker: &mut Worker, warp: &mut Warp, split: &Split, inspec
     }
 }
 
-/// Reports something that each of some lanes does.
+/// Reports one finding for each lane of a mask.
 fn report(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, kind: impl Fn(usize) -> FindingKind) {
     let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
     let Some(checker) = &mut worker.checker else { return };
@@ -38,7 +38,7 @@ fn report(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, kind: impl
     }
 }
 
-/// Looks for uses of what nothing wrote, and remembers what is written.
+/// Looks for uses of unwritten registers, and tracks what is written.
 fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &RegisterFlow, mask: u32) {
     let first = warp.frame(split).tracked;
     let at = |register: u32| first + register as usize;
@@ -73,7 +73,7 @@ fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &Registe
     }
 }
 
-/// Lanes are about to store values in local memory that they have loaded, and that nothing wrote: no use of these. Returns the lanes.
+/// Lanes are about to store unwritten values, which they loaded, in local memory. That is not a use. Returns the lanes.
 #[cold]
 fn keep(worker: &Worker, warp: &mut Warp, split: &Split, (step, elements): (u32, &[Option<u32>]), mask: u32) -> u32 {
     let code = worker.launched.code;
@@ -100,7 +100,7 @@ fn keep(worker: &Worker, warp: &mut Warp, split: &Split, (step, elements): (u32,
     kept
 }
 
-/// A load has loaded what nothing wrote: neither has anything written the registers that it goes to. `load`: its place, and its bytes.
+/// A load has read unwritten memory, so its destination registers count as unwritten. `load`: its place and width.
 #[cold]
 #[inline(never)]
 pub(super) fn loaded(code: &Code, warp: &mut Warp, split: &Split, load: (u32, u32)) {
@@ -121,8 +121,8 @@ pub(super) fn loaded(code: &Code, warp: &mut Warp, split: &Split, load: (u32, u3
     }
 }
 
-/// Lanes of a split have called a function, and are about to begin it: `caller` is at the step after the call. What they pass is written there
-/// where it is here.
+/// Lanes have called a function and are about to start it; `caller` is at the step after the call. A parameter counts as
+/// written where its argument does.
 #[cold]
 pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &Split) {
     let (from, to) = (warp.frame(caller).tracked, warp.frame(inside));
@@ -142,7 +142,7 @@ pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &S
     }
 }
 
-/// Lanes of a split are about to return from a function. What they return is written where they go on if it is here.
+/// Lanes are about to return from a function. A result counts as written in the caller where it does here.
 #[cold]
 pub(super) fn hand_back(code: &Code, warp: &mut Warp, split: &Split) {
     let Some(caller) = warp.caller(split) else { return };
@@ -173,12 +173,12 @@ pub(super) fn hand_back(code: &Code, warp: &mut Warp, split: &Split) {
     }
 }
 
-/// What the call in front of a step does with values.
+/// The flow of values through the call before a step.
 fn call_before<'c>(code: &'c Code, behind: &Split) -> Option<&'c CallFlow> {
     code.inspections.of(behind.pc.checked_sub(1)?)?.call.as_deref()
 }
 
-/// Lanes of a warp have met at a shuffle, and each is about to get the value of another, or its own.
+/// Lanes have met at a shuffle; each is about to get the value of another lane, or keep its own.
 #[cold]
 pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[Option<u32>; 32], mask: u32) {
     let flow = code.inspections.of(split.pc).and_then(|inspection| inspection.registers.as_ref());
@@ -233,7 +233,7 @@ fn merge(warp: &Warp, first: usize, merge: &Merge, mask: u32) -> (u32, Origin) {
     }
 }
 
-/// Reports, once, which of some lanes use a register that nothing wrote.
+/// Reports, once, lanes that use an unwritten register.
 fn unwritten(worker: &mut Worker, warp: &mut Warp, split: &Split, register: u32, mask: u32, to: RegisterUse) {
     let frame = warp.frame(split);
     let (first, function) = (frame.tracked, frame.function as usize);
@@ -267,7 +267,7 @@ fn unwritten(worker: &mut Worker, warp: &mut Warp, split: &Split, register: u32,
     }
 }
 
-/// Looks at the operands of lanes.
+/// Checks operands against a rule.
 fn follow(worker: &mut Worker, warp: &Warp, split: &Split, rule: &Rule, mask: u32) {
     let which = |holds: &dyn Fn(usize) -> bool| {
         lanes(mask).filter(|&lane| holds(lane)).fold(0, |lanes, lane| lanes | 1u32 << lane)

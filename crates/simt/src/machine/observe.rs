@@ -1,7 +1,7 @@
 //! The hooks of the sanitizer: each access before it is made, barriers, fences, and instructions that lanes execute
 //! together.
 //!
-//! With all checks off, each hook is one branch.
+//! Instructions call these; with all checks off, each is one branch. They change nothing but the sanitizer's state.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -20,23 +20,23 @@ use crate::site::AccessAction;
 const PLAIN: Order =
     Order { strong: false, volatile: false, read_only: false, audience: Audience::All, releases: None };
 const STRONG: Order = Order { strong: true, ..PLAIN };
-/// Threads of other blocks of the cluster may arrive at the same mbarrier, and then all of them are known to who waits for it.
+/// An arrival at an mbarrier releases to the whole cluster: threads of other blocks may wait for it.
 const RELEASES: Order = Order { releases: Some(Audience::Cluster), ..STRONG };
 
 /// What an instruction does to memory other than a plain load or store.
 #[derive(Clone, Copy)]
 pub(super) enum Other<'a> {
-    /// Reads so many bytes in each lane.
+    /// Reads this many bytes in each lane.
     Read(u32),
-    /// Writes so many bytes of these words in each lane.
+    /// Writes this many bytes of these words in each lane.
     Write(u32, &'a [Row; 4]),
-    /// Combines so many bytes in each lane with what is there, in one step.
+    /// Atomically combines this many bytes in each lane with memory.
     Combine(u32),
-    /// Reads so many bytes in each lane through a texture or surface.
+    /// Reads this many bytes in each lane through a texture or surface.
     Fetch(u32),
-    /// Reads so many bytes of the tensor map that describes a copy.
+    /// Reads this many bytes of the tensor map that describes a copy.
     UseMap(u32),
-    /// What the first three do, by the async proxy.
+    /// One of the first three, through the async proxy.
     Async(&'a Other<'a>),
     /// An operation on an mbarrier, which releases and acquires.
     Mbarrier,
@@ -71,7 +71,7 @@ fn other(what: Other<'_>, place: u32) -> Coming<'_> {
     }
 }
 
-/// An atomic operation. Returns the lanes that can make it; the others have got zeros.
+/// An atomic operation. Returns the lanes whose access is possible; the others get zeros.
 #[inline(always)]
 pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, atomic: &Atomic, at: At) -> u32 {
     let At { split, mask, counter } = at;
@@ -109,7 +109,7 @@ pub(super) fn checks(worker: &Worker) -> Option<Checks> {
     worker.checker.as_ref().map(|checker| checker.checks())
 }
 
-/// An access of any other instruction. Returns the lanes that can make it.
+/// An access by any other instruction. Returns the lanes whose access is possible.
 pub(super) fn touch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, what: Other, at: At) -> u32 {
     let At { split, mask, counter } = at;
     if worker.checker.is_none() || mask == 0 {
@@ -118,7 +118,7 @@ pub(super) fn touch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, what: O
     watch(worker, warp, reach, split, mask, &other(what, counter))
 }
 
-/// The same, with addresses that are known.
+/// The same for known addresses.
 pub(super) fn touch_at(
     worker: &mut Worker,
     warp: &mut Warp,
@@ -166,7 +166,7 @@ impl WithSimd for Watch<'_, '_, '_> {
 }
 
 /// Reports to the sanitizer an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape,
-/// its state space and its lowest address. Returns whether it was such, and all lanes can make it; else call [`apart`].
+/// its state space and its lowest address. Returns whether it was one and is possible in all lanes; if not, call [`apart`].
 #[inline(always)]
 pub(super) fn together(
     checker: &mut Option<Box<Checker<'_>>>,
@@ -185,7 +185,7 @@ pub(super) fn together(
     checker.access(&Touch { coming, space, warp: warp.index, new: &new, old: &old }, shape, lowest)
 }
 
-/// Reports any other access to the sanitizer. Returns the lanes that can make it.
+/// Reports any other access to the sanitizer. Returns the lanes whose access is possible.
 #[cold]
 #[inline(never)]
 pub(super) fn apart(
@@ -218,7 +218,7 @@ fn watch_at(
     possible
 }
 
-/// The same, for lanes that reach one state space.
+/// The same for one state space.
 fn report(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
     let Some(mut checker) = worker.checker.take() else { return mask };
     let &Coming { action, width, .. } = coming;
@@ -308,38 +308,38 @@ pub(super) fn acquire_maps(worker: &mut Worker, warp: &Warp, mask: u32, (space, 
     }
 }
 
-/// A `cp.async` begins, whose accesses have been reported: a number for it, if `copy` is set.
+/// Starts tracking a `cp.async` whose accesses have been reported. Returns its number, 0 if it is not tracked.
 pub(super) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> Copy) -> u32 {
     worker.checker.as_mut().map_or(0, |checker| checker.begin_copy(copy()))
 }
 
-/// Lanes make it known to others what their copies do, or have done. With each number, the lanes of that copy.
+/// Lanes publish their copies: from now on, others may wait for them. Each entry is a copy's number and its lanes.
 pub(super) fn copies_settle(worker: &mut Worker, copies: &[(u32, u32)]) {
     if let Some(checker) = &mut worker.checker {
         copies.iter().for_each(|&(number, mask)| checker.settle_copy(number, mask));
     }
 }
 
-/// Copies are complete, and some thread knows.
+/// Copies have completed, and a thread has observed it.
 pub(super) fn copies_end(worker: &mut Worker, copies: &[(u32, u32)]) {
     if let Some(checker) = &mut worker.checker {
         copies.iter().for_each(|&(number, mask)| checker.end_copy(number, mask));
     }
 }
 
-/// Something begins that goes on beside the threads, whose accesses have been reported: a number for it, 0 if it is not followed.
+/// Starts tracking an asynchronous operation whose accesses have been reported. Returns its number, 0 if it is not tracked.
 pub(super) fn begins(worker: &mut Worker, operation: impl FnOnce() -> Operation) -> u32 {
     underway(worker).map_or(0, |underway| underway.begin(operation()))
 }
 
-/// It has read its source.
+/// An asynchronous operation has read its source.
 pub(super) fn has_read(worker: &mut Worker, number: u32) {
     if let Some(underway) = underway(worker) {
         underway.has_read(number);
     }
 }
 
-/// It is complete, and some thread has waited for it.
+/// An asynchronous operation has completed, and a thread has waited for it.
 pub(super) fn ends(worker: &mut Worker, number: u32) {
     if let Some(underway) = underway(worker) {
         underway.end(number);
@@ -357,7 +357,7 @@ pub(super) fn product_begins(worker: &mut Worker, warp: &Warp, counter: u32, pie
     }
 }
 
-/// The products of a warp so far are a group.
+/// A warp commits its products so far as a group.
 pub(super) fn products_committed(worker: &mut Worker, warp: &Warp) {
     let block = worker.block.number;
     if let Some(underway) = underway(worker) {
@@ -365,7 +365,7 @@ pub(super) fn products_committed(worker: &mut Worker, warp: &Warp) {
     }
 }
 
-/// A warp has waited until so many groups are left.
+/// A warp has waited until at most this many groups are pending.
 pub(super) fn products_awaited(worker: &mut Worker, warp: &Warp, groups_left: u32) {
     let block = worker.block.number;
     if let Some(underway) = underway(worker) {
@@ -384,7 +384,7 @@ pub(super) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, 
     }
 }
 
-/// Lanes of a split have reached a barrier for their whole warp, and others of the warp exit instead.
+/// Lanes have reached a barrier for their whole warp, and other lanes of the warp exit instead.
 pub(super) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (barrier, left): (u32, u32)) {
     let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
     let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
@@ -399,7 +399,7 @@ pub(super) fn arrive_with_products(worker: &mut Worker, warp: &Warp, barrier: u3
     }
 }
 
-/// Some lanes have reached the cluster's barrier; what comes before a `relaxed` arrival is not in order by it.
+/// Some lanes have reached the cluster's barrier; a `relaxed` arrival does not order what comes before it.
 pub(super) fn arrive_in_cluster(worker: &mut Worker, warp: &Warp, mask: u32, relaxed: bool) {
     if let Some(races) = races(worker) {
         races.arrive_in_cluster(warp.index, mask, relaxed);
@@ -453,12 +453,12 @@ pub(super) fn lanes_named(worker: &mut Worker, warp: &Warp, split: &Split, membe
     }
 }
 
-/// Lanes wait at such an instruction for others, which are on another path, and wait there for them.
+/// Lanes wait at a `.sync` instruction for lanes on another path, which wait for them in turn.
 pub(super) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: &Split, members: u32, absent: u32) {
     let code = worker.launched.code;
     let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
     let Some(instruction) = code.instructions.get(split.pc as usize) else { return };
-    // Those that have nothing before them but their end have exited, but for the machine's way to it.
+    // Lanes with nothing left to execute count as exited.
     let kind = if absent & !warp.waits_at_joins(|pc| code.ends_at(pc)) != 0 {
         FindingKind::AbsentLanes { members, absent }
     } else if matches!(instruction.action, Action::WarpBarrier { .. }) {
@@ -469,7 +469,7 @@ pub(super) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: &Split, memb
     checker.report(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
 }
 
-/// Lanes are about to execute such an instruction together.
+/// Lanes are about to execute a `.sync` instruction together.
 pub(super) fn lanes_met(worker: &mut Worker, warp: &mut Warp, split: &Split, mask: u32) {
     let Some(checker) = &mut worker.checker else { return };
     let Some(instruction) = worker.launched.code.instructions.get(split.pc as usize) else { return };

@@ -55,7 +55,7 @@ impl<'a> Access<'a> {
     pub fn filled(&self) -> [u64; 32] {
         let mut filled = *self.addresses;
         if self.mask != u32::MAX {
-            // An inactive lane repeats the active one before it: what rises goes on rising.
+            // An inactive lane repeats the active one before it, so rising addresses stay rising.
             let mut last = self.addresses[(self.mask.trailing_zeros() & 31) as usize];
             for (lane, address) in filled.iter_mut().enumerate() {
                 last = if self.mask >> lane & 1 == 1 { *address } else { last };
@@ -110,7 +110,7 @@ pub enum AccessFaultKind {
 }
 
 impl AccessFaultKind {
-    /// A word for programs.
+    /// Its name in machine-readable output.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Misaligned { .. } => "misaligned",
@@ -121,7 +121,7 @@ impl AccessFaultKind {
         }
     }
 
-    /// The allocation that it is about: the nearest one, where the address is in none.
+    /// The allocation in question; the nearest one if the address is in none.
     pub fn allocation(&self) -> Option<AllocationSpan> {
         match *self {
             Self::Misaligned { .. } | Self::BlockNotThere { .. } => None,
@@ -151,11 +151,11 @@ impl AllocationSpan {
 /// Where an address was found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Located {
-    /// The number of the allocation, which all of the heap is one of.
+    /// The number of the allocation; the whole heap counts as one.
     pub index: usize,
     /// What may be accessed there: the allocation, or one of the heap.
     pub span: AllocationSpan,
-    /// What is to be subtracted from addresses, so that those in all of the allocation count from 0.
+    /// Subtracted from addresses, this gives offsets from the start of the allocation.
     pub base: u64,
 }
 
@@ -179,7 +179,7 @@ impl fmt::Display for RefusedAccess<'_> {
             AccessFaultKind::Misaligned { width } => write!(formatter, "misaligned {what}: not a multiple of {width}"),
             AccessFaultKind::OutOfBounds { nearest } => {
                 write!(formatter, "out of bounds {what}")?;
-                // What is further away has nothing to do with it.
+                // An allocation further away is unrelated.
                 const NEAR: u64 = 1 << 30;
                 let near = nearest.filter(|near| address.abs_diff(near.address) < NEAR.max(2 * near.bytes));
                 match (space, near) {
@@ -227,7 +227,7 @@ impl fmt::Display for RefusedAccess<'_> {
     }
 }
 
-/// So many bytes.
+/// A number of bytes, in words.
 pub(crate) struct Bytes(pub u64);
 
 impl fmt::Display for Bytes {
@@ -357,12 +357,12 @@ pub(crate) fn space_name(space: Space) -> &'static str {
     }
 }
 
-/// Why memory cannot be given back with `free`.
+/// Why memory cannot be freed with `free`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FreeFault {
     /// There is no allocation.
     NotAllocated,
-    /// It has been given back before.
+    /// It was freed before.
     Freed {
         /// What it was.
         allocation: AllocationSpan,
@@ -372,7 +372,7 @@ pub enum FreeFault {
         /// The allocation.
         allocation: AllocationSpan,
     },
-    /// Memory of the host's making, a variable of the module perhaps.
+    /// Memory that the host allocated, or a variable of the module.
     NotOfHeap {
         /// What it is.
         allocation: AllocationSpan,
@@ -380,7 +380,7 @@ pub enum FreeFault {
 }
 
 impl FreeFault {
-    /// A word for programs.
+    /// Its name in machine-readable output.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Freed { .. } => "double_free",
@@ -388,7 +388,7 @@ impl FreeFault {
         }
     }
 
-    /// The allocation that it is about.
+    /// The allocation in question.
     pub fn allocation(&self) -> Option<AllocationSpan> {
         match *self {
             Self::NotAllocated => None,

@@ -20,7 +20,7 @@ pub struct Memory {
     limit: u64,
     used: u64,
     next: u64,
-    /// In rising order of address; freed ones stay, without their words.
+    /// By address; freed ones are kept without their contents.
     allocations: Vec<Allocation>,
     /// What kernels allocate.
     heap: Heap,
@@ -71,7 +71,7 @@ impl Memory {
         self.allocations.iter().filter(|allocation| allocation.words.is_some()).map(|allocation| allocation.span)
     }
 
-    /// Allocates `bytes`, zeroed, at a multiple of 256 (0 bytes take a place of their own, too).
+    /// Allocates `bytes`, zeroed, at a multiple of 256 (an allocation of 0 bytes has an address of its own).
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, MemoryError> {
         self.allocate_as(bytes, false)
     }
@@ -89,7 +89,7 @@ impl Memory {
         if bytes > LARGEST_ALLOCATION {
             return Err(MemoryError::TooLarge { requested: bytes });
         }
-        // Zeros come from the operating system, which has them ready and takes no memory for pages that are never touched.
+        // Zeroed pages come from the operating system, which allocates those that are touched.
         let words = bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
             .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })?;
         let address = self.next;
@@ -127,13 +127,13 @@ impl Memory {
         Ok(())
     }
 
-    /// What kernels have allocated with `malloc` and not given back with `free`, in the order in which they did. It is theirs until
-    /// a kernel frees it; no copy, fill or free of the host's reaches it.
+    /// What kernels have allocated with `malloc` and not freed, in order of allocation. Only a kernel can free it; the host
+    /// cannot copy, fill or free it.
     pub fn heap_allocations(&self) -> Vec<HeapAllocation> {
         self.heap.allocations()
     }
 
-    /// Makes the heap, if there is none yet.
+    /// Creates the heap if it does not exist yet.
     pub(crate) fn reserve_heap(&mut self) -> Result<(), MemoryError> {
         if self.heap.is_reserved() {
             return Ok(());
@@ -298,14 +298,14 @@ impl Memory {
         Ok(())
     }
 
-    /// The live allocation that an address is in; `None` if it may not be written and is to be.
+    /// The live allocation that holds an address; `None` for a write to read-only memory.
     pub(crate) fn locate(&self, address: u64, write: bool) -> Option<Located> {
         let Some(index) = self.find_index(address) else { return self.heap.locate(address, self.allocations.len()) };
         let &Allocation { span, ref words, read_only, .. } = &self.allocations[index];
         (words.is_some() && !(write && read_only)).then_some(Located { index, span, base: span.address })
     }
 
-    /// The live allocation that all lanes of an access reach, aligned and as they may.
+    /// The live allocation that all lanes of an access reach, if the access is aligned and permitted.
     #[inline(always)]
     pub(crate) fn locate_all(&self, shape: &mut Shape, lowest: u64, write: bool) -> Option<Located> {
         if heap::holds(lowest) {
@@ -340,7 +340,7 @@ impl Memory {
         self.heap.blocks()
     }
 
-    /// Restores the blocks of the heap. What is written in them is unknown: the next launch may have others.
+    /// Restores the blocks of the heap. Their contents are unknown: the next launch may have others.
     pub(super) fn restore_heap(&self, blocks: &Blocks) {
         self.heap.restore(blocks);
     }
@@ -360,7 +360,7 @@ impl Memory {
         }
     }
 
-    /// A kernel has run without checks: it may have written anything.
+    /// A kernel has run without checks, and may have written anywhere.
     pub(crate) fn assume_written(&self) {
         self.allocations.iter().for_each(|allocation| allocation.written.mark_all());
         self.heap.written.mark_all();

@@ -1,4 +1,4 @@
-//! The device heap: what kernels get from `malloc` and give back with `free`.
+//! The device heap: what kernels allocate with `malloc` and free with `free`.
 //!
 //! The memory itself is one piece, as large as the heap may grow, and its blocks are reused at once. The addresses that
 //! kernels see are never reused: each block has its own, with a gap after it. So a stray or stale pointer is
@@ -14,7 +14,7 @@ use super::{AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, MemoryError, 
 use crate::Site;
 use crate::memory::FreeFault;
 
-/// Bytes that a device's heap has unless it is said otherwise: as many as CUDA's.
+/// The default size of a device's heap, in bytes, as in CUDA.
 pub const DEFAULT_HEAP_LIMIT: u64 = 8 << 20;
 
 /// Where blocks start. They end where other allocations start.
@@ -23,7 +23,7 @@ const BASE: u64 = 0x6800_0000_0000;
 const ALIGNMENT: u64 = 16;
 /// Bytes between two blocks, at least.
 const GAP: u64 = 4096;
-/// Freed blocks that are remembered, so that their use is known for what it is.
+/// How many freed blocks are remembered, so that a use after free is recognised.
 const REMEMBERED: usize = 1 << 20;
 
 /// Whether an address could be one of the heap.
@@ -31,7 +31,7 @@ pub(super) fn holds(address: u64) -> bool {
     (BASE..GLOBAL_BASE).contains(&address)
 }
 
-/// Memory that a kernel got from `malloc` and has not given back.
+/// Memory that a kernel got from `malloc` and has not freed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeapAllocation {
     /// Where it is.
@@ -44,7 +44,7 @@ pub struct HeapAllocation {
     pub site: Site,
 }
 
-/// Who called `malloc`, in numbers that mean something during the launch alone.
+/// Who called `malloc`, by numbers that are valid during the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Caller {
     /// Index of the instruction in `Code::places`.
@@ -58,9 +58,9 @@ pub(crate) struct Caller {
 /// Who called `malloc`.
 #[derive(Clone)]
 enum Origin {
-    /// Of the launch that runs.
+    /// In the running launch.
     Running(Caller),
-    /// Of one that has ended: the module, the kernel, where the call stands, the block and the thread.
+    /// In a launch that has ended: the module, the kernel, where the call stands, the block and the thread.
     Ended { module: Arc<str>, kernel: Arc<str>, call: Arc<Site>, block: [u32; 3], thread: [u32; 3] },
 }
 
@@ -108,14 +108,14 @@ impl Heap {
         self.limit
     }
 
-    /// Whether its memory is there.
+    /// Whether its memory is allocated.
     pub fn is_reserved(&self) -> bool {
         self.words.is_some()
     }
 
-    /// Makes its memory.
+    /// Allocates its memory.
     pub fn reserve(&mut self) -> Result<(), MemoryError> {
-        // Whole units of allocation: the last bytes of a smaller one could not be given to anybody.
+        // Whole units of allocation: the last bytes of a smaller one could never be used.
         let bytes = self.limit / ALIGNMENT * ALIGNMENT;
         let words = bytemuck::try_zeroed_slice_box((bytes / 4) as usize)
             .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })?;
@@ -139,7 +139,7 @@ impl Heap {
         self.words.as_deref()
     }
 
-    /// What blocks there are.
+    /// Its blocks.
     pub fn blocks(&self) -> Blocks {
         self.read().clone()
     }
@@ -150,12 +150,12 @@ impl Heap {
         self.written.mark_all();
     }
 
-    /// A block of so many bytes, or none.
+    /// Allocates a block of this many bytes, if there is room.
     pub fn allocate(&self, bytes: u64, caller: Caller) -> Option<u64> {
         self.write().allocate(bytes, caller)
     }
 
-    /// Gives back the block at an address.
+    /// Frees the block at an address.
     pub fn free(&self, address: u64) -> Result<(), FreeFault> {
         self.write().free(address)
     }
@@ -231,7 +231,7 @@ impl Heap {
         }
     }
 
-    /// The live blocks that launches have left, in the order in which they came to be.
+    /// The live blocks that launches have left, in order of allocation.
     pub fn allocations(&self) -> Vec<HeapAllocation> {
         let blocks = self.read();
         let ended = blocks.list.iter().filter_map(|Block { span, origin, .. }| match origin.as_ref()? {
@@ -253,8 +253,7 @@ impl Blocks {
         self.list.partition_point(|block| block.span.address <= address).checked_sub(1)
     }
 
-    /// The block whose first or last byte is nearest: a live one, or a freed one that is no further away than blocks are from
-    /// each other.
+    /// The block whose first or last byte is nearest: a live one, or a freed one at most the distance between blocks away.
     fn nearest(&self, address: u64) -> Option<&Block> {
         let (below, above) = self.list.split_at(self.list.partition_point(|block| block.span.address <= address));
         let counts = |block: &&Block| block.origin.is_some() || block.span.distance(address) < GAP;
@@ -304,7 +303,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Memory is in no block any more; it is one with what is free before and after it.
+    /// Returns memory to the free list, merged with its free neighbours.
     fn give_back(&mut self, mut offset: u64, mut bytes: u64) {
         if let Some(behind) = self.free.remove(&(offset + bytes)) {
             bytes += behind;

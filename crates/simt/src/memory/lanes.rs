@@ -1,6 +1,6 @@
 //! The lanes of an access to one allocation, for code that looks at each of them.
 
-/// Where in an allocation each lane of a warp accesses some bytes, and how the lanes lie to their neighbours.
+/// Where in an allocation each lane of a warp accesses some bytes, and how the lanes' addresses relate to their neighbours'.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'a> {
     /// Active lanes, lane 0 in the lowest bit.
@@ -33,7 +33,7 @@ impl Lanes<'_> {
     }
 }
 
-/// How active lanes lie to the active lanes before them: a bit for each.
+/// How the addresses of active lanes relate to those of the active lanes before them: a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Runs {
     /// Those that access the bytes after the lane before them.

@@ -19,7 +19,7 @@ use crate::lanes::{ALWAYS, Handler, Operands};
 
 /// Program counter: the end of the function.
 pub(crate) const RETURN: u32 = u32::MAX;
-/// Where paths meet that never do.
+/// The meeting point of paths that never meet.
 pub(crate) const NEVER_MEET: u32 = u32::MAX - 1;
 
 /// A decoded kernel.
@@ -41,14 +41,14 @@ pub(crate) struct Code {
     pub static_shared: u64,
     /// Number of instructions that access memory.
     pub accesses: u32,
-    /// What the sanitizer looks at before some of `instructions`.
+    /// What the sanitizer inspects before some of `instructions`.
     pub inspections: Inspections,
     /// Whether the result depends on the order in which blocks run.
     pub ordered: bool,
 }
 
 impl Code {
-    /// Whether lanes that go on there have nothing before them but their end.
+    /// Whether lanes that continue there only have to exit.
     pub fn ends_at(&self, pc: u32) -> bool {
         let next = self.instructions.get(pc as usize).map(|next| (&next.action, next.guard));
         matches!(next, None | Some((Action::Return { .. } | Action::Exit, ALWAYS)))
@@ -72,7 +72,7 @@ pub(crate) struct FunctionCode {
     /// The names of the registers that may be read before anything wrote them, and of those whose values may be made of such
     /// ones; `None` is the carry flag. Words of `.param` variables are among them.
     pub tracked: Vec<Option<Arc<str>>>,
-    /// For each of these, whether only what is loaded from memory may make it one.
+    /// For each of these, whether only a load may leave it unwritten.
     pub tracked_of_loaded: Vec<bool>,
     /// For each word of each parameter and of each result, its index there; empty if none is tracked.
     pub tracked_parameters: Vec<Vec<Option<u32>>>,
@@ -81,19 +81,19 @@ pub(crate) struct FunctionCode {
     pub never_written: Vec<String>,
     /// The names of the registers that products of a warpgroup hold, and of those that these are moved to and from.
     pub held: Vec<Arc<str>>,
-    /// Whether no thread sees what is in its registers when it begins: each is written before it is read, and by the threads
+    /// Whether no thread can see the initial contents of its registers: each is written before it is read, by the threads
     /// that read it.
     pub needs_no_zeros: bool,
 }
 
-/// The halves of the address of the grid's workspace: `%envreg1` and `%envreg2`. CUDA's headers take them for that.
+/// The halves of the address of the grid's workspace: `%envreg1` and `%envreg2`. CUDA's headers use them so.
 pub(crate) const WORKSPACE_HIGH: u8 = 1;
 pub(crate) const WORKSPACE_LOW: u8 = 2;
 /// Bytes of the workspace: its size, and the barrier that `grid.sync()` counts in.
 pub(crate) const WORKSPACE_BYTES: u32 = 8;
 
 impl Code {
-    /// Whether anything that may run asks for the grid's workspace.
+    /// Whether any reachable instruction reads the workspace's address.
     pub fn reads_workspace(&self) -> bool {
         let is_half = |constant: &Constant| {
             matches!(constant, Constant::Special(Special::Environment(WORKSPACE_HIGH | WORKSPACE_LOW)))
@@ -118,7 +118,7 @@ pub(crate) enum Constant {
     Parameter { offset: u64, bytes: u32, signed: bool },
     /// A special register that depends on the launch, the block's place in its cluster or the lane alone.
     Special(Special),
-    /// So many bytes after the start of the block's shared memory.
+    /// This many bytes after the start of the block's shared memory.
     Shared(u64),
 }
 
@@ -256,7 +256,7 @@ pub(crate) struct SystemCall {
     pub results: Vec<Rows>,
 }
 
-/// What a call calls.
+/// The callee.
 #[derive(Clone, Debug)]
 pub(crate) enum Callee {
     /// An index in [`Code::functions`].

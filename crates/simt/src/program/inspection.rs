@@ -1,4 +1,4 @@
-//! What the sanitizer looks at before some steps: registers that nothing may have written, and operands for which the
+//! What the sanitizer inspects before some steps: registers that nothing may have written, and operands for which the
 //! PTX manual leaves the result open.
 
 /// The inspections of a kernel's steps. Most steps have none.
@@ -38,23 +38,23 @@ impl Inspections {
     }
 }
 
-/// What to look at before a step.
+/// What to inspect before a step.
 #[derive(Debug, Default)]
 pub(crate) struct Inspection {
     /// Registers that nothing may have written.
     pub registers: Option<Box<RegisterFlow>>,
     /// Of a load, the register that each element goes to, where it matters whether anything wrote what is loaded.
     pub loaded: Option<Box<[Option<Tracked>]>>,
-    /// What a call passes and gets, of what nothing may have written.
+    /// The possibly unwritten values that a call passes and returns.
     pub call: Option<Box<CallFlow>>,
     /// Registers that a product of a warpgroup may hold.
     pub held: Option<Box<Held>>,
-    /// An operand for which the result may be open.
+    /// An operand that may make the result undefined.
     pub rule: Option<Rule>,
 }
 
 impl Inspection {
-    /// Whether there is nothing to do as long as a warp has loaded nothing that is not written.
+    /// Whether this matters only once a warp has loaded unwritten memory.
     #[inline(always)]
     pub fn is_of_loaded(&self) -> bool {
         let Self { registers, loaded: _, call: _, held, rule } = self;
@@ -77,20 +77,20 @@ pub(crate) struct RegisterFlow {
     pub stored: Vec<Tracked>,
     /// Of a store that may go to local memory, its step, and each of its elements: what nothing wrote counts as unwritten there.
     pub kept: Option<(u32, Vec<Option<Tracked>>)>,
-    /// Registers whose values are made of others'.
+    /// Registers computed from others.
     pub moves: Vec<Move>,
     /// Registers that are written.
     pub writes: Vec<Tracked>,
-    /// A register that gets a value of this one in other lanes, when these have come, too.
+    /// A register that gets this one's value from other lanes, once these have arrived.
     pub exchanges: Option<(Tracked, Tracked)>,
-    /// A register that loses its value: the carry flag, at a call.
+    /// A register whose value is lost: the carry flag, at a call.
     pub forgets: Option<Tracked>,
     /// Whether all of these registers are written, but for what is loaded from memory.
     pub of_loaded: bool,
 }
 
 impl RegisterFlow {
-    /// Whether there is nothing to look at.
+    /// Whether there is nothing to inspect.
     pub fn is_empty(&self) -> bool {
         let Self { guard, uses, stored, kept, moves, writes, exchanges, forgets, of_loaded: _ } = self;
         let lists = [uses.is_empty(), stored.is_empty(), moves.is_empty(), writes.is_empty()];
@@ -113,7 +113,7 @@ pub(crate) enum Held {
         reads: Vec<u32>,
         writes: Vec<u32>,
     },
-    /// Makes one a constant.
+    /// Sets one to a constant.
     Sets {
         to: u32,
     },
@@ -142,45 +142,45 @@ pub(crate) struct HeldRegisters {
     pub shape: [u32; 2],
 }
 
-/// What the value of a register is used for, so that it matters whether anything wrote it.
+/// A use of a register for which it matters whether anything wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegisterUse {
-    /// It decides whether an instruction is executed, or where a branch goes.
+    /// As a condition: it decides whether an instruction is executed, or where a branch goes.
     Condition,
-    /// It is an address, or a part of one.
+    /// As an address, or a part of one.
     Address,
-    /// It is stored.
+    /// As a value that is stored.
     Stored,
-    /// It is an operand of an instruction whose effect other threads, or memory, see.
+    /// As an operand of an instruction with effects beyond the thread's registers.
     Operand,
 }
 
-/// A register gets a value that is made of other registers' values.
+/// A register gets a value computed from other registers.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Move {
     pub to: Tracked,
     pub merge: Merge,
 }
 
-/// When a value that is made of others counts as written. `None` is a value that is always written.
+/// When a computed value counts as written. `None` is a value that is always written.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Merge {
-    /// If all of these are: arithmetic.
+    /// If all of these are written: arithmetic.
     All(Vec<Tracked>),
-    /// If any of these is: parts of a value, of which some may be padding.
+    /// If any of these is written: parts of a value, some of which may be padding.
     Any(Vec<Tracked>),
-    /// If the one that is chosen is, and what chooses, a predicate operand.
+    /// If the chosen value is written, and so is the predicate that chooses.
     Choice { predicate: u32, chooser: Option<Tracked>, yes: Option<Tracked>, no: Option<Tracked> },
-    /// Of predicates: if both are, or one is that decides alone. For each, the operand.
+    /// For logic on predicates: if both are written, or one that decides alone. Each with its operand.
     Logic { and: bool, operands: [(u32, Option<Tracked>); 2] },
 }
 
-/// Operands for which the PTX manual leaves open what the instruction does. Rows are those of the step's operands.
+/// Operands that may make an instruction's result undefined by the PTX manual. Rows are those of the step's operands.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
-    /// An integer is divided by the value in this row, of so many bits.
+    /// The value in this row, of this many bits, is an integer divisor.
     Divisor { row: u32, bits: u32 },
-    /// The value in this row of words may be this at most.
+    /// The value in this row of words must not exceed a limit.
     AtMost { row: u32, limit: u32, operand: &'static str },
     /// `bra.uni`: all lanes go the same way.
     UniformBranch,
@@ -188,7 +188,7 @@ pub(crate) enum Rule {
     UniformIndex { row: u32 },
     /// `ldu`: all lanes have the same address.
     UniformAddress { reach: super::Reach },
-    /// A barrier, of the number in this row, that reduces a predicate, or does not: all that meet at it must do the same.
+    /// A barrier with the number in this row: either all or none of its threads must reduce a predicate.
     Barrier { row: u32, reduces: bool },
     /// `mbarrier.init` or, if it `ends`, `mbarrier.inval`.
     Mbarrier { reach: super::Reach, ends: bool },

@@ -64,7 +64,7 @@ pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMa
     (offsets, end)
 }
 
-/// The bytes of parameters of any size, `.param .b8 rest[]`: the most that a call passes.
+/// The size of parameters without one (`.param .b8 rest[]`): the most that a call passes.
 pub(super) fn variable_parameters(module: &Module, functions: &[Handle<Function>]) -> HashMap<Handle<Variable>, u64> {
     let mut most = HashMap::new();
     let calls = functions.iter().flat_map(|&function| module.functions[function].body.iter().flatten());
@@ -89,7 +89,7 @@ pub(super) fn variable_parameters(module: &Module, functions: &[Handle<Function>
     most
 }
 
-/// The next multiple of an alignment; sizes beyond any memory stay that.
+/// The next multiple of an alignment, saturating.
 pub(super) fn align_up(offset: u64, align: u32) -> u64 {
     offset.checked_next_multiple_of(align.max(1).into()).unwrap_or(u64::MAX)
 }

@@ -45,7 +45,7 @@ pub struct Program {
     /// The address of each `.global` and `.const` variable, by the index of its handle.
     addresses: Vec<Option<u64>>,
     kernels: Vec<Kernel>,
-    /// The address of the grid's workspace, if any kernel asks for it: what cooperative launches meet in.
+    /// The address of the grid's workspace, if any kernel asks for it: cooperative launches synchronise in it.
     workspace: Option<u64>,
     by_name: HashMap<String, usize>,
 }
@@ -176,7 +176,7 @@ impl Program {
         cooperative(launch, &kernel.info, cluster, placement.as_ref())?;
         let workspace = self.workspace.filter(|_| launch.cooperative).unwrap_or(0);
         if workspace != 0 {
-            // A launch that was stopped has left the barrier in the middle of something.
+            // A launch that was stopped may have left the barrier in use.
             let _ = memory.atomic32(workspace + 4, |_| 0);
         }
         let run = |launch: &Launch, placement| {

@@ -10,7 +10,7 @@ use crate::{InvalidLaunch, Launch};
 const GRID_LIMIT_YZ: u32 = 65_535;
 /// Threads of a block.
 const BLOCK_LIMIT: u64 = 1024;
-/// Blocks of a cluster: what an H100 and later can be asked for. (What all that have clusters grant is 8.)
+/// Blocks of a cluster: the most that an H100 allows. (8 is what every GPU with clusters allows.)
 const CLUSTER_LIMIT: u64 = 16;
 
 impl KernelInfo {
@@ -21,7 +21,7 @@ impl KernelInfo {
     }
 }
 
-/// Whether the request makes sense.
+/// Rejects invalid requests.
 pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<(), InvalidLaunch> {
     let name = || launch.kernel.to_string();
     let (grid, block) = (launch.grid, launch.block);
@@ -68,7 +68,7 @@ pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<(), InvalidLau
     Ok(())
 }
 
-/// The clusters that the launch or the kernel asks for, if that makes sense.
+/// The size of clusters that the launch or the kernel requests, if it is valid.
 pub(super) fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, InvalidLaunch> {
     let kernel = || launch.kernel.to_string();
     let cluster = match (launch.cluster, info.required_cluster) {
@@ -101,7 +101,7 @@ pub(super) fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32;
     Ok(Some(cluster))
 }
 
-/// Whether a cooperative launch has room for all its blocks at once, and the checks know them.
+/// Rejects cooperative launches whose blocks cannot all run at once, or are too many for the checks.
 pub(super) fn cooperative(
     launch: &Launch,
     info: &KernelInfo,
@@ -171,7 +171,7 @@ pub(super) fn placement(
         let limit = model.shared.per_block_opt_in;
         return Err(InvalidLaunch::SharedMemory { kernel: kernel(), needed, fixed: info.static_shared, limit });
     }
-    // A compiler that is allowed more than there are takes what there are.
+    // A limit beyond what the hardware has means all that it has.
     let allowed = info.max_registers.map(|most| most.min(model.limits.registers_per_thread));
     let registers = launch.registers.or(allowed);
     let cluster = cluster.unwrap_or([1; 3]).iter().product();

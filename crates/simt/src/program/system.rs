@@ -5,7 +5,7 @@
 
 use ptx::{Function, Module};
 
-/// One of them.
+/// One of these functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SystemFunction {
     /// `int vprintf(const char* format, void* arguments)`

@@ -1,4 +1,4 @@
-//! The sanitizer's entry: takes what the machine reports, and decides what is a finding.
+//! The sanitizer's entry: takes the reports of `machine/observe.rs`, and decides what is a finding.
 
 use std::collections::HashSet;
 
@@ -26,29 +26,29 @@ pub(crate) struct Checker<'l> {
     findings: Findings,
     /// The block whose turn it is.
     block: u64,
-    /// The cluster whose turn it is, by its number among those that are there at once, and blocks of a cluster.
+    /// The running cluster's number among those that exist at once, and the number of blocks of a cluster.
     seat: u32,
     blocks_per_cluster: u32,
-    /// What is under way in the other clusters.
+    /// Operations under way in the other clusters.
     elsewhere: Vec<(Copies, Underway)>,
     /// Bytes of shared memory of a block.
     shared_bytes: u64,
-    /// What was written to the shared memory of each block that is there.
+    /// Which bytes of each existing block's shared memory were written.
     shared_written: Vec<Written>,
     /// The barriers in shared memory, from their initialisation to their end: the block, and the address in it.
     mbarriers: HashSet<(u64, u64)>,
     races: Option<Races>,
-    /// What need not be seen by those who read it.
+    /// Writes that some readers may not see.
     read_only: ReadOnly,
     proxies: Proxies,
-    /// What the block has begun to copy.
+    /// Copies that the block has begun.
     copies: Copies,
     /// Bulk copies and products that the cluster has begun.
     underway: Underway,
 }
 
 impl<'l> Checker<'l> {
-    /// For so many clusters at once, of so many blocks, of so many threads each.
+    /// Creates one for this many clusters at once, blocks per cluster, and threads per block.
     pub fn new(
         checks: Checks,
         memory: &'l Memory,
@@ -81,7 +81,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A cluster starts, or all clusters that are there at once; this is the first block.
+    /// A cluster starts, or all clusters that exist at once; this is the first block.
     pub fn start(&mut self, block: u64) {
         self.block = block;
         self.shared_written.iter_mut().for_each(Written::clear);
@@ -93,7 +93,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// It is the turn of a block.
+    /// A block's turn starts.
     pub fn turn_of(&mut self, block: u64, rank: u32) {
         self.block = block;
         if let Some(races) = &mut self.races {
@@ -102,7 +102,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// It is the turn of a cluster. What the others copy goes on meanwhile.
+    /// A cluster's turn starts. Copies of the others continue meanwhile.
     pub fn take_seat(&mut self, seat: u32) {
         if seat == self.seat {
             return;
@@ -115,7 +115,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// What is looked for.
+    /// The enabled checks.
     pub fn checks(&self) -> Checks {
         self.checks
     }
@@ -125,26 +125,26 @@ impl<'l> Checker<'l> {
         self.races.as_mut()
     }
 
-    /// A barrier at this address of shared memory begins to exist, or ceases to. Returns whether that is news.
+    /// Records that an mbarrier at this address of shared memory was created or invalidated. Returns whether that is a change.
     pub fn keeps_mbarrier(&mut self, address: u64, exists: bool) -> bool {
         let barrier = (self.block, address);
         if exists { self.mbarriers.insert(barrier) } else { self.mbarriers.remove(&barrier) }
     }
 
-    /// Reports something that a thread did.
+    /// Adds a finding about one access or operation.
     pub fn report(&mut self, kind: FindingKind, place: u32, warp: u32, lane: u32, action: Option<AccessAction>) {
         let party = Party { place, block: self.block, thread: warp * 32 + lane, action };
         self.findings.add(kind, party, None);
     }
 
-    /// The same, of something that the thread did at another place before.
+    /// Adds a finding about two places in the program, the second executed earlier by the same thread.
     pub fn report_both(&mut self, kind: FindingKind, place: u32, before: u32, warp: u32, lane: u32) {
         let party = |place| Party { place, block: self.block, thread: warp * 32 + lane, action: None };
         self.findings.add(kind, party(place), Some(party(before)));
     }
 
-    /// An access that is about to be made, of lanes that lie in `shape` from an address on. Returns whether all of them can
-    /// make it, in one allocation or in shared memory: nearly always. If not, call [`Checker::access_apart`].
+    /// An access that is about to be made, with this shape and lowest address. Returns whether it is possible for all lanes,
+    /// in one allocation or in shared memory, as nearly all are. If not, call [`Checker::access_apart`].
     #[inline(always)]
     pub fn access(&mut self, touch: &Touch, shape: &mut Shape, lowest: u64) -> bool {
         let there = match touch.space {
@@ -183,7 +183,7 @@ impl<'l> Checker<'l> {
     }
 
     /// Any other access, lane by lane. `refuse` says why an address of a space that is not device memory cannot be
-    /// accessed. Returns the lanes that can make it.
+    /// accessed. Returns the lanes whose access is possible.
     #[cold]
     #[inline(never)]
     pub fn access_apart(
@@ -218,7 +218,7 @@ impl<'l> Checker<'l> {
         possible
     }
 
-    /// Lanes that can access an allocation, or shared memory, do.
+    /// Checks an access that is possible, to an allocation or to shared memory.
     #[inline(always)]
     fn reach(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {
         if touch.space == Space::Constant {
@@ -232,7 +232,7 @@ impl<'l> Checker<'l> {
             }
         }
         if let Some(races) = &mut self.races {
-            // The shared memories of all blocks that are there are one.
+            // The shared memories of all existing blocks count as one.
             let base = if there.allocation.is_none() { races.first_shared + there.base } else { 0 };
             let warp = races.in_cluster(touch.warp);
             let time = races.clocks.interval(warp);
@@ -307,7 +307,7 @@ impl<'l> Checker<'l> {
         reported
     }
 
-    /// Lanes whose accesses are ordered otherwise: reports those that conflict with a copy under way.
+    /// Reports lanes whose access conflicts with a `cp.async` under way.
     #[cold]
     #[inline(never)]
     fn meet_copies(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
@@ -322,7 +322,7 @@ impl<'l> Checker<'l> {
                 _ => (self.copies.reading(address, width), AccessAction::Read),
             };
             let Some(Met { copy, lane: copied_by, address: meeting }) = met else { continue };
-            // Who writes what is there already, or what the copy brings, changes nothing.
+            // Writing the value that is there already, or that the copy will write, changes nothing.
             let then = if space == Space::Shared { self.copies.value_then(address, width, old()) } else { old() };
             if action == AccessAction::Write && (touch.new)(lane) == then {
                 continue;
@@ -337,7 +337,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// The same, of bulk copies and products.
+    /// The same for bulk copies and products.
     #[cold]
     #[inline(never)]
     fn meet_underway(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
@@ -347,7 +347,7 @@ impl<'l> Checker<'l> {
             let accessed = there.address(lanes, lane);
             let run = Run { shared: there.allocation.is_none(), start: accessed, bytes: width.into() };
             let Some(Ahead { operation, does, address }) = self.underway.ahead_of(action, run) else { continue };
-            // Who writes what is there already changes nothing of what is read.
+            // Writing the value that is there already does not change what is read.
             let changes = || (touch.new)(lane) != (touch.old)(accessed);
             if does == AccessAction::Read && action == AccessAction::Write && !changes() {
                 continue;
@@ -365,17 +365,17 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// What runs beside the threads, if it is tracked.
+    /// The operations under way beside the threads, if they are tracked.
     pub fn underway(&mut self) -> Option<&mut Underway> {
         self.races.is_some().then_some(&mut self.underway)
     }
 
-    /// A copy begins whose accesses have been reported. Returns its number, or 0 if it is not followed.
+    /// Starts tracking a copy whose accesses have been reported. Returns its number, or 0 if it is not tracked.
     pub fn begin_copy(&mut self, copy: Copy) -> u32 {
         if self.races.is_some() { self.copies.begin(copy) } else { 0 }
     }
 
-    /// From now on it is for others to wait for a copy of some lanes.
+    /// From now on, threads other than those that began a copy wait for it.
     pub fn settle_copy(&mut self, number: u32, mask: u32) {
         if let Some(races) = &mut self.races {
             self.copies.settle(number, mask, races, self.memory);
@@ -387,7 +387,7 @@ impl<'l> Checker<'l> {
         self.copies.end(number, mask);
     }
 
-    /// What was written to an allocation; `None` where all is.
+    /// Which bytes of an allocation were written; `None` if all.
     #[inline(always)]
     fn written(&self, there: &There) -> Option<&Written> {
         match there.allocation {
@@ -430,7 +430,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A thread got memory from `malloc`: it counts as unwritten and not accessed.
+    /// A thread got memory from `malloc`, which counts as unwritten and not accessed.
     pub fn allocated(&mut self, address: u64, bytes: u64) {
         let Some(Located { index, base, .. }) = self.memory.locate(address, true) else { return };
         let offset = address.wrapping_sub(base);
@@ -444,7 +444,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A thread is about to give memory back with `free`. That is a write as far as others are concerned who still use it.
+    /// A thread is about to `free` memory. To threads that still use it, that is a write.
     pub fn freeing(&mut self, address: u64, place: u32, warp: u32, lane: u32) {
         let Some(there) = self.locate(Space::Global, address, true) else { return };
         let width = there.span.bytes as u32;
@@ -459,7 +459,7 @@ impl<'l> Checker<'l> {
             place,
             stored: Stored::Unknown,
         };
-        // What is there afterwards is not what was there before.
+        // A later allocation at the same place is another one.
         let touch = Touch { coming: &coming, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
         let (init, read_only) = (std::mem::take(&mut self.checks.init), std::mem::take(&mut self.read_only));
         self.reach(&touch, &Lanes::one(lane as usize, there.offset(address), width), &there);
@@ -483,7 +483,7 @@ fn narrowest(code: &Code) -> u32 {
             _ => 4,
         },
         Action::Surface(access) => match access.action {
-            // As wide as the surface's texels, whatever these are.
+            // As wide as the surface's texels, which are not known here.
             SurfaceAction::StoreFormatted => 1,
             _ => access.ty.bytes() * access.rows.len() as u32,
         },

@@ -7,11 +7,11 @@ use crate::program::RegisterUse;
 use crate::site::Site;
 use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault};
 
-/// A fault that the sanitizer found. One bug is one finding, however often it happens: those of one kind, at the same
-/// instructions, in the same allocation are counted together.
+/// A fault that the sanitizer found. One bug is one finding, however often it occurs: occurrences of one kind, at the same
+/// instructions and in the same allocation are counted together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What is wrong. Where it happened more than once: the first time.
+    /// What is wrong; details are those of the first occurrence.
     pub kind: FindingKind,
     /// The kernel that was launched.
     pub kernel: String,
@@ -19,13 +19,13 @@ pub struct Finding {
     pub module: String,
     /// Where it was noticed.
     pub first: Site,
-    /// The other party: of a race the access that came before, of an access too early the copy.
+    /// The other party: the earlier access of a race, or the copy that an access came too early for.
     pub second: Option<Site>,
-    /// How many times a thread did it.
+    /// How often it occurred.
     pub count: u64,
 }
 
-/// Between whom a race is.
+/// Which threads race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RaceScope {
     /// Lanes of a warp: a warp barrier is missing.
@@ -36,12 +36,12 @@ pub enum RaceScope {
     Grid,
 }
 
-/// What a register is of a product.
+/// The role of a register in a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProductPart {
     /// An accumulator.
     Sum,
-    /// Of the fragment of A.
+    /// Part of the fragment of A.
     Factor,
 }
 
@@ -49,9 +49,9 @@ pub enum ProductPart {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// An access that is not possible. The thread's access was left out; a load gave zero.
+    /// An invalid access. It was skipped; a load returned zero.
     Access {
-        /// What was to be done.
+        /// What the access was to do.
         action: AccessAction,
         /// The state space that the address was resolved to.
         space: Space,
@@ -62,7 +62,7 @@ pub enum FindingKind {
         /// What is wrong.
         fault: AccessFaultKind,
     },
-    /// A `free` of what `malloc` did not give, or no longer. Nothing was freed.
+    /// A `free` of memory that does not come from `malloc`, or was freed before. It was skipped.
     Free {
         /// The address.
         address: u64,
@@ -71,7 +71,7 @@ pub enum FindingKind {
     },
     /// Memory that a kernel got from `malloc` and that was never freed: see [`Memory::leaks`](crate::Memory::leaks).
     Leak {
-        /// It.
+        /// The allocation.
         allocation: AllocationSpan,
     },
     /// A read of memory that nothing wrote.
@@ -89,14 +89,14 @@ pub enum FindingKind {
     UnwrittenRegister {
         /// The register that is used.
         register: String,
-        /// The register that nothing wrote: this one, or one that its value was computed of.
+        /// The register that nothing wrote: this one, or one that its value was computed from.
         origin: String,
         /// What it is used for.
         to: RegisterUse,
     },
     /// Two accesses, at least one of them a write, that nothing orders.
     Race {
-        /// Between whom.
+        /// Which threads race.
         scope: RaceScope,
         /// The state space.
         space: Space,
@@ -160,7 +160,7 @@ pub enum FindingKind {
         /// The allocation.
         allocation: AllocationSpan,
     },
-    /// An access of a bulk copy or `wgmma`, which are of the async proxy, to what a thread wrote by the generic one, with no
+    /// An access by a bulk copy or `wgmma`, through the async proxy, to what a thread wrote through the generic one, with no
     /// `fence.proxy.async` between the two.
     MissingProxyFence {
         /// The state space.
@@ -195,7 +195,7 @@ pub enum FindingKind {
         register: String,
         /// What the instruction does to it.
         action: AccessAction,
-        /// What it is of the product.
+        /// Its role in the product.
         part: ProductPart,
     },
     /// A product of a warpgroup on a register that the thread has written with no `wgmma.fence` in between.
@@ -219,7 +219,7 @@ pub enum FindingKind {
         /// Those that have exited.
         exited: u32,
     },
-    /// A `.sync` instruction whose mask names lanes that are on another path, on which they wait for those that execute it.
+    /// A `.sync` instruction whose mask names lanes on another path, which in turn wait for those that execute it.
     AbsentLanes {
         /// The lanes that the mask names.
         members: u32,
@@ -233,7 +233,7 @@ pub enum FindingKind {
         /// The lane.
         lane: u32,
     },
-    /// A `.sync` instruction at which two lanes name each other, or one the other, with different masks.
+    /// A `.sync` instruction at which a lane names another one whose mask differs.
     DifferentMasks {
         /// Two such lanes.
         lanes: [u32; 2],
@@ -253,21 +253,21 @@ pub enum FindingKind {
     UnsetCarry,
     /// An operand beyond what the instruction is defined for.
     OperandBeyondLimit {
-        /// Which.
+        /// Which operand.
         operand: &'static str,
-        /// What it is.
+        /// Its value.
         value: u32,
-        /// The most that it may be.
+        /// The greatest valid value.
         limit: u32,
     },
-    /// A branch that says that all lanes go the same way (`.uni`), and they do not.
+    /// A branch marked as uniform (`.uni`) at which lanes diverge.
     DivergentUniform {
-        /// Two that do not.
+        /// Two lanes that differ.
         lanes: [u32; 2],
     },
-    /// A load that says that all lanes have one address (`ldu`), and they have not.
+    /// A load that requires one address in all lanes (`ldu`), with different ones.
     DifferentAddresses {
-        /// Two that have not.
+        /// Two lanes that differ.
         lanes: [u32; 2],
     },
     /// A barrier at which some threads reduce a predicate and others do not.
@@ -282,7 +282,7 @@ pub enum FindingKind {
         /// The map's address.
         address: u64,
     },
-    /// A barrier in shared memory that is initialised where there is one.
+    /// An mbarrier initialised where there is one already.
     RepeatedInitialization {
         /// Its address in shared memory.
         address: u64,
@@ -321,7 +321,7 @@ impl FindingKind {
         }
     }
 
-    /// A word for programs.
+    /// Its name in machine-readable output.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Access { fault, .. } => fault.name(),
@@ -357,7 +357,7 @@ impl FindingKind {
         }
     }
 
-    /// The address that it is about.
+    /// The address in question.
     pub fn address(&self) -> Option<u64> {
         match *self {
             Self::Access { address, .. }
@@ -390,7 +390,7 @@ impl FindingKind {
         }
     }
 
-    /// The allocation that it is about: the nearest one, where the access is in none.
+    /// The allocation in question; the nearest one if the access is in none.
     pub fn allocation(&self) -> Option<AllocationSpan> {
         match self {
             Self::Access { fault, .. } => fault.allocation(),
@@ -408,7 +408,7 @@ impl FindingKind {
         }
     }
 
-    /// The state space that it is about.
+    /// The state space in question.
     pub fn space(&self) -> Option<Space> {
         match *self {
             Self::Access { space, .. }

@@ -9,7 +9,7 @@ use crate::site::AccessAction;
 
 /// What an instruction is about to do to memory.
 ///
-/// It is handed on by reference only: to copy what was just put together makes the processor wait for it.
+/// Pass it by reference only: copying what was just assembled defeats store forwarding.
 #[derive(Clone, Copy)]
 pub(crate) struct Coming<'a> {
     pub action: AccessAction,
@@ -18,9 +18,9 @@ pub(crate) struct Coming<'a> {
     /// Bytes of an element, of which the access may have several.
     pub element: u32,
     pub order: &'a Order,
-    /// What becomes of what is read.
+    /// Where the value that is read goes.
     pub copied: Copied,
-    /// Whether the old value does not matter, although it is read.
+    /// Whether the old value is irrelevant, although it is read.
     pub overwrites: bool,
     pub path: Path,
     /// Index of the instruction in `Code::places`.
@@ -31,22 +31,22 @@ pub(crate) struct Coming<'a> {
 /// The path of an access to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
-    /// The generic proxy's: that of loads, stores and atomic operations.
+    /// The generic proxy: loads, stores and atomic operations.
     Generic,
-    /// Through a texture or surface: what it reads need not be what this launch has written.
+    /// A texture or surface, which may not see what this launch has written.
     Texture,
-    /// An operation on an mbarrier: on one of another block, it releases to that.
+    /// An operation on an mbarrier; on one of another block, it releases to that block.
     Mbarrier,
-    /// The tensor map proxy's: that by which a copy reads the map which describes it.
+    /// The tensor map proxy, through which a copy reads the map that describes it.
     TensorMap,
-    /// The async proxy's: that of bulk copies and of `wgmma`.
+    /// The async proxy: bulk copies and `wgmma`.
     Async,
 }
 
 /// What is about to be stored.
 #[derive(Clone, Copy)]
 pub(crate) enum Stored<'a> {
-    /// Nothing, or something that depends on what is there.
+    /// Nothing, or a value that depends on the old one.
     Unknown,
     /// What these rows of registers hold.
     Registers(&'a [u32]),
@@ -92,7 +92,7 @@ impl There {
     }
 }
 
-/// Whether a read of partly written bytes only moves them: padding is copied with what it pads.
+/// Whether a read of partly written bytes only moves them: structs are copied with their padding.
 pub(super) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> bool {
     let (element, width) = (u64::from(touch.coming.element), u64::from(touch.coming.width));
     written.has_any(offset, width)

@@ -17,7 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `rules` says which maps are valid, `walk` which bytes a box has and where they are in shared memory, and `machine/tensor.rs`
+//! `rules` says which maps are valid, `walk` which bytes a box has and where they are in shared memory, and `machine/hopper/tensor.rs`
 //! executes the instructions.
 
 mod encoding;

@@ -1,5 +1,8 @@
-//! A cluster of blocks, usually just one block: the warps of each block take turns, and so do the blocks, until all
-//! have exited.
+//! Runs a cluster, usually a single block: its blocks take turns, and the warps of each block take turns, until all
+//! threads have exited. Called by [`run`](super::run) and [`slot`](super::slot).
+//!
+//! When no split of any warp can proceed, this decides what happens: lanes that only wait to reconverge proceed
+//! separately, waits for phases fail, and if none of this helps, the launch stops with a deadlock.
 
 use crate::FindingKind;
 use crate::lanes::lanes;
@@ -13,30 +16,30 @@ use crate::machine::{barriers, meeting};
 use crate::program::{Action, Code};
 use crate::trap::{Absence, TrapKind};
 
-/// Instructions that a warp executes before it is another's turn.
+/// Instructions in one turn of a warp.
 pub(crate) const QUANTUM: u64 = 1 << 13;
 /// How many phase waits in a row may fail in a block that does nothing else, before the launch is stopped.
 const PHASE_PATIENCE: u32 = 1 << 14;
-/// Instructions after which a worker adds its count to that of all.
+/// A worker adds its count of instructions to the launch's total after this many.
 const TALLY: u64 = 1 << 16;
 
-/// What came of a turn of all warps of a block.
+/// The outcome of a turn of all warps of a block.
 struct Turn {
-    /// Whether any of them could do anything.
+    /// Whether any warp could proceed.
     progress: bool,
-    /// Whether all have exited.
+    /// Whether all threads have exited.
     done: bool,
 }
 
 impl<'l> Worker<'l> {
-    /// Runs a cluster to its end.
+    /// Runs a cluster until all its threads have exited.
     pub fn run(&mut self, warps: &mut [Warp<'l>], cluster: u64) -> Result<(), Stop> {
         self.begin(warps, cluster);
         while !self.turn(warps, QUANTUM)? {}
         Ok(())
     }
 
-    /// Takes up a cluster, at its start.
+    /// Starts a cluster.
     pub fn begin(&mut self, warps: &mut [Warp<'l>], cluster: u64) {
         let launched = self.launched;
         self.cluster = cluster;
@@ -137,7 +140,7 @@ impl<'l> Worker<'l> {
         Ok(Turn { progress, done })
     }
 
-    /// Does the launch go on?
+    /// Fails if the launch is to stop: it was cancelled, has faulted elsewhere, or has reached its step limit.
     fn check(&mut self, warp: &Warp) -> Result<(), Stop> {
         let launched = self.launched;
         if launched.is_cancelled() {
@@ -159,7 +162,7 @@ impl<'l> Worker<'l> {
         Ok(())
     }
 
-    /// Lets the splits go on that waited at a barrier which is complete.
+    /// Resumes the splits that waited at a barrier, now that it is complete.
     fn release(&mut self, warps: &mut [Warp<'l>], barrier: u32) {
         if self.block.barriers.has_exits() {
             self.report_of_exits(warps, barrier);
@@ -203,7 +206,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Lets splits of a warp go on that waited for each other. Returns whether there were any.
+    /// Resumes splits of a warp that waited for each other, if all have arrived. Returns whether any did.
     fn release_lanes(&mut self, warp: &mut Warp<'l>) -> bool {
         for index in 0..warp.waiting.len() {
             let (split, Wait::Lanes { members }) = warp.waiting[index] else { continue };
@@ -226,8 +229,8 @@ impl<'l> Worker<'l> {
         false
     }
 
-    /// No split can go on: where lanes wait for others of their warp that are on no way of their own, but wait to be one split with them
-    /// again, these go on. Most often they are about to exit. Returns whether there were any.
+    /// Called when no split can proceed. Where lanes wait for lanes that only wait to reconverge with them, the latter
+    /// proceed separately; most often they are about to exit. Returns whether there were any.
     fn go_on_past_lanes(&mut self, warps: &mut [Warp<'l>]) -> bool {
         let mut any = false;
         for (rank, warps) in self.by_block(warps) {
@@ -249,8 +252,8 @@ impl<'l> Worker<'l> {
         any
     }
 
-    /// No split can go on: lanes that have nothing before them but their end, and wait for lanes of their warp that wait at a barrier, exit.
-    /// Returns whether there were any.
+    /// Called when no split can proceed. Lanes with nothing left to execute, which wait to reconverge with lanes at a
+    /// barrier, exit. Returns whether there were any.
     fn end_past_barriers(&mut self, warps: &mut [Warp<'l>]) -> bool {
         let code = self.launched.code;
         let at_barrier =
@@ -262,7 +265,7 @@ impl<'l> Worker<'l> {
         any
     }
 
-    /// No split can go on: waits for phases fail, up to a limit.
+    /// Called when no split can proceed: lets waits for phases fail, up to a limit, then stops the launch.
     fn wake_or_stop(&mut self, warps: &mut [Warp<'l>]) -> Result<(), Stop> {
         if self.fruitless_waits >= PHASE_PATIENCE || !warps.iter().any(waits_for_phase) {
             return Err(self.deadlock_of_blocks(warps));
@@ -276,7 +279,7 @@ impl<'l> Worker<'l> {
         Ok(())
     }
 
-    /// Lets splits go on that waited for a phase which is complete now; all of them, if it is the `last` time to ask.
+    /// Resumes splits whose phase is complete; if this is the `last` attempt, all that wait for a phase.
     fn release_phases(&mut self, warp: &mut Warp<'l>, last: bool) -> Result<(), Stop> {
         if !waits_for_phase(warp) {
             return Ok(());
@@ -299,8 +302,8 @@ impl<'l> Worker<'l> {
         Ok(())
     }
 
-    /// Nothing can go on: finds a block whose threads wait for something else than the cluster's barrier. (That one is complete
-    /// when all threads wait there.)
+    /// Finds a block that waits for something other than the cluster's barrier, to report a deadlock. (The cluster's
+    /// barrier is complete when all threads wait there.)
     fn deadlock_of_blocks(&mut self, warps: &mut [Warp<'l>]) -> Stop {
         for (rank, warps) in self.by_block(warps) {
             let mut waits = warps.iter().flat_map(|warp| &warp.waiting);
@@ -312,7 +315,7 @@ impl<'l> Worker<'l> {
         Stop::Abandoned
     }
 
-    /// Finds the threads of a block that others wait for.
+    /// Describes a deadlock within a block: who waits for which threads.
     fn deadlock(&self, warps: &[Warp<'l>]) -> Stop {
         let waiting = || warps.iter().flat_map(|warp| warp.waiting.iter().map(move |entry| (warp, entry)));
         let at_barrier = waiting().find_map(|(warp, (split, wait))| match wait {
@@ -352,7 +355,7 @@ impl<'l> Worker<'l> {
     }
 }
 
-/// Whether an entry waits for the same lanes as a split does, and at the same place.
+/// Whether an entry waits for the same lanes as a split, at the same instruction.
 fn meets(code: &Code, split: &Split, members: u32, (other, wait): &(Split, Wait)) -> bool {
     matches!(wait, Wait::Lanes { members: others } if *others == members) && meeting::may_meet(code, split, other)
 }

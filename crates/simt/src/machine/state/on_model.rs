@@ -22,7 +22,7 @@ pub(crate) struct Residence {
     pub first_warp: u64,
 }
 
-/// Wavefronts and bank conflicts beyond others; or fewer, where they are negative.
+/// Wavefronts and bank conflicts in addition to those counted anyway; negative if there are fewer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct MoreWavefronts {
     pub wavefronts: i64,

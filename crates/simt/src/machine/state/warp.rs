@@ -1,8 +1,8 @@
 //! A warp: its registers, and the paths that its lanes are on.
 //!
-//! Lanes that execute together are a [`Split`]. A branch that sends them different ways makes several splits of one, and a
-//! [`Join`] for the place where these ways meet again; a split that gets there ends, and the last one to end wakes the join,
-//! which goes on as one split. Splits run one at a time, but in any order, so lanes may wait for each other.
+//! Lanes that execute together are a [`Split`]. A divergent branch turns one split into several, and creates a [`Join`]
+//! where their paths reconverge. A split that reaches the join ends; when the last one has, the join continues as one
+//! split. Splits run one at a time, in any order, so lanes may wait for each other.
 
 use std::collections::HashMap;
 
@@ -13,17 +13,17 @@ use crate::machine::state::{Incomplete, LocalMemory, UnwrittenLoads};
 use crate::program::{FunctionCode, NEVER_MEET, RETURN};
 use crate::trap::{Absence, TrapKind};
 
-/// The most frames of a warp.
+/// The deepest call stack of a warp.
 const CALL_DEPTH_LIMIT: u32 = 4096;
-/// The most local memory of a thread: what the hardware has.
+/// The most local memory of a thread, as on the hardware.
 pub(crate) const LOCAL_LIMIT: u64 = 512 << 10;
 
-/// Instructions of a warp for which lanes wait for others that may never come.
+/// How many instructions lanes wait to reconverge with others that may never arrive.
 const JOIN_PATIENCE: u64 = 1 << 14;
-/// The same for a warp to which that has happened before.
+/// The same for a warp whose lanes have run out of patience before.
 const LATER_JOIN_PATIENCE: u64 = 1 << 10;
 
-/// No join: the split is its frame's only one.
+/// No join: the split is the only one of its frame.
 const ALONE: u32 = u32::MAX;
 
 /// Lanes that execute together.
@@ -37,14 +37,14 @@ pub(crate) struct Split {
     pub frame: u32,
 }
 
-/// Where splits end and one goes on.
+/// A point of reconvergence.
 #[derive(Clone, Copy, Debug)]
 struct Join {
-    /// The split that goes on, with the lanes that have arrived.
+    /// The split that will continue, with the lanes that have arrived so far.
     next: Split,
     /// Splits that have not ended.
     pending: u32,
-    /// The value of `executed` when lanes came here last.
+    /// The value of `executed` when lanes last arrived.
     since: u64,
 }
 
@@ -55,13 +55,13 @@ pub(crate) struct Frame {
     pub base: Base,
     /// Where its local memory starts.
     pub local: u64,
-    /// Where that of its variables ends, and what `alloca` gives starts.
+    /// Where its variables end and `alloca` starts.
     local_end: u64,
-    /// Where the local memory that no frame uses started before this one was made.
+    /// Where free local memory started before this frame was created.
     local_before: u64,
     /// Where its tracked registers start.
     pub tracked: usize,
-    /// The split that called, at the call; `None` for the kernel.
+    /// The calling split, at the call; `None` for the kernel.
     caller: Option<Split>,
     live: bool,
 }
@@ -76,7 +76,8 @@ pub(crate) struct TrackedRegister {
 }
 
 impl TrackedRegister {
-    /// It got the value of another one, from another frame, in some lanes: if the unwritten part of it was loaded, that load is blamed.
+    /// The register got the value of one in another frame, in some lanes. If an unwritten part of it was loaded, that load is
+    /// blamed.
     pub fn take_load(&mut self, value: Option<Self>, mask: u32) {
         if let Some(Self { written, origin: origin @ Origin::Load(_) }) = value
             && mask & !written != 0
@@ -91,7 +92,7 @@ impl TrackedRegister {
 pub(crate) enum Origin {
     /// A register of the frame.
     Register(u32),
-    /// What a load has loaded: an index in [`UnwrittenLoads`].
+    /// Memory that a load read: an index in [`UnwrittenLoads`].
     Load(u32),
 }
 
@@ -112,22 +113,22 @@ pub(crate) struct Warp<'c> {
     pub local: LocalMemory,
     /// The tracked registers of all frames.
     pub tracked: Vec<TrackedRegister>,
-    /// Values of local memory under way to a store, of which not all bytes were written.
+    /// Partly written values of local memory on their way to a store.
     pub incomplete: Vec<Incomplete>,
     /// Loads of local memory that nothing had written.
     pub unwritten: UnwrittenLoads,
-    /// Those that products of the warpgroup hold.
+    /// Registers that products of the warpgroup hold.
     pub held: HeldByProducts,
     pub index: u32,
     /// Lanes that are threads of the block.
     pub exists: u32,
-    /// Of these, the ones that have not exited.
+    /// Those of them that have not exited.
     pub alive: u32,
-    /// Those that have arrived at the cluster's barrier, which is not complete yet.
+    /// Lanes that have arrived at the cluster's barrier, which is not complete yet.
     pub arrived: u32,
-    /// The value of `executed` when any of these arrived last.
+    /// The value of `executed` at the last of these arrivals.
     pub arrived_at: u64,
-    /// Those that had arrived when it was complete, and have not waited.
+    /// Lanes that had arrived when it completed, and have not waited yet.
     pub passed: u32,
     /// `%tid` of each lane: x, y, z.
     pub threads: [Row; 3],
@@ -136,17 +137,17 @@ pub(crate) struct Warp<'c> {
     joins: Vec<Join>,
     free_joins: Vec<u32>,
     frames: Vec<Frame>,
-    /// Frames that have ended, below others that have not.
+    /// How many frames have ended below others that have not.
     ended: u32,
-    /// Where the stack of each lane ends, of the frames that have used `alloca`.
+    /// The end of each lane's stack, for frames that have used `alloca`.
     stacks: HashMap<u32, Box<WideRow>>,
     /// Where the next frame's registers and local memory start.
     top: (Base, u64),
     /// Instructions executed: its clock.
     pub executed: u64,
-    /// When to see whether lanes wait for others that never come.
+    /// The value of `executed` at which to look for lanes that wait in vain.
     pub look_at: u64,
-    /// Whether lanes have gone on without others for which they should have waited.
+    /// Whether lanes have proceeded without reconverging.
     pub apart: bool,
 }
 
@@ -248,7 +249,7 @@ impl<'c> Warp<'c> {
         self.registers.base = self.frames[split.frame as usize].base;
     }
 
-    /// Sends the lanes of a split different ways, which meet at `meet`.
+    /// Lets the lanes of a split diverge: program counters and masks; they reconverge at `meet`.
     pub fn diverge(&mut self, split: Split, ways: &[(u32, u32)], meet: u32) {
         let join = if meet == split.meet && split.join != ALONE {
             split.join
@@ -264,7 +265,7 @@ impl<'c> Warp<'c> {
         self.end(Split { join, ..split });
     }
 
-    /// Parts some lanes from a split: they go the given ways, and wait at `meet` for the rest, which this returns.
+    /// Separates some lanes from a split: they take the given ways and wait at `meet` for the rest, which is returned.
     pub fn part(&mut self, split: Split, mask: u32, ways: &[(u32, u32)], meet: u32) -> Split {
         let next = Split { pc: meet, mask: 0, ..split };
         let join = self.join(Join { next, pending: 1, since: self.executed });
@@ -298,14 +299,13 @@ impl<'c> Warp<'c> {
         self.end(split);
     }
 
-    /// Lanes of the kernel itself that wait at such joins, by the program counter after it, to be one split with others again.
+    /// Lanes of the kernel itself that wait at joins whose program counter satisfies `at`.
     pub fn waits_at_joins(&self, at: impl Fn(u32) -> bool) -> u32 {
         let joins = self.joins.iter().filter(|join| join.next.frame == 0 && at(join.next.pc));
         joins.fold(0, |mask, join| mask | join.next.mask)
     }
 
-    /// Lanes of the kernel itself that wait at such joins, by the program counter after it, go on, as splits of their own. Returns whether there
-    /// were any.
+    /// Lets these lanes proceed as splits of their own. Returns whether there were any.
     pub fn go_on_apart(&mut self, at: impl Fn(u32) -> bool) -> bool {
         let mut any = false;
         for index in 0..self.joins.len() {
@@ -318,8 +318,8 @@ impl<'c> Warp<'c> {
         any
     }
 
-    /// The lanes that wait at a join go on. If they wait for others to return with them, they are in the caller already: the function's
-    /// frame is returned, and how they go on.
+    /// Lets the lanes that wait at a join proceed without the others. If they wait to return from a function, they continue
+    /// in the caller: returns the function's frame and the new split.
     pub fn go_on_without_others(&mut self, join: u32) -> Option<(Frame, Split)> {
         let Split { pc, mask, frame, .. } = self.joins[join as usize].next;
         let caller = self.frames[frame as usize].caller.filter(|_| pc == RETURN);
@@ -335,7 +335,7 @@ impl<'c> Warp<'c> {
         None
     }
 
-    /// One split will be two, which meet where it ends: how both go on.
+    /// Prepares a split to become two that meet where it ends. Returns what both start from.
     fn part_from_others(&mut self, split: Split) -> Split {
         match self.joins.get_mut(split.join as usize) {
             Some(join) => {
@@ -352,20 +352,20 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// Instructions for which lanes wait for others that may never come.
+    /// How many instructions lanes wait to reconverge.
     pub fn patience(&self) -> u64 {
         if self.apart { LATER_JOIN_PATIENCE } else { JOIN_PATIENCE }
     }
 
-    /// The joins at which lanes have waited long.
+    /// The joins at which lanes have waited for that long.
     pub fn impatient_joins(&self) -> Vec<u32> {
         let long_ago = self.executed.saturating_sub(self.patience());
         let waits = |join: &Join| join.next.mask != 0 && join.since <= long_ago;
         self.joins.iter().enumerate().filter(|(_, join)| waits(join)).map(|(index, _)| index as u32).collect()
     }
 
-    /// From where to where a split goes until it is at a join, one way for each join and each call that it has to leave; `None` if it
-    /// is not on its way there.
+    /// The paths (first and last program counter) of a split to a join: one for each join and call that it has to leave on
+    /// the way. `None` if it will not get there.
     pub fn ways_to(&self, split: &Split, join: u32) -> Option<Vec<(u32, u32)>> {
         let mut ways = Vec::new();
         let mut split = *split;
@@ -379,7 +379,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// A split goes on that has waited. Lanes that went on apart, and are at the same place again, are one split again.
+    /// Resumes a split that has waited. If lanes have proceeded separately, splits at the same place are merged.
     pub fn resume(&mut self, split: Split) {
         let same = |other: &&mut Split| (other.pc, other.frame, other.join) == (split.pc, split.frame, split.join);
         match self.ready.iter_mut().find(same).filter(|_| self.apart) {
@@ -393,7 +393,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// A split has ended: it has arrived, or all its lanes have exited. Wakes what waited for it alone.
+    /// Ends a split that has arrived at its join, or whose lanes have all exited. Continues the join if this was the last one.
     pub fn end(&mut self, mut split: Split) {
         loop {
             if split.join == ALONE {
@@ -458,7 +458,7 @@ impl<'c> Warp<'c> {
         Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame })
     }
 
-    /// A frame of this function that has ended while others above it go on, as it happens when several splits call in turns.
+    /// An ended frame of this function below live ones: there are such when several splits call in turns.
     fn ended_frame(&self, caller: &Split, function: u32) -> Option<u32> {
         if self.ended == 0 || self.stacks.contains_key(&caller.frame) {
             return None;
@@ -480,7 +480,7 @@ impl<'c> Warp<'c> {
         self.frames[split.frame as usize].caller
     }
 
-    /// Takes a frame's rows back; those of frames below it that have ended, too.
+    /// Frees the rows of a frame, and of ended frames below it.
     fn free(&mut self, frame: u32) {
         self.frames[frame as usize].live = false;
         self.stacks.remove(&frame);
@@ -493,8 +493,8 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// Where the stack of each lane ends, in the split's frame. Each lane has local memory of its own, so lanes that
-    /// take different ways, and call different functions, do not get into each other's.
+    /// The end of each lane's stack in the split's frame. Each lane has its own local memory, so diverged lanes that call
+    /// different functions do not overlap.
     pub fn stack(&self, split: &Split) -> WideRow {
         match self.stacks.get(&split.frame) {
             Some(stack) => **stack,
@@ -502,7 +502,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// Takes bytes of local memory for each lane, until the function returns. Returns their addresses.
+    /// Allocates local memory for each lane until the function returns. Returns the addresses.
     pub fn allocate(&mut self, split: &Split, mask: u32, sizes: &WideRow, align: u32) -> Result<WideRow, TrapKind> {
         let mut ends = self.stack(split);
         let mut addresses = [0; 32];
@@ -529,7 +529,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// What a lane does that others wait for.
+    /// What keeps a lane from arriving where others wait for it.
     pub fn absence(&self, lane: u32) -> Absence {
         if self.exists >> (lane & 31) & 1 == 0 {
             return Absence::NoThread;
@@ -545,7 +545,7 @@ impl<'c> Warp<'c> {
         }
     }
 
-    /// What a lane does, as far as others that wait for it are concerned.
+    /// What a lane waits for, if anything.
     pub fn waits_for(&self, lane: u32) -> Option<Wait> {
         self.waiting.iter().find(|(split, _)| split.mask >> lane & 1 == 1).map(|&(_, wait)| wait)
     }
