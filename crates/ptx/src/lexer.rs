@@ -15,7 +15,7 @@ pub(crate) enum TokenKind {
     /// A directive, a modifier, a part of a vector: `.global`, `.L2::128B`, `.x`.
     #[regex(r"\.[a-zA-Z0-9_$]+(::[a-zA-Z0-9_]+)*")]
     Dot,
-    /// A number in any notation; what it says is for the parser to find.
+    /// A number in any notation; the parser finds its value.
     #[regex(r"[0-9][0-9a-zA-Z_]*", priority = 3)]
     Integer,
     /// A number with a point or a signed exponent.

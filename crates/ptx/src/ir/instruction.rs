@@ -1,4 +1,4 @@
-//! Instructions: typed, with every modifier that changes what they do and none that does not.
+//! Instructions: typed, with every modifier that changes what they do.
 //!
 //! Operations of one shape share one variant ([`Op::Unary`], [`Op::Binary`], [`Op::Ternary`]); the modifiers of
 //! arithmetic stand in one [`Mode`].

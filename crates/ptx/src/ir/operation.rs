@@ -335,7 +335,7 @@ pub enum VoteMode {
 pub enum BarrierAction {
     /// Waits for all.
     Synchronize,
-    /// Counts as arrived, waits for none.
+    /// Counts as arrived, and does not wait.
     Arrive,
     /// Waits, and reduces a predicate over all threads.
     Reduce {

@@ -50,7 +50,7 @@ pub enum Kind {
     Unsigned,
     Signed,
     Float,
-    /// A handle, which no instruction but those of textures takes.
+    /// A handle, which only texture and surface instructions take.
     Opaque,
 }
 

@@ -87,7 +87,7 @@ pub struct VideoMultiply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum VideoThen {
-    /// The result is what it is.
+    /// The result is not modified.
     Keep,
     Add,
     Minimum,

@@ -91,7 +91,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `.section name { ... }`: debug data, which nothing here needs.
+    /// `.section name { ... }`: debug data, which is skipped.
     pub(super) fn section(&mut self) -> Parsed<()> {
         self.cursor.advance();
         if self.cursor.kind() == TokenKind::Dot {

@@ -256,7 +256,7 @@ fn of_integers(operator: Operator, a: u64, b: u64, signed: bool) -> Result<Value
     Ok(Value::Integer { bits, signed })
 }
 
-/// `None`: the operator is of integers only.
+/// `None`: the operator is for integers only.
 fn of_floats(operator: Operator, a: f64, b: f64) -> Option<Value> {
     Some(match operator {
         Operator::Equal => Value::of_truth(a == b),

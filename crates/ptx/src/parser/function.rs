@@ -195,7 +195,7 @@ impl<'t> Parser<'t> {
         let mut shape = self.shape()?;
         let mut points_to = None;
         if self.cursor.accept_dot("ptr") {
-            // The last three are of OpenCL, whose images and samplers are passed by address.
+            // The last three come from OpenCL, whose images and samplers are passed by address.
             if let Some(
                 "global" | "shared" | "local" | "const" | "generic" | "param" | "texref" | "surfref" | "samplerref",
             ) = self.cursor.dot()
@@ -388,8 +388,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// At the end of the module: calls through registers get the functions that fit them. There may be none: of a null pointer,
-    /// or in a module that is one part of a program.
+    /// At the end of the module: calls through registers get the functions that fit them. There may be none: for a null pointer, or
+    /// in a module that is one part of a program.
     pub(super) fn finish_indirect_calls(&mut self) {
         let calls = std::mem::take(&mut self.indirect_calls);
         if calls.is_empty() {

@@ -15,7 +15,7 @@ pub(crate) struct Statement<'t> {
     /// Without their dots.
     pub modifiers: Vec<Word<'t>>,
     pub operands: Vec<RawOperand<'t>>,
-    /// Of a `call`, which has no plain operands.
+    /// The operands of a `call`, which has no plain ones.
     pub call: Option<RawCall<'t>>,
     pub span: Span,
 }

@@ -204,7 +204,7 @@ impl<'t> Parser<'t> {
         Ok(entity)
     }
 
-    /// `.attribute(...)`, which changes nothing here.
+    /// `.attribute(...)`, which is skipped.
     pub(super) fn attributes(&mut self) -> Parsed<()> {
         while self.cursor.accept_dot("attribute") {
             self.cursor.expect(TokenKind::OpenParenthesis, "`(`")?;

@@ -51,7 +51,7 @@ fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
     Ok((ordering, scope))
 }
 
-/// Hints for caches, which change nothing that a program can see: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one
+/// Cache hints, which have no visible effect: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one
 /// of them is `.L2::cache_hint`, for which a cache policy follows the other operands.
 pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     const HINTS: [&str; 12] = [

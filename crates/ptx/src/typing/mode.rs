@@ -1,4 +1,4 @@
-//! The modifiers of arithmetic: which there are, and which of them an operation allows.
+//! The modifiers of arithmetic, and which of them each operation allows.
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};

@@ -15,7 +15,7 @@ impl<'t> Context<'_, 't> {
         self.statement.modifiers.iter().any(|modifier| modifier.text == name)
     }
 
-    /// Whether the instruction is one of these opcodes (none: any), and has all modifiers: but for those after a `!`, which it has not.
+    /// Whether the instruction has one of these opcodes (none: any), all of these modifiers, and none of those after a `!`.
     pub fn is_one_of(&self, opcodes: &[&str], modifiers: &[&str]) -> bool {
         let fits = |modifier: &&str| match modifier.strip_prefix('!') {
             Some(other) => !self.has_modifier(other),
@@ -73,7 +73,7 @@ impl<'t> Context<'_, 't> {
         self.take_first(|name| table.iter().find(|(candidate, _)| *candidate == name).map(|&(_, value)| value))
     }
 
-    /// Takes a modifier that the table has, and that must be there; `what` says what it is.
+    /// Takes a required modifier from a table; `what` describes it in the error.
     pub fn require<T: Copy>(&mut self, table: &[(&str, T)], what: &'static str) -> Parsed<T> {
         if let Some(value) = self.choose(table) {
             return Ok(value);
@@ -125,7 +125,7 @@ impl<'t> Context<'_, 't> {
         if self.modifier().is_some() { self.unknown_modifier() } else { Ok(()) }
     }
 
-    /// Where the first modifier that is left stands.
+    /// The position of the first modifier that is left.
     fn next_span(&self) -> Span {
         let place = self.left().next().map_or(usize::MAX, |(place, _)| place);
         self.modifier_span(place)

@@ -5,9 +5,9 @@ use crate::{Axis, Special, Type};
 /// What a name is among the special registers.
 pub(super) enum Named {
     Special(Special),
-    /// It has parts, but none is named.
+    /// It has parts, but the operand names none.
     NeedsPart,
-    /// It has no such part.
+    /// It does not have the part that the operand names.
     NoPart,
     /// It is not a special register.
     Nothing,

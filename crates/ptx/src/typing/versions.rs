@@ -12,7 +12,7 @@ pub(crate) type Version = (u32, u32);
 /// The last minor version of each major one, from 1 on: those that `ptxas` 13.5 takes.
 const LAST: [u32; 9] = [5, 3, 2, 3, 1, 5, 8, 8, 5];
 
-/// The newest version that is known.
+/// The newest supported version.
 pub(crate) const NEWEST: Version = (LAST.len() as u32, LAST[LAST.len() - 1]);
 
 /// Whether there is such a version.

@@ -29,7 +29,7 @@ pub enum MbarrierAction {
         /// 1 to 2^20 - 1.
         count: Operand,
     },
-    /// `inval`: it is no longer one.
+    /// `inval`: the address holds no barrier any longer.
     Invalidate,
     /// `expect_tx`: the phase waits for so many bytes more.
     Expect {

@@ -43,7 +43,7 @@ pub enum TensorTransfer {
         /// `.multicast::cluster`: the blocks of the cluster that get the box, a bit for each.
         blocks: Option<Operand>,
     },
-    /// From the block's shared memory. Who wants to know of its end waits for the thread's bulk groups.
+    /// From the block's shared memory. Threads wait for its completion by bulk groups.
     Store {
         /// Where from.
         src: Address,

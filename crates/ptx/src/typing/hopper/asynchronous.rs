@@ -71,7 +71,7 @@ fn copy_bytes(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::CopyAsync(Box::new(AsyncCopy { dst, src, bytes, at_l2_only, source_bytes, ignore_source })))
 }
 
-/// Ordering and scope, which change nothing here: all threads see one shared memory.
+/// Ordering and scope, which have no effect here: all threads see one shared memory.
 fn ordering(c: &mut Context<'_, '_>, orderings: &[(&str, ())]) -> Parsed<()> {
     if c.choose(orderings).is_some() {
         c.require(&[("cta", ()), ("cluster", ())], "`.cta` or `.cluster`")?;

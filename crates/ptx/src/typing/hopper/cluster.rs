@@ -1,4 +1,4 @@
-//! Clusters of blocks, and hints to the hardware, which change nothing that a program can see.
+//! Clusters of blocks, and hints to the hardware, which have no visible effect.
 
 use crate::Op;
 use crate::Type::*;

@@ -19,7 +19,7 @@ pub(in crate::typing) fn aligned(c: &mut Context<'_, '_>) -> Parsed<()> {
 pub(in crate::typing) const LAYOUTS: [(&str, MatrixLayout); 2] =
     [("row", MatrixLayout::Row), ("col", MatrixLayout::Column)];
 
-/// A shape, which must be one of these; `what` says so, with an example.
+/// A shape, which must be one of these; `what` describes them in the error, with an example.
 pub(in crate::typing) fn shape(
     c: &mut Context<'_, '_>,
     allowed: &[[u32; 3]],
@@ -28,7 +28,7 @@ pub(in crate::typing) fn shape(
     shape_that(c, |shape| allowed.contains(shape), what)
 }
 
-/// A shape, which must fit.
+/// A shape, which must match.
 pub(in crate::typing) fn shape_that(
     c: &mut Context<'_, '_>,
     fits: impl Fn(&[u32; 3]) -> bool,
