@@ -2,8 +2,7 @@
 
 use std::ops::AddAssign;
 
-use crate::metric::Metric;
-use crate::metric::MetricValue;
+use crate::metric::{Metric, MetricValue};
 use crate::model::{ModelCounters, Occupancy};
 
 /// Which kind of access an instruction makes: the counters of a launch are split by it.

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-use crate::Checks;
 use crate::machine::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS};
 use crate::model::{LoadCaching, Model};
-use crate::{LoadError, Output, Trap};
+use crate::{Checks, LoadError, Output, Trap};
 
 /// Warp instructions that a launch may execute unless it says otherwise: minutes of simulation.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;

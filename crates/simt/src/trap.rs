@@ -4,8 +4,7 @@ mod message;
 
 use ptx::Space;
 
-use crate::site::AccessAction;
-use crate::site::SourcePosition;
+use crate::site::{AccessAction, SourcePosition};
 use crate::{AccessFaultKind, Finding, FreeFault, TensorFault, TextureFault};
 
 /// A fault that stopped a launch.

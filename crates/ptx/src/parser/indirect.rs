@@ -1,9 +1,8 @@
 //! Calls through registers, until all functions are known.
 
-use crate::Function;
-use crate::Span;
 use crate::arena::Handle;
 use crate::environment::Signature;
+use crate::{Function, Span};
 
 /// A call through a register whose candidates are all functions that fit.
 pub(super) struct IndirectCall {

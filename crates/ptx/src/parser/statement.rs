@@ -2,10 +2,9 @@
 
 use super::cursor::{Cursor, Word};
 use super::operands::{Name, Raw, RawOperand};
-use crate::Span;
 use crate::errors::{Parsed, fault};
 use crate::lexer::TokenKind;
-use crate::typing;
+use crate::{Span, typing};
 
 /// An instruction as it is written.
 #[derive(Debug)]

@@ -4,11 +4,9 @@ use ptx::Space;
 
 use crate::coalesce::{Sectors, Wavefronts};
 use crate::counters::{InstructionCounters, MemoryCounters};
-use crate::lanes::lanes;
-use crate::lanes::{Registers, WideRow};
+use crate::lanes::{Registers, WideRow, lanes};
 use crate::machine::state::{At, Attempt, Refused, Split, Warp, Worker};
-use crate::memory::space_of;
-use crate::memory::{Access, AccessFault, AccessFaultKind, Shape, SharedMemory, rank_of};
+use crate::memory::{Access, AccessFault, AccessFaultKind, Shape, SharedMemory, rank_of, space_of};
 use crate::program;
 use crate::program::Reach;
 use crate::site::AccessAction;

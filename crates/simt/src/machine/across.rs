@@ -2,8 +2,7 @@
 
 use ptx::{AtomicOp, ShuffleMode, Type, VoteMode};
 
-use crate::lanes::lanes;
-use crate::lanes::{Registers, Row};
+use crate::lanes::{Registers, Row, lanes};
 use crate::machine::atomic;
 use crate::program::{Match, Shuffle};
 

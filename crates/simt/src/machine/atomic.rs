@@ -5,8 +5,7 @@ use std::cell::Cell;
 use ptx::{AtomicOp, Kind, Space, Type};
 
 use crate::coalesce;
-use crate::lanes::lanes;
-use crate::lanes::{self as arithmetic, Row, WideRow};
+use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
 use crate::machine::access::{addresses, by_space, count_distributed, count_global, count_shared};
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind};

@@ -6,9 +6,8 @@
 use ptx::Space;
 
 use crate::lanes::lanes;
-use crate::machine::hopper;
 use crate::machine::state::{LoadedBy, Origin, Split, Storing, TrackedRegister, Warp, Worker};
-use crate::machine::{access, written};
+use crate::machine::{access, hopper, written};
 use crate::memory::space_of;
 use crate::program::{Action, CallFlow, Code, Inspection, Merge, RegisterFlow, RegisterUse, Rule};
 use crate::{FindingKind, program};

@@ -5,15 +5,13 @@ use pulp::{Simd, WithSimd};
 
 use crate::coalesce;
 use crate::counters::InstructionCounters;
-use crate::lanes::lanes;
-use crate::lanes::{Registers, Row, WideRow};
+use crate::lanes::{Registers, Row, WideRow, lanes};
 use crate::machine::access::{
     Work, addresses, by_space, count_constant, count_distributed, count_global, count_local, count_shared, meet_shape,
     of_other,
 };
-use crate::machine::inspect;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::{access, observe};
+use crate::machine::{access, inspect, observe};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
 use crate::sanitizer::{Coming, Path, Stored};

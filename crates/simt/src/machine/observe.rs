@@ -7,11 +7,9 @@ use ptx::Space;
 use pulp::{Simd, WithSimd};
 
 use crate::FindingKind;
-use crate::lanes::lanes;
-use crate::lanes::{Registers, Row, WideRow};
-use crate::machine::inspect;
+use crate::lanes::{Registers, Row, WideRow, lanes};
 use crate::machine::state::{At, Block, CLUSTER, Split, Wait, Warp, Worker};
-use crate::machine::{access, across, written};
+use crate::machine::{access, across, inspect, written};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Copied, Fence, Order, Reach};
 use crate::sanitizer::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};

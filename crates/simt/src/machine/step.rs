@@ -7,8 +7,9 @@ use ptx::Special;
 use crate::lanes::{FULL, WideRow};
 use crate::machine::hopper::{asynchronous, cluster, matrix};
 use crate::machine::state::{At, Fault, Next, Split, Warp, Worker};
-use crate::machine::{atomic, load, modelled, observe, store, surface, system, texture, written};
-use crate::machine::{barriers, calls, inspect, meeting};
+use crate::machine::{
+    atomic, barriers, calls, inspect, load, meeting, modelled, observe, store, surface, system, texture, written,
+};
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
 

@@ -2,8 +2,7 @@
 
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
-use crate::lanes::lanes;
-use crate::lanes::{Row, WideRow};
+use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::texture::{check_geometry, count, place_of, refuse, surface_of};

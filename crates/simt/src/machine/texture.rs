@@ -3,8 +3,7 @@
 use ptx::{Geometry, TextureQuery, Type};
 
 use crate::counters::MemoryCounters;
-use crate::lanes::lanes;
-use crate::lanes::{self as arithmetic, Row, WideRow};
+use crate::lanes::{self as arithmetic, Row, WideRow, lanes};
 use crate::machine::observe;
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};

@@ -12,8 +12,7 @@
 use ptx::Space;
 
 use crate::FindingKind;
-use crate::lanes::WideRow;
-use crate::lanes::lanes;
+use crate::lanes::{WideRow, lanes};
 use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, Worker};
 use crate::sanitizer::{Checker, Coming};
 use crate::site::AccessAction;

@@ -8,8 +8,7 @@ use super::words::{self, Word};
 use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, Shape, Written};
 use crate::Site;
 use crate::memory::FreeFault;
-use crate::memory::error::LARGEST_ALLOCATION;
-use crate::memory::error::MemoryError;
+use crate::memory::error::{LARGEST_ALLOCATION, MemoryError};
 use crate::texture::Objects;
 
 /// Allocations start at multiples of this and leave at least as much room after them.

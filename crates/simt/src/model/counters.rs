@@ -3,8 +3,7 @@
 use std::ops::AddAssign;
 
 use super::Model;
-use crate::metric::Metric;
-use crate::metric::MetricValue;
+use crate::metric::{Metric, MetricValue};
 
 /// Transactions of global memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
 
 use super::cache::Cache;
-use super::transactions;
-use super::{BankRule, LoadCaching, Model, ModelCounters, SectorCounters, StoreHit, TransactionCounters, banks};
+use super::{
+    BankRule, LoadCaching, Model, ModelCounters, SectorCounters, StoreHit, TransactionCounters, banks, transactions,
+};
 use crate::coalesce::{self, Wavefronts};
 use crate::counters::AccessKind;
 use crate::lanes::lanes;

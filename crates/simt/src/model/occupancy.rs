@@ -3,8 +3,7 @@
 //! The rules are those of the CUDA occupancy calculator.
 
 use super::{Model, RegisterAllocation};
-use crate::metric::Metric;
-use crate::metric::MetricValue;
+use crate::metric::{Metric, MetricValue};
 
 /// What a block of a launch takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

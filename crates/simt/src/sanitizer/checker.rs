@@ -10,8 +10,7 @@ use super::hopper::proxies::Proxies;
 use super::hopper::underway::{Ahead, Operation, Run, Underway};
 use super::race::{Conflict, Races};
 use super::read_only::ReadOnly;
-use super::touch::Reached;
-use super::touch::{Coming, Path, Stored, There, Touch, is_tolerable};
+use super::touch::{Coming, Path, Reached, Stored, There, Touch, is_tolerable};
 use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,

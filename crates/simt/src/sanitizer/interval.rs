@@ -8,8 +8,7 @@
 //! other in other ways, everything recorded is marked in the shadow, in its order, and the rest of the interval goes
 //! there directly.
 
-use super::touch::Reached;
-use super::touch::{Coming, Path, Stored};
+use super::touch::{Coming, Path, Reached, Stored};
 use crate::memory::{Lanes, Runs};
 use crate::program::{Copied, Order};
 use crate::site::AccessAction;

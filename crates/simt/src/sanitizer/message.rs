@@ -4,11 +4,9 @@ use std::fmt;
 
 use super::MapFence;
 use super::finding::{Finding, FindingKind, ProductPart, RaceScope};
-use crate::memory::space_name;
-use crate::memory::{Bytes, RefusedAccess};
+use crate::memory::{Bytes, RefusedAccess, space_name};
 use crate::program::RegisterUse;
-use crate::site::Site;
-use crate::site::Triple;
+use crate::site::{Site, Triple};
 use crate::{AccessAction, TrapKind};
 
 impl fmt::Display for FindingKind {

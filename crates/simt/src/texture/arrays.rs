@@ -2,20 +2,8 @@
 
 use crate::Memory;
 use crate::memory::GLOBAL_BASE;
-use crate::texture::ArrayHandle;
-use crate::texture::ArrayShape;
-use crate::texture::Filter;
-use crate::texture::Sampling;
-use crate::texture::Source;
-use crate::texture::TextureError;
-use crate::texture::TextureSource;
-use crate::texture::objects::Array;
-use crate::texture::objects::SURFACES;
-use crate::texture::objects::Surface;
-use crate::texture::objects::TEXTURES;
-use crate::texture::objects::Texture;
-use crate::texture::objects::check_format;
-use crate::texture::objects::index_of;
+use crate::texture::objects::{Array, SURFACES, Surface, TEXTURES, Texture, check_format, index_of};
+use crate::texture::{ArrayHandle, ArrayShape, Filter, Sampling, Source, TextureError, TextureSource};
 
 /// Arrays, textures and surfaces.
 const PITCH_ALIGNMENT: u64 = 32;

@@ -1,7 +1,6 @@
 //! The arrays, textures, samplers and surfaces of a device.
 
-use super::texel;
-use super::{ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError};
+use super::{ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError, texel};
 
 /// Texels in each dimension, and layers, that an array may have (CUDA programming guide, "Technical Specifications").
 const LINE_LIMIT: u32 = 131_072;

@@ -5,8 +5,7 @@ use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::parser::operands::Raw;
 use crate::typing::atomic;
 use crate::typing::context::Context;
-use crate::typing::memory::map_bytes;
-use crate::typing::memory::{SCOPES, operands_and_policy};
+use crate::typing::memory::{SCOPES, map_bytes, operands_and_policy};
 use crate::typing::operands::Width;
 use crate::{Address, Op, Operand, Scope, Space, TensorCopy, TensorField, TensorMode, TensorTransfer, Type};
 

@@ -4,8 +4,7 @@
 use ptx::{Space, Type};
 
 use crate::counters::AccessKind;
-use crate::lanes::Registers;
-use crate::lanes::lanes;
+use crate::lanes::{Registers, lanes};
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::reports::{
     Reported, begins, little_endian, report, report_pieces, run_of_shared, runs_of_global,

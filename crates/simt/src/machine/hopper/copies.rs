@@ -6,8 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::lanes::lanes;
-use crate::lanes::{Row, WideRow};
+use crate::lanes::{Row, WideRow, lanes};
 use crate::memory::{Access, AccessFault, SharedMemory};
 
 /// The most copies and arrivals that a warp has under way.

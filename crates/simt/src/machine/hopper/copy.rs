@@ -3,8 +3,7 @@
 use ptx::Space;
 
 use crate::counters::AccessKind;
-use crate::lanes::lanes;
-use crate::lanes::{Row, WideRow};
+use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};

@@ -5,8 +5,7 @@ use ptx::Space;
 
 use crate::coalesce::Wavefronts;
 use crate::counters::AccessKind;
-use crate::lanes::lanes;
-use crate::lanes::{Row, WideRow};
+use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::hopper::multiply::multiply;
 use crate::machine::hopper::warpgroup;
 use crate::machine::observe::Other;

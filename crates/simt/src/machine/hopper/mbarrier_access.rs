@@ -2,8 +2,7 @@
 
 use ptx::Space;
 
-use crate::lanes::WideRow;
-use crate::lanes::lanes;
+use crate::lanes::{WideRow, lanes};
 use crate::machine::access;
 use crate::machine::hopper::mbarrier::Mbarrier;
 use crate::machine::state::{Refused, Split, Warp, Worker};

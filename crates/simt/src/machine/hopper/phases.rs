@@ -6,11 +6,9 @@
 use ptx::Space;
 
 use crate::lanes::lanes;
-use crate::machine::hopper::copy::Waits;
-use crate::machine::hopper::copy::complete;
+use crate::machine::hopper::copy::{Waits, complete};
 use crate::machine::hopper::mbarrier::{Mbarrier, parity_of};
-use crate::machine::hopper::mbarrier_access::exchange;
-use crate::machine::hopper::mbarrier_access::{barrier_addresses, invalid, update};
+use crate::machine::hopper::mbarrier_access::{barrier_addresses, exchange, invalid, update};
 use crate::machine::hopper::transit;
 use crate::machine::observe;
 use crate::machine::observe::Other;

@@ -7,8 +7,7 @@ use ptx::{AtomicOp, Space, TensorField, Type};
 
 use crate::FindingKind;
 use crate::counters::AccessKind;
-use crate::lanes::WideRow;
-use crate::lanes::lanes;
+use crate::lanes::{WideRow, lanes};
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::reports::{
     Reported, begins, report, report_part, report_pieces, run_of_shared, runs_of_global,

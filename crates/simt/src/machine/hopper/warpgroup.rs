@@ -10,8 +10,7 @@ use std::ops::Range;
 
 use ptx::{MatrixType, Space};
 
-use crate::lanes::WideRow;
-use crate::lanes::lanes;
+use crate::lanes::{WideRow, lanes};
 use crate::machine::hopper::descriptor::SharedMatrix;
 use crate::machine::hopper::multiply::{gather, scatter};
 use crate::machine::hopper::products::{Arithmetic, with_zeros};

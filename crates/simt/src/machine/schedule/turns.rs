@@ -7,12 +7,10 @@
 use crate::FindingKind;
 use crate::lanes::lanes;
 use crate::machine::hopper::copies::Copies;
-use crate::machine::hopper::phases;
-use crate::machine::hopper::{cluster, transit};
+use crate::machine::hopper::{cluster, phases, transit};
 use crate::machine::schedule::patience;
 use crate::machine::state::{Barriers, CLUSTER, Fault, NUMBERED_BARRIERS, Split, Stage, Stop, Wait, Warp, Worker};
-use crate::machine::written;
-use crate::machine::{barriers, meeting};
+use crate::machine::{barriers, meeting, written};
 use crate::program::{Action, Code};
 use crate::trap::{Absence, TrapKind};
 

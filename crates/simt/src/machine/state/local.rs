@@ -5,8 +5,7 @@
 
 use crate::coalesce;
 use crate::coalesce::Sectors;
-use crate::lanes::lanes;
-use crate::lanes::{Row, WideRow, blend};
+use crate::lanes::{Row, WideRow, blend, lanes};
 use crate::memory::{Access, AccessFault, AccessFaultKind, AllocationSpan};
 
 /// The local memory of a warp's threads.

@@ -6,8 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::lanes::lanes;
-use crate::lanes::{Base, Constants, Registers, Row, WideRow};
+use crate::lanes::{Base, Constants, Registers, Row, WideRow, lanes};
 use crate::machine::hopper::held::HeldByProducts;
 use crate::machine::state::{Incomplete, LocalMemory, UnwrittenLoads};
 use crate::program::{FunctionCode, NEVER_MEET, RETURN};

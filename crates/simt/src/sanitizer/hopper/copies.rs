@@ -12,8 +12,7 @@ use crate::lanes::{Row, WideRow};
 use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
 use crate::program::{Copied, Order};
 use crate::sanitizer::race::Races;
-use crate::sanitizer::touch::Reached;
-use crate::sanitizer::touch::{Coming, Path, Stored};
+use crate::sanitizer::touch::{Coming, Path, Reached, Stored};
 use crate::site::AccessAction;
 
 /// A `cp.async` of a warp.

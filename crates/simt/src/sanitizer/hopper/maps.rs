@@ -10,8 +10,7 @@
 //! its thread knew then.
 
 use crate::sanitizer::finding::MapFence;
-use crate::sanitizer::hopper::acquisitions::Acquisition;
-use crate::sanitizer::hopper::acquisitions::Acquisitions;
+use crate::sanitizer::hopper::acquisitions::{Acquisition, Acquisitions};
 use crate::sanitizer::race::Races;
 use crate::sanitizer::releases::Proxied;
 use crate::sanitizer::stamp::Stamp;
