@@ -5,6 +5,8 @@
 //! and the file that it links to is replaced.
 //!
 //! Devices and pipes, such as `/dev/null`, cannot be replaced: the data is written into them.
+//!
+//! A symbolic link that leads nowhere is refused.
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};

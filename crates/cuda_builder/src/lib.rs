@@ -22,6 +22,15 @@
 //! 6. [`SourceDigest`] marks it with what it was made of.
 //!
 //! The same sources and the same compiler make the same bytes, wherever they lie.
+//!
+//! # Why this backend
+//!
+//! Rust-CUDA's own backend needs one old nightly and LLVM 7. rustc's NVPTX backend needs any recent
+//! rustc with its sources, and its LLVM is current. The API keeps Rust-CUDA's names, so kernels can
+//! move either way.
+//!
+//! PTX is meant to be checked in, as the course's is: a fresh clone then runs with stable Rust
+//! alone, and only those who change kernels need the device compiler.
 
 mod arch;
 mod builder;

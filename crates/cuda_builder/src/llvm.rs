@@ -1,4 +1,13 @@
 //! Runs LLVM's `opt` and `llc`.
+//!
+//! Loops keep their counters. `llc` would reduce them to running pointers, and 64-bit counters cost
+//! two instructions; in both cases `ptxas` does not unroll, and the course's kernels were up to 1.3
+//! times as slow as nvcc's. So `llc` gets `-disable-lsr`, and kernels count with `u32`.
+//!
+//! What the assembler would join, `llc` joins. `ptxas` makes one load of four neighbours in shared
+//! memory if it knows their alignment, but the simulator counts PTX. So `infer-alignment` runs
+//! first, and the joined loads are in the PTX. Kernels that teach the single loads read with
+//! `shared::load`, which is volatile.
 
 use std::path::Path;
 use std::process::Command;

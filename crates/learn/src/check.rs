@@ -144,7 +144,7 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
     let met = verdict.goals.iter().filter(|result| result.met && !result.also);
     if exercise.goals.task == Task::Fast {
         problems.extend(met.map(|result| {
-            format!("the starter meets the goal `{}` already: say also = true, or drop it", result.goal)
+            format!("the starter meets the goal `{}` already: set also = true, or remove it", result.goal)
         }));
     }
     let wrong = exercise.wrong_files()?;

@@ -25,9 +25,9 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Compile, run and judge your kernel; without a name, that of the next exercise
+    /// Compile, run and judge your kernel for an exercise, by default the next one
     Run(RunArguments),
-    /// Do so each time you save the file
+    /// Compile, run and judge it each time you save the file
     Watch(RunArguments),
     /// Show a hint; each time you ask, one more
     Hint(Named),
@@ -37,14 +37,14 @@ enum Command {
     Reset(Named),
     /// Show the solution of an exercise that you have solved
     Solution(Named),
-    /// For authors: prove that each exercise can be solved, and not by accident
+    /// For authors: check that each exercise can be solved, but not by accident
     Check(check::Options),
     /// For teachers: mark a folder of submissions
     Grade(grade::Options),
     /// For the marking itself: judge one file, and print the verdict as JSON
     #[command(hide = true)]
     GradeOne(grade::OneOptions),
-    /// For authors: make the skeleton of an exercise
+    /// For authors: create an exercise from a skeleton
     New(Named),
 }
 

@@ -366,12 +366,12 @@ impl Exercise {
         let Goals { sizes, measured, timed, data, launch, answer, goal, question, task, .. } = &self.goals;
         for (name, size) in sizes.iter().chain(measured).chain(timed) {
             if size.multiple_of == 0 || size.from == 0 || size.to < size.from.next_multiple_of(size.multiple_of) {
-                return Err(format!("size '{name}': nothing from {} to {} can be drawn", size.from, size.to));
+                return Err(format!("size '{name}': there is no value from {} to {}", size.from, size.to));
             }
         }
         for (table, sizes_there) in [("measured", measured), ("timed", timed)] {
             if let Some(name) = sizes_there.keys().find(|name| !sizes.contains_key(*name)) {
-                return Err(format!("[{table}] has a size '{name}', and [sizes] has none"));
+                return Err(format!("[{table}] has a size '{name}' that [sizes] lacks"));
             }
         }
         for (name, Data { length, rows, columns, pitched, texture, element, scratch, output, values }) in data {

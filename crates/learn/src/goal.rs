@@ -113,7 +113,7 @@ impl FromStr for Goal {
             .iter()
             .filter_map(|&(sign, operator)| Some((rest.find(sign)?, sign, operator)))
             .min_by_key(|(at, sign, _)| (*at, 2 - sign.len()));
-        let (at, sign, operator) = place.ok_or_else(|| format!("'{text}': there is no <=, <, ==, >= or >"))?;
+        let (at, sign, operator) = place.ok_or_else(|| format!("'{text}': a goal needs <=, <, ==, >= or >"))?;
         let counted: Counted = rest[..at].parse()?;
         let bound = rest[at + sign.len()..].parse()?;
         Ok(Self { text: text.trim().to_owned(), model, counted, operator, bound })
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, expected) in [
-            ("loads", "'loads': there is no <=, <, ==, >= or >"),
+            ("loads", "'loads': a goal needs <=, <, ==, >= or >"),
             ("instructions <= ", "'': a number or a name is missing at the end"),
             ("intel: instructions <= 1", "unknown model 'intel'; there are g80, tesla, "),
             ("sectors == 1", "unknown metric 'sectors'; there are instructions, "),

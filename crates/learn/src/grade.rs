@@ -171,7 +171,7 @@ fn students(submissions: &Path) -> Result<Vec<PathBuf>> {
     folders.sort();
     others.sort();
     for other in others {
-        anstream::eprintln!("note: {} is not a folder, and is left out", other.display());
+        anstream::eprintln!("note: {} is not a folder; skipped", other.display());
     }
     match folders.is_empty() {
         true => Err(Error::Usage(format!("{}: there is no student's folder in it", submissions.display()))),
@@ -213,7 +213,7 @@ fn find(student: &Path, exercise: &Exercise) -> Found {
             return match fs::metadata(&at) {
                 Ok(meta) if meta.is_file() && meta.len() <= guard::LONGEST as u64 => Found::File(at),
                 Ok(meta) if meta.is_file() => Found::Refused(format!(
-                    "{} has {} bytes, and {} are read at most",
+                    "{} has {} bytes, and {} are allowed",
                     path.display(),
                     meta.len(),
                     guard::LONGEST
@@ -388,7 +388,7 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
 fn cut(mut report: String) -> String {
     if report.len() > LONGEST_REPORT {
         report.truncate((0..=LONGEST_REPORT).rev().find(|&at| report.is_char_boundary(at)).unwrap_or(0));
-        report.push_str("\n[the rest is left out]\n");
+        report.push_str("\n[the rest is omitted]\n");
     }
     report
 }

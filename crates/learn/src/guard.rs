@@ -47,7 +47,7 @@ pub const UNREADABLE: &str = "it has something that only the compiler can read: 
 /// The line, what stands there and why it may not, in a sentence.
 pub fn check(text: &str) -> Result<Checked, String> {
     if text.len() > LONGEST {
-        return Err(format!("the file has {} bytes, and {LONGEST} are read at most", text.len()));
+        return Err(format!("the file has {} bytes, and {LONGEST} are allowed", text.len()));
     }
     // rustc skips a first line that names an interpreter, whatever stands in it.
     if text.trim_start_matches('\u{feff}').starts_with("#!/") {

@@ -1,4 +1,4 @@
-//! What a student has done: kept in `exercises/progress.toml`, which may be deleted to begin anew.
+//! What a student has done: kept in `exercises/progress.toml`, which may be deleted to start over.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,14 +39,14 @@ impl Progress {
         }
         let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
         let progress: Self = toml::from_str(&text).map_err(|error| {
-            Error::exercise(&file, format!("{}; correct it, or delete it to begin anew", error.message()))
+            Error::exercise(&file, format!("{}; correct it, or delete it to start over", error.message()))
         })?;
         Ok(Self { file, ..progress })
     }
 
     fn write(&self) -> Result<()> {
         let text = toml::to_string(self).expect("lists and numbers can be written");
-        let text = format!("# What you have solved, written by `cargo learn`. Delete this file to begin anew.\n{text}");
+        let text = format!("# What you have solved, written by `cargo learn`. Delete this file to start over.\n{text}");
         cuda_builder::write_whole(&self.file, &text)?;
         Ok(())
     }

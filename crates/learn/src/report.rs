@@ -111,7 +111,7 @@ impl Report<'_> {
                 self.wrong(text, wrong);
             }
             Failure::InputChanged(sizes, place) => {
-                let what = format!("the kernel changed its input at {}: {place} is another value now", shown(sizes));
+                let what = format!("the kernel changed its input at {}: {place} has another value now", shown(sizes));
                 self.line(text, false, &what, "");
             }
             // Shown one by one.
@@ -122,7 +122,7 @@ impl Report<'_> {
     fn wrong(&self, text: &mut String, wrong: &Wrong) {
         let Wrong { first, is, should_be, count, unwritten, of } = wrong;
         let _ = match is {
-            Some(is) => writeln!(text, "       {first} is {is}, and should be {should_be}"),
+            Some(is) => writeln!(text, "       {first} is {is}, but should be {should_be}"),
             None => {
                 writeln!(text, "       {first} was never written, or computed from itself; it should be {should_be}")
             }

@@ -192,7 +192,7 @@ pub fn list(course: &Course) -> Result<bool> {
 pub fn reset(course: &Course, name: Option<&str>) -> Result<bool> {
     let mut progress = Progress::read(course)?;
     let name =
-        name.ok_or_else(|| Error::Usage("name the exercise to begin anew: cargo learn reset NAME".to_owned()))?;
+        name.ok_or_else(|| Error::Usage("name the exercise to start over: cargo learn reset NAME".to_owned()))?;
     let exercise = course.exercise(name)?;
     let (file, starter) = (exercise.student_file(), exercise.starter_file());
     let text = fs::read_to_string(&starter).map_err(Error::reading(&starter))?;

@@ -4,6 +4,9 @@
 //!
 //! It is the SHA-256 over the manifest (`Cargo.toml`) and all of `src` of a crate of kernels and of every crate that
 //! it depends on by path, as (path relative to the workspace, text with `\n` as line end), sorted by path.
+//!
+//! The digest covers the sources, not the compiler. Another compiler may make different PTX from
+//! the same sources, and continuous integration tests that PTX too.
 
 use std::fmt;
 use std::fs;

@@ -3,6 +3,10 @@
 //!
 //! The allowed error follows from the number of terms and is part of the report, so that "right" is well defined. The
 //! comparisons are those of the crate `approx`.
+//!
+//! Where the order of a sum is free, each rounding on the way may cost 2^-24 of the magnitude of
+//! the terms. The report shows how many roundings were allowed for, and how much of the tolerance
+//! was used. Everything else is compared bit by bit.
 
 use std::ops::Range;
 

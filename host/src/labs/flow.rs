@@ -3,6 +3,9 @@
 //!
 //! For each variant: the outputs are poisoned, the variant launched, its result compared with the reference, and on a GPU it is
 //! timed. On the simulator its first launch gives the counters.
+//!
+//! A wrong result is saved all the same, with a note on the standard error: whoever looks for the
+//! mistake needs it. A result that a fault cut short is not saved.
 
 use std::path::Path;
 

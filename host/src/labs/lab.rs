@@ -7,6 +7,11 @@
 //! ```
 //!
 //! A lab defines what to run and what is right. [`super::flow`] does the rest: room, timing, counting, faults, reports.
+//!
+//! A variant is a name, a function that launches, one that compares, and facts: its group, its
+//! place on the axes of a sweep, bytes, operations, cache preferences. So a lab never handles
+//! counters, times or formats. If a variant launches several kernels, their counts are added up,
+//! and their lines and findings merged.
 
 use std::ops::Range;
 use std::path::Path;

@@ -4,6 +4,7 @@
 //! [`table`] has a row for each lab. A lab without one, or without closed forms, fails.
 
 mod alignment;
+mod checks;
 mod closed_forms;
 mod files;
 mod formats;

@@ -11,6 +11,10 @@
 //! the innermost place of the chain that lies in the kernel crate becomes the `.loc`; the comment keeps the chain within
 //! the workspace, the first time that it stands in a function: an unrolled loop would have it hundreds of times.
 //! The table of files moves to the top; `llc`'s other comments, and labels that only debug sections would use, go.
+//!
+//! LLVM gives line 0 to what it moves out of branches and loops, or shares between lines
+//! (addresses, constants, `ld.param`). These instructions keep no line: `--lines` shows them as a
+//! row of their own.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -41,7 +41,7 @@ fn a_changed_input_is_reported() {
         *input.cast_mut().add(i) = 0.0;
     }";
     course.write("copy/kernel.rs", &kernel(body));
-    course.learn(&["run"]).reports(&["the kernel changed its input at n = 1: input[0] is another value now"]);
+    course.learn(&["run"]).reports(&["the kernel changed its input at n = 1: input[0] has another value now"]);
 }
 
 #[test]

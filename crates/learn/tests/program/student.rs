@@ -1,4 +1,4 @@
-//! What students do: look where they are, run, take hints, begin anew, see the solution.
+//! What students do: look where they are, run, take hints, start over, see the solution.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ fn an_exercise_is_solved_and_the_next_comes() {
 
     // Progress is a file that can be deleted, and one that is not understood is named.
     course.write("progress.toml", "solved = 3\n");
-    course.learn(&["list"]).refuses(&["progress.toml: ", "delete it to begin anew"]);
+    course.learn(&["list"]).refuses(&["progress.toml: ", "delete it to start over"]);
     fs::remove_file(course.path("progress.toml")).unwrap();
     assert!(course.learn(&["list"]).succeeds().ends_with("0 of 2 solved.\n"));
 }

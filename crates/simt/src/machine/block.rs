@@ -1,5 +1,10 @@
 //! A cluster of blocks, usually just one block: the warps of each block take turns, and so do the blocks, until all
 //! have exited.
+//!
+//! A cluster runs on one thread of the host, and a launch without clusters has clusters of one, so
+//! there is one way through the machine. Clusters run in parallel; traps and output are ordered by
+//! cluster. Shared memory of a block that has not started or has exited is refused: the manual
+//! leaves such accesses undefined.
 
 use ptx::Special;
 
