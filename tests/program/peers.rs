@@ -160,7 +160,7 @@ fn what_cannot_be_is_one_line() {
 
     let mut other = beside_cublas("matmul --best --rows 16", "");
     other.env("COALESCE_CUBLAS", folder().join("libcuda.so.1"));
-    fails(other, 2, &["is no cuBLAS", "cublasCreate_v2"]);
+    fails(other, 2, &["not a supported cuBLAS", "cublasCreate_v2"]);
     let mut missing = beside_cublas("matmul --best --rows 16", "");
     missing.env("COALESCE_CUBLAS", "/no/such/library");
     fails(missing, 2, &["/no/such/library", "COALESCE_CUBLAS names it"]);
