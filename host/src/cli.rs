@@ -1,8 +1,8 @@
-//! The command line: what the program `host` does with its arguments.
+//! The command line: parses the arguments of `host`, runs the subcommand, and turns errors into an exit code. `main` calls it.
 //!
-//! Results go to the standard output and nothing else does; notes, progress and errors go to the standard error. The exit code
-//! is 0 if every variant of a lab was right, 1 if one was wrong or a kernel had a fault, and 2 if the request cannot be met: one line
-//! then says why.
+//! Only results go to the standard output; notes, progress and errors go to the standard error. The exit code is 0 if every
+//! result was right, 1 if one was wrong or a kernel had a fault, and 2 if the request cannot be carried out; one line then says
+//! why.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -28,7 +28,7 @@ use crate::{check, compare, course, labs, listing, output_file, run};
 #[command(next_help_heading = "Common to all commands")]
 struct Global {
     /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N, sim, or sim:MODEL (`host
-    /// devices` lists the models; :ca or :cg after it sends loads through L1 or past it)
+    /// devices` lists the models; sim:MODEL:ca caches loads in L1, sim:MODEL:cg bypasses L1)
     #[arg(long, global = true, value_name = "DEVICE", default_value_t)]
     device: DeviceChoice,
     /// The format of the result
@@ -48,13 +48,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         let what = crate::error::one_line(&panic.to_string());
         complain(&format!("{what}; this is a bug in host, please report it"));
     }));
-    // An interrupt or termination leaves no unfinished file. If the handler cannot be set, the default one still ends the program.
+    // Remove unfinished files on an interrupt. If the handler cannot be set, the default one still ends the program.
     let _ = ctrlc::set_handler(|| {
         output_file::remove_unfinished();
         crate::progress::clear_line();
         std::process::exit(130);
     });
-    // Beyond `ulimit -f` a write fails like any other; without a handler the signal would end the program and leave the file.
+    // With a handler, a write beyond `ulimit -f` fails like any other. Without one, the signal would end the program and leave the
+    // unfinished file.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     let matches = match command().try_get_matches_from(arguments) {
@@ -162,7 +163,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
     }
 }
 
-/// Prints what `clap` reports: help and version to the standard output, a wrong command line as one line on the standard error.
+/// Prints `clap`'s output: help and version to the standard output, an error in the command line as one line to the standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ClapError::DisplayHelp | ClapError::DisplayVersion => {
@@ -177,7 +178,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// The first paragraph of `clap`'s message, and its tip, on one line.
+/// The first paragraph of `clap`'s message and its tip, as one line.
 fn usage_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
@@ -191,7 +192,7 @@ fn usage_line(error: &clap::Error) -> String {
 
 /// Prints an error on the standard error.
 fn complain(text: &str) {
-    // Without a standard error there is nowhere to report this.
+    // If the standard error is closed, there is nowhere left to report this.
     let _ = writeln!(std::io::stderr(), "error: {}", crate::error::printable(text));
 }
 

@@ -1,4 +1,4 @@
-//! A comparison in each format.
+//! Writes a comparison in each format.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ const NAMES: [&str; 9] =
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when `out` does not take it.
+/// [`crate::Error::Output`] when writing to `out` fails.
 pub(super) fn write(comparison: &Comparison, format: Format, out: &mut dyn Write) -> Result<()> {
     match format {
         Format::Json => {
@@ -48,9 +48,9 @@ fn csv_row(lab: &LabComparison, row: &Row) -> Vec<String> {
     ]
 }
 
-/// A table for each lab, and what else to know.
+/// A table for each lab, with the doubts and what was not compared.
 fn for_people(comparison: &Comparison, format: Format, out: &mut dyn Write) -> Result<()> {
-    // A line of Markdown that is not the last of its paragraph.
+    // A hard line break in Markdown.
     let end = if format == Format::Markdown { "  " } else { "" };
     for (side, when) in [(&comparison.before, "before"), (&comparison.after, "after")] {
         let Side { file, devices } = side;
@@ -84,7 +84,7 @@ fn row(row: &Row) -> Vec<String> {
     ]
 }
 
-/// How often each word was said.
+/// How often each verdict occurs.
 fn sum(rows: &[Row]) -> String {
     let count = |verdict: Verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let said = Verdict::ALL.into_iter().filter(|&verdict| count(verdict) > 0);
