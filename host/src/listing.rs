@@ -11,7 +11,8 @@ use crate::report::Format;
 use crate::{labs, units};
 
 /// The help of `host devices`, which is also the course's first lab.
-pub const ABOUT_DEVICES: &str = "List the devices and their properties: all of them, or only the one that --device names";
+pub const ABOUT_DEVICES: &str =
+    "List the devices and their properties: all of them, or only the one that --device names";
 
 /// Lists the labs. The table shows how many kernels each lab has; the other formats have the kernels' names.
 ///

@@ -163,7 +163,7 @@ fn what_cannot_be_is_one_line() {
     fails(other, 2, &["not a supported cuBLAS", "cublasCreate_v2"]);
     let mut missing = beside_cublas("matmul --best --rows 16", "");
     missing.env("COALESCE_CUBLAS", "/no/such/library");
-    fails(missing, 2, &["/no/such/library", "COALESCE_CUBLAS names it"]);
+    fails(missing, 2, &["/no/such/library", "COALESCE_CUBLAS names this file"]);
     for (failing, doing) in [("cublasCreate_v2:1", "starting cuBLAS"), ("cublasSgemm_v2:13", "cublasSgemm")] {
         let (_, status) = failing.split_once(':').unwrap();
         fails(beside_cublas("matmul --best --rows 16", failing), 2, &[doing, "CUBLAS_STATUS", &format!("({status})")]);

@@ -1,8 +1,8 @@
-//! Comparison of a lab's result with its reference: exact where a device has no choice, and within the error of f32
-//! arithmetic where the order of a sum is free.
+//! Compares a lab's result with its reference: exactly where the result is determined, and within the error of f32 arithmetic
+//! where the order of a sum is free. Labs call it through [`Outcome`](super::lab::Outcome).
 //!
 //! The allowed error follows from the number of terms and is part of the report, so that "right" is well defined. The
-//! comparisons are those of the crate `approx`.
+//! comparisons use the crate `approx`.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use bytemuck::Pod;
 use crate::parallel;
 use crate::report::{Check, Mismatch, Tolerance, Tolerated};
 
-/// The shape of a result, whose elements lie row by row.
+/// The shape of a result, whose elements are stored row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One number.
     Scalar,
     /// The number of elements.
     Vector(usize),
-    /// Rows of so many.
+    /// A matrix.
     Matrix {
         /// Rows.
         rows: usize,
@@ -47,7 +47,7 @@ impl Shape {
         }
     }
 
-    /// Where an element is, in as many numbers as there are dimensions.
+    /// An element's indices, one for each dimension.
     fn index(self, row: usize, column: usize) -> Vec<u64> {
         match self {
             Self::Scalar => vec![],
@@ -57,12 +57,12 @@ impl Shape {
     }
 }
 
-/// What an element should be, in more precision than the device has.
+/// The expected value of an element, in higher precision than the device's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reference {
-    /// Its value.
+    /// The value.
     pub value: f64,
-    /// What errors of rounding are in proportion to: of a sum, the sum of its terms' magnitudes.
+    /// What rounding errors are proportional to: for a sum, the sum of its terms' magnitudes.
     pub magnitude: f64,
 }
 
@@ -76,14 +76,14 @@ impl Reference {
     }
 }
 
-/// What is known of an element before it is looked at.
+/// What is known about an element before the comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
-    /// What it should be.
+    /// Its expected value.
     Known(Reference),
-    /// How large it may be in magnitude, rounding errors aside: of a sample, the elements that are not in it.
+    /// Only the largest magnitude that it can have, rounding errors aside: for elements outside a sample.
     AtMost(f64),
-    /// Nothing: it is not part of the result.
+    /// Nothing, because it is not part of the result.
     Anything,
 }
 
@@ -93,10 +93,10 @@ impl From<f64> for Reference {
     }
 }
 
-/// What one rounding to f32 adds at most, relatively.
+/// The maximum relative error of one rounding to f32.
 const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 
-/// How far from `expected` a right result may be.
+/// The allowed distance of a result from `expected`.
 fn allowed(tolerance: Tolerance, expected: Reference) -> f64 {
     match tolerance {
         Tolerance::Roundings(count) => count as f64 * UNIT_ROUNDOFF * expected.magnitude,
@@ -118,12 +118,12 @@ fn ulp(value: f32) -> f64 {
     f64::from(next) - f64::from(value.abs())
 }
 
-/// Compares a result with what `expected` says for each row and column (of a vector, row 0): bit by bit, so that -0 is not 0
-/// and each NaN is itself only.
+/// Compares a result bit by bit with `expected` of each row and column (for a vector, row 0): -0 differs from 0, and NaNs with
+/// different bits differ.
 ///
 /// # Panics
 ///
-/// When `found` has another number of elements than the shape: an error of the calling lab.
+/// If `found` and the shape differ in the number of elements: a bug of the calling lab.
 pub fn exact<T: Pod + Into<f64> + Sync>(
     shape: Shape,
     found: &[T],
@@ -139,11 +139,11 @@ pub fn exact<T: Pod + Into<f64> + Sync>(
     })
 }
 
-/// Compares a result with a reference in more precision. Infinities and NaNs are right where the reference has the same.
+/// Compares a result with a reference in higher precision. Infinities and NaNs are right where the reference has the same.
 ///
 /// # Panics
 ///
-/// When `found` has another number of elements than the shape: an error of the calling lab.
+/// If `found` and the shape differ in the number of elements: a bug of the calling lab.
 pub fn near(
     shape: Shape,
     found: &[f32],
@@ -153,7 +153,7 @@ pub fn near(
     near_where(shape, found, tolerance, |row, column| Expected::Known(expected(row, column)))
 }
 
-/// As [`near`], where not every element has a reference.
+/// As [`near`], if not every element has a reference.
 ///
 /// # Panics
 ///
@@ -169,7 +169,7 @@ pub fn near_where(
             Expected::Known(reference) => reference,
             Expected::AtMost(most) => {
                 let most = most + allowed(tolerance, Reference { value: 0.0, magnitude: most });
-                // Of infinite inputs nothing follows.
+                // Infinite inputs give no bound.
                 let right = f64::from(found).abs() <= most || !most.is_finite();
                 let error = if right { 0.0 } else { f64::from(found).abs() - most };
                 return Judged { counts: Counts::InPart, right, error, part: 0.0, expected: most };
@@ -191,28 +191,28 @@ pub fn near_where(
     })
 }
 
-/// Whether an element was compared.
+/// How an element was compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counts {
     /// With a reference.
     Wholly,
-    /// With what it is at most.
+    /// With the largest possible magnitude.
     InPart,
-    /// It is not part of the result.
+    /// Not at all: it is not part of the result.
     Not,
 }
 
-/// What a comparison says of one element.
+/// The comparison of one element.
 struct Judged {
     counts: Counts,
     right: bool,
     error: f64,
-    /// The error as a part of what is allowed.
+    /// The error relative to the allowed error.
     part: f64,
     expected: f64,
 }
 
-/// What one thread found.
+/// The part of the comparison that one thread made.
 #[derive(Default)]
 struct Part {
     in_part: u64,
@@ -224,10 +224,10 @@ struct Part {
     first: Option<(usize, usize, f64, f64)>,
 }
 
-/// The side of a tile in elements: a reference that walks the other way (a transpose) stays in the cache.
+/// The side of a tile in elements. Comparing by tiles keeps a reference with another order (a transpose) in the cache.
 const TILE: usize = 64;
 
-/// Judges every element, with all cores.
+/// Compares every element, on all cores.
 fn compare<T: Pod + Into<f64> + Sync>(
     shape: Shape,
     found: &[T],
@@ -236,7 +236,7 @@ fn compare<T: Pod + Into<f64> + Sync>(
 ) -> Check {
     let (rows, columns) = shape.rows_and_columns();
     assert_eq!(found.len(), rows * columns);
-    // Bands of whole rows; of a single row, of columns.
+    // Bands of whole rows, or of columns if there is only one row.
     let bands: Vec<(Range<usize>, Range<usize>)> = match rows {
         1 => parallel::ranges(columns, TILE).into_iter().map(|columns| (0..1, columns)).collect(),
         _ => parallel::ranges(rows, TILE).into_iter().map(|rows| (rows, 0..columns)).collect(),
@@ -282,7 +282,7 @@ impl Part {
             Counts::InPart => self.in_part += 1,
             Counts::Not => self.not += 1,
         }
-        // Written so that elements without an error, nearly all of them, cost one comparison.
+        // Elements without an error, which are nearly all, cost only one comparison.
         if judged.right && judged.error == 0.0 {
             return;
         }
@@ -298,7 +298,7 @@ impl Part {
     }
 }
 
-/// The larger of two errors; one that is not a number is the largest.
+/// The larger of two errors; NaN counts as the largest.
 fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }

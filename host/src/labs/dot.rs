@@ -22,7 +22,7 @@ use crate::units::{as_fast, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1000 };
 
-/// Both vectors twice, and a place for each thread; the vectors on the host.
+/// Both vectors twice and a product for each thread on the device; the vectors on the host.
 const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_host: 2 };
 
 /// The flags of `host dot`.
@@ -76,15 +76,15 @@ pub struct Dot {
     expected: Reference,
 }
 
-/// What lies on a device.
+/// The data on a device.
 pub struct Data {
     a: Buffer<f32>,
     b: Buffer<f32>,
-    /// Both, one after the other.
+    /// Both vectors, one after the other.
     both: Buffer<f32>,
     scratch: Buffer<f32>,
     sums: Buffer<f32>,
-    /// Where the blocks of the best kernel leave their sums; empty between launches.
+    /// Slots for the block sums of the best kernel; empty between launches.
     slots: Buffer<u64>,
 }
 
@@ -198,9 +198,9 @@ impl Dot {
         let (memory_name, place_name) = (memory.name(), place.name());
         let tree = u64::from(launch.block[0].ilog2()) + 1;
         let roundings = match memory {
-            // A product, the sums of a thread, a tree, the blocks' sums, and a tree.
+            // Roundings of the product, a thread's sums, a tree, the blocks' sums, and another tree.
             Memory::Best => 1 + meeting::numbers_of_a_thread(size, &launch) + 2 * tree + blocks as u64,
-            // A product and a tree. The sums of the blocks are added in more precision.
+            // Roundings of the product and a tree. The blocks' sums are added in higher precision.
             Memory::Global | Memory::Shared => 2 + tree,
         };
         Variant::new(
@@ -222,7 +222,7 @@ impl Dot {
         .computes("the product", size_of::<f32>() as u64)
     }
 
-    /// Whether the sum of what so many blocks left is right.
+    /// Compares the sum of this many blocks' results with the reference.
     fn outcome(&self, data: &mut Data, blocks: usize, roundings: u64) -> Result<Outcome> {
         let sums = data.sums.read()?;
         let sum: f64 = sums[..blocks].iter().copied().map(f64::from).sum();
@@ -230,7 +230,7 @@ impl Dot {
         Ok(Outcome::near(Shape::Scalar, vec![sum as f32], Tolerance::Roundings(roundings), |_, _| expected))
     }
 
-    /// The bytes of both vectors.
+    /// The size of both vectors in bytes.
     fn bytes(&self) -> u64 {
         2 * size_of_val(self.a.as_slice()) as u64
     }
@@ -247,14 +247,14 @@ impl Memory {
 }
 
 impl Options {
-    /// Where the vectors lie.
+    /// How the vectors are stored.
     fn places(&self) -> Vec<Place> {
         chosen(&[(Place::Linear, self.linear), (Place::Aligned, self.aligned)])
     }
 }
 
 impl Place {
-    /// The vectors of this place.
+    /// The vectors stored this way.
     fn of<'d>(
         self,
         a: &'d Buffer<f32>,

@@ -10,7 +10,7 @@ use cust::stream::StreamWaitEventFlags;
 use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::super::backend::Backend;
-use super::super::peers::{BlasCall, LibraryCall, Loaded, Wanted};
+use super::super::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::super::texture::{Array, TextureSource};
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::Gpu;
@@ -163,7 +163,7 @@ impl Backend for Gpu {
         Ok(None)
     }
 
-    fn load_peers(&self, wanted: Wanted<'_>) -> Result<Loaded> {
+    fn load_peers(&self, wanted: PeerLibraries<'_>) -> Result<Loaded> {
         self.load_libraries(wanted)
     }
 
@@ -175,8 +175,8 @@ impl Backend for Gpu {
         self.call_cublas(call)
     }
 
-    fn start_library(&self, call: &LibraryCall, room: Option<(u64, u64)>) -> Result<u64> {
-        self.call_library(call, room)
+    fn start_library(&self, call: &LibraryCall, scratch: Option<(u64, u64)>) -> Result<u64> {
+        self.call_library(call, scratch)
     }
 
     fn prefer(&self, cache: CacheConfig) -> Result<()> {

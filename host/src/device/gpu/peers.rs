@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::ptr;
 
-use super::super::peers::{BlasCall, LibraryCall, Loaded, Wanted};
+use super::super::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::Gpu;
 use super::cublas::Cublas;
 use super::result::DriverError;
@@ -71,7 +71,7 @@ impl Compared {
 
 impl Gpu {
     /// Loads the requested libraries, unless they are loaded already.
-    pub(super) fn load_libraries(&self, wanted: Wanted<'_>) -> Result<Loaded> {
+    pub(super) fn load_libraries(&self, wanted: PeerLibraries<'_>) -> Result<Loaded> {
         self.make_current()?;
         let mut libraries = self.libraries.borrow_mut();
         if wanted.cublas && libraries.cublas.is_none() {
@@ -94,12 +94,12 @@ impl Gpu {
         }
     }
 
-    pub(super) fn call_library(&self, call: &LibraryCall, room: Option<(u64, u64)>) -> Result<u64> {
+    pub(super) fn call_library(&self, call: &LibraryCall, scratch: Option<(u64, u64)>) -> Result<u64> {
         self.begin()?;
         let libraries = self.libraries.borrow();
         let Some(library) = &libraries.compared else { return Err(not_loaded("the library of --peer-library")) };
         let stream = self.stream.as_inner().cast();
-        let (room, mut bytes) = room.map_or((ptr::null_mut(), 0), |(address, bytes)| (pointer(address), bytes));
+        let (scratch, mut bytes) = scratch.map_or((ptr::null_mut(), 0), |(address, bytes)| (pointer(address), bytes));
         // SAFETY: `Peers` has checked that the buffers of the call, which are this GPU's, are as long as it reads and writes; the
         // storage is as long as said, and its size outlives the call. Without storage nothing is launched.
         let (doing, status) = unsafe {
@@ -107,12 +107,12 @@ impl Gpu {
                 LibraryCall::Reduce { operation, number, input, output, length } => {
                     let (operation, number) = (operation as c_int, number as c_int);
                     let (input, output) = (pointer(input), pointer(output));
-                    let status = library.reduce(operation, number, input, output, length, room, &mut bytes, stream);
+                    let status = library.reduce(operation, number, input, output, length, scratch, &mut bytes, stream);
                     ("cub::DeviceReduce", status)
                 }
                 LibraryCall::RowSums { input, output, rows, columns, pitch } => {
                     let (input, output) = (pointer(input), pointer(output));
-                    let status = library.row_sums(input, output, rows, columns, pitch, room, &mut bytes, stream);
+                    let status = library.row_sums(input, output, rows, columns, pitch, scratch, &mut bytes, stream);
                     ("cub::DeviceSegmentedReduce", status)
                 }
                 LibraryCall::Copy { input, output, length } => {
