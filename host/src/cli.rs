@@ -21,7 +21,7 @@ use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
-use crate::{check, compare, course, labs, listing, output_file, run};
+use crate::{check, compare_times, course, labs, listing, output_file, run};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
@@ -84,7 +84,7 @@ fn command() -> Command {
         .subcommand(Command::new("list").about("List the labs and their kernels"))
         .subcommand(course::command())
         .subcommand(check::command())
-        .subcommand(compare::command())
+        .subcommand(compare_times::command())
         .subcommand(run::command())
         .subcommand(Command::new("devices").about(listing::ABOUT_DEVICES))
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
@@ -116,7 +116,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         match name {
             "list" => listing::labs(global.format, &mut out)?,
             "check" => check::main(matches, global.format, &mut out)?,
-            "compare" => compare::main(matches, global.format, &mut out)?,
+            "compare" => compare_times::main(matches, global.format, &mut out)?,
             "run" => run::main(matches, global.device, options.limits, global.format, &mut out)?,
             "course" => {
                 let progress = Progress::on_terminal();

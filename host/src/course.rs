@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::device::Device;
 use crate::error::{Error, Result, one_line, printable};
-use crate::faults::CheckFlags;
+use crate::faults::SanitizerFlags;
 use crate::flag_values::{seconds, whole_number};
 use crate::labs::{self, Entry, Settings};
 use crate::progress::Progress;
@@ -25,7 +25,7 @@ struct Flags {
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
     time_limit: Duration,
     #[command(flatten)]
-    checks: CheckFlags,
+    checks: SanitizerFlags,
 }
 
 /// The subcommand.

@@ -14,7 +14,7 @@
 //! | [`labs`] | one file for each lab, and the flow that they share |
 //! | [`check`], [`run`] | PTX from any compiler: the command that validates it, and the one that runs its kernels |
 //! | [`timing`] | how often to launch, and which number to report |
-//! | `compare` | the command that compares the times of two runs: faster, slower, same, can't tell |
+//! | `compare_times` | the command that compares the times of two runs: faster, slower, same, can't tell |
 //! | [`report`] | a lab's results, and the formats that they are written in |
 //! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded random numbers |
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
@@ -40,7 +40,7 @@
 
 pub mod check;
 pub mod cli;
-mod compare;
+mod compare_times;
 mod course;
 pub mod device;
 pub mod error;

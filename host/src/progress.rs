@@ -10,7 +10,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Nothing is shown before this much time.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DELAY: Duration = Duration::from_secs(1);
 
 /// Units of the bar in one step.
 const STEP: u64 = 1000;
@@ -48,7 +48,7 @@ impl Progress {
         let waiting = std::thread::Builder::new().spawn({
             let bar = bar.clone();
             move || {
-                if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if ended.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
                     bar.set_draw_target(ProgressDrawTarget::stderr());
                     bar.enable_steady_tick(Duration::from_millis(100));
                 }

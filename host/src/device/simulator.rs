@@ -78,7 +78,7 @@ pub(super) struct Simulator {
     memory: RefCell<Memory>,
     properties: Properties,
     /// The model of a GPU, if any.
-    placed: Option<Placed>,
+    placed: Option<ModelAndCaching>,
     /// The preference of launches without their own.
     preferred: Cell<CacheConfig>,
     progress: RefCell<Progress>,
@@ -101,10 +101,10 @@ fn threads() -> Option<usize> {
 }
 
 /// The model, and how it caches loads without a cache operator.
-pub(super) type Placed = (&'static Model, LoadCaching);
+pub(super) type ModelAndCaching = (&'static Model, LoadCaching);
 
 /// The simulator's properties. Its memory is the limit's, or three quarters of what the host has available.
-pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<Placed>) -> Properties {
+pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<ModelAndCaching>) -> Properties {
     let three_quarters = || crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
     let memory_bytes = limits.memory_limit.unwrap_or_else(three_quarters);
     let plain = Properties::simulator(image.capability, image.target.clone(), memory_bytes);
@@ -140,7 +140,7 @@ pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<Placed>)
 
 impl Simulator {
     /// Loads the kernels.
-    pub fn open(image: &Image, module: &ptx::Module, limits: &Limits, placed: Option<Placed>) -> Result<Self> {
+    pub fn open(image: &Image, module: &ptx::Module, limits: &Limits, placed: Option<ModelAndCaching>) -> Result<Self> {
         let properties = properties(image, limits, placed);
         let limit = properties.memory_bytes;
         let mut memory = Memory::new(limit);

@@ -15,7 +15,7 @@ pub use fault::Fault;
 
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct CheckFlags {
+pub struct SanitizerFlags {
     /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync, undefined, or all, or none. strict,
     /// which all does not include, adds what a GPU runs but is often a mistake: barriers that proceed without exited threads, volatile
     /// accesses in place of barriers [default: all for run; none for the labs, whose own kernels have been checked]
@@ -23,7 +23,7 @@ pub struct CheckFlags {
     check: Option<Checks>,
 }
 
-impl CheckFlags {
+impl SanitizerFlags {
     /// What to look for, where the flag does not say.
     pub fn or(self, default: Checks) -> Checks {
         self.check.unwrap_or(default)

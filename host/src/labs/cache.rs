@@ -136,7 +136,7 @@ pub struct Data(Vec<(Buffer<f32>, Buffer<f32>)>);
 
 /// A device that variants run on: its index in [`Data`], its name as a fact, and the device, if it is not the lab's.
 #[derive(Clone)]
-struct Place {
+struct Target {
     index: usize,
     model: Value,
     device: Option<Device>,
@@ -172,8 +172,8 @@ impl Lab for Cache {
         }
         let (old, new) = (&places[0], &places[places.len() - 1]);
         let Options { operators, configurations, carveouts, compiled, .. } = self.options;
-        type Part<'a> = fn(&'a Cache, &Place) -> Vec<Variant<'a, Data>>;
-        let parts: [((Part<'a>, &Place), bool); 4] = [
+        type Part<'a> = fn(&'a Cache, &Target) -> Vec<Variant<'a, Data>>;
+        let parts: [((Part<'a>, &Target), bool); 4] = [
             ((Self::operators, new), operators),
             ((Self::configurations, new), configurations),
             ((Self::carveouts, new), carveouts),
@@ -188,7 +188,7 @@ impl Lab for Cache {
             cell,
         };
         // The simulator without a model has no caches: name the model that replaces it.
-        let on = |place: &Place| place.model.as_str().map_or(String::new(), |model| format!(" on the {model} model"));
+        let on = |place: &Target| place.model.as_str().map_or(String::new(), |model| format!(" on the {model} model"));
         let (on_old, on_new) = (on(old), on(new));
         let unit = if device.properties().is_gpu() { "GB/s" } else { "hits in L1, and bytes from beyond it" };
         let plan = Plan::new(data, variants)
@@ -242,14 +242,14 @@ impl Lab for Cache {
 
 /// The devices that the lab runs on. The simulator without a model has no caches, so two models replace it: an old GPU, where the
 /// compiler chose the cache, and a new one.
-fn places(device: &Device) -> Result<Vec<Place>> {
+fn places(device: &Device) -> Result<Vec<Target>> {
     let properties = device.properties();
     if properties.is_gpu() || properties.simulates.is_some() {
-        return Ok(vec![Place { index: 0, model: Value::Null, device: None }]);
+        return Ok(vec![Target { index: 0, model: Value::Null, device: None }]);
     }
     let place = |(index, name): (usize, &str)| {
         let model = Model::named(name).map(|model| device.as_model(model, LoadCaching::Default)).transpose()?;
-        Ok(Place { index, model: name.into(), device: model })
+        Ok(Target { index, model: name.into(), device: model })
     };
     ["fermi", "hopper"].into_iter().enumerate().map(place).collect()
 }
@@ -269,7 +269,7 @@ impl Cache {
     /// A variant that reads with one of the patterns.
     fn variant(
         &self,
-        place: &Place,
+        place: &Target,
         name: String,
         kernel: &'static Kernel<Parameters>,
         reads: Reads,
@@ -304,7 +304,7 @@ impl Cache {
         }
     }
 
-    fn operators(&self, place: &Place) -> Vec<Variant<'_, Data>> {
+    fn operators(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let pairs = self.options.pattern.iter().flat_map(|&reads| OPERATORS.map(|operator| (reads, operator)));
         let variant = |(reads, (operator, kernel)): (Reads, (&str, &'static Kernel<Parameters>))| {
             self.variant(place, format!("{operator}-{}", reads.name()), kernel, reads, Preferences::default())
@@ -314,7 +314,7 @@ impl Cache {
         pairs.map(variant).collect()
     }
 
-    fn configurations(&self, place: &Place) -> Vec<Variant<'_, Data>> {
+    fn configurations(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let wishes = [
             ("nothing", CacheConfig::None),
             ("shared", CacheConfig::Shared),
@@ -337,7 +337,7 @@ impl Cache {
         pairs.map(variant).collect()
     }
 
-    fn carveouts(&self, place: &Place) -> Vec<Variant<'_, Data>> {
+    fn carveouts(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let variant = |carveout: u8| {
             let preferences = Preferences { carveout: Some(carveout), ..Preferences::default() };
             self.variant(place, format!("carveout-{carveout}"), &kernel::cache_ca, self.busiest(), preferences)
@@ -353,7 +353,7 @@ impl Cache {
     }
 
     /// `{ca, cg}` x `{a small L1, a large L1}`.
-    fn compiled(&self, place: &Place) -> Vec<Variant<'_, Data>> {
+    fn compiled(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let mut variants = Vec::new();
         for &reads in &self.options.pattern {
             for (compiled, load_caching) in [("ca", LoadCaching::AllLevels), ("cg", LoadCaching::GlobalLevel)] {

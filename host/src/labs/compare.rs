@@ -10,7 +10,7 @@ use approx::{abs_diff_eq, ulps_eq};
 use bytemuck::Pod;
 
 use crate::parallel;
-use crate::report::{Check, Mismatch, Tolerance, Tolerated};
+use crate::report::{Comparison, Mismatch, Tolerance, Tolerated};
 
 /// The shape of a result, whose elements are stored row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub fn exact<T: Pod + Into<f64> + Sync>(
     shape: Shape,
     found: &[T],
     expected: impl Fn(usize, usize) -> T + Sync,
-) -> Check {
+) -> Comparison {
     compare(shape, found, None, |found, row, column| {
         let expected = expected(row, column);
         let right = bytemuck::bytes_of(found) == bytemuck::bytes_of(&expected);
@@ -149,7 +149,7 @@ pub fn near(
     found: &[f32],
     tolerance: Tolerance,
     expected: impl Fn(usize, usize) -> Reference + Sync,
-) -> Check {
+) -> Comparison {
     near_where(shape, found, tolerance, |row, column| Expected::Known(expected(row, column)))
 }
 
@@ -163,7 +163,7 @@ pub fn near_where(
     found: &[f32],
     tolerance: Tolerance,
     expected: impl Fn(usize, usize) -> Expected + Sync,
-) -> Check {
+) -> Comparison {
     compare(shape, found, Some(tolerance), |&found, row, column| {
         let reference = match expected(row, column) {
             Expected::Known(reference) => reference,
@@ -233,7 +233,7 @@ fn compare<T: Pod + Into<f64> + Sync>(
     found: &[T],
     tolerance: Option<Tolerance>,
     judge: impl Fn(&T, usize, usize) -> Judged + Sync,
-) -> Check {
+) -> Comparison {
     let (rows, columns) = shape.rows_and_columns();
     assert_eq!(found.len(), rows * columns);
     // Bands of whole rows, or of columns if there is only one row.
@@ -260,7 +260,7 @@ fn compare<T: Pod + Into<f64> + Sync>(
     let sum = |of: fn(&Part) -> u64| parts.iter().map(of).sum::<u64>();
     let elements = found.len() as u64 - sum(|part| part.not);
     let in_part = sum(|part| part.in_part);
-    Check {
+    Comparison {
         elements,
         sample: (in_part > 0).then(|| elements - in_part),
         wrong: sum(|part| part.wrong),

@@ -7,10 +7,10 @@ use clap::Args;
 use kernels::dot as kernel;
 use serde_json::{Value, json};
 
+use super::combine;
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
-use super::meeting;
 use super::peers::{self, Peer};
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Peers, Tail};
@@ -63,7 +63,7 @@ enum Memory {
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum Layout {
     Linear,
     Aligned,
 }
@@ -114,14 +114,14 @@ impl Lab for Dot {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let size = self.a.len();
         let threads = size.next_multiple_of(self.options.block as usize);
-        let best = meeting::launch(size, meeting::multiprocessors(device));
+        let best = combine::launch(size, combine::multiprocessors(device));
         let mut data = Data {
             a: device.buffer(size)?,
             b: device.buffer(size)?,
             both: device.buffer(2 * size)?,
             scratch: device.buffer(threads)?,
             sums: device.buffer(threads / self.options.block as usize)?,
-            slots: meeting::slots(device, best.grid[0] as usize)?,
+            slots: combine::slots(device, best.grid[0] as usize)?,
         };
         data.a.write(&self.a)?;
         data.b.write(&self.b)?;
@@ -138,7 +138,7 @@ impl Lab for Dot {
     fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
         let Some(library) = peers.cublas() else { return Ok(Vec::new()) };
         let size = self.a.len();
-        let row = |place: Place| {
+        let row = |place: Layout| {
             let peers = Rc::clone(peers);
             let launch = move |data: &mut Data| {
                 let Data { a, b, both, sums, .. } = data;
@@ -189,7 +189,7 @@ impl Lab for Dot {
 }
 
 impl Dot {
-    fn variant(&self, memory: Memory, place: Place, best: LaunchConfig) -> Variant<'_, Data> {
+    fn variant(&self, memory: Memory, place: Layout, best: LaunchConfig) -> Variant<'_, Data> {
         let size = self.a.len();
         let launch = if memory == Memory::Best { best } else { LaunchConfig::linear(size, self.options.block) };
         let blocks = launch.grid[0] as usize;
@@ -199,7 +199,7 @@ impl Dot {
         let tree = u64::from(launch.block[0].ilog2()) + 1;
         let roundings = match memory {
             // Roundings of the product, a thread's sums, a tree, the blocks' sums, and another tree.
-            Memory::Best => 1 + meeting::numbers_of_a_thread(size, &launch) + 2 * tree + blocks as u64,
+            Memory::Best => 1 + combine::numbers_of_a_thread(size, &launch) + 2 * tree + blocks as u64,
             // Roundings of the product and a tree. The blocks' sums are added in higher precision.
             Memory::Global | Memory::Shared => 2 + tree,
         };
@@ -248,12 +248,12 @@ impl Memory {
 
 impl Options {
     /// How the vectors are stored.
-    fn places(&self) -> Vec<Place> {
-        chosen(&[(Place::Linear, self.linear), (Place::Aligned, self.aligned)])
+    fn places(&self) -> Vec<Layout> {
+        chosen(&[(Layout::Linear, self.linear), (Layout::Aligned, self.aligned)])
     }
 }
 
-impl Place {
+impl Layout {
     /// The vectors stored this way.
     fn of<'d>(
         self,

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::faults::{Fault, Findings};
 use crate::output_file;
 use crate::progress::Progress;
-use crate::report::{Check, CounterSource, LabReport, VariantReport};
+use crate::report::{Comparison, CounterSource, LabReport, VariantReport};
 use crate::timing::{Times, Timing};
 
 /// Runs a lab.
@@ -149,7 +149,7 @@ fn run_variants<L: Lab>(
             launched => launched?,
         }
         let outcome = (variant.outcome)(&mut data)?;
-        result.check = outcome.check;
+        result.comparison = outcome.comparison;
         if variant.computes.is_some() {
             saved = Some(outcome.values);
         }
@@ -263,9 +263,9 @@ fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report
             }
             launched => launched?,
         }
-        let check = (variant.outcome)(&mut data)?.check;
-        if !check.as_ref().is_none_or(Check::correct) {
-            on_gpu.check = check;
+        let comparison = (variant.outcome)(&mut data)?.comparison;
+        if !comparison.as_ref().is_none_or(Comparison::correct) {
+            on_gpu.comparison = comparison;
         }
         progress.done();
     }

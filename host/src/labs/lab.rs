@@ -22,7 +22,7 @@ use super::settings::Settings;
 use crate::device::{Device, Peers};
 use crate::error::Result;
 use crate::npy;
-use crate::report::{Check, Fact, Grid, LabReport, Subject, Tolerance};
+use crate::report::{Comparison, Fact, Grid, LabReport, Subject, Tolerance};
 
 /// A lab: one subcommand of `host`.
 pub trait Lab: Sized {
@@ -213,7 +213,7 @@ pub(super) struct Computed {
 
 /// A variant's result: whether it is right, and the values for `--output`.
 pub struct Outcome {
-    pub(super) check: Option<Check>,
+    pub(super) comparison: Option<Comparison>,
     pub(super) values: Box<dyn Values>,
 }
 
@@ -224,8 +224,8 @@ impl Outcome {
         found: Vec<T>,
         expected: impl Fn(usize, usize) -> T + Sync,
     ) -> Self {
-        let check = compare::exact(shape, &found, expected);
-        Self { check: Some(check), values: Saved::whole(shape, found) }
+        let comparison = compare::exact(shape, &found, expected);
+        Self { comparison: Some(comparison), values: Saved::whole(shape, found) }
     }
 
     /// Right if it is within the error of f32 arithmetic: see [`compare::near`].
@@ -235,8 +235,8 @@ impl Outcome {
         tolerance: Tolerance,
         expected: impl Fn(usize, usize) -> Reference + Sync,
     ) -> Self {
-        let check = compare::near(shape, &found, tolerance, expected);
-        Self { check: Some(check), values: Saved::whole(shape, found) }
+        let comparison = compare::near(shape, &found, tolerance, expected);
+        Self { comparison: Some(comparison), values: Saved::whole(shape, found) }
     }
 
     /// As [`Outcome::near`], if not every element has a reference: see [`compare::near_where`].
@@ -246,13 +246,13 @@ impl Outcome {
         tolerance: Tolerance,
         expected: impl Fn(usize, usize) -> Expected + Sync,
     ) -> Self {
-        let check = compare::near_where(shape, &found, tolerance, expected);
-        Self { check: Some(check), values: Saved::whole(shape, found) }
+        let comparison = compare::near_where(shape, &found, tolerance, expected);
+        Self { comparison: Some(comparison), values: Saved::whole(shape, found) }
     }
 
     /// Not compared with anything.
     pub fn unchecked<T: npy::Element>(shape: Shape, found: Vec<T>) -> Self {
-        Self { check: None, values: Saved::whole(shape, found) }
+        Self { comparison: None, values: Saved::whole(shape, found) }
     }
 
     /// As [`Outcome::exact`] for a vector whose result is only a part of it. The rest is compared, but not saved.
@@ -261,8 +261,8 @@ impl Outcome {
         part: Range<usize>,
         expected: impl Fn(usize, usize) -> T + Sync,
     ) -> Self {
-        let check = compare::exact(Shape::Vector(found.len()), &found, expected);
-        Self { check: Some(check), values: Box::new(Saved { shape: Shape::Vector(part.len()), found, part }) }
+        let comparison = compare::exact(Shape::Vector(found.len()), &found, expected);
+        Self { comparison: Some(comparison), values: Box::new(Saved { shape: Shape::Vector(part.len()), found, part }) }
     }
 }
 

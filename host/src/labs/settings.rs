@@ -8,7 +8,7 @@ use simt::Checks;
 
 use super::peers::PeerFlags;
 use crate::device::CacheConfig;
-use crate::faults::CheckFlags;
+use crate::faults::SanitizerFlags;
 use crate::flag_values::{seconds, whole_number};
 use crate::lines::LineFlags;
 use crate::progress::Progress;
@@ -43,7 +43,7 @@ pub struct Settings {
     pub lines: LineFlags,
     /// The faults to look for on the simulator.
     #[command(flatten)]
-    pub checks: CheckFlags,
+    pub checks: SanitizerFlags,
     /// The flags for libraries to time beside the lab's kernels.
     #[arg(skip)]
     pub peer: PeerFlags,

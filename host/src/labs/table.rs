@@ -92,7 +92,7 @@ impl Lab for Table {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let error = |name| Some(report.variant(name)?.check.as_ref()?.max_error);
+        let error = |name| Some(report.variant(name)?.comparison.as_ref()?.max_error);
         let errors = || {
             Some(format!(
                 "The worst error is {:.1e} with accurate math and {:.1e} with fast math.",

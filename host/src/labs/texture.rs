@@ -99,7 +99,7 @@ const WAYS: [Way; 4] = [
 
 /// How the image of a walk is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Layout {
     Texture,
     Rows,
     Morton,
@@ -176,11 +176,9 @@ impl Lab for Texture {
             match part {
                 Part::Linear => variants.extend(self.linear()),
                 Part::Sampling => variants.extend((0..SAMPLED.len()).map(|index| self.sample(index))),
-                Part::Walks => {
-                    variants.extend(WAYS.into_iter().flat_map(|way| {
-                        [Place::Rows, Place::Morton, Place::Texture].map(|place| self.walk(way, place))
-                    }))
-                }
+                Part::Walks => variants.extend(WAYS.into_iter().flat_map(|way| {
+                    [Layout::Rows, Layout::Morton, Layout::Texture].map(|place| self.walk(way, place))
+                })),
             }
         }
         Ok(Plan::new(data, variants))
@@ -353,7 +351,7 @@ impl Texture {
         (0.0..side).contains(&inside).then_some(inside as usize)
     }
 
-    fn walk(&self, way: Way, place: Place) -> Variant<'_, Data> {
+    fn walk(&self, way: Way, place: Layout) -> Variant<'_, Data> {
         let Way { name, step_x, step_y, origin, block } = way;
         let side = self.side as u32;
         let launch = covering(side, block.map(|threads| threads.min(side)));
@@ -361,10 +359,10 @@ impl Texture {
         Variant::new(
             format!("{name}-{}", place.name()),
             move |data: &mut Data, launcher| match (place, &data.walked) {
-                (Place::Texture, Some(walked)) => {
+                (Layout::Texture, Some(walked)) => {
                     launcher.launch(&kernel::texture_walk, &launch, (walked.argument(), &mut data.output, side, walk))
                 }
-                (Place::Morton, _) => {
+                (Layout::Morton, _) => {
                     launcher.launch(&kernel::texture_morton, &launch, (&data.morton, &mut data.output, side, walk))
                 }
                 _ => launcher.launch(&kernel::texture_rows, &launch, (&*data.image, &mut data.output, side, walk)),
@@ -389,7 +387,7 @@ fn covering(side: u32, block: [u32; 2]) -> LaunchConfig {
     LaunchConfig::new([side.div_ceil(block[0]), side.div_ceil(block[1]), 1], [block[0], block[1], 1])
 }
 
-impl Place {
+impl Layout {
     fn name(self) -> &'static str {
         match self {
             Self::Texture => "texture",

@@ -76,7 +76,7 @@ pub(super) enum Section {
     /// Where it is on the axes of a sweep.
     Axis,
     /// Whether the result was right.
-    Check,
+    Comparison,
     /// How long it took.
     Time,
     /// What was counted.
@@ -166,22 +166,22 @@ const NAME: Kind = Kind { section: Section::Name, title: &["variant"], cell: |va
 
 const CHECK: &[Kind] = &[
     Kind {
-        section: Section::Check,
+        section: Section::Comparison,
         title: &["right"],
         cell: |variant| Some(if variant.correct()? { "yes" } else { "NO" }.to_owned()),
     },
     Kind {
-        section: Section::Check,
+        section: Section::Comparison,
         title: &["worst", "error"],
-        cell: |variant| Some(error(variant.check.as_ref()?.max_error)),
+        cell: |variant| Some(error(variant.comparison.as_ref()?.max_error)),
     },
     Kind {
-        section: Section::Check,
+        section: Section::Comparison,
         title: &["% of", "allowed"],
-        cell: |variant| Some(units::three_digits(variant.check.as_ref()?.tolerance.as_ref()?.worst_part * 100.0)),
+        cell: |variant| Some(units::three_digits(variant.comparison.as_ref()?.tolerance.as_ref()?.worst_part * 100.0)),
     },
     Kind {
-        section: Section::Check,
+        section: Section::Comparison,
         title: &["faults"],
         cell: |variant| Some(variant.findings.as_ref()?.list.len().to_string()),
     },

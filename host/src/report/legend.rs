@@ -145,7 +145,7 @@ fn some_of(all: &[String]) -> Option<String> {
 fn sampled(variants: &[VariantReport]) -> Vec<String> {
     let sizes = variants
         .iter()
-        .filter_map(|variant| variant.check.as_ref())
+        .filter_map(|variant| variant.comparison.as_ref())
         .filter_map(|check| check.sample.map(|sample| (sample, check.elements)));
     let mut sizes: Vec<_> = sizes.collect();
     sizes.sort_unstable();
@@ -160,7 +160,7 @@ fn sampled(variants: &[VariantReport]) -> Vec<String> {
 
 /// The allowed errors, a sentence for each kind of tolerance.
 fn allowed(variants: &[VariantReport]) -> Vec<String> {
-    let all = || variants.iter().filter_map(|variant| Some(variant.check.as_ref()?.tolerance.as_ref()?.tolerance));
+    let all = || variants.iter().filter_map(|variant| Some(variant.comparison.as_ref()?.tolerance.as_ref()?.tolerance));
     let roundings = || all().filter_map(|it| if let Tolerance::Roundings(count) = it { Some(count) } else { None });
     let ulps = all().filter_map(|it| if let Tolerance::Ulps(count) = it { Some(count) } else { None }).max();
     let absolute = all().filter_map(|it| if let Tolerance::Absolute(error) = it { Some(error) } else { None });

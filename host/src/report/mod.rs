@@ -116,7 +116,7 @@ pub struct VariantReport {
     /// What distinguishes it: offset, block, grid, pitch.
     pub facts: Vec<Fact>,
     /// Whether every element was right; `None` if a fault stopped the kernel, or where there is nothing to compare with.
-    pub check: Option<Check>,
+    pub comparison: Option<Comparison>,
     /// Bytes that the task itself has to read and write.
     pub useful_bytes: u64,
     /// Floating-point operations that the task itself has to make; 0 where a lab is about memory alone.
@@ -163,7 +163,7 @@ pub enum Limit {
 
 /// The comparison of an output with the reference.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Check {
+pub struct Comparison {
     /// Elements of the result.
     pub elements: u64,
     /// How many of them were compared with a reference, where it was a sample. Of the others only the magnitude was.
@@ -211,7 +211,7 @@ pub struct Mismatch {
     pub found: f64,
 }
 
-impl Check {
+impl Comparison {
     /// Whether every element was right.
     pub fn correct(&self) -> bool {
         self.wrong == 0
@@ -254,7 +254,7 @@ impl VariantReport {
 
     /// Whether every element was right; `None` if a fault stopped the kernel, or there is nothing to compare with.
     pub fn correct(&self) -> Option<bool> {
-        self.check.as_ref().map(Check::correct)
+        self.comparison.as_ref().map(Comparison::correct)
     }
 
     /// The limit that the variant is closest to, and how much of it was reached, in percent.
@@ -278,16 +278,16 @@ impl Serialize for VariantReport {
         map.serialize_entry("kernels", &self.kernels)?;
         let facts: Map<_, _> = self.facts.iter().map(|fact| (fact.name.to_owned(), fact.value.clone())).collect();
         map.serialize_entry("parameters", &facts)?;
-        let check = self.check.as_ref();
+        let comparison = self.comparison.as_ref();
         map.serialize_entry("correct", &self.correct())?;
-        map.serialize_entry("max_error", &check.map(|check| check.max_error))?;
-        map.serialize_entry("wrong_elements", &check.map(|check| check.wrong))?;
-        if let Some(check) = check.filter(|check| check.sample.is_some()) {
-            map.serialize_entry("elements", &check.elements)?;
-            map.serialize_entry("compared_elements", &check.sample)?;
+        map.serialize_entry("max_error", &comparison.map(|comparison| comparison.max_error))?;
+        map.serialize_entry("wrong_elements", &comparison.map(|comparison| comparison.wrong))?;
+        if let Some(comparison) = comparison.filter(|comparison| comparison.sample.is_some()) {
+            map.serialize_entry("elements", &comparison.elements)?;
+            map.serialize_entry("compared_elements", &comparison.sample)?;
         }
-        map.serialize_entry("first_wrong", &check.and_then(|check| check.first.as_ref()))?;
-        if let Some(tolerance) = check.and_then(|check| check.tolerance.as_ref()) {
+        map.serialize_entry("first_wrong", &comparison.and_then(|comparison| comparison.first.as_ref()))?;
+        if let Some(tolerance) = comparison.and_then(|comparison| comparison.tolerance.as_ref()) {
             map.serialize_entry("tolerance", tolerance)?;
         }
         map.serialize_entry("useful_bytes", &self.useful_bytes)?;

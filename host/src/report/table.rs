@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::columns::{self, Column, Section};
 use super::grid::Grid;
-use super::{Check, LabReport, Subject, VariantReport, legend};
+use super::{Comparison, LabReport, Subject, VariantReport, legend};
 use crate::device::Counters;
 use crate::timing::Cache;
 use crate::{lines, terminal, units};
@@ -87,7 +87,8 @@ fn tables(columns: Vec<Column>) -> Vec<Vec<Column>> {
     for column in columns {
         let joins = |before: Section| match (before, column.section) {
             // Whether it was right is shown once, with the times if there are any.
-            (Section::Axis, Section::Axis | Section::Check) | (Section::Check, Section::Check | Section::Time) => true,
+            (Section::Axis, Section::Axis | Section::Comparison)
+            | (Section::Comparison, Section::Comparison | Section::Time) => true,
             (before, section) => before == section,
         };
         match sections.last_mut().filter(|section| section.last().is_some_and(|last| joins(last.section))) {
@@ -226,16 +227,16 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
 /// The wrong variants, a line each.
 pub(super) fn wrong(report: &LabReport) -> Vec<String> {
     let line = |variant: &VariantReport| {
-        let check = variant.check.as_ref().filter(|check| !check.correct())?;
-        Some(wrong_variant(variant, check))
+        let comparison = variant.comparison.as_ref().filter(|comparison| !comparison.correct())?;
+        Some(wrong_variant(variant, comparison))
     };
     report.variants.iter().filter_map(line).collect()
 }
 
 /// How a variant is wrong, in a line.
-fn wrong_variant(variant: &VariantReport, check: &Check) -> String {
-    let mut text = format!("{} is wrong: {} of {} elements", variant.name, check.wrong, check.elements);
-    if let Some(first) = &check.first {
+fn wrong_variant(variant: &VariantReport, comparison: &Comparison) -> String {
+    let mut text = format!("{} is wrong: {} of {} elements", variant.name, comparison.wrong, comparison.elements);
+    if let Some(first) = &comparison.first {
         if !first.index.is_empty() {
             let index: Vec<_> = first.index.iter().map(u64::to_string).collect();
             text += &format!(", the first at [{}]", index.join(", "));

@@ -75,11 +75,11 @@ fn map(value: Value) -> Map<String, Value> {
 
 fn report(device: Properties) -> LabReport {
     let on_gpu = device.is_gpu();
-    let variant = |name: &str, time: f64, check: Check| VariantReport {
+    let variant = |name: &str, time: f64, comparison: Comparison| VariantReport {
         name: name.into(),
         kernels: vec!["transpose_kernel"],
         facts: vec![Fact { name: "block", value: json!([32, 8]), axis: false }],
-        check: Some(check),
+        comparison: Some(comparison),
         useful_bytes: 8_000_000,
         timing: on_gpu.then(|| timing(time, Cache::Flushed)),
         gbps: on_gpu.then(|| 8.0 / time),
@@ -90,7 +90,7 @@ fn report(device: Properties) -> LabReport {
         counters: (!on_gpu).then(counters),
         ..VariantReport::default()
     };
-    let wrong = Check {
+    let wrong = Comparison {
         elements: 1_000_000,
         sample: None,
         wrong: 2,
@@ -112,7 +112,7 @@ fn report(device: Properties) -> LabReport {
         device_copy: on_gpu.then(|| DeviceCopy { bytes: 4_000_000, gbps: 4000.0, timing: timing(0.002, Cache::Warm) }),
         counters_from: (!on_gpu).then_some(CounterSource::Simulator),
         variants: vec![
-            variant("naive-writes", 0.01, Check { elements: 1_000_000, ..Check::default() }),
+            variant("naive-writes", 0.01, Comparison { elements: 1_000_000, ..Comparison::default() }),
             variant("padded", 0.0025, wrong),
         ],
         grids: vec![],
@@ -281,7 +281,7 @@ fn faults_have_a_column_and_are_in_every_format() {
 fn of_a_variant_that_a_fault_stopped_nothing_is_right_or_wrong() {
     let mut stopped = report(simulator());
     stopped.variants.truncate(1);
-    stopped.variants[0].check = None;
+    stopped.variants[0].comparison = None;
     let error = Error::Fault { kernel: "transpose_kernel".into(), fault: "it trapped".into(), trap: None };
     stopped.variants[0].stopped = Fault::of(&error);
     assert!(!stopped.correct());
@@ -392,7 +392,7 @@ fn json_has_what_scripts_rely_on() {
 #[test]
 fn an_error_that_is_no_number_is_null_in_json() {
     let mut report = report(simulator());
-    report.variants[1].check.as_mut().unwrap().max_error = f64::NAN;
+    report.variants[1].comparison.as_mut().unwrap().max_error = f64::NAN;
     let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
     assert_eq!(value["variants"][1]["max_error"], Value::Null);
     assert!(text(&report, Format::Table).contains("NaN"));
@@ -459,7 +459,7 @@ fn the_grids_of_a_compact_report_stand_for_its_table_if_all_is_right() {
     });
     let table = text(&report, Format::Table);
     assert!(table.contains("\npadded ") && table.contains("\nscattered "), "one is wrong: {table}");
-    report.variants[1].check = Some(Check { elements: 1_000_000, ..Check::default() });
+    report.variants[1].comparison = Some(Comparison { elements: 1_000_000, ..Comparison::default() });
     let table = text(&report, Format::Table);
     let all = "\nAll 2 variants are right. --format csv and --format json have each of them.\n";
     assert!(table.contains(all) && !table.contains("\npadded") && table.contains("\nscattered "), "{table}");
@@ -472,11 +472,11 @@ fn tolerances_and_what_a_lab_computes_are_shown() {
     report.variants.truncate(1);
     let variant = &mut report.variants[0];
     (variant.operations, variant.gflops) = (20_000_000, Some(2000.0));
-    variant.check = Some(Check {
+    variant.comparison = Some(Comparison {
         elements: 4,
         max_error: 0.25,
         tolerance: Some(Tolerated { tolerance: Tolerance::Roundings(3), worst_part: 0.125 }),
-        ..Check::default()
+        ..Comparison::default()
     });
     let table = text(&report, Format::Table);
     assert!(table.contains("naive-writes   yes 0.250    12.5 10.0 us 5.00 us    1.0  800 20.0    2000"), "{table}");

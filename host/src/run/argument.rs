@@ -15,13 +15,13 @@
 //! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
 //! | `tex2d:f32[64x48],linear=ramp`, `surf2d:f32[64x48]`, ... | a texture or surface: see [`super::texture`] |
 //! | `tensor:f32[64x32],box:32x8=ramp`, `tensor_at:...` | a tensor's map: see [`super::tensor`] |
-//! | `arg:1`, `arg:0.1+8` | the buffer, texture, surface or tensor of an earlier argument, by its [`Place`] |
+//! | `arg:1`, `arg:0.1+8` | the buffer, texture, surface or tensor of an earlier argument, by its [`ArgumentId`] |
 //! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, after `freed:` |
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use super::place::Place;
+use super::argument_id::ArgumentId;
 use super::tensor::{self, Tensor};
 use super::texture::{self, Object, ObjectKind};
 use super::value::{Type, Values};
@@ -55,7 +55,7 @@ enum Kind {
     /// A tensor by its map.
     Tensor(Tensor, Contents),
     /// What an earlier argument has, and bytes from its start.
-    Again(Place, u64),
+    Again(ArgumentId, u64),
 }
 
 /// The initial contents of a buffer.
@@ -84,7 +84,7 @@ pub enum Prepared {
     /// A tensor by its map, with its elements.
     Tensor(Tensor, Data),
     /// What an earlier argument has, and bytes from its start.
-    Again(Place, u64),
+    Again(ArgumentId, u64),
 }
 
 impl Prepared {
@@ -156,9 +156,9 @@ impl Argument {
     }
 
     /// The earlier argument that it names, and bytes from the start of that one's buffer.
-    pub fn again(&self) -> Option<(Place, u64)> {
+    pub fn again(&self) -> Option<(ArgumentId, u64)> {
         match self.kind {
-            Kind::Again(place, offset) => Some((place, offset)),
+            Kind::Again(id, offset) => Some((id, offset)),
             _ => None,
         }
     }
@@ -210,7 +210,7 @@ impl Argument {
     pub fn prepare(&self) -> Result<Prepared> {
         let (shape, offset, contents, freed) = match &self.kind {
             Kind::Value(bytes, _) => return Ok(Prepared::Value(bytes.clone())),
-            Kind::Again(place, offset) => return Ok(Prepared::Again(*place, *offset)),
+            Kind::Again(id, offset) => return Ok(Prepared::Again(*id, *offset)),
             Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
             Kind::Object(object, contents) => (Some((object.ty, object.length())), 0, contents, false),
             Kind::Tensor(tensor, contents) => (Some((tensor.ty(), tensor.length())), 0, contents, false),
@@ -342,10 +342,10 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
 
 /// What follows `arg:`.
 fn again(text: &str) -> std::result::Result<Kind, String> {
-    let (place, offset) = text.split_once('+').unwrap_or((text, "0"));
+    let (id, offset) = text.split_once('+').unwrap_or((text, "0"));
     let digits = offset.bytes().all(|digit| digit.is_ascii_digit());
-    match (place.parse(), offset.parse()) {
-        (Ok(place), Ok(offset)) if digits => Ok(Kind::Again(place, offset)),
+    match (id.parse(), offset.parse()) {
+        (Ok(id), Ok(offset)) if digits => Ok(Kind::Again(id, offset)),
         _ => Err(format!(
             "'{text}' does not name an argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
              0), with or without +BYTES"

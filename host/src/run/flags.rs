@@ -7,9 +7,9 @@ use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValuePa
 use clap::{ArgMatches, Args, Command};
 
 use super::argument::{Argument, split_os};
-use super::place::Named;
+use super::argument_id::Named;
 use crate::error::{Error, Result};
-use crate::faults::CheckFlags;
+use crate::faults::SanitizerFlags;
 use crate::flag_values::{bytes32, whole_number};
 use crate::lines::LineFlags;
 
@@ -130,7 +130,7 @@ pub(super) struct Flags {
     #[command(flatten)]
     pub(super) lines: LineFlags,
     #[command(flatten)]
-    pub(super) checks: CheckFlags,
+    pub(super) checks: SanitizerFlags,
 }
 
 /// The flags of one launch.
@@ -273,7 +273,7 @@ mod tests {
     use clap::FromArgMatches;
 
     use super::*;
-    use crate::run::place::Place;
+    use crate::run::argument_id::ArgumentId;
 
     #[test]
     fn extents_are_one_to_three_numbers() {
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn what_to_save_is_an_argument_or_a_variable_and_a_file() {
         let saved = |text: &str| save(text.into());
-        let argument = Named::Argument(Place { launch: 0, argument: 2 });
+        let argument = Named::Argument(ArgumentId { launch: 0, argument: 2 });
         assert_eq!(saved("2=a=b.npy"), Ok(Save { what: argument, file: "a=b.npy".into() }));
         assert_eq!(saved("x=a.npy"), Ok(Save { what: Named::Variable("x".into()), file: "a.npy".into() }));
         for text in ["", "2", "2=", "a.npy"] {
@@ -331,8 +331,8 @@ mod tests {
         let launches = launches.unwrap();
         let texts: Vec<&str> = launches[0].arguments.iter().map(|argument| argument.text.as_str()).collect();
         assert_eq!(texts, ["i32:-1", "f32[4]=-1", "f32:-0.5"]);
-        let place = |launch, argument| Named::Argument(Place { launch, argument });
-        assert_eq!(flags.print, [place(0, 0), place(0, 1), place(1, 2)]);
+        let id = |launch, argument| Named::Argument(ArgumentId { launch, argument });
+        assert_eq!(flags.print, [id(0, 0), id(0, 1), id(1, 2)]);
         let error = command().try_get_matches_from("run k.ptx k --grid 1 --block 1 -1".split_whitespace()).unwrap_err();
         assert!(error.to_string().contains("give a value (u32:5)"), "{error}");
     }

@@ -6,10 +6,10 @@ use cuda_std::launch::Arguments;
 use simt::{Checks, Printed};
 
 use super::argument::{Argument, Data, Prepared};
-use super::demands::{Launch, Output, Source};
+use super::argument_id::ArgumentId;
+use super::device_argument::{DeviceArgument, Parameter};
 use super::flags::Flags;
-use super::place::Place;
-use super::placed::{Parameter, Placed};
+use super::validate::{Launch, Output, Source};
 use super::value::Values;
 use crate::device::{Counters, Device, LaunchConfig};
 use crate::error::{Error, Result};
@@ -44,8 +44,8 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
     }
     for (launch, prepared_here) in launches.iter().zip(&prepared) {
         for (argument, prepared_argument) in launch.flags.arguments.iter().zip(prepared_here) {
-            if let Prepared::Again(place, offset) = prepared_argument
-                && let Some(data) = data_at(&prepared, *place)
+            if let Prepared::Again(id, offset) = prepared_argument
+                && let Some(data) = data_at(&prepared, *id)
                 && *offset > data.bytes()
             {
                 return Err(Error::Launch {
@@ -56,7 +56,7 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
         }
     }
     let bytes_of = |output: &Output| match &output.source {
-        Source::Argument(place) => prepared[place.launch][place.argument].data().map_or(0, Data::bytes),
+        Source::Argument(id) => prepared[id.launch][id.argument].data().map_or(0, Data::bytes),
         Source::Variable(variable, _) => variable.bytes,
     };
     let bytes = outputs.iter().map(bytes_of).fold(0, u64::saturating_add);
@@ -65,8 +65,8 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
 }
 
 /// The data of an argument, or of the one that it names. Each names one before itself.
-fn data_at(prepared: &[Vec<Prepared>], place: Place) -> Option<&Data> {
-    match &prepared[place.launch][place.argument] {
+fn data_at(prepared: &[Vec<Prepared>], id: ArgumentId) -> Option<&Data> {
+    match &prepared[id.launch][id.argument] {
         Prepared::Again(earlier, _) => data_at(prepared, *earlier),
         argument => argument.data(),
     }
@@ -110,10 +110,11 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
 
 fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> {
     device.watch(progress);
-    let name = |place: Place| format!("argument {}", plan.launches[place.launch].flags.arguments[place.argument].text);
-    let mut placed: Vec<Vec<Placed>> = Vec::new();
+    let name = |id: ArgumentId| format!("argument {}", plan.launches[id.launch].flags.arguments[id.argument].text);
+    let mut placed: Vec<Vec<DeviceArgument>> = Vec::new();
     for (launch, prepared) in plan.prepared.iter().enumerate() {
-        let place = |(argument, prepared)| Placed::new(device, prepared, &name(Place { launch, argument }));
+        let place =
+            |(argument, prepared)| DeviceArgument::new(device, prepared, &name(ArgumentId { launch, argument }));
         placed.push(prepared.iter().enumerate().map(place).collect::<Result<_>>()?);
     }
     let mut freed = Vec::new();
@@ -164,11 +165,10 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
     }
     for output in plan.outputs {
         ran.values.push(match &output.source {
-            Source::Argument(place) => {
-                let data = plan.prepared[place.launch][place.argument].data();
-                let read =
-                    data.map(|data| placed[place.launch][place.argument].read(data, &name(*place))).transpose()?;
-                // Only buffers are requested: see `demands::outputs`.
+            Source::Argument(id) => {
+                let data = plan.prepared[id.launch][id.argument].data();
+                let read = data.map(|data| placed[id.launch][id.argument].read(data, &name(*id))).transpose()?;
+                // Only buffers are requested: see `validate::outputs`.
                 read.flatten().unwrap_or(Values::U8(Vec::new()))
             }
             Source::Variable(variable, ty) => {
@@ -186,17 +186,17 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
 /// before it get.
 fn parameters_of<'a>(
     device: &Device,
-    placed: &'a mut [Placed],
+    placed: &'a mut [DeviceArgument],
     prepared: &[Prepared],
     earlier: &[Vec<Parameter<'a>>],
-) -> Result<(Vec<Parameter<'a>>, Vec<Placed>)> {
+) -> Result<(Vec<Parameter<'a>>, Vec<DeviceArgument>)> {
     let (mut own, mut freed) = (Vec::new(), Vec::new());
     for (placed, prepared) in placed.iter_mut().zip(prepared) {
         let parameter = match prepared {
-            Prepared::Again(place, offset) => earlier.get(place.launch).unwrap_or(&own)[place.argument].again(*offset),
+            Prepared::Again(id, offset) => earlier.get(id.launch).unwrap_or(&own)[id.argument].again(*offset),
             Prepared::Buffer(data) if data.freed => {
                 let parameter = placed.address(data.offset);
-                freed.push(mem::replace(placed, Placed::Nothing));
+                freed.push(mem::replace(placed, DeviceArgument::Nothing));
                 parameter
             }
             _ => placed.parameter(device, prepared)?,

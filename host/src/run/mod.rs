@@ -14,16 +14,16 @@
 //! | `output`, `sequence` | the report of one launch, and of several |
 
 pub mod argument;
-mod demands;
+pub mod argument_id;
+mod device_argument;
 mod fit;
 mod flags;
 mod launch;
 mod output;
-pub mod place;
-mod placed;
 mod sequence;
 pub mod tensor;
 pub mod texture;
+mod validate;
 pub mod value;
 mod variables;
 
@@ -32,9 +32,9 @@ use std::io::Write;
 use clap::{ArgMatches, FromArgMatches};
 use simt::Checks;
 
-use demands::{Launch, Source};
 use flags::Flags;
 use output::{Report, Shown};
+use validate::{Launch, Source};
 
 pub(crate) use flags::command;
 
@@ -62,8 +62,8 @@ pub(crate) fn main(
     let launches = flags.launches(matches)?;
     let file = PtxFile::from(flags.file.clone());
     let module = file.module()?;
-    let launches = demands::launches(&module, &file, launches)?;
-    let outputs = demands::outputs(&module, &flags, &launches)?;
+    let launches = validate::launches(&module, &file, launches)?;
+    let outputs = validate::outputs(&module, &flags, &launches)?;
 
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
@@ -118,8 +118,8 @@ pub(crate) fn main(
         if ran.fault.is_none() {
             for (output, values) in outputs.iter().zip(ran.values) {
                 let (title, shape) = match &output.source {
-                    Source::Argument(place) => {
-                        let data = prepared[place.launch][place.argument].data();
+                    Source::Argument(id) => {
+                        let data = prepared[id.launch][id.argument].data();
                         (format!("Argument {}", output.name), data.map(|data| data.shape.clone()).unwrap_or_default())
                     }
                     Source::Variable(variable, ty) => {

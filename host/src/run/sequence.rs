@@ -8,8 +8,8 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::demands::Launch;
 use super::output::{Buffers, Launched, Report};
+use super::validate::Launch;
 use crate::device::Properties;
 use crate::error::{Error, Result};
 use crate::faults::Findings;

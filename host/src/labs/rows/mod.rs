@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use best::Best;
 
+use super::combine;
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
-use super::meeting;
 use super::peers::{self, Peer};
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Matrix, Peers};
@@ -138,11 +138,11 @@ impl Lab for Rows {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let multiprocessors = meeting::multiprocessors(device);
+        let multiprocessors = combine::multiprocessors(device);
         let slots =
             [Best::for_rows, Best::for_columns].map(|best| best(rows, columns, multiprocessors).slots(rows, columns));
         let mut data = Data {
-            slots: meeting::slots(device, slots.into_iter().max().unwrap_or(0))?,
+            slots: combine::slots(device, slots.into_iter().max().unwrap_or(0))?,
             matrices: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
             results: device.buffer(rows.max(columns))?,
         };

@@ -12,11 +12,11 @@ use crate::report::plain;
 
 /// The comparison of two files.
 #[derive(Debug, Serialize)]
-pub(super) struct Comparison {
+pub(super) struct RunTimes {
     pub before: Side,
     pub after: Side,
     /// The labs in both files.
-    pub labs: Vec<LabComparison>,
+    pub labs: Vec<LabTimes>,
     /// Labs in only one file, as text.
     pub not_compared: Vec<String>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Side {
 
 /// The comparison of two reports of one lab.
 #[derive(Debug, Serialize)]
-pub(super) struct LabComparison {
+pub(super) struct LabTimes {
     pub lab: String,
     pub parameters: Map<String, Value>,
     pub variants: Vec<Row>,
@@ -60,7 +60,7 @@ pub(super) struct Row {
 /// # Errors
 ///
 /// [`Error::File`] if no report has a counterpart in the other file; it names what differs.
-pub(super) fn compare(before: (&Path, Vec<Report>), after: (&Path, Vec<Report>)) -> Result<Comparison> {
+pub(super) fn compare(before: (&Path, Vec<Report>), after: (&Path, Vec<Report>)) -> Result<RunTimes> {
     let ((before_path, before), (after_path, after)) = (before, after);
     let sides = [side(before_path, &before), side(after_path, &after)];
     let (mut labs, mut not_compared) = (Vec::new(), Vec::new());
@@ -84,7 +84,7 @@ pub(super) fn compare(before: (&Path, Vec<Report>), after: (&Path, Vec<Report>))
     }
     not_compared.extend(rest.iter().map(|report| format!("only after: {}", title(&report.lab, &report.parameters))));
     let [before, after] = sides;
-    Ok(Comparison { before, after, labs, not_compared })
+    Ok(RunTimes { before, after, labs, not_compared })
 }
 
 fn side(path: &Path, reports: &[Report]) -> Side {
@@ -127,8 +127,8 @@ pub(super) fn title(lab: &str, parameters: &Map<String, Value>) -> String {
 }
 
 /// Compares two reports of one lab.
-fn compare_labs(before: &Report, after: &Report) -> LabComparison {
-    let mut comparison = LabComparison {
+fn compare_labs(before: &Report, after: &Report) -> LabTimes {
+    let mut comparison = LabTimes {
         lab: before.lab.clone(),
         parameters: before.parameters.clone(),
         variants: Vec::new(),
@@ -147,7 +147,7 @@ fn compare_labs(before: &Report, after: &Report) -> LabComparison {
     comparison
 }
 
-impl LabComparison {
+impl LabTimes {
     /// Compares a variant that both runs have.
     fn add(&mut self, before: &Variant, after: &Variant) {
         let sides = [(before, "before"), (after, "after")];

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use ptx::{Function, Module};
 
 use super::argument::Argument;
+use super::argument_id::{ArgumentId, Named};
 use super::flags::{Flags, LaunchFlags, Save};
-use super::place::{Named, Place};
 use super::value::Type;
 use super::variables::{self, Setting, Variable};
 use crate::check::{may_be_slice, may_be_tensor_map, type_of};
@@ -40,7 +40,7 @@ pub(super) struct Output {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// The buffer of an argument that does not name another.
-    Argument(Place),
+    Argument(ArgumentId),
     Variable(Variable, Type),
 }
 
@@ -85,25 +85,24 @@ fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Func
 }
 
 /// The argument at a place, if there is one.
-fn at(launches: &[LaunchFlags], place: Place) -> Option<&Argument> {
-    launches.get(place.launch)?.arguments.get(place.argument)
+fn at(launches: &[LaunchFlags], id: ArgumentId) -> Option<&Argument> {
+    launches.get(id.launch)?.arguments.get(id.argument)
 }
 
-/// The place of what an argument has: of another, if it names one. Each names one before itself: see [`check_references`].
-fn resolved(launches: &[LaunchFlags], place: Place) -> Place {
-    let mut place = place;
-    while let Some((earlier, _)) = at(launches, place).and_then(Argument::again).filter(|&(earlier, _)| earlier < place)
-    {
-        place = earlier;
+/// The id of what an argument has: of another, if it names one. Each names one before itself: see [`check_references`].
+fn resolved(launches: &[LaunchFlags], id: ArgumentId) -> ArgumentId {
+    let mut id = id;
+    while let Some((earlier, _)) = at(launches, id).and_then(Argument::again).filter(|&(earlier, _)| earlier < id) {
+        id = earlier;
     }
-    place
+    id
 }
 
 /// Checks that arguments which name others name earlier ones.
 fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     for (index, argument) in all[launch].arguments.iter().enumerate() {
-        let here = Place { launch, argument: index };
+        let here = ArgumentId { launch, argument: index };
         let Some((earlier, offset)) = argument.again() else { continue };
         let text = &argument.text;
         let Some(target) = at(all, resolved(all, earlier)).filter(|_| earlier < here && at(all, earlier).is_some())
@@ -140,8 +139,8 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
         return refuse(format!("{takes}, but {given} {were} given{slices}"));
     }
     for (index, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
-        let place = Place { launch, argument: index };
-        let bytes = at(all, resolved(all, place)).map_or(0, Argument::bytes);
+        let id = ArgumentId { launch, argument: index };
+        let bytes = at(all, resolved(all, id)).map_or(0, Argument::bytes);
         let (given, wanted) = (bytes as u64, parameter.size.unwrap_or(0));
         if given != wanted {
             let hint = match may_be_tensor_map(parameter) {
@@ -149,7 +148,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
                 false => "",
             };
             return refuse(format!(
-                "parameter {index} ({} {}) has {wanted} bytes, but argument {place}, {}, has {given}{hint}",
+                "parameter {index} ({} {}) has {wanted} bytes, but argument {id}, {}, has {given}{hint}",
                 type_of(parameter),
                 parameter.name,
                 argument.text
@@ -226,7 +225,7 @@ pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -
     let all: Vec<LaunchFlags> = launches.iter().map(|launch| launch.flags.clone()).collect();
     let output = |flag: &str, what: &Named, file: Option<PathBuf>| {
         let (name, source) = match what {
-            Named::Argument(place) => (place.to_string(), Source::Argument(buffer(flag, &all, *place)?)),
+            Named::Argument(id) => (id.to_string(), Source::Argument(buffer(flag, &all, *id)?)),
             Named::Variable(name) => {
                 let settings = launches.iter().flat_map(|launch| &launch.settings);
                 let (variable, ty) = variables::shown(module, flag, name, settings)?;
@@ -245,22 +244,22 @@ pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -
     Ok(outputs)
 }
 
-/// The place of the buffer that an argument has.
-fn buffer(flag: &str, all: &[LaunchFlags], place: Place) -> Result<Place> {
+/// The id of the buffer that an argument has.
+fn buffer(flag: &str, all: &[LaunchFlags], id: ArgumentId) -> Result<ArgumentId> {
     let refuse = |problem: String| Err(Error::flag(flag, problem));
-    let Some(given) = at(all, place) else {
+    let Some(given) = at(all, id) else {
         return refuse(match all.len() {
-            1 => format!("there is no argument {place}; arguments count from 0"),
-            _ => format!("there is no argument {place}; launches and arguments count from 0, as in 1.0"),
+            1 => format!("there is no argument {id}; arguments count from 0"),
+            _ => format!("there is no argument {id}; launches and arguments count from 0, as in 1.0"),
         });
     };
-    let place_of_buffer = resolved(all, place);
-    match at(all, place_of_buffer) {
+    let id_of_buffer = resolved(all, id);
+    match at(all, id_of_buffer) {
         Some(argument) if argument.is_freed() => {
-            refuse(format!("argument {place}, {}, is freed before the launch", argument.text))
+            refuse(format!("argument {id}, {}, is freed before the launch", argument.text))
         }
-        Some(argument) if argument.is_buffer() => Ok(place_of_buffer),
-        _ => refuse(format!("argument {place}, {}, is not a buffer", given.text)),
+        Some(argument) if argument.is_buffer() => Ok(id_of_buffer),
+        _ => refuse(format!("argument {id}, {}, is not a buffer", given.text)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::pairs::{Comparison, LabComparison, Row, Side, title, words};
+use super::pairs::{LabTimes, Row, RunTimes, Side, title, words};
 use super::verdict::Verdict;
 use crate::error::{Result, printable};
 use crate::report::Format;
@@ -20,7 +20,7 @@ const NAMES: [&str; 9] =
 /// # Errors
 ///
 /// [`crate::Error::Output`] when writing to `out` fails.
-pub(super) fn write(comparison: &Comparison, format: Format, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(comparison: &RunTimes, format: Format, out: &mut dyn Write) -> Result<()> {
     match format {
         Format::Json => {
             let json = serde_json::to_value(comparison).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn write(comparison: &Comparison, format: Format, out: &mut dyn Write
     }
 }
 
-fn csv_row(lab: &LabComparison, row: &Row) -> Vec<String> {
+fn csv_row(lab: &LabTimes, row: &Row) -> Vec<String> {
     vec![
         lab.lab.clone(),
         words(&lab.parameters),
@@ -49,7 +49,7 @@ fn csv_row(lab: &LabComparison, row: &Row) -> Vec<String> {
 }
 
 /// A table for each lab, with the doubts and what was not compared.
-fn for_people(comparison: &Comparison, format: Format, out: &mut dyn Write) -> Result<()> {
+fn for_people(comparison: &RunTimes, format: Format, out: &mut dyn Write) -> Result<()> {
     // A hard line break in Markdown.
     let end = if format == Format::Markdown { "  " } else { "" };
     for (side, when) in [(&comparison.before, "before"), (&comparison.after, "after")] {
