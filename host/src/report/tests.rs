@@ -156,7 +156,7 @@ padded          NO  1e36 2.50 us 1.25 us    1.0 3200 80.0  64.0     4.00
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
 Rates, percentages and speed-ups are those of the cold times.
-To begin and end a launch takes a few microseconds of each cold time: compare short ones with care.
+Each cold time includes a few microseconds to begin and end a launch: compare short ones with care.
 The limit is the memory bus, 5000 GB/s.
 ";
 
@@ -167,9 +167,9 @@ fn one_series_is_one_column() {
         (variant.timing, variant.warm_timing) = (Some(timing(2.0, Cache::Exceeded)), None);
     }
     let table = text(&large, Format::Table);
-    assert!(table.contains("timed: the data is large against the level-2 cache\n"), "{table}");
+    assert!(table.contains("timed: the data is far larger than the level-2 cache\n"), "{table}");
     assert!(table.contains(" median ") && !table.contains("cold") && !table.contains("warm"), "{table}");
-    // One of the two is large: the other has both times.
+    // The data of one variant exceeds the cache; the other has both times.
     large.variants[0].timing = Some(timing(0.5, Cache::Flushed));
     large.variants[0].warm_timing = Some(timing(0.25, Cache::Warm));
     let table = text(&large, Format::Table);
@@ -224,7 +224,7 @@ fn tables_are_pinned_and_fit_a_hundred_columns() {
     assert_eq!(text(&report(simulator()), Format::Table), TABLE_OF_COUNTS);
     assert_eq!(text(&report(gpu()), Format::Table), TABLE_OF_TIMES);
 
-    // The widest that labs have: times and counters, a long name.
+    // The widest table of any lab: times, counters and a long name.
     let mut widest = report(gpu());
     for variant in &mut widest.variants {
         variant.name = "naive-writes".into();
@@ -270,7 +270,7 @@ fn faults_have_a_column_and_are_in_every_format() {
     assert_eq!(value["variants"][0]["faults"][0]["check"], "sync");
     assert_eq!(value["variants"][0]["faults"][0]["count"], 3);
 
-    // The same bug in both variants is one.
+    // The same bug in both variants counts once.
     let all = checked.findings();
     assert_eq!((all.list.len(), all.list[0].count), (1, 6));
     assert_eq!(all.error().unwrap().to_string(), "kernel transpose_kernel: the checks found 1 fault");
@@ -307,7 +307,7 @@ timed: cold (level-2 cache flushed before each launch) and warm (back to back)
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
 Rates, percentages and speed-ups are those of the cold times. \
-To begin and end a launch takes a few microseconds of each cold time: compare short ones with care. \
+Each cold time includes a few microseconds to begin and end a launch: compare short ones with care. \
 The limit is the memory bus, 5000 GB/s.
 ";
     assert_eq!(text(&report(gpu()), Format::Markdown), expected);

@@ -1,4 +1,4 @@
-//! What `--print`, `--save` and `arg:` name: an argument of one of the launches, or a variable of the module.
+//! What `--print`, `--save` and `arg:` refer to: an argument of a launch, or a variable of the module.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 /// An argument of a launch; both count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ArgumentId {
-    /// The launch.
+    /// The launch's number.
     pub launch: usize,
-    /// Its argument.
+    /// The argument's number in it.
     pub argument: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The flags of `host run`, and their help.
+//! The flags of `host run`, their help, and their division into launches at `--then`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ and --set. The other flags apply to all launches, wherever they are. A sum in tw
   host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
     --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";
 
-/// The flags. The lists have those of all launches, in the order of the command line: see [`Flags::launches`].
+/// The flags. The lists hold the values for all launches, in the order of the command line: see [`Flags::launches`].
 #[derive(Args, Clone, Debug)]
 pub(super) struct Flags {
     /// PTX from any compiler; - reads it from the standard input
@@ -112,7 +112,7 @@ pub(super) struct Flags {
     /// Launch this kernel next, on the same memory; see below
     #[arg(long, value_name = "KERNEL", value_parser = NonEmptyStringValueParser::new())]
     then: Vec<String>,
-    /// Write the buffer of argument I (from 0; L.I of launch L), or a variable, to this file at the end
+    /// Write a buffer or a variable to this file at the end. I is the argument's number, from 0, or L.I in launch L
     #[arg(long, value_name = "I=FILE.npy", value_parser = OsStringValueParser::new().try_map(save))]
     pub(super) save: Vec<Save>,
     /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
@@ -121,7 +121,7 @@ pub(super) struct Flags {
     /// On a model of the simulator: registers per thread, which limit how many blocks are resident
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     registers: Vec<u32>,
-    /// Print the elements of the buffer of argument I (from 0; L.I of launch L), or of a variable
+    /// Print the elements of a buffer or a variable. I is the argument's number, from 0, or L.I in launch L
     #[arg(long, value_name = "I", value_delimiter = ',')]
     pub(super) print: Vec<Named>,
     /// On a GPU: also run on the simulator, for its counters
@@ -148,11 +148,11 @@ pub(super) struct LaunchFlags {
 }
 
 impl Flags {
-    /// The flags of each launch: `matches` knows after which `--then` a flag stands.
+    /// The flags of each launch. `matches` has their positions relative to each `--then`.
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] when a launch lacks a flag, or has it twice.
+    /// [`Error::Flag`] if a launch lacks a flag, or has it twice.
     pub(super) fn launches(&self, matches: &ArgMatches) -> Result<Vec<LaunchFlags>> {
         let kernels: Vec<&String> = std::iter::once(&self.kernel).chain(&self.then).collect();
         let starts: Vec<usize> = matches.indices_of("then").into_iter().flatten().collect();
@@ -179,13 +179,13 @@ impl Flags {
 /// The parts of the command line, one for each launch.
 struct Parts<'a> {
     matches: &'a ArgMatches,
-    /// Where the second launch starts, and those after it.
+    /// Where the second and each later launch start.
     starts: Vec<usize>,
     kernels: Vec<&'a String>,
 }
 
 impl Parts<'_> {
-    /// The launch, for errors.
+    /// The launch's name in errors.
     fn name(&self, launch: usize) -> String {
         format!("launch {launch} ({})", self.kernels[launch])
     }
@@ -197,7 +197,7 @@ impl Parts<'_> {
         places.zip(values).filter(|&(place, _)| part(place) == launch).map(|(_, value)| value.clone()).collect()
     }
 
-    /// The value of a flag in this launch's part, which may have one.
+    /// The value of a flag in this launch's part, which may occur at most once.
     fn one<T: Copy>(&self, flag: &str, values: &[T], launch: usize) -> Result<Option<T>> {
         match *self.of(flag, values, launch) {
             [] => Ok(None),
@@ -232,7 +232,7 @@ fn set(text: OsString) -> std::result::Result<Set, String> {
     }
 }
 
-/// What to write to a file.
+/// A buffer or variable, and the file to write it to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Save {
     pub(super) what: Named,

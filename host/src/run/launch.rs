@@ -1,4 +1,4 @@
-//! The launches themselves: from arguments to what the kernels left in their buffers.
+//! Launches the kernels: makes the arguments' data, launches, and reads the outputs.
 
 use std::mem;
 
@@ -19,10 +19,10 @@ use crate::memory;
 use crate::names;
 use crate::progress::Progress;
 
-/// A checked request, with its data.
+/// A validated request, with its data.
 pub(super) struct Plan<'a> {
     pub(super) flags: &'a Flags,
-    /// What lines of PTX are blamed on.
+    /// The PTX file's name in faults and counts by line.
     pub(super) file: &'a str,
     pub(super) launches: &'a [Launch<'a>],
     pub(super) configs: &'a [LaunchConfig],
@@ -31,7 +31,7 @@ pub(super) struct Plan<'a> {
     pub(super) prepared: &'a [Vec<Prepared>],
 }
 
-/// Makes the arguments' data, once there is room for it. The output must be within its limit.
+/// Makes the arguments' data, if there is room for it and the output is within its limit.
 pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Output]) -> Result<Vec<Vec<Prepared>>> {
     for argument in launches.iter().flat_map(|launch| &launch.flags.arguments) {
         if let Some(bytes) = argument.buffer_bytes() {
@@ -64,7 +64,7 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
     Ok(prepared)
 }
 
-/// The data of an argument, or of the one that it names. Each names one before itself.
+/// The data of an argument, or of the earlier one that it refers to.
 fn data_at(prepared: &[Vec<Prepared>], id: ArgumentId) -> Option<&Data> {
     match &prepared[id.launch][id.argument] {
         Prepared::Again(earlier, _) => data_at(prepared, *earlier),
@@ -72,33 +72,33 @@ fn data_at(prepared: &[Vec<Prepared>], id: ArgumentId) -> Option<&Data> {
     }
 }
 
-/// What a launch left.
+/// The result of one launch.
 pub(super) struct Launched {
     pub(super) counters: Option<Counters>,
     pub(super) findings: Findings,
     pub(super) lines: Option<Lines>,
-    /// What the kernel printed, where that is known.
+    /// What the kernel printed, if known.
     pub(super) printed: Option<Printed>,
 }
 
-/// What the launches left.
+/// The results of all launches.
 pub(super) struct Ran {
-    /// Those that completed, and the one that did not.
+    /// The launches that completed, and the one that was stopped.
     pub(super) launches: Vec<Launched>,
-    /// The fault that stopped the last of them.
+    /// The fault that stopped the last launch.
     pub(super) fault: Option<Error>,
-    /// The output, if there was no fault: as many as the outputs.
+    /// The values of the outputs, if there was no fault.
     pub(super) values: Vec<Values>,
 }
 
-/// Launches the kernels, one after the other, and reads what is wanted. A fault ends it.
+/// Launches the kernels, one after the other, and reads the outputs. A fault ends the run.
 pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> {
     let beside = plan.flags.counters && device.properties().is_gpu();
     progress.add_steps(plan.launches.len() * if beside { 2 } else { 1 });
     let mut ran = run_on(device, progress, plan)?;
     if beside && ran.fault.is_none() {
         let counted = run_on(&device.simulator()?, progress, plan)?;
-        // A fault there, which the GPU did not see, is where it ends.
+        // The simulator may find a fault that the GPU did not notice. It ends the run.
         ran.launches.truncate(counted.launches.len());
         for (launched, counted) in ran.launches.iter_mut().zip(counted.launches) {
             *launched = Launched { printed: launched.printed.take(), ..counted };
@@ -129,7 +129,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
     for (index, (launch, config)) in plan.launches.iter().zip(plan.configs).enumerate() {
         let kernel = &launch.function.name;
         progress.begin(|| names::shown(kernel).into_owned());
-        // Not before all are allocated: the next buffer would get the address of one that is freed.
+        // Only after all are allocated; otherwise the next buffer could get the address of a freed one.
         freed[index].clear();
         for setting in &launch.settings {
             device.variable_bytes(&setting.variable.symbol, setting.variable.bytes)?.write(&setting.bytes)?;
@@ -182,8 +182,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
     Ok(ran)
 }
 
-/// What a kernel gets of each of its arguments, and what is to be freed before it is launched. `earlier` has what the launches
-/// before it get.
+/// The parameters of a launch, and the buffers to free before it. `earlier` has the parameters of the launches before it.
 fn parameters_of<'a>(
     device: &Device,
     placed: &'a mut [DeviceArgument],

@@ -1,5 +1,5 @@
-//! Checks whether a request can be run, as far as the kernel, its parameters and the files show before a device is
-//! opened.
+//! Validates a request against the module, before a device is opened: the kernels, their arguments and limits, and the files to
+//! write.
 
 use std::path::PathBuf;
 
@@ -16,35 +16,35 @@ use crate::error::{Error, Result};
 use crate::names::{self, Found};
 use crate::output_file;
 
-/// A launch that the module and its kernel allow.
+/// A valid launch.
 pub(super) struct Launch<'a> {
     /// The kernel.
     pub(super) function: &'a Function,
-    /// How it is launched, and with what.
+    /// Its flags: the shape, and the arguments.
     pub(super) flags: LaunchFlags,
     /// The variables to set first.
     pub(super) settings: Vec<Setting>,
 }
 
-/// What is printed and saved at the end.
+/// A buffer or variable to print or save at the end.
 #[derive(Debug, PartialEq)]
 pub(super) struct Output {
-    /// As the flag names it.
+    /// Its name in the flag.
     pub(super) name: String,
     pub(super) source: Source,
-    /// The file to write it to; it is printed otherwise.
+    /// The file to write it to; `None` to print it.
     pub(super) file: Option<PathBuf>,
 }
 
-/// Where it is.
+/// What it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The buffer of an argument that does not name another.
+    /// The buffer of an argument that does not refer to another.
     Argument(ArgumentId),
     Variable(Variable, Type),
 }
 
-/// The requested launches, if they can be run at all.
+/// The requested launches, if they are valid.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub(super) fn launches<'a>(module: &'a Module, file: &PtxFile, all: Vec<LaunchFl
     functions.into_iter().zip(all).map(launch).collect()
 }
 
-/// The kernel with a name.
+/// The kernel of this name.
 fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Function> {
     let symbols: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
     let refuse = |problem: String| Err(Error::Launch { kernel: name.to_owned(), problem });
@@ -84,12 +84,12 @@ fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Func
     }
 }
 
-/// The argument at a place, if there is one.
+/// The argument with this id, if there is one.
 fn at(launches: &[LaunchFlags], id: ArgumentId) -> Option<&Argument> {
     launches.get(id.launch)?.arguments.get(id.argument)
 }
 
-/// The id of what an argument has: of another, if it names one. Each names one before itself: see [`check_references`].
+/// Follows references to the argument that has the data. Each refers to an earlier one: see [`check_references`].
 fn resolved(launches: &[LaunchFlags], id: ArgumentId) -> ArgumentId {
     let mut id = id;
     while let Some((earlier, _)) = at(launches, id).and_then(Argument::again).filter(|&(earlier, _)| earlier < id) {
@@ -98,7 +98,7 @@ fn resolved(launches: &[LaunchFlags], id: ArgumentId) -> ArgumentId {
     id
 }
 
-/// Checks that arguments which name others name earlier ones.
+/// Checks that arguments refer only to earlier ones.
 fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     for (index, argument) in all[launch].arguments.iter().enumerate() {
@@ -158,7 +158,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
     Ok(())
 }
 
-/// Checks that the kernel was compiled for such blocks. A GPU's driver rejects others without saying why.
+/// Checks the block's shape against the kernel's limits. A GPU's driver rejects a wrong one without giving the reason.
 fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
@@ -180,7 +180,7 @@ fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     }
 }
 
-/// Checks that the kernel was compiled for such clusters.
+/// Checks the cluster's shape against the kernel's limits.
 fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
@@ -207,7 +207,7 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
         ));
     }
     match cluster {
-        // Its grid is counted in clusters.
+        // With .blocksareclusters, the grid is counted in clusters.
         _ if function.grid_in_clusters => Ok(()),
         Some(cluster) if flags.grid.iter().zip(cluster).any(|(all, of_one)| !all.is_multiple_of(of_one)) => refuse(
             format!("a grid of {} blocks cannot be divided into clusters of {}", shape(flags.grid), shape(cluster)),
@@ -216,11 +216,11 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     }
 }
 
-/// What `--print` and `--save` ask for: what is printed first, arguments before variables.
+/// The outputs of `--print` and `--save`: first those to print, arguments before variables.
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] when there is no such argument or variable, [`Error::File`] when a file cannot be written.
+/// [`Error::Flag`] if there is no such argument or variable, [`Error::File`] if a file cannot be written.
 pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -> Result<Vec<Output>> {
     let all: Vec<LaunchFlags> = launches.iter().map(|launch| launch.flags.clone()).collect();
     let output = |flag: &str, what: &Named, file: Option<PathBuf>| {
@@ -244,7 +244,7 @@ pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -
     Ok(outputs)
 }
 
-/// The id of the buffer that an argument has.
+/// The id of the argument that owns an argument's buffer.
 fn buffer(flag: &str, all: &[LaunchFlags], id: ArgumentId) -> Result<ArgumentId> {
     let refuse = |problem: String| Err(Error::flag(flag, problem));
     let Some(given) = at(all, id) else {
