@@ -238,7 +238,7 @@ mod tests {
             complaint(&["transpose", "--device", "tpu"]),
             "invalid value 'tpu' for '--device <DEVICE>': unknown device 'tpu'; give auto, gpu, gpu:N (N from 0), \
              sim or sim:MODEL, where MODEL is one of g80, tesla, fermi, kepler, kepler8, maxwell, pascal, volta, turing, \
-             ampere, ada, hopper, with :ca or :cg after it to send loads through L1 or past it; see \
+             ampere, ada, hopper, optionally followed by :ca (cache loads in L1) or :cg (bypass L1); see \
              --help"
         );
         for arguments in [

@@ -1,4 +1,4 @@
-//! The chores as a person runs them, in a workspace made up for the test. No compiler for GPU kernels is needed.
+//! Tests of the chores' command line, in a made-up workspace. No compiler for GPU kernels is needed.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use assert_cmd::Command;
 use cuda_builder::digest_of_crate;
 use predicates::prelude::predicate;
 
-/// A workspace with a crate of kernels and PTX that fits it.
+/// A workspace with a crate of kernels and PTX that matches it.
 struct Workspace {
     root: tempfile::TempDir,
 }
