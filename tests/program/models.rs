@@ -72,6 +72,6 @@ fn models_are_listed_in_every_format() {
 #[test]
 fn what_a_model_cannot_do_is_one_line() {
     fails(host("transpose --device sim:cuda"), 2, &["sim:cuda", "hopper"]);
-    fails(host("transpose --device sim:fermi:cv"), 2, &["sim:fermi:cv", ":ca or :cg"]);
+    fails(host("transpose --device sim:fermi:cv"), 2, &["sim:fermi:cv", ":ca (cache loads in L1) or :cg (bypass L1)"]);
     fails(host("offset --block 1024 --device sim:g80"), 2, &["1024", "512"]);
 }

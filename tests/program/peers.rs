@@ -137,7 +137,7 @@ fn what_cannot_be_is_one_line() {
     fails(on_simulator, 2, &["--peer: the libraries run on a GPU only; give --device gpu"]);
     fails(host("offset --peer --device sim"), 2, &["unexpected argument '--peer'"]);
     fails(host("reduce --peer-library x.so --device sim"), 2, &["--peer"]);
-    fails(beside_cublas("rows --max --rows 16", ""), 2, &["--peer", "choose --sum"]);
+    fails(beside_cublas("rows --max --rows 16", ""), 2, &["--peer", "add --sum"]);
 
     let with_library = |lab: &str, library: &Path| {
         let mut command = beside_cublas(lab, "");
