@@ -1,7 +1,7 @@
-//! The README and `docs/`: every command in them runs, and prints what stands below it.
+//! Tests of the README and `docs/`: every command in them runs, and prints the output below it.
 //!
-//! A block that begins with `$ COMMAND` has the command's output beneath it; `...` stands for lines that are left out. In an
-//! indented block each line is a command, which succeeds. What this test cannot run is named in [`ELSEWHERE`].
+//! A block that begins with `$ COMMAND` has the command's output below it; `...` stands for omitted lines. In an indented block
+//! each line is a command, which must succeed. [`ELSEWHERE`] lists the commands that this test cannot run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::host;
 
-/// The documents, and how many commands of the program each has at least: fewer, and this test has lost sight of them.
+/// The documents, each with a minimum number of commands, in case this test no longer recognises them.
 const DOCUMENTS: [(&str, usize); 7] = [
     ("README.md", 8),
     ("docs/RUNNING.md", 6),
@@ -20,7 +20,7 @@ const DOCUMENTS: [(&str, usize); 7] = [
     ("docs/TIMING.md", 1),
 ];
 
-/// Commands that do not run here, and who runs them.
+/// Commands that do not run here, and what runs them.
 const ELSEWHERE: [(&str, &str); 12] = [
     ("cargo xtask setup", ".ci/run does"),
     ("cargo xtask build-ptx", ".ci/run does"),
@@ -36,7 +36,7 @@ const ELSEWHERE: [(&str, &str); 12] = [
     ("nvcc ", "needs NVIDIA's compiler"),
 ];
 
-/// A command, and the pieces of its output that stand below it.
+/// A command, and the pieces of its output below it.
 #[derive(Debug, Default)]
 struct Example {
     command: String,
@@ -77,7 +77,7 @@ fn commands_in_the_documents_run_and_print_what_stands_there() {
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }
 
-/// The commands of a document with what stands below them.
+/// The commands of a document with their output.
 fn examples(text: &str) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
     let mut block = None;
@@ -116,7 +116,7 @@ fn arguments(command: &str) -> Option<String> {
         return None;
     }
     let arguments = command.strip_prefix("cargo run -p host -- ").or_else(|| command.strip_prefix("host "))?;
-    // The same on every machine: a GPU would print other numbers.
+    // On the simulator, because a GPU would print other numbers.
     let none = ["check ", "compare ", "list"].iter().any(|command| arguments.starts_with(command));
     let device =
         if none || ["--device", "--help"].iter().any(|flag| arguments.contains(flag)) { "" } else { " --device sim" };
@@ -133,7 +133,7 @@ fn run(example: &Example, arguments: &str, folder: &Path) -> Result<(), String> 
         return Err(format!("exit code {:?}: {everything}", output.status.code()));
     }
     for piece in &example.pieces {
-        // With `--device sim`, no note says why the simulator runs.
+        // With `--device sim`, there is no note about the choice of the simulator.
         let piece: String = piece
             .lines()
             .filter(|line| !line.starts_with("note: running on the simulator"))

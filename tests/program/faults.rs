@@ -1,4 +1,4 @@
-//! `--check`: the sanitizer on labs, and on models of a GPU.
+//! Tests of `--check`: the sanitizer on labs, and on models of a GPU.
 
 use std::path::PathBuf;
 
@@ -52,10 +52,10 @@ fn a_fault_of_a_lab_s_kernel_is_reported_like_one_of_run() {
         command.arg(&file);
         command
     };
-    // Without checks the result is wrong, and nothing says why.
+    // Without checks the result is wrong, without a reason.
     let unasked = lab("--device sim").assert().code(1);
     assert!(unasked.get_output().stderr.is_empty());
-    // On the model warps take turns so often that all comes out right, and it is a race all the same.
+    // On the model warps alternate so often that the result is right, but it is still a race.
     for (device, padded) in [("sim", "padded     NO  1.00      1"), ("sim:kepler", "padded    yes     0      1")] {
         let run = lab(&format!("--check race,sync --device {device}")).assert().code(1);
         let (table, told) = (&run.get_output().stdout, &run.get_output().stderr);
@@ -77,7 +77,7 @@ fn a_fault_of_a_lab_s_kernel_is_reported_like_one_of_run() {
     assert_eq!((&fault["check"], &fault["kind"]), (&json!("race"), &json!("race_in_block")));
     assert!(fault["file"].as_str().is_some_and(|file| file.ends_with("transpose.rs")), "{fault}");
     assert!(fault["other"]["line"].is_u64() && fault["count"].as_u64() > Some(1), "{fault}");
-    // What is counted is what is counted without checks.
+    // The counters are the same as without checks.
     let unchecked = json_of(lab("--device sim"), 1);
     for name in ["tiled", "padded"] {
         assert_eq!(variant(&report, name)["counters"], variant(&unchecked, name)["counters"]);
@@ -111,7 +111,7 @@ fn a_trap_of_a_lab_s_kernel_is_in_the_json() {
 
 #[test]
 fn a_bug_in_several_variants_is_reported_once() {
-    // One thread more than there are elements.
+    // One more thread than elements.
     let (_folder, file) = mistaken("offset_read", "setp.lt.u64", "setp.le.u64");
     let mut command = host("offset --read --offset 0,1 --size 100 --block 64 --device sim --check memory --ptx");
     let run = command.arg(&file).assert().code(1);
@@ -125,7 +125,7 @@ fn a_bug_in_several_variants_is_reported_once() {
         table.contains("\nread+0       0   yes     0      3 ") && table.contains("\nread+1       1    NO"),
         "{table}"
     );
-    // Without checks, that is the end.
+    // Without checks, it stops the run.
     let mut command = host("offset --read --offset 0,1 --size 100 --block 64 --device sim --ptx");
     command.arg(&file);
     fails(command, 1, &["offset_read", "out of bounds read"]);

@@ -1,4 +1,4 @@
-//! `--set`, and `--print` and `--save` of variables of the module.
+//! Tests of `--set`, and of `--print` and `--save` of the module's variables.
 
 use std::path::Path;
 

@@ -93,7 +93,7 @@ fn a_compiler_that_is_named_wrongly_is_refused_before_anything_is_written() {
     for chore in ["build-ptx", "setup"] {
         workspace.xtask(&[chore]).env("COALESCE_RUSTC", "/no/such/rustc").assert().code(1).stdout("").stderr(
             predicate::str::ends_with(
-                "error: /no/such/rustc: does not run; correct COALESCE_RUSTC, or leave it out to have a compiler found\n",
+                "error: /no/such/rustc: does not run; correct COALESCE_RUSTC, or remove it to search for a compiler\n",
             ),
         );
     }
