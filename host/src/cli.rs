@@ -46,7 +46,7 @@ struct Global {
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let what = crate::error::one_line(&panic.to_string());
-        complain(&format!("{what}; this is a bug in host, please report it"));
+        print_error(&format!("{what}; this is a bug in host, please report it"));
     }));
     // Remove unfinished files on an interrupt. If the handler cannot be set, the default one still ends the program.
     let _ = ctrlc::set_handler(|| {
@@ -66,7 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            complain(&error.to_string());
+            print_error(&error.to_string());
             ExitCode::from(error.exit_code())
         }
     }
@@ -156,7 +156,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         report::write(&report, global.format, &mut out)?;
     }
     let findings = report.findings();
-    findings.tell(global.format);
+    findings.print(global.format);
     match report.stopped {
         None => findings.error().map_or(Ok(report.correct()), Err),
         Some(error) => Err(error),
@@ -172,7 +172,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::SUCCESS
         }
         _ => {
-            complain(&usage_line(error));
+            print_error(&usage_line(error));
             ExitCode::from(2)
         }
     }
@@ -191,7 +191,7 @@ fn usage_line(error: &clap::Error) -> String {
 }
 
 /// Prints an error on the standard error.
-fn complain(text: &str) {
+fn print_error(text: &str) {
     // If the standard error is closed, there is nowhere left to report this.
     let _ = writeln!(std::io::stderr(), "error: {}", crate::error::printable(text));
 }
@@ -200,7 +200,7 @@ fn complain(text: &str) {
 mod tests {
     use super::*;
 
-    fn complaint(arguments: &[&str]) -> String {
+    fn usage_error(arguments: &[&str]) -> String {
         let arguments = std::iter::once(&"host").chain(arguments);
         usage_line(&command().try_get_matches_from(arguments).unwrap_err())
     }
@@ -218,24 +218,24 @@ mod tests {
     #[test]
     fn wrong_command_lines_are_one_line() {
         assert_eq!(
-            complaint(&["transpose", "--rows", "0"]),
+            usage_error(&["transpose", "--rows", "0"]),
             "invalid value '0' for '--rows <NUMBER>': give a whole number from 1 to 4294967295; see --help"
         );
         assert_eq!(
-            complaint(&["offset", "--offset", "3,,5"]),
+            usage_error(&["offset", "--offset", "3,,5"]),
             "invalid value '' for '--offset <K,...>': give a whole number from 0 to 18446744073709551615; see \
              --help"
         );
         assert_eq!(
-            complaint(&["transpose", "--cols", "-1"]),
+            usage_error(&["transpose", "--cols", "-1"]),
             "invalid value '-1' for '--cols <NUMBER>': give a whole number from 1 to 4294967295; see --help"
         );
         assert_eq!(
-            complaint(&["transpose", "--bock"]),
+            usage_error(&["transpose", "--bock"]),
             "unexpected argument '--bock' found; tip: a similar argument exists: '--block'; see --help"
         );
         assert_eq!(
-            complaint(&["transpose", "--device", "tpu"]),
+            usage_error(&["transpose", "--device", "tpu"]),
             "invalid value 'tpu' for '--device <DEVICE>': unknown device 'tpu'; give auto, gpu, gpu:N (N from 0), \
              sim or sim:MODEL, where MODEL is one of g80, tesla, fermi, kepler, kepler8, maxwell, pascal, volta, turing, \
              ampere, ada, hopper, optionally followed by :ca (cache loads in L1) or :cg (bypass L1); see \
@@ -251,7 +251,7 @@ mod tests {
             vec!["transpose", "--input", "a.npy", "--rows", "3"],
             vec!["list", "--format", "xml"],
         ] {
-            let line = complaint(&arguments);
+            let line = usage_error(&arguments);
             assert!(!line.contains('\n') && line.len() > 10, "{line}");
         }
     }

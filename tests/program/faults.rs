@@ -58,18 +58,18 @@ fn a_fault_of_a_lab_s_kernel_is_reported_like_one_of_run() {
     // On the model warps alternate so often that the result is right, but it is still a race.
     for (device, padded) in [("sim", "padded     NO  1.00      1"), ("sim:kepler", "padded    yes     0      1")] {
         let run = lab(&format!("--check race,sync --device {device}")).assert().code(1);
-        let (table, told) = (&run.get_output().stdout, &run.get_output().stderr);
-        let (table, told) = (String::from_utf8_lossy(table), String::from_utf8_lossy(told));
+        let (table, reported) = (&run.get_output().stdout, &run.get_output().stderr);
+        let (table, reported) = (String::from_utf8_lossy(table), String::from_utf8_lossy(reported));
         assert!(table.contains("seed 1, check race,sync\n"), "{table}");
         assert!(table.contains("\nvariant right error faults\ntiled     yes     0      0\n"), "{table}");
         assert!(table.contains(&format!("\n{padded}\n")), "{table}");
-        assert!(told.starts_with("fault[race]: race in a block: "), "{told}");
+        assert!(reported.starts_with("fault[race]: race in a block: "), "{reported}");
         assert!(
-            told.contains("kernels/src/transpose.rs:") && told.contains("in kernel `transpose_padded`, "),
-            "{told}"
+            reported.contains("kernels/src/transpose.rs:") && reported.contains("in kernel `transpose_padded`, "),
+            "{reported}"
         );
-        assert!(told.ends_with("\nerror: kernel transpose_padded: the checks found 1 fault\n"), "{told}");
-        assert!(table.lines().chain(told.lines()).all(|line| line.chars().count() <= 100), "{table}{told}");
+        assert!(reported.ends_with("\nerror: kernel transpose_padded: the checks found 1 fault\n"), "{reported}");
+        assert!(table.lines().chain(reported.lines()).all(|line| line.chars().count() <= 100), "{table}{reported}");
     }
     let report = json_of(lab("--check all --device sim"), 1);
     assert_eq!(variant(&report, "tiled")["faults"], json!([]));
@@ -115,11 +115,11 @@ fn a_bug_in_several_variants_is_reported_once() {
     let (_folder, file) = mistaken("offset_read", "setp.lt.u64", "setp.le.u64");
     let mut command = host("offset --read --offset 0,1 --size 100 --block 64 --device sim --check memory --ptx");
     let run = command.arg(&file).assert().code(1);
-    let told = String::from_utf8_lossy(&run.get_output().stderr);
-    assert_eq!(told.matches("out of bounds read").count(), 2, "one for each vector: {told}");
-    assert_eq!(told.matches("in kernel `offset_read`, 2 times").count(), 2, "{told}");
-    assert_eq!(told.matches("out of bounds write").count(), 1, "{told}");
-    assert!(told.ends_with("\nerror: kernel offset_read: the checks found 3 faults\n"), "{told}");
+    let reported = String::from_utf8_lossy(&run.get_output().stderr);
+    assert_eq!(reported.matches("out of bounds read").count(), 2, "one for each vector: {reported}");
+    assert_eq!(reported.matches("in kernel `offset_read`, 2 times").count(), 2, "{reported}");
+    assert_eq!(reported.matches("out of bounds write").count(), 1, "{reported}");
+    assert!(reported.ends_with("\nerror: kernel offset_read: the checks found 3 faults\n"), "{reported}");
     let table = String::from_utf8_lossy(&run.get_output().stdout);
     assert!(
         table.contains("\nread+0       0   yes     0      3 ") && table.contains("\nread+1       1    NO"),

@@ -167,9 +167,9 @@ fn a_fault_ends_the_launches_and_is_reported_with_its_number() {
 
     // Findings do not end the run.
     let command = run(folder.path(), &arguments.replace("u32:400", "u32:5")).assert().code(1);
-    let told = String::from_utf8_lossy(&command.get_output().stderr).into_owned();
-    assert!(told.starts_with("In launch 1, total:\n\nfault[memory]: out of bounds read"), "{told}");
-    assert!(told.ends_with("\nerror: kernel total: the checks found 1 fault\n"), "{told}");
+    let reported = String::from_utf8_lossy(&command.get_output().stderr).into_owned();
+    assert!(reported.starts_with("In launch 1, total:\n\nfault[memory]: out of bounds read"), "{reported}");
+    assert!(reported.ends_with("\nerror: kernel total: the checks found 1 fault\n"), "{reported}");
     let found = json_of(run(folder.path(), &arguments.replace("u32:400", "u32:5")), 1);
     let faults: Vec<usize> = found["launches"]
         .as_array()

@@ -94,9 +94,9 @@ fn names_are_shown_as_they_were_written() {
 
     let (text, _) = printed(run(folder.path(), "add<int>", "u32[1]"), 0);
     assert!(text.starts_with("void add<int>(int*) of it.ptx: 1 x 1 x 1 blocks"), "{text}");
-    let (_, told) = printed(run(folder.path(), "add<int>", "u32[0]"), 1);
-    assert!(told.contains("   = in kernel `void add<int>(int*)`, once\n"), "{told}");
-    assert!(told.ends_with("\nerror: kernel void add<int>(int*): the checks found 1 fault\n"), "{told}");
+    let (_, reported) = printed(run(folder.path(), "add<int>", "u32[0]"), 1);
+    assert!(reported.contains("   = in kernel `void add<int>(int*)`, once\n"), "{reported}");
+    assert!(reported.ends_with("\nerror: kernel void add<int>(int*): the checks found 1 fault\n"), "{reported}");
     fails(
         run(folder.path(), "add<int>", "u64:0 --check none"),
         1,

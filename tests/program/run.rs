@@ -205,16 +205,16 @@ fn what_the_checks_find_does_not_stop_the_kernel() {
     let (folder, file) = small();
     let result = folder.path().join("out.npy");
     let arguments = format!("add --grid 1 --block 32 u32[10]=ramp i32:100 u32:32 --save 0={}", result.display());
-    let told = run(&file, &arguments).assert().code(1);
-    let text = String::from_utf8_lossy(&told.get_output().stderr);
+    let reported = run(&file, &arguments).assert().code(1);
+    let text = String::from_utf8_lossy(&reported.get_output().stderr);
     assert!(text.starts_with("fault[memory]: out of bounds read of 4 bytes"), "{text}");
     assert!(text.contains("small.ptx:17\n   = thread (10, 0, 0) of block (0, 0, 0) reads: `ld.global.u32"), "{text}");
     assert!(text.contains("   = in kernel `add`, 22 times\n\nfault[memory]: out of bounds write"), "{text}");
     assert!(text.ends_with("\nerror: kernel add: the checks found 2 faults\n"), "{text}");
     assert!(result.exists(), "what the kernel computed is saved");
 
-    let told = run(&file, &format!("{arguments} --format json")).assert().code(1);
-    let found: Value = serde_json::from_slice(&told.get_output().stdout).expect("JSON");
+    let reported = run(&file, &format!("{arguments} --format json")).assert().code(1);
+    let found: Value = serde_json::from_slice(&reported.get_output().stdout).expect("JSON");
     let faults = found["faults"].as_array().expect("faults");
     assert_eq!(faults.len(), 2);
     assert_eq!((&faults[0]["check"], &faults[0]["kind"]), (&json!("memory"), &json!("out_of_bounds")));

@@ -20,9 +20,6 @@ fn a_rustc_that_is_none() {
     assert!(matches!(error, CudaBuilderError::NamedCompiler { .. }));
     assert_eq!(
         error.to_string(),
-        format!(
-            "{}: does not run; correct CudaBuilder::rustc, or remove it to search for a compiler",
-            rustc.display()
-        )
+        format!("{}: does not run; correct CudaBuilder::rustc, or remove it to search for a compiler", rustc.display())
     );
 }

@@ -75,13 +75,13 @@ pub enum Kernels<'a> {
     Reference(&'a crate::exercise::Answer),
 }
 
-/// Data on the device.
-enum Held {
+/// A buffer on the device.
+enum DeviceBuffer {
     Linear(Buffer<u8>),
     Pitched(PitchedBuffer<u8>),
 }
 
-impl Held {
+impl DeviceBuffer {
     fn address(&self) -> u64 {
         match self {
             Self::Linear(buffer) => buffer.address(),
@@ -110,7 +110,7 @@ impl Held {
 struct DeviceData<'a> {
     exercise: &'a Exercise,
     sizes: &'a Sizes,
-    held: IndexMap<String, Held>,
+    buffers: IndexMap<String, DeviceBuffer>,
     textures: IndexMap<String, OwnedTexture>,
 }
 
@@ -169,8 +169,8 @@ impl Module {
             Kernels::Student => self.launch_all(&placed, checks, &mut outcome)?,
         }
         self.device.synchronize().map_err(Problem::of)?;
-        for (name, held) in &placed.held {
-            outcome.buffers.insert(name.clone(), held.read().map_err(Problem::of)?);
+        for (name, buffer) in &placed.buffers {
+            outcome.buffers.insert(name.clone(), buffer.read().map_err(Problem::of)?);
         }
         Ok(outcome)
     }
@@ -216,25 +216,25 @@ impl Module {
 
     /// Copies the data to the device.
     fn place<'a>(&self, exercise: &'a Exercise, sizes: &'a Sizes, values: &Values) -> Result<DeviceData<'a>, Problem> {
-        let mut placed = DeviceData { exercise, sizes, held: IndexMap::new(), textures: IndexMap::new() };
+        let mut placed = DeviceData { exercise, sizes, buffers: IndexMap::new(), textures: IndexMap::new() };
         for (name, plan) in &exercise.goals.data {
             let [rows, columns] = data::shape(plan, sizes).map_err(Problem::Exercise)?;
             let bytes = &values[name];
             let row_bytes = columns * plan.element.bytes();
-            let held = if plan.pitched {
+            let buffer = if plan.pitched {
                 let mut buffer = self.device.pitched_buffer::<u8>(rows, row_bytes).map_err(Problem::of)?;
                 if !plan.scratch {
                     buffer.write(bytes).map_err(Problem::of)?;
                 }
-                Held::Pitched(buffer)
+                DeviceBuffer::Pitched(buffer)
             } else {
                 let mut buffer = self.device.buffer::<u8>(bytes.len()).map_err(Problem::of)?;
                 if !plan.scratch {
                     buffer.write(bytes).map_err(Problem::of)?;
                 }
-                Held::Linear(buffer)
+                DeviceBuffer::Linear(buffer)
             };
-            placed.held.insert(name.clone(), held);
+            placed.buffers.insert(name.clone(), buffer);
             if let Some(texture) = &plan.texture {
                 let made = self.texture(texture, rows, columns, bytes).map_err(Problem::of)?;
                 placed.textures.insert(name.clone(), made);
@@ -386,9 +386,9 @@ impl DeviceData<'_> {
         }
         let data = name.strip_suffix(".pitch")?;
         let plan = self.exercise.goals.data.get(data)?;
-        match self.held.get(data)? {
-            Held::Pitched(buffer) => Some(buffer.pitch() as f64 / plan.element.bytes() as f64),
-            Held::Linear(_) => data::shape(plan, self.sizes).ok().map(|[_, columns]| columns as f64),
+        match self.buffers.get(data)? {
+            DeviceBuffer::Pitched(buffer) => Some(buffer.pitch() as f64 / plan.element.bytes() as f64),
+            DeviceBuffer::Linear(_) => data::shape(plan, self.sizes).ok().map(|[_, columns]| columns as f64),
         }
     }
 
@@ -401,7 +401,7 @@ impl DeviceData<'_> {
         if let Some(texture) = self.textures.get(name) {
             return Some(texture.argument().handle());
         }
-        Some(self.held.get(name.strip_suffix(".values").unwrap_or(name))?.address())
+        Some(self.buffers.get(name.strip_suffix(".values").unwrap_or(name))?.address())
     }
 
     /// The fault with the name of the element concerned.
@@ -412,17 +412,18 @@ impl DeviceData<'_> {
 
     /// Which element of which buffer is at an address, if it is within a buffer.
     fn element(&self, address: u64, allocation: u64) -> Option<String> {
-        let (name, held) = self.held.iter().find(|(_, held)| (held.address()..held.end()).contains(&allocation))?;
+        let (name, buffer) =
+            self.buffers.iter().find(|(_, buffer)| (buffer.address()..buffer.end()).contains(&allocation))?;
         let plan = &self.exercise.goals.data[name];
         let [rows, columns] = data::shape(plan, self.sizes).ok()?;
-        let (bytes, offset) = (plan.element.bytes() as i64, address.wrapping_sub(held.address()) as i64);
+        let (bytes, offset) = (plan.element.bytes() as i64, address.wrapping_sub(buffer.address()) as i64);
         let has = |count: usize, what: &str| format!("{name} has {}", crate::report::several(count, what));
         if plan.rows.is_none() {
             return Some(format!("{name}[{}]; {}", offset.div_euclid(bytes), has(columns, "element")));
         }
-        let pitch = match held {
-            Held::Pitched(buffer) => buffer.pitch() as i64,
-            Held::Linear(_) => columns as i64 * bytes,
+        let pitch = match buffer {
+            DeviceBuffer::Pitched(buffer) => buffer.pitch() as i64,
+            DeviceBuffer::Linear(_) => columns as i64 * bytes,
         };
         let (row, column) = (offset.div_euclid(pitch), offset.rem_euclid(pitch) / bytes);
         Some(format!("{name}[{row}][{column}]; {} of {columns}", has(rows, "row")))
@@ -430,14 +431,14 @@ impl DeviceData<'_> {
 
     fn slice(&self, name: &str) -> Result<(u64, u64), Problem> {
         let unknown = || Problem::Exercise(format!("argument '&{name}': there is no such data"));
-        let held = self.held.get(name).ok_or_else(unknown)?;
+        let buffer = self.buffers.get(name).ok_or_else(unknown)?;
         let plan = &self.exercise.goals.data[name];
         let [rows, columns] = data::shape(plan, self.sizes).map_err(Problem::Exercise)?;
-        let length = match held {
-            Held::Linear(_) => rows * columns,
-            Held::Pitched(buffer) => (rows - 1) * buffer.pitch() / plan.element.bytes() + columns,
+        let length = match buffer {
+            DeviceBuffer::Linear(_) => rows * columns,
+            DeviceBuffer::Pitched(buffer) => (rows - 1) * buffer.pitch() / plan.element.bytes() + columns,
         };
-        Ok((held.address(), length as u64))
+        Ok((buffer.address(), length as u64))
     }
 }
 

@@ -29,7 +29,7 @@ use crate::report::Format;
 /// What `--help` says below the flags.
 const RULE: &str = "\
 Both files are reports that `host LAB --format json` wrote on a GPU, of the same lab with the same parameters; a file may hold \
-several, in a list or one after the other. Words are about the run AFTER:
+several, in a list or one after the other. The verdict is on the run AFTER:
 
   can't tell   the ratio is uncertain by more than 1 %, and by more than its distance from 1
   same         else, if the medians differ by at most 1 %
@@ -37,7 +37,7 @@ several, in a list or one after the other. Words are about the run AFTER:
   slower       else
 
 The uncertainty is 1.96 standard errors, from the quartiles and the number of samples of both medians. The exit code is 0 \
-whatever the words are.";
+whatever the verdict is.";
 
 /// The arguments of `host compare`.
 #[derive(Args, Clone, Debug)]

@@ -81,7 +81,7 @@ impl Findings {
     }
 
     /// Writes them to the standard error, because the standard output is for results. JSON has them already.
-    pub fn tell(&self, format: Format) {
+    pub fn print(&self, format: Format) {
         if format != Format::Json {
             // If the standard error is closed, there is nowhere left to write this.
             let _ = std::io::stderr().write_all(text::of(self).as_bytes());

@@ -135,7 +135,7 @@ pub fn exact<T: Pod + Into<f64> + Sync>(
         let (found, expected): (f64, f64) = ((*found).into(), expected.into());
         // Equal values with different bits are wrong and have no distance.
         let error = if right { 0.0 } else { (expected - found).abs() };
-        Judged { counts: Counts::Wholly, right, error, part: 0.0, expected }
+        ElementComparison { counts: Counts::Wholly, right, error, part: 0.0, expected }
     })
 }
 
@@ -172,10 +172,10 @@ pub fn near_where(
                 // Infinite inputs give no bound.
                 let right = f64::from(found).abs() <= most || !most.is_finite();
                 let error = if right { 0.0 } else { f64::from(found).abs() - most };
-                return Judged { counts: Counts::InPart, right, error, part: 0.0, expected: most };
+                return ElementComparison { counts: Counts::InPart, right, error, part: 0.0, expected: most };
             }
             Expected::Anything => {
-                return Judged { counts: Counts::Not, right: true, error: 0.0, part: 0.0, expected: 0.0 };
+                return ElementComparison { counts: Counts::Not, right: true, error: 0.0, part: 0.0, expected: 0.0 };
             }
         };
         let counts = Counts::Wholly;
@@ -183,11 +183,17 @@ pub fn near_where(
         let found64 = f64::from(found);
         if !value.is_finite() || (value as f32).is_infinite() {
             let right = found == value as f32 || (found.is_nan() && value.is_nan());
-            return Judged { counts, right, error: if right { 0.0 } else { f64::NAN }, part: 0.0, expected: value };
+            return ElementComparison {
+                counts,
+                right,
+                error: if right { 0.0 } else { f64::NAN },
+                part: 0.0,
+                expected: value,
+            };
         }
         let error = (value - found64).abs();
         let part = if error == 0.0 { 0.0 } else { error / allowed(tolerance, reference) };
-        Judged { counts, right: is_right(tolerance, found, reference), error, part, expected: value }
+        ElementComparison { counts, right: is_right(tolerance, found, reference), error, part, expected: value }
     })
 }
 
@@ -203,7 +209,7 @@ enum Counts {
 }
 
 /// The comparison of one element.
-struct Judged {
+struct ElementComparison {
     counts: Counts,
     right: bool,
     error: f64,
@@ -232,7 +238,7 @@ fn compare<T: Pod + Into<f64> + Sync>(
     shape: Shape,
     found: &[T],
     tolerance: Option<Tolerance>,
-    judge: impl Fn(&T, usize, usize) -> Judged + Sync,
+    compare: impl Fn(&T, usize, usize) -> ElementComparison + Sync,
 ) -> Comparison {
     let (rows, columns) = shape.rows_and_columns();
     assert_eq!(found.len(), rows * columns);
@@ -248,7 +254,7 @@ fn compare<T: Pod + Into<f64> + Sync>(
                 for row in tile_row..(tile_row + TILE).min(rows.end) {
                     for column in tile_column..(tile_column + TILE).min(column_range.end) {
                         let found = &found[row * columns + column];
-                        part.note(row, column, (*found).into(), &judge(found, row, column));
+                        part.note(row, column, (*found).into(), &compare(found, row, column));
                     }
                 }
             }
@@ -276,24 +282,24 @@ fn compare<T: Pod + Into<f64> + Sync>(
 
 impl Part {
     #[inline(always)]
-    fn note(&mut self, row: usize, column: usize, found: f64, judged: &Judged) {
-        match judged.counts {
+    fn note(&mut self, row: usize, column: usize, found: f64, element: &ElementComparison) {
+        match element.counts {
             Counts::Wholly => {}
             Counts::InPart => self.in_part += 1,
             Counts::Not => self.not += 1,
         }
         // Elements without an error, which are nearly all, cost only one comparison.
-        if judged.right && judged.error == 0.0 {
+        if element.right && element.error == 0.0 {
             return;
         }
-        self.max_error = worse(self.max_error, judged.error);
-        self.worst_part = worse(self.worst_part, judged.part);
-        if judged.right {
+        self.max_error = worse(self.max_error, element.error);
+        self.worst_part = worse(self.worst_part, element.part);
+        if element.right {
             return;
         }
         self.wrong += 1;
         if self.first.is_none_or(|(first_row, first_column, ..)| (row, column) < (first_row, first_column)) {
-            self.first = Some((row, column, judged.expected, found));
+            self.first = Some((row, column, element.expected, found));
         }
     }
 }

@@ -29,19 +29,19 @@ const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_h
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Add up in global memory
-    #[arg(long, help_heading = "Memories (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub global: bool,
     /// Add up in shared memory
-    #[arg(long, help_heading = "Memories (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub shared: bool,
     /// Many pairs per thread, then shuffles, in one launch
-    #[arg(long, help_heading = "Memories (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub best: bool,
     /// The second vector directly after the first, in one allocation
-    #[arg(long, help_heading = "Places (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub linear: bool,
     /// Each vector at the start of an allocation
-    #[arg(long, help_heading = "Places (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub aligned: bool,
 
     /// The first vector.

@@ -116,7 +116,7 @@ impl<'a, D> Plan<'a, D> {
 /// How a variant is launched.
 type Launch<'a, D> = Box<dyn Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a>;
 /// How its result is read and compared.
-type Judge<'a, D> = Box<dyn Fn(&mut D) -> Result<Outcome> + 'a>;
+type ReadOutcome<'a, D> = Box<dyn Fn(&mut D) -> Result<Outcome> + 'a>;
 
 /// A row of a lab's table: something to launch, and how to compare its result.
 pub struct Variant<'a, D> {
@@ -129,7 +129,7 @@ pub struct Variant<'a, D> {
     pub(super) preferences: Preferences,
     pub(super) device: Option<Device>,
     pub(super) launch: Launch<'a, D>,
-    pub(super) outcome: Judge<'a, D>,
+    pub(super) outcome: ReadOutcome<'a, D>,
 }
 
 impl<'a, D> Variant<'a, D> {

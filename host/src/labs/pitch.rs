@@ -27,22 +27,22 @@ const ROOM: Room = Room { what: "the copies of a matrix", on_device: 11, on_host
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Read by rows
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Accesses (default: all)")]
     pub by_rows: bool,
     /// Read by columns
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Accesses (default: all)")]
     pub by_columns: bool,
     /// Read the transposed copy by rows
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Accesses (default: all)")]
     pub transposed: bool,
     /// Copy to and from the device
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Accesses (default: all)")]
     pub copies: bool,
     /// Rows directly after each other
-    #[arg(long, help_heading = "Memories (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub linear: bool,
     /// Rows that each start at the device's preferred alignment
-    #[arg(long, help_heading = "Memories (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub pitched: bool,
 
     /// The matrix.

@@ -24,7 +24,7 @@ pub struct Settings {
     #[arg(long, value_name = "X.npy")]
     pub output: Option<PathBuf>,
     /// The kernels' preference: more shared memory, more L1 cache, or both equally
-    #[arg(long, value_enum, value_name = "WISH", default_value_t = CacheConfig::None)]
+    #[arg(long, value_enum, value_name = "PREFERENCE", default_value_t = CacheConfig::None)]
     pub cache_config: CacheConfig,
     /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
     #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]

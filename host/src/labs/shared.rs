@@ -62,7 +62,7 @@ pub struct Shared {
     elements: Vec<f32>,
 }
 
-/// The data on the device, or on the model that replaces it.
+/// The data on the device, or on the model that replaces the plain simulator.
 pub struct Data {
     input: Buffer<f32>,
     output: Buffer<f32>,

@@ -33,7 +33,7 @@ pub enum Format {
     /// A table for people, at most 100 columns wide.
     #[default]
     Table,
-    /// One JSON object with everything that is known.
+    /// One JSON object with all data.
     Json,
     /// One line for each variant, with a header.
     Csv,

@@ -20,7 +20,7 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   f32[1024]                the address of a buffer of 1024 zeros
   f32[1024]=1.5            ... in which each element is 1.5
   u8[4]=1,2,3,4            ... of these elements
-  f32[1024]=rand:7         ... of random elements, decided by the seed 7
+  f32[1024]=rand:7         ... of random elements, with the seed 7
   f32[1024]=ramp           ... of 0, 1, 2, ...
   u32[65536]=@idx.npy      ... of the file's elements; @idx.npy alone takes type and length from it
   f32[1024]=uninit         ... uninitialised
@@ -30,7 +30,7 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   arg:1+8                  the address 8 bytes into its buffer
   arg:1.0                  that of argument 0 of launch 1 (launches and arguments count from 0)
   tex2d:f32[64x48]=ramp    a texture of an array of 64 columns and 48 rows, filled like a buffer
-                           tex1d, tex3d: of one and three extents
+                           tex1d, tex3d: with one and three extents
                            texa1d, texa2d: layered; the last extent is the number of layers
                            texlin:f32[1024]: of linear memory
   tex2d:u8x4[64x48],linear,wrap,norm,float=@image.npy
@@ -39,7 +39,7 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
                            clamp, wrap, mirror, border or border:VALUE, for all dimensions,
                            or one for each, as in wrap/clamp
                            norm: coordinates from 0 to 1
-                           float: integers as floats up to 1
+                           float: integers are read as floats up to 1
                            srgb
   surf2d:f32[64x48]        a surface, which the kernel may write; surf1d, surf3d, surfa1d, surfa2d
   tensor:f32[64x32],box:32x8=ramp
@@ -71,9 +71,9 @@ Variables of the module, in .global or .const memory: --set gives them a value b
 a buffer (f32[4]=ramp, @table.npy), and must have as many bytes as the variable. Elements are shown
 as the type of --set or of the PTX, or as the type after the name: --print table:f32.
 
-Several launches: --then KERNEL starts the next one on the same memory. What belongs to a launch
-follows its kernel: arguments, --grid, --block, --cluster, --shared, --carveout, --registers
-and --set. The other flags apply to all launches, wherever they are. A sum in two steps:
+Several launches: --then KERNEL starts the next one on the same memory. The arguments
+and options of a launch follow its kernel: --grid, --block, --cluster, --shared, --carveout,
+--registers and --set. The other flags apply to all launches, wherever they are. A sum in two steps:
 
   host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
     --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";

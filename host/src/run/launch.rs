@@ -82,7 +82,7 @@ pub(super) struct Launched {
 }
 
 /// The results of all launches.
-pub(super) struct Ran {
+pub(super) struct RunResult {
     /// The launches that completed, and the one that was stopped.
     pub(super) launches: Vec<Launched>,
     /// The fault that stopped the last launch.
@@ -92,7 +92,7 @@ pub(super) struct Ran {
 }
 
 /// Launches the kernels, one after the other, and reads the outputs. A fault ends the run.
-pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> {
+pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunResult> {
     let beside = plan.flags.counters && device.properties().is_gpu();
     progress.add_steps(plan.launches.len() * if beside { 2 } else { 1 });
     let mut ran = run_on(device, progress, plan)?;
@@ -108,7 +108,7 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
     Ok(ran)
 }
 
-fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> {
+fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunResult> {
     device.watch(progress);
     let name = |id: ArgumentId| format!("argument {}", plan.launches[id.launch].flags.arguments[id.argument].text);
     let mut placed: Vec<Vec<DeviceArgument>> = Vec::new();
@@ -125,7 +125,7 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
         freed.push(to_be_freed);
     }
 
-    let mut ran = Ran { launches: Vec::new(), fault: None, values: Vec::new() };
+    let mut ran = RunResult { launches: Vec::new(), fault: None, values: Vec::new() };
     for (index, (launch, config)) in plan.launches.iter().zip(plan.configs).enumerate() {
         let kernel = &launch.function.name;
         progress.begin(|| names::shown(kernel).into_owned());

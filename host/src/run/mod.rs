@@ -134,7 +134,7 @@ pub(crate) fn main(
         }
     }
     sequence::write(&reports, launches.len(), format, out)?;
-    sequence::tell(&findings, &launches, format);
+    sequence::print_findings(&findings, &launches, format);
     match ran.fault {
         Some(fault) => Err(sequence::with_launch(fault, reports.len(), launches.len())),
         None => sequence::error(&findings).map_or(Ok(()), Err),

@@ -67,13 +67,13 @@ pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &
 }
 
 /// Writes the sanitizer's findings to the standard error, with each launch's number if there are several.
-pub(super) fn tell(findings: &[Findings], launches: &[Launch<'_>], format: Format) {
+pub(super) fn print_findings(findings: &[Findings], launches: &[Launch<'_>], format: Format) {
     for (index, (findings, launch)) in findings.iter().zip(launches).enumerate() {
         if launches.len() > 1 && format != Format::Json && !findings.list.is_empty() {
             // If the standard error is closed, there is nowhere left to write this.
             let _ = writeln!(std::io::stderr(), "In launch {index}, {}:\n", names::shown(&launch.function.name));
         }
-        findings.tell(format);
+        findings.print(format);
     }
 }
 

@@ -62,9 +62,9 @@ macro_rules! types {
             }
 
             /// The constructors of values of this type.
-            fn maker(self) -> Maker {
+            fn constructors(self) -> Constructors {
                 match self {
-                    $(Self::$variant => Maker::of::<$type>()),*
+                    $(Self::$variant => Constructors::of::<$type>()),*
                 }
             }
         }
@@ -180,7 +180,7 @@ impl Draw for f64 {
 type Array = (Values, Vec<usize>);
 
 /// The functions that make values of one type.
-struct Maker {
+struct Constructors {
     parse: fn(&[&str]) -> std::result::Result<Values, String>,
     repeat: fn(&Values, usize) -> Values,
     random: fn(u64, usize) -> Values,
@@ -188,7 +188,7 @@ struct Maker {
     read: fn(&Path, usize) -> Result<Array>,
 }
 
-impl Maker {
+impl Constructors {
     fn of<T: Number>() -> Self {
         Self {
             parse: |texts| {
@@ -238,7 +238,7 @@ impl Type {
     ///
     /// A message with the wrong text and what is accepted.
     pub fn parse(self, texts: &[&str]) -> std::result::Result<Values, String> {
-        (self.maker().parse)(texts)
+        (self.constructors().parse)(texts)
     }
 
     /// This many zeros.
@@ -248,12 +248,12 @@ impl Type {
 
     /// 0, 1, 2, ...; a type of whole numbers that is too small wraps around.
     pub fn ramp(self, length: usize) -> Values {
-        (self.maker().ramp)(length)
+        (self.constructors().ramp)(length)
     }
 
     /// Random numbers: integers from the type's whole range, floats from -1 up to, but not including, 1.
     pub fn random(self, seed: u64, length: usize) -> Values {
-        (self.maker().random)(seed, length)
+        (self.constructors().random)(seed, length)
     }
 
     /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is given.
@@ -267,14 +267,14 @@ impl Type {
             let names = Self::ALL.map(Self::name).join(", ");
             crate::Error::file(path, format!("holds elements of type '{code}', but one of {names} is needed"))
         })?;
-        (found.maker().read)(path, if dimensions == 2 { 2 } else { 1 })
+        (found.constructors().read)(path, if dimensions == 2 { 2 } else { 1 })
     }
 }
 
 impl Values {
     /// The first value, repeated.
     pub fn repeat(&self, length: usize) -> Self {
-        (self.ty().maker().repeat)(self, length)
+        (self.ty().constructors().repeat)(self, length)
     }
 }
 

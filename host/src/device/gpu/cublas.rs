@@ -101,7 +101,7 @@ impl Cublas {
     ///
     /// # Safety
     ///
-    /// The matrices and vectors of the call lie on this GPU, whose context is current.
+    /// The matrices and vectors of the call are in the memory of this GPU, whose context is current.
     pub unsafe fn start(&self, call: &BlasCall) -> Result<()> {
         let (cublas, handle) = (&self.functions, self.handle);
         let (one, zero) = (&raw const ONE, &raw const ZERO);

@@ -53,13 +53,13 @@ pub struct Options {
     #[arg(long, help_heading = "Statistics (default: all)")]
     pub column_means: bool,
     /// A thread for each row or column, from global memory
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub global: bool,
     /// A block for each row, or eight threads for each column, combined in shared memory
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub shared: bool,
     /// The number of lanes or blocks for each row or column that is best for the shape
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub best: bool,
     /// Rows directly after each other
     #[arg(long, help_heading = "Layouts (default: both)")]

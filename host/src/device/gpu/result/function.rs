@@ -28,7 +28,7 @@ pub unsafe fn set_attribute(function: CUfunction, attribute: CUfunction_attribut
     check(unsafe { sys::cuFuncSetAttribute(function, attribute, value) })
 }
 
-/// How many blocks of so many threads and bytes of dynamic shared memory are resident at once on a multiprocessor.
+/// How many blocks with this many threads and bytes of dynamic shared memory are resident at once on a multiprocessor.
 ///
 /// # Safety
 ///
@@ -51,7 +51,7 @@ pub struct Shape {
     pub block: [u32; 3],
     /// Blocks of a cluster, for a launch in clusters.
     pub cluster: Option<[u32; 3]>,
-    /// Whether all blocks are to be resident at once.
+    /// Whether all blocks must be resident at once.
     pub cooperative: bool,
     /// Dynamic shared memory of a block in bytes.
     pub dynamic_shared: u32,

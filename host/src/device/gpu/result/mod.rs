@@ -26,7 +26,7 @@ use cust::sys::{self, CUresult, LoadError};
 pub(super) enum DriverError {
     /// The driver's status: a `CUresult` other than 0.
     Status(u32),
-    /// The driver has no such function: it is older than what was asked for.
+    /// The driver lacks the function: it is too old for the request.
     Missing(LoadError),
 }
 

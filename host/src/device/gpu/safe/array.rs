@@ -88,7 +88,7 @@ impl GpuArray {
         unsafe { array::read(texels, self.level(level)?, extent) }
     }
 
-    /// The extent of a level, which must have so many bytes.
+    /// The extent of a level, which must have this many bytes.
     fn extent(&self, level: u32, bytes: usize) -> Result<Extent> {
         let Self { shape, .. } = self;
         if level >= shape.levels || shape.level_bytes(level) != bytes as u64 {
@@ -115,7 +115,7 @@ impl Drop for GpuArray {
     }
 }
 
-/// A component's type as the driver has it.
+/// The driver's code of a component's type.
 pub fn raw_format(ty: ChannelType) -> Format {
     match ty {
         ChannelType::U8 => Format::CU_AD_FORMAT_UNSIGNED_INT8,

@@ -59,8 +59,8 @@ impl Function {
         Ok(())
     }
 
-    /// Requests so much dynamic shared memory. How much a kernel may have without a request depends on its static shared memory,
-    /// so this requests any amount.
+    /// Opts in to this much dynamic shared memory. The limit without opting in depends on the static shared memory, so this opts in to any
+    /// amount.
     pub fn request_shared(&self, bytes: u32) -> Result<()> {
         if self.dynamic_shared.get() < bytes {
             let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -71,7 +71,7 @@ impl Function {
         Ok(())
     }
 
-    /// How many blocks of so many threads and bytes of dynamic shared memory are resident at once on a multiprocessor.
+    /// How many blocks with this many threads and bytes of dynamic shared memory are resident at once on a multiprocessor.
     pub fn resident_blocks(&self, threads: u32, dynamic_shared: u32) -> Result<u32> {
         // SAFETY: the module is loaded.
         let blocks = unsafe { function::resident_blocks(self.raw, threads, dynamic_shared) }?;

@@ -45,7 +45,7 @@ impl Texture {
     ///
     /// # Safety
     ///
-    /// A linear or pitched source lies in the context's memory as long as kernels read the texture.
+    /// A linear or pitched source stays allocated in the context's memory as long as kernels read the texture.
     pub unsafe fn new(source: Source, sampling: &Sampling) -> Result<Self> {
         let (resource, format) = raw_resource(&source);
         // SAFETY: the array is alive; the rest is the caller's promise.
