@@ -153,7 +153,7 @@ fn a_folder_that_will_not_do_is_refused_and_nothing_is_written() {
     elsewhere.write("file", "");
     let root = root();
     let shown = root.display();
-    let inside = root.join("target/own");
+    let inside = root.join("docs/own");
     let inside = inside.to_str().unwrap();
     let here = elsewhere.path.display();
     let before = elsewhere.all();
