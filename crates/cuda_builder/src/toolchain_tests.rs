@@ -172,7 +172,7 @@ fn without_a_compiler_the_error_says_what_each_place_lacks_and_what_to_type() {
         machine.text(&machine.search().find().unwrap_err()),
         "no compiler for GPU kernels was found: /toolchains/stable/bin/rustc: lacks rust-src and llvm-tools; \
          /toolchains/broken/bin/rustc: does not run; \
-         /toolchains/old/bin/rustc: is built with LLVM 20.1.0, and 21 is the oldest that will do; \
+         /toolchains/old/bin/rustc: is built with LLVM 20.1.0, but LLVM 21 or newer is needed; \
          /toolchains/with-sources/bin/rustc: lacks llvm-tools (opt and llc of LLVM 22.1.4); \
          /toolchains/with-tools/bin/rustc: lacks rust-src; \
          /usr/bin/rustc: needs LLVM 22.1.8, and /usr/lib/rustlib/x-y-z/bin is 21.1.0; \

@@ -60,7 +60,7 @@ pub(super) fn count() -> Result<u32> {
 
 /// A GPU with the kernels loaded.
 pub(super) struct Gpu {
-    // Dropped in this order: what lives in the context before the context.
+    // Fields are dropped in this order: everything in the context before the context.
     libraries: RefCell<Libraries>,
     textures: RefCell<HashMap<u64, Texture>>,
     surfaces: RefCell<HashMap<u64, Surface>>,
@@ -71,20 +71,20 @@ pub(super) struct Gpu {
     modules: RefCell<Modules>,
     start: Event,
     end: Event,
-    /// What `side_stream` is copying.
+    /// The memory that `side_stream` is copying.
     in_flight: RefCell<Vec<LockedBuffer<u8>>>,
-    /// For copies beside the launches.
+    /// For copies that overlap launches.
     side_stream: Stream,
     stream: Stream,
     context: Context,
-    /// The kernels' PTX, for other ways to compile it.
+    /// The kernels' PTX, which may be compiled again with other options.
     image: Image,
     properties: Properties,
-    /// The GPU's place on the PCI bus.
+    /// The GPU's address on the PCI bus.
     pci_address: String,
-    /// Where its clock is read, once somebody asks.
+    /// The source of clock readings, opened on first use.
     clock: OnceCell<Option<ClockSource>>,
-    /// The kernel that was launched last, if any: the likely culprit when the device reports a fault.
+    /// The kernel that was launched last, if any, which is blamed if the device reports a fault.
     last_kernel: RefCell<String>,
 }
 

@@ -4,13 +4,13 @@ use std::ptr;
 
 use cust::sys::{self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUarray, CUmemorytype, CUmipmappedArray};
 
-use super::{Result, check};
+use super::{Result, to_result};
 
 /// Allocates an array of one level.
 pub fn create(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Result<CUarray> {
     let mut array = ptr::null_mut();
     // SAFETY: the descriptor and the output outlive the call.
-    check(unsafe { sys::cuArray3DCreate_v2(&mut array, descriptor) })?;
+    to_result(unsafe { sys::cuArray3DCreate_v2(&mut array, descriptor) })?;
     Ok(array)
 }
 
@@ -21,14 +21,14 @@ pub fn create(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Result<CUarray> {
 /// The array comes from [`create`], in the current context, and nothing uses it any more.
 pub unsafe fn destroy(array: CUarray) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuArrayDestroy(array) })
+    to_result(unsafe { sys::cuArrayDestroy(array) })
 }
 
 /// Allocates an array of several levels.
 pub fn create_mipmapped(descriptor: &CUDA_ARRAY3D_DESCRIPTOR, levels: u32) -> Result<CUmipmappedArray> {
     let mut array = ptr::null_mut();
     // SAFETY: the descriptor and the output outlive the call.
-    check(unsafe { sys::cuMipmappedArrayCreate(&mut array, descriptor, levels) })?;
+    to_result(unsafe { sys::cuMipmappedArrayCreate(&mut array, descriptor, levels) })?;
     Ok(array)
 }
 
@@ -39,7 +39,7 @@ pub fn create_mipmapped(descriptor: &CUDA_ARRAY3D_DESCRIPTOR, levels: u32) -> Re
 /// The array comes from [`create_mipmapped`], in the current context, and nothing uses it any more.
 pub unsafe fn destroy_mipmapped(array: CUmipmappedArray) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuMipmappedArrayDestroy(array) })
+    to_result(unsafe { sys::cuMipmappedArrayDestroy(array) })
 }
 
 /// One level of an array of several. It lives as long as the whole.
@@ -50,7 +50,7 @@ pub unsafe fn destroy_mipmapped(array: CUmipmappedArray) -> Result<()> {
 pub unsafe fn level(array: CUmipmappedArray, level: u32) -> Result<CUarray> {
     let mut found = ptr::null_mut();
     // SAFETY: the caller's promise; the output outlives the call.
-    check(unsafe { sys::cuMipmappedArrayGetLevel(&mut found, array, level) })?;
+    to_result(unsafe { sys::cuMipmappedArrayGetLevel(&mut found, array, level) })?;
     Ok(found)
 }
 
@@ -81,7 +81,7 @@ pub unsafe fn write(array: CUarray, from: &[u8], extent: Extent) -> Result<()> {
         ..between_nothing(extent)
     };
     // SAFETY: the caller's promise; the host's bytes are borrowed for the call.
-    check(unsafe { sys::cuMemcpy3D_v2(&copy) })
+    to_result(unsafe { sys::cuMemcpy3D_v2(&copy) })
 }
 
 /// Copies a whole array to the host.
@@ -100,7 +100,7 @@ pub unsafe fn read(to: &mut [u8], array: CUarray, extent: Extent) -> Result<()> 
         ..between_nothing(extent)
     };
     // SAFETY: the caller's promise; the host's bytes are borrowed for the call.
-    check(unsafe { sys::cuMemcpy3D_v2(&copy) })
+    to_result(unsafe { sys::cuMemcpy3D_v2(&copy) })
 }
 
 /// A copy from null to null on the host, for the functions above to complete.

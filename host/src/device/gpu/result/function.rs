@@ -6,7 +6,7 @@ use std::ptr;
 use cust::stream::Stream;
 use cust::sys::{self, CUfunc_cache, CUfunction, CUfunction_attribute, ClusterLaunch};
 
-use super::{DriverError, Result, check, check_number};
+use super::{DriverError, Result, number_to_result, to_result};
 
 /// Sets how a kernel prefers to split the on-chip memory between L1 and shared memory.
 ///
@@ -15,7 +15,7 @@ use super::{DriverError, Result, check, check_number};
 /// The function's module is loaded.
 pub unsafe fn set_cache_config(function: CUfunction, config: CUfunc_cache) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuFuncSetCacheConfig(function, config) })
+    to_result(unsafe { sys::cuFuncSetCacheConfig(function, config) })
 }
 
 /// Sets an attribute, such as the carveout.
@@ -25,7 +25,7 @@ pub unsafe fn set_cache_config(function: CUfunction, config: CUfunc_cache) -> Re
 /// The function's module is loaded.
 pub unsafe fn set_attribute(function: CUfunction, attribute: CUfunction_attribute, value: i32) -> Result<()> {
     // SAFETY: the caller's promise; the driver checks the value.
-    check(unsafe { sys::cuFuncSetAttribute(function, attribute, value) })
+    to_result(unsafe { sys::cuFuncSetAttribute(function, attribute, value) })
 }
 
 /// How many blocks with this many threads and bytes of dynamic shared memory are resident at once on a multiprocessor.
@@ -36,7 +36,7 @@ pub unsafe fn set_attribute(function: CUfunction, attribute: CUfunction_attribut
 pub unsafe fn resident_blocks(function: CUfunction, threads: u32, dynamic_shared: u32) -> Result<i32> {
     let mut blocks = 0;
     // SAFETY: the caller's promise; the output outlives the call.
-    check(unsafe {
+    to_result(unsafe {
         sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, threads as i32, dynamic_shared as usize)
     })?;
     Ok(blocks)
@@ -75,11 +75,11 @@ pub unsafe fn launch(
         let launch = ClusterLaunch { function, grid, block, cluster, cooperative, dynamic_shared, stream, parameters };
         // SAFETY: the caller's promise.
         let status = unsafe { sys::launch_in_clusters(&launch) };
-        return check_number(status.map_err(DriverError::Missing)?);
+        return number_to_result(status.map_err(DriverError::Missing)?);
     }
     let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (grid, block);
     // SAFETY: the caller's promise; the driver only reads the arguments, and has copied them when it returns.
-    check(unsafe {
+    to_result(unsafe {
         if cooperative {
             sys::cuLaunchCooperativeKernel(
                 function,

@@ -4,13 +4,13 @@ use cust::memory::LockedBuffer;
 use cust::stream::Stream;
 use cust::sys;
 
-use super::{Result, check};
+use super::{Result, to_result};
 
 /// Allocates `bytes` bytes; returns their address.
 pub fn allocate(bytes: u64) -> Result<u64> {
     let mut address = 0;
     // SAFETY: the output outlives the call.
-    check(unsafe { sys::cuMemAlloc_v2(&mut address, bytes as usize) })?;
+    to_result(unsafe { sys::cuMemAlloc_v2(&mut address, bytes as usize) })?;
     Ok(address)
 }
 
@@ -18,7 +18,7 @@ pub fn allocate(bytes: u64) -> Result<u64> {
 pub fn allocate_pitched(row_bytes: u64, rows: u64, element_bytes: u32) -> Result<(u64, u64)> {
     let (mut address, mut pitch) = (0, 0);
     // SAFETY: both outputs outlive the call; the driver checks the sizes.
-    check(unsafe {
+    to_result(unsafe {
         sys::cuMemAllocPitch_v2(&mut address, &mut pitch, row_bytes as usize, rows as usize, element_bytes)
     })?;
     Ok((address, pitch as u64))
@@ -31,7 +31,7 @@ pub fn allocate_pitched(row_bytes: u64, rows: u64, element_bytes: u32) -> Result
 /// The address comes from one of the functions above, in the current context, and nothing uses the memory any more.
 pub unsafe fn free(address: u64) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuMemFree_v2(address) })
+    to_result(unsafe { sys::cuMemFree_v2(address) })
 }
 
 /// Copies from the host to the device.
@@ -41,7 +41,7 @@ pub unsafe fn free(address: u64) -> Result<()> {
 /// As many bytes from `to` on belong to the current context.
 pub unsafe fn write(to: u64, from: &[u8]) -> Result<()> {
     // SAFETY: the caller's promise; the host's bytes are borrowed for the call, which returns when they are copied.
-    check(unsafe { sys::cuMemcpyHtoD_v2(to, from.as_ptr().cast(), from.len()) })
+    to_result(unsafe { sys::cuMemcpyHtoD_v2(to, from.as_ptr().cast(), from.len()) })
 }
 
 /// Copies from the device to the host.
@@ -51,7 +51,7 @@ pub unsafe fn write(to: u64, from: &[u8]) -> Result<()> {
 /// As many bytes from `from` on belong to the current context.
 pub unsafe fn read(to: &mut [u8], from: u64) -> Result<()> {
     // SAFETY: the caller's promise; the host's bytes are borrowed for the call, which returns when they are copied.
-    check(unsafe { sys::cuMemcpyDtoH_v2(to.as_mut_ptr().cast(), from, to.len()) })
+    to_result(unsafe { sys::cuMemcpyDtoH_v2(to.as_mut_ptr().cast(), from, to.len()) })
 }
 
 /// Starts a copy from pinned memory of the host to the device.
@@ -62,7 +62,7 @@ pub unsafe fn read(to: &mut [u8], from: u64) -> Result<()> {
 /// waited for.
 pub unsafe fn write_async(to: u64, from: &LockedBuffer<u8>, stream: &Stream) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), stream.as_inner()) })
+    to_result(unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), stream.as_inner()) })
 }
 
 /// Starts a copy within the device's memory.
@@ -72,7 +72,7 @@ pub unsafe fn write_async(to: u64, from: &LockedBuffer<u8>, stream: &Stream) -> 
 /// `bytes` bytes from both addresses on belong to the current context.
 pub unsafe fn copy_async(from: u64, to: u64, bytes: u64, stream: &Stream) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes as usize, stream.as_inner()) })
+    to_result(unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes as usize, stream.as_inner()) })
 }
 
 /// Starts setting `bytes` bytes to `value`.
@@ -82,5 +82,5 @@ pub unsafe fn copy_async(from: u64, to: u64, bytes: u64, stream: &Stream) -> Res
 /// `bytes` bytes from `address` on belong to the current context.
 pub unsafe fn fill_async(address: u64, bytes: u64, value: u8, stream: &Stream) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuMemsetD8Async(address, value, bytes as usize, stream.as_inner()) })
+    to_result(unsafe { sys::cuMemsetD8Async(address, value, bytes as usize, stream.as_inner()) })
 }

@@ -1,7 +1,7 @@
 //! The driver's functions as Rust functions: the middle of three layers (see [`super`]).
 //!
 //! Each function here is one call of the driver. It takes references, slices and plain numbers, and returns what the driver
-//! writes or a [`DriverError`]; [`check`] is the only place that looks at a status. A function is `unsafe` if a wrong handle
+//! writes or a [`DriverError`]; [`to_result`] is the only place that looks at a status. A function is `unsafe` if a wrong handle
 //! or address makes the call undefined; the safe layer calls it and gives the reason. Functions that `cust` wraps well
 //! (contexts, streams, events, pinned memory) are not repeated.
 //!
@@ -67,12 +67,12 @@ impl From<CudaError> for DriverError {
 }
 
 /// The one place where a status becomes a result.
-fn check(status: CUresult) -> Result<()> {
-    check_number(status as u32)
+fn to_result(status: CUresult) -> Result<()> {
+    number_to_result(status as u32)
 }
 
-/// As [`check`], for functions newer than the bindings and for libraries that return the driver's statuses.
-pub(super) fn check_number(status: u32) -> Result<()> {
+/// As [`to_result`], for functions newer than the bindings and for libraries that return the driver's statuses.
+pub(super) fn number_to_result(status: u32) -> Result<()> {
     match status {
         0 => Ok(()),
         status => Err(DriverError::Status(status)),

@@ -5,7 +5,7 @@ use std::ptr;
 
 use cust::sys::{self, CUfunction, CUjit_cacheMode, CUjit_option as JitOption, CUmodule};
 
-use super::{DriverError, Result, check};
+use super::{DriverError, Result, to_result};
 
 /// Room for the compiler's messages.
 const LOG_BYTES: usize = 8 << 10;
@@ -33,7 +33,7 @@ pub fn load(text: &CStr, caching: Option<CUjit_cacheMode>) -> std::result::Resul
             values.as_mut_ptr(),
         )
     };
-    check(status).map(|()| module).map_err(|error| {
+    to_result(status).map(|()| module).map_err(|error| {
         let end = log.iter().position(|&byte| byte == 0).unwrap_or(LOG_BYTES);
         (error, String::from_utf8_lossy(&log[..end]).into_owned())
     })
@@ -46,7 +46,7 @@ pub fn load(text: &CStr, caching: Option<CUjit_cacheMode>) -> std::result::Resul
 /// The module is loaded in the current context, and neither it nor its functions and variables are used any more.
 pub unsafe fn unload(module: CUmodule) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuModuleUnload(module) })
+    to_result(unsafe { sys::cuModuleUnload(module) })
 }
 
 /// A kernel by its name.
@@ -57,7 +57,7 @@ pub unsafe fn unload(module: CUmodule) -> Result<()> {
 pub unsafe fn function(module: CUmodule, name: &CStr) -> Result<CUfunction> {
     let mut function = ptr::null_mut();
     // SAFETY: the caller's promise; the name ends with a zero byte, and both outlive the call.
-    check(unsafe { sys::cuModuleGetFunction(&mut function, module, name.as_ptr()) })?;
+    to_result(unsafe { sys::cuModuleGetFunction(&mut function, module, name.as_ptr()) })?;
     Ok(function)
 }
 
@@ -69,6 +69,6 @@ pub unsafe fn function(module: CUmodule, name: &CStr) -> Result<CUfunction> {
 pub unsafe fn global(module: CUmodule, name: &CStr) -> Result<(u64, u64)> {
     let (mut address, mut bytes) = (0, 0);
     // SAFETY: the caller's promise; the name ends with a zero byte, and all three outlive the call.
-    check(unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()) })?;
+    to_result(unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()) })?;
     Ok((address, bytes as u64))
 }

@@ -5,7 +5,7 @@ use std::ptr;
 use cust::stream::Stream;
 use cust::sys::{self, CUDA_MEMCPY2D, CUmemorytype};
 
-use super::{Result, check};
+use super::{Result, to_result};
 
 /// Rows on the device.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub unsafe fn write(to: DeviceRows, from: &[u8], row_bytes: u64) -> Result<()> {
         ..to_device(to, row_bytes, rows_in(from, row_bytes))
     };
     // SAFETY: the caller's promise; the host's bytes are borrowed for the call and hold all the rows.
-    check(unsafe { sys::cuMemcpy2D_v2(&copy) })
+    to_result(unsafe { sys::cuMemcpy2D_v2(&copy) })
 }
 
 /// Copies rows of `row_bytes` bytes to the host.
@@ -43,7 +43,7 @@ pub unsafe fn read(to: &mut [u8], from: DeviceRows, row_bytes: u64) -> Result<()
         ..from_device(from, row_bytes, rows_in(to, row_bytes))
     };
     // SAFETY: the caller's promise; the host's bytes are borrowed for the call and hold all the rows.
-    check(unsafe { sys::cuMemcpy2D_v2(&copy) })
+    to_result(unsafe { sys::cuMemcpy2D_v2(&copy) })
 }
 
 /// Starts a copy of rows of `row_bytes` bytes within the device's memory.
@@ -59,7 +59,7 @@ pub unsafe fn copy_async(from: DeviceRows, to: DeviceRows, row_bytes: u64, rows:
         ..from_device(from, row_bytes, rows as usize)
     };
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.as_inner()) })
+    to_result(unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.as_inner()) })
 }
 
 fn rows_in(bytes: &[u8], row_bytes: u64) -> usize {

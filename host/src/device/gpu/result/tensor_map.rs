@@ -2,7 +2,7 @@
 
 use cust::sys::{self, Columns, LoadError, TensorDescription, TensorMap};
 
-use super::{DriverError, Result, check_number};
+use super::{DriverError, Result, number_to_result};
 
 /// The map of a tensor that is copied in boxes of these extents.
 pub fn encode_tiled(tensor: &TensorDescription, box_dimensions: &[u32]) -> Result<TensorMap> {
@@ -16,6 +16,6 @@ pub fn encode_columns(tensor: &TensorDescription, columns: Columns) -> Result<Te
 
 fn encoded(answer: std::result::Result<(TensorMap, u32), LoadError>) -> Result<TensorMap> {
     let (map, status) = answer.map_err(DriverError::Missing)?;
-    check_number(status)?;
+    number_to_result(status)?;
     Ok(map)
 }

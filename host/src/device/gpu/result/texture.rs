@@ -4,7 +4,7 @@ use std::ptr;
 
 use cust::sys::{self, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 
-use super::{Result, check};
+use super::{Result, to_result};
 
 /// Makes a texture object; returns the number that kernels take for it.
 ///
@@ -14,7 +14,7 @@ use super::{Result, check};
 pub unsafe fn create_texture(resource: &CUDA_RESOURCE_DESC, sampling: &CUDA_TEXTURE_DESC) -> Result<u64> {
     let mut texture = 0;
     // SAFETY: the caller's promise; the structs and the output outlive the call.
-    check(unsafe { sys::cuTexObjectCreate(&mut texture, resource, sampling, ptr::null()) })?;
+    to_result(unsafe { sys::cuTexObjectCreate(&mut texture, resource, sampling, ptr::null()) })?;
     Ok(texture)
 }
 
@@ -25,7 +25,7 @@ pub unsafe fn create_texture(resource: &CUDA_RESOURCE_DESC, sampling: &CUDA_TEXT
 /// The texture comes from [`create_texture`], in the current context, and nothing uses it any more.
 pub unsafe fn destroy_texture(texture: u64) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuTexObjectDestroy(texture) })
+    to_result(unsafe { sys::cuTexObjectDestroy(texture) })
 }
 
 /// Makes a surface object; returns the number that kernels take for it.
@@ -36,7 +36,7 @@ pub unsafe fn destroy_texture(texture: u64) -> Result<()> {
 pub unsafe fn create_surface(resource: &CUDA_RESOURCE_DESC) -> Result<u64> {
     let mut surface = 0;
     // SAFETY: the caller's promise; the struct and the output outlive the call.
-    check(unsafe { sys::cuSurfObjectCreate(&mut surface, resource) })?;
+    to_result(unsafe { sys::cuSurfObjectCreate(&mut surface, resource) })?;
     Ok(surface)
 }
 
@@ -47,5 +47,5 @@ pub unsafe fn create_surface(resource: &CUDA_RESOURCE_DESC) -> Result<u64> {
 /// The surface comes from [`create_surface`], in the current context, and nothing uses it any more.
 pub unsafe fn destroy_surface(surface: u64) -> Result<()> {
     // SAFETY: the caller's promise.
-    check(unsafe { sys::cuSurfObjectDestroy(surface) })
+    to_result(unsafe { sys::cuSurfObjectDestroy(surface) })
 }
