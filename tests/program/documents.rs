@@ -1,7 +1,7 @@
-//! The README and `docs/`: every command in them runs, and prints what stands below it.
+//! Tests of the README and `docs/`: every command in them runs, and prints the output below it.
 //!
-//! A block that begins with `$ COMMAND` has the command's output beneath it; `...` stands for lines that are left out. In an
-//! indented block each line is a command, which succeeds. What this test cannot run is named in [`ELSEWHERE`].
+//! A block that begins with `$ COMMAND` has the command's output below it; `...` stands for omitted lines. In an indented block
+//! each line is a command, which must succeed. [`ELSEWHERE`] lists the commands that this test cannot run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -29,7 +29,7 @@ const ELSEWHERE: [(&str, &str); 13] = [
     ("nvcc ", "needs NVIDIA's compiler"),
 ];
 
-/// A command, and the pieces of its output that stand below it.
+/// A command, and the pieces of its output below it.
 #[derive(Debug, Default)]
 struct Example {
     command: String,
@@ -188,7 +188,7 @@ fn run(example: &Example, arguments: &str, folder: &Path) -> Result<(), String> 
         return Err(format!("exit code {:?}: {everything}", output.status.code()));
     }
     for piece in &example.pieces {
-        // With `--device sim`, no note says why the simulator runs.
+        // With `--device sim`, there is no note about the choice of the simulator.
         let piece: String = piece
             .lines()
             .filter(|line| !line.starts_with("note: running on the simulator"))

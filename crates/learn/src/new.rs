@@ -1,4 +1,4 @@
-//! `cargo learn new`: the skeleton of an exercise, which `cargo learn check` accepts and an author then changes.
+//! `cargo learn new`: writes the skeleton of an exercise, which `cargo learn check` accepts and an author then changes.
 
 use std::fs;
 

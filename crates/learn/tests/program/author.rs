@@ -1,4 +1,4 @@
-//! What authors do: make an exercise, and have it checked.
+//! Tests of the commands for authors: `new` and `check`.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn the_skeleton_is_green_and_each_fault_of_an_exercise_is_found() {
     if !has_compiler() {
         return;
     }
-    /// What an author may do wrong: the exercise, a file, what is replaced by what, and what must be said of it.
+    /// Mistakes of authors: the exercise, a file, a text and its replacement, and what must be reported.
     const FAULTS: [(&str, &str, &str, &str, &[&str]); 12] = [
         ("good", "hints.md", "How many", "How many", &[]),
         ("solution", "solution.rs", "i < n", "i <= n", &["the solution fails (seed 1)", "memory: out of bounds"]),
@@ -60,7 +60,7 @@ fn the_skeleton_is_green_and_each_fault_of_an_exercise_is_found() {
         course.change(&format!("{name}/{file}"), from, to);
     }
     course.change("starter/starter.rs", ";\n}", "; }\n}");
-    // One that a starter may fail at: its goal is for speed, and it is fast already.
+    // The starter meets its only goal already.
     course.write("met/starter.rs", &course.read("met/solution.rs"));
     course.change("met/goals.toml", "also = true", "also = false");
 

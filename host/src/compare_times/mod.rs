@@ -1,4 +1,5 @@
-//! `host compare`: two runs of a lab on a GPU, variant by variant, from the reports that `--format json` wrote.
+//! `host compare`: compares the times of two runs of a lab on a GPU, variant by variant, from the reports that `--format json`
+//! wrote. (Whether a result is right is `labs::compare`'s business.)
 //!
 //! ```text
 //! read      files -> reports
@@ -7,10 +8,10 @@
 //! show      the comparison in each format
 //! ```
 //!
-//! The rule: a ratio of medians has an uncertainty, from the quartiles and the number of samples of both (1.96 standard errors).
-//! *Can't tell* is what is uncertain by more than the difference and by more than 1 %. Else a difference up to 1 % is *same*,
-//! because two runs of the same program differ by about as much; a larger one is *faster* or *slower*. Cold times are compared
-//! with cold ones, warm ones with warm ones.
+//! The rule: the ratio of two medians has an uncertainty, which follows from the quartiles and the number of samples of both
+//! (1.96 standard errors). If the uncertainty exceeds both the difference and 1 %, the verdict is *can't tell*. Otherwise a
+//! difference of up to 1 % is *same*, because two runs of the same program differ by about as much, and a larger one is *faster*
+//! or *slower*. Cold times are compared with cold times, warm with warm.
 
 mod pairs;
 mod read;
@@ -28,7 +29,7 @@ use crate::report::Format;
 /// What `--help` says below the flags.
 const RULE: &str = "\
 Both files are reports that `host LAB --format json` wrote on a GPU, of the same lab with the same parameters; a file may hold \
-several, in a list or one after the other. Words are about the run AFTER:
+several, in a list or one after the other. The verdict is on the run AFTER:
 
   can't tell   the ratio is uncertain by more than 1 %, and by more than its distance from 1
   same         else, if the medians differ by at most 1 %
@@ -36,15 +37,15 @@ several, in a list or one after the other. Words are about the run AFTER:
   slower       else
 
 The uncertainty is 1.96 standard errors, from the quartiles and the number of samples of both medians. The exit code is 0 \
-whatever the words are.";
+whatever the verdict is.";
 
 /// The arguments of `host compare`.
 #[derive(Args, Clone, Debug)]
 struct Arguments {
-    /// The report to compare with
+    /// The earlier report, as --format json wrote it
     #[arg(value_name = "BEFORE.json")]
     before: PathBuf,
-    /// The report to compare
+    /// The later report
     #[arg(value_name = "AFTER.json")]
     after: PathBuf,
 }
@@ -60,7 +61,7 @@ pub fn command() -> Command {
 ///
 /// # Errors
 ///
-/// [`Error::File`] for a file that is no report, or that is not comparable with the other; [`Error::Output`].
+/// [`Error::File`] for a file that is not a report, or that cannot be compared with the other; [`Error::Output`].
 pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) -> Result<()> {
     let arguments =
         Arguments::from_arg_matches(matches).map_err(|error| Error::flag("compare", one_line(&error.to_string())))?;

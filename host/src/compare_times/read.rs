@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, one_line, printable};
 
-/// What a comparison needs of a lab's report. Its fields are those of [`crate::report::LabReport`] as JSON.
+/// The part of a lab's report that a comparison needs. Its fields are those of [`crate::report::LabReport`] as JSON.
 #[derive(Debug, Deserialize)]
 pub(super) struct Report {
     pub lab: String,
@@ -49,7 +49,7 @@ fn yes() -> bool {
     true
 }
 
-/// What was in the level-2 cache: only times with the same there are compared.
+/// What was in the level-2 cache: only times with equal values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
@@ -58,7 +58,7 @@ pub(super) enum State {
 }
 
 impl State {
-    /// In words.
+    /// As text.
     pub fn words(self) -> &'static str {
         match self {
             Self::Cold => "cold",
@@ -72,7 +72,7 @@ impl Series {
         if self.cache == "warm" { State::Warm } else { State::Cold }
     }
 
-    /// Whether these can be a median and its quartiles.
+    /// Whether these numbers can be a median and its quartiles.
     fn is_possible(&self) -> bool {
         let times = [self.time_lower_quartile_ms, self.time_ms, self.time_upper_quartile_ms];
         self.samples > 0 && times[0] > 0.0 && times.is_sorted() && times[2].is_finite()
@@ -91,11 +91,11 @@ impl Variant {
     }
 }
 
-/// The reports of a file: one, or several after each other or in a list.
+/// The reports in a file: one, or several one after another or in a list.
 ///
 /// # Errors
 ///
-/// [`Error::File`]: it cannot be read, or there is something else in it.
+/// [`Error::File`] if it cannot be read or holds something else.
 pub(super) fn reports(path: &Path) -> Result<Vec<Report>> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, error.to_string()))?;
     let mut reports = Vec::new();
@@ -116,7 +116,7 @@ pub(super) fn reports(path: &Path) -> Result<Vec<Report>> {
     Ok(reports)
 }
 
-/// A report, whose times can be times.
+/// A report whose times are plausible.
 fn report(path: &Path, value: Value) -> Result<Report> {
     if value.get("labs").is_some() {
         let problem =

@@ -1,17 +1,17 @@
-//! The rule: what two medians with their uncertainties allow to say.
+//! The rule: which verdict two medians with their uncertainties allow.
 
 use serde::{Serialize, Serializer};
 
 use super::read::Series;
 use crate::timing::relative_error_of_median;
 
-/// Differences up to this are none: two runs of one kernel differ by as much, for reasons that no sample of a run shows.
+/// Differences up to this count as none: two runs of one kernel differ by as much, for reasons that no sample within a run shows.
 const SAME_WITHIN: f64 = 0.01;
 
-/// So many standard errors make the uncertainty: 95 of 100 times the truth is within.
+/// The uncertainty in standard errors: a 95 % confidence interval.
 const STANDARD_ERRORS: f64 = 1.96;
 
-/// What the run after is, against the one before.
+/// How the later run compares with the earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Faster,
@@ -21,10 +21,10 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Same, Self::CannotTell];
 
-    /// In words, the same in every format.
+    /// The verdict's name, the same in every format.
     pub fn words(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -41,14 +41,14 @@ impl Serialize for Verdict {
     }
 }
 
-/// Two series of times, compared.
+/// The comparison of two series of times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judgement {
-    /// The median after over the median before.
+    /// The later median over the earlier one.
     pub ratio: f64,
-    /// The ratio may be off by this part of it.
+    /// The relative uncertainty of the ratio.
     pub uncertainty: f64,
-    /// What that means.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn judge(before: &Series, after: &Series) -> Judgement {
 mod tests {
     use super::*;
 
-    /// A median with quartiles at this part to either side.
+    /// A median with quartiles at this relative distance on either side.
     fn series(time_ms: f64, spread: f64, samples: usize) -> Series {
         Series {
             time_ms,

@@ -1,4 +1,4 @@
-//! Finds what belongs together in two files, and compares it.
+//! Pairs the reports and variants of two files that belong together, and compares them.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use super::verdict::{self, Judgement, Verdict};
 use crate::error::{Error, Result, printable};
 use crate::report::plain;
 
-/// Two files, compared.
+/// The comparison of two files.
 #[derive(Debug, Serialize)]
-pub(super) struct Comparison {
+pub(super) struct RunTimes {
     pub before: Side,
     pub after: Side,
-    /// The labs that both have.
-    pub labs: Vec<LabComparison>,
-    /// Labs of one file only, in words.
+    /// The labs in both files.
+    pub labs: Vec<LabTimes>,
+    /// Labs in only one file, as text.
     pub not_compared: Vec<String>,
 }
 
@@ -29,19 +29,19 @@ pub(super) struct Side {
     pub devices: Vec<String>,
 }
 
-/// Two reports of one lab, compared.
+/// The comparison of two reports of one lab.
 #[derive(Debug, Serialize)]
-pub(super) struct LabComparison {
+pub(super) struct LabTimes {
     pub lab: String,
     pub parameters: Map<String, Value>,
     pub variants: Vec<Row>,
-    /// Variants of which there is nothing to compare, in words.
+    /// Variants that cannot be compared, and why, as text.
     pub not_compared: Vec<String>,
-    /// What makes times doubtful, in words.
+    /// Times to be treated with care, and why, as text.
     pub doubts: Vec<String>,
 }
 
-/// A variant's times in one state of the cache, compared.
+/// The comparison of a variant's times in one state of the cache.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     pub name: String,
@@ -50,7 +50,7 @@ pub(super) struct Row {
     pub after_ms: f64,
     /// The time after over the time before.
     pub ratio: f64,
-    /// The ratio may be off by so many percent of it.
+    /// The uncertainty of the ratio in percent.
     pub uncertainty_percent: f64,
     pub verdict: Verdict,
 }
@@ -59,8 +59,8 @@ pub(super) struct Row {
 ///
 /// # Errors
 ///
-/// [`Error::File`] where no report of one has a counterpart in the other: it names what differs.
-pub(super) fn compare(before: (&Path, Vec<Report>), after: (&Path, Vec<Report>)) -> Result<Comparison> {
+/// [`Error::File`] if no report has a counterpart in the other file; it names what differs.
+pub(super) fn compare(before: (&Path, Vec<Report>), after: (&Path, Vec<Report>)) -> Result<RunTimes> {
     let ((before_path, before), (after_path, after)) = (before, after);
     let sides = [side(before_path, &before), side(after_path, &after)];
     let (mut labs, mut not_compared) = (Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ pub(super) fn compare(before: (&Path, Vec<Report>), after: (&Path, Vec<Report>))
         }
     }
     if labs.is_empty() {
-        // The two that have most in common say what is wrong.
+        // The pair that has most in common shows what differs.
         let all = before.iter().flat_map(|one| after.iter().map(move |other| (one, other)));
         let closest = all.min_by_key(|(one, other)| one.lab != other.lab);
         let what = closest.and_then(|(one, other)| difference(one, other)).unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn compare(before: (&Path, Vec<Report>), after: (&Path, Vec<Report>))
     }
     not_compared.extend(rest.iter().map(|report| format!("only after: {}", title(&report.lab, &report.parameters))));
     let [before, after] = sides;
-    Ok(Comparison { before, after, labs, not_compared })
+    Ok(RunTimes { before, after, labs, not_compared })
 }
 
 fn side(path: &Path, reports: &[Report]) -> Side {
@@ -99,7 +99,7 @@ fn side(path: &Path, reports: &[Report]) -> Side {
     Side { file: path.display().to_string(), devices }
 }
 
-/// Why two reports do not belong together; `None` if they do.
+/// Why two reports cannot be compared; `None` if they can.
 fn difference(before: &Report, after: &Report) -> Option<String> {
     if before.lab != after.lab {
         return Some(format!("it is a run of {}, the other one of {}", printable(&after.lab), printable(&before.lab)));
@@ -115,7 +115,7 @@ fn difference(before: &Report, after: &Report) -> Option<String> {
     ))
 }
 
-/// Parameters in words.
+/// Parameters as text.
 pub(super) fn words(parameters: &Map<String, Value>) -> String {
     let word = |(name, value): (&String, &Value)| format!("{} {}", name.replace('_', " "), plain(value));
     parameters.iter().map(word).collect::<Vec<_>>().join(", ")
@@ -127,8 +127,8 @@ pub(super) fn title(lab: &str, parameters: &Map<String, Value>) -> String {
 }
 
 /// Compares two reports of one lab.
-fn compare_labs(before: &Report, after: &Report) -> LabComparison {
-    let mut comparison = LabComparison {
+fn compare_labs(before: &Report, after: &Report) -> LabTimes {
+    let mut comparison = LabTimes {
         lab: before.lab.clone(),
         parameters: before.parameters.clone(),
         variants: Vec::new(),
@@ -147,13 +147,13 @@ fn compare_labs(before: &Report, after: &Report) -> LabComparison {
     comparison
 }
 
-impl LabComparison {
+impl LabTimes {
     /// Compares a variant that both runs have.
     fn add(&mut self, before: &Variant, after: &Variant) {
         let sides = [(before, "before"), (after, "after")];
         let all = |is_so: fn(&Variant) -> bool| sides.iter().filter(move |(variant, _)| is_so(variant));
         let name = &before.name;
-        // Who computes something else takes another time.
+        // A wrong result may have taken less work.
         if let Some((_, when)) = all(|variant| variant.correct == Some(false)).next() {
             self.not_compared.push(format!("{name}: wrong {when}"));
             return;

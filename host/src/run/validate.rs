@@ -1,13 +1,13 @@
-//! Checks whether a request can be run, as far as the kernel, its parameters and the files show before a device is
-//! opened.
+//! Validates a request against the module, before a device is opened: the kernels, their arguments and limits, and the files to
+//! write.
 
 use std::path::PathBuf;
 
 use ptx::{Function, Module};
 
 use super::argument::Argument;
+use super::argument_id::{ArgumentId, Named};
 use super::flags::{Flags, LaunchFlags, Save};
-use super::place::{Named, Place};
 use super::value::Type;
 use super::variables::{self, Setting, Variable};
 use crate::check::{may_be_slice, may_be_tensor_map, type_of};
@@ -16,35 +16,35 @@ use crate::error::{Error, Result};
 use crate::names::{self, Found};
 use crate::output_file;
 
-/// A launch that the module and its kernel allow.
+/// A valid launch.
 pub(super) struct Launch<'a> {
     /// The kernel.
     pub(super) function: &'a Function,
-    /// How it is launched, and with what.
+    /// Its flags: the shape, and the arguments.
     pub(super) flags: LaunchFlags,
     /// The variables to set first.
     pub(super) settings: Vec<Setting>,
 }
 
-/// What is printed and saved at the end.
+/// A buffer or variable to print or save at the end.
 #[derive(Debug, PartialEq)]
 pub(super) struct Output {
-    /// As the flag names it.
+    /// Its name in the flag.
     pub(super) name: String,
     pub(super) source: Source,
-    /// The file to write it to; it is printed otherwise.
+    /// The file to write it to; `None` to print it.
     pub(super) file: Option<PathBuf>,
 }
 
-/// Where it is.
+/// What it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The buffer of an argument that does not name another.
-    Argument(Place),
+    /// The buffer of an argument that does not refer to another.
+    Argument(ArgumentId),
     Variable(Variable, Type),
 }
 
-/// The requested launches, if they can be run at all.
+/// The requested launches, if they are valid.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub(super) fn launches<'a>(module: &'a Module, file: &PtxFile, all: Vec<LaunchFl
     functions.into_iter().zip(all).map(launch).collect()
 }
 
-/// The kernel with a name.
+/// The kernel of this name.
 fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Function> {
     let symbols: Vec<&str> = module.kernels().map(|(_, function)| function.name.as_str()).collect();
     let refuse = |problem: String| Err(Error::Launch { kernel: name.to_owned(), problem });
@@ -84,26 +84,25 @@ fn kernel<'a>(module: &'a Module, file: &PtxFile, name: &str) -> Result<&'a Func
     }
 }
 
-/// The argument at a place, if there is one.
-fn at(launches: &[LaunchFlags], place: Place) -> Option<&Argument> {
-    launches.get(place.launch)?.arguments.get(place.argument)
+/// The argument with this id, if there is one.
+fn at(launches: &[LaunchFlags], id: ArgumentId) -> Option<&Argument> {
+    launches.get(id.launch)?.arguments.get(id.argument)
 }
 
-/// The place of what an argument has: of another, if it names one. Each names one before itself: see [`check_references`].
-fn resolved(launches: &[LaunchFlags], place: Place) -> Place {
-    let mut place = place;
-    while let Some((earlier, _)) = at(launches, place).and_then(Argument::again).filter(|&(earlier, _)| earlier < place)
-    {
-        place = earlier;
+/// Follows references to the argument that has the data. Each refers to an earlier one: see [`check_references`].
+fn resolved(launches: &[LaunchFlags], id: ArgumentId) -> ArgumentId {
+    let mut id = id;
+    while let Some((earlier, _)) = at(launches, id).and_then(Argument::again).filter(|&(earlier, _)| earlier < id) {
+        id = earlier;
     }
-    place
+    id
 }
 
-/// Checks that arguments which name others name earlier ones.
+/// Checks that arguments refer only to earlier ones.
 fn check_references(function: &Function, launch: usize, all: &[LaunchFlags]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     for (index, argument) in all[launch].arguments.iter().enumerate() {
-        let here = Place { launch, argument: index };
+        let here = ArgumentId { launch, argument: index };
         let Some((earlier, offset)) = argument.again() else { continue };
         let text = &argument.text;
         let Some(target) = at(all, resolved(all, earlier)).filter(|_| earlier < here && at(all, earlier).is_some())
@@ -140,8 +139,8 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
         return refuse(format!("{takes}, but {given} {were} given{slices}"));
     }
     for (index, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
-        let place = Place { launch, argument: index };
-        let bytes = at(all, resolved(all, place)).map_or(0, Argument::bytes);
+        let id = ArgumentId { launch, argument: index };
+        let bytes = at(all, resolved(all, id)).map_or(0, Argument::bytes);
         let (given, wanted) = (bytes as u64, parameter.size.unwrap_or(0));
         if given != wanted {
             let hint = match may_be_tensor_map(parameter) {
@@ -149,7 +148,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
                 false => "",
             };
             return refuse(format!(
-                "parameter {index} ({} {}) has {wanted} bytes, but argument {place}, {}, has {given}{hint}",
+                "parameter {index} ({} {}) has {wanted} bytes, but argument {id}, {}, has {given}{hint}",
                 type_of(parameter),
                 parameter.name,
                 argument.text
@@ -159,7 +158,7 @@ fn check_arguments(module: &Module, function: &Function, launch: usize, all: &[L
     Ok(())
 }
 
-/// Checks that the kernel was compiled for such blocks. A GPU's driver rejects others without saying why.
+/// Checks the block's shape against the kernel's limits. A GPU's driver rejects a wrong one without giving the reason.
 fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
@@ -181,7 +180,7 @@ fn check_block(function: &Function, block: [u32; 3]) -> Result<()> {
     }
 }
 
-/// Checks that the kernel was compiled for such clusters.
+/// Checks the cluster's shape against the kernel's limits.
 fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     let refuse = |problem: String| Err(Error::Launch { kernel: function.name.clone(), problem });
     let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
@@ -208,7 +207,7 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
         ));
     }
     match cluster {
-        // Its grid is counted in clusters.
+        // With .blocksareclusters, the grid is counted in clusters.
         _ if function.grid_in_clusters => Ok(()),
         Some(cluster) if flags.grid.iter().zip(cluster).any(|(all, of_one)| !all.is_multiple_of(of_one)) => refuse(
             format!("a grid of {} blocks cannot be divided into clusters of {}", shape(flags.grid), shape(cluster)),
@@ -217,16 +216,16 @@ fn check_cluster(function: &Function, flags: &LaunchFlags) -> Result<()> {
     }
 }
 
-/// What `--print` and `--save` ask for: what is printed first, arguments before variables.
+/// The outputs of `--print` and `--save`: first those to print, arguments before variables.
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] when there is no such argument or variable, [`Error::File`] when a file cannot be written.
+/// [`Error::Flag`] if there is no such argument or variable, [`Error::File`] if a file cannot be written.
 pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -> Result<Vec<Output>> {
     let all: Vec<LaunchFlags> = launches.iter().map(|launch| launch.flags.clone()).collect();
     let output = |flag: &str, what: &Named, file: Option<PathBuf>| {
         let (name, source) = match what {
-            Named::Argument(place) => (place.to_string(), Source::Argument(buffer(flag, &all, *place)?)),
+            Named::Argument(id) => (id.to_string(), Source::Argument(buffer(flag, &all, *id)?)),
             Named::Variable(name) => {
                 let settings = launches.iter().flat_map(|launch| &launch.settings);
                 let (variable, ty) = variables::shown(module, flag, name, settings)?;
@@ -245,22 +244,22 @@ pub(super) fn outputs(module: &Module, flags: &Flags, launches: &[Launch<'_>]) -
     Ok(outputs)
 }
 
-/// The place of the buffer that an argument has.
-fn buffer(flag: &str, all: &[LaunchFlags], place: Place) -> Result<Place> {
+/// The id of the argument that owns an argument's buffer.
+fn buffer(flag: &str, all: &[LaunchFlags], id: ArgumentId) -> Result<ArgumentId> {
     let refuse = |problem: String| Err(Error::flag(flag, problem));
-    let Some(given) = at(all, place) else {
+    let Some(given) = at(all, id) else {
         return refuse(match all.len() {
-            1 => format!("there is no argument {place}; arguments count from 0"),
-            _ => format!("there is no argument {place}; launches and arguments count from 0, as in 1.0"),
+            1 => format!("there is no argument {id}; arguments count from 0"),
+            _ => format!("there is no argument {id}; launches and arguments count from 0, as in 1.0"),
         });
     };
-    let place_of_buffer = resolved(all, place);
-    match at(all, place_of_buffer) {
+    let id_of_buffer = resolved(all, id);
+    match at(all, id_of_buffer) {
         Some(argument) if argument.is_freed() => {
-            refuse(format!("argument {place}, {}, is freed before the launch", argument.text))
+            refuse(format!("argument {id}, {}, is freed before the launch", argument.text))
         }
-        Some(argument) if argument.is_buffer() => Ok(place_of_buffer),
-        _ => refuse(format!("argument {place}, {}, is not a buffer", given.text)),
+        Some(argument) if argument.is_buffer() => Ok(id_of_buffer),
+        _ => refuse(format!("argument {id}, {}, is not a buffer", given.text)),
     }
 }
 

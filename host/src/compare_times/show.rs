@@ -1,8 +1,8 @@
-//! A comparison in each format.
+//! Writes a comparison in each format.
 
 use std::io::Write;
 
-use super::pairs::{Comparison, LabComparison, Row, Side, title, words};
+use super::pairs::{LabTimes, Row, RunTimes, Side, title, words};
 use super::verdict::Verdict;
 use crate::error::{Result, printable};
 use crate::report::Format;
@@ -19,8 +19,8 @@ const NAMES: [&str; 9] =
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when `out` does not take it.
-pub(super) fn write(comparison: &Comparison, format: Format, out: &mut dyn Write) -> Result<()> {
+/// [`crate::Error::Output`] when writing to `out` fails.
+pub(super) fn write(comparison: &RunTimes, format: Format, out: &mut dyn Write) -> Result<()> {
     match format {
         Format::Json => {
             let json = serde_json::to_value(comparison).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn write(comparison: &Comparison, format: Format, out: &mut dyn Write
     }
 }
 
-fn csv_row(lab: &LabComparison, row: &Row) -> Vec<String> {
+fn csv_row(lab: &LabTimes, row: &Row) -> Vec<String> {
     vec![
         lab.lab.clone(),
         words(&lab.parameters),
@@ -48,9 +48,9 @@ fn csv_row(lab: &LabComparison, row: &Row) -> Vec<String> {
     ]
 }
 
-/// A table for each lab, and what else to know.
-fn for_people(comparison: &Comparison, format: Format, out: &mut dyn Write) -> Result<()> {
-    // A line of Markdown that is not the last of its paragraph.
+/// A table for each lab, with the doubts and what was not compared.
+fn for_people(comparison: &RunTimes, format: Format, out: &mut dyn Write) -> Result<()> {
+    // A hard line break in Markdown.
     let end = if format == Format::Markdown { "  " } else { "" };
     for (side, when) in [(&comparison.before, "before"), (&comparison.after, "after")] {
         let Side { file, devices } = side;
@@ -84,7 +84,7 @@ fn row(row: &Row) -> Vec<String> {
     ]
 }
 
-/// How often each word was said.
+/// How often each verdict occurs.
 fn sum(rows: &[Row]) -> String {
     let count = |verdict: Verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let said = Verdict::ALL.into_iter().filter(|&verdict| count(verdict) > 0);

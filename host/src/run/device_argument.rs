@@ -1,4 +1,4 @@
-//! An argument's memory on a device.
+//! An argument on a device: its memory, and the bytes that the kernel gets for it.
 
 use std::rc::Rc;
 
@@ -12,23 +12,23 @@ use crate::device::{Array, Buffer, Device, OnDevice, Surface, TensorMap, Texture
 use crate::error::Result;
 use crate::memory;
 
-/// What the parameter of a tensor map is aligned to.
+/// The alignment of a tensor map's parameter.
 const TENSOR_MAP_ALIGN: usize = 64;
 
-/// What an argument has on the device.
-pub enum Placed {
+/// An argument's memory on the device.
+pub enum DeviceArgument {
     /// Nothing: it is a value, or was freed.
     Nothing,
     Buffer(Buffer<u8>),
     Array(Array),
-    /// A tensor's elements, and its map, if that is on the device.
+    /// A tensor's elements, and its map if the map is in device memory.
     Tensor(Buffer<u8>, Option<Buffer<u8>>),
 }
 
-/// What a kernel gets of an argument.
+/// The parameter that a kernel gets for an argument.
 #[derive(Clone)]
 pub enum Parameter<'a> {
-    /// Bytes, and what they are aligned to in the kernel's parameters.
+    /// Bytes, and their alignment among the kernel's parameters.
     Bytes(Vec<u8>, usize),
     /// An address: the start of what it points to, and bytes from there.
     Address { start: u64, offset: u64 },
@@ -39,7 +39,7 @@ pub enum Parameter<'a> {
 }
 
 impl Parameter<'_> {
-    /// The same once more; an address from another byte on.
+    /// The same parameter for another argument; an address with another offset.
     pub fn again(&self, offset: u64) -> Self {
         match self {
             Parameter::Address { start, .. } => Parameter::Address { start: *start, offset },
@@ -58,10 +58,10 @@ impl Parameter<'_> {
     }
 }
 
-impl Placed {
-    /// Allocates what the argument needs and fills it. `name` is for the error when there is no room.
+impl DeviceArgument {
+    /// Allocates and fills the argument's memory. `name` is its name in the error if there is no room.
     pub fn new(device: &Device, argument: &Prepared, name: &str) -> Result<Self> {
-        let Some(data) = argument.data() else { return Ok(Placed::Nothing) };
+        let Some(data) = argument.data() else { return Ok(DeviceArgument::Nothing) };
         device.check_buffer(name, data.bytes())?;
         if let Prepared::Object(Object { shape, kind: ObjectKind::Texture(_) | ObjectKind::Surface, .. }, _) = argument
         {
@@ -71,9 +71,9 @@ impl Placed {
                 Fill::Zeros => array.write(0, data.ty.zeros(data.length).bytes())?,
                 Fill::Nothing => {}
             }
-            return Ok(Placed::Array(array));
+            return Ok(DeviceArgument::Array(array));
         }
-        // The length has been checked: it is that of memory that can exist.
+        // The length has been checked: memory of that size can exist.
         let mut buffer = device.buffer::<u8>(data.bytes() as usize)?;
         match &data.fill {
             _ if data.length == 0 => {}
@@ -83,29 +83,29 @@ impl Placed {
         }
         if let Prepared::Tensor(tensor, _) = argument {
             let map = if tensor.by_address { Some(device.buffer::<u8>(TENSOR_MAP_BYTES)?) } else { None };
-            return Ok(Placed::Tensor(buffer, map));
+            return Ok(DeviceArgument::Tensor(buffer, map));
         }
-        Ok(Placed::Buffer(buffer))
+        Ok(DeviceArgument::Buffer(buffer))
     }
 
-    /// What the kernel gets of the argument, which is not one that names another. It must live until the kernels are done.
+    /// The kernel's parameter for an argument that does not refer to another. It must live until the kernels are done.
     pub fn parameter<'a>(&'a mut self, device: &Device, argument: &Prepared) -> Result<Parameter<'a>> {
         Ok(match (argument, self) {
             (Prepared::Value(bytes), _) => Parameter::Bytes(bytes.clone(), 1),
             (Prepared::Buffer(data), placed) => placed.address(data.offset),
-            (Prepared::Object(object, _), Placed::Buffer(buffer)) => {
+            (Prepared::Object(object, _), DeviceArgument::Buffer(buffer)) => {
                 let (texels, format) = (object.shape.width, object.shape.format);
                 let source = TextureSource::Linear { buffer, texels, format };
                 Parameter::Texture(Rc::new(device.texture(source, &object.sampling())?))
             }
-            (Prepared::Object(object, _), Placed::Array(array)) => match object.kind {
+            (Prepared::Object(object, _), DeviceArgument::Array(array)) => match object.kind {
                 ObjectKind::Surface => Parameter::Surface(Rc::new(device.surface(array)?)),
                 _ => {
                     let source = TextureSource::Array(array);
                     Parameter::Texture(Rc::new(device.texture(source, &object.sampling())?))
                 }
             },
-            (Prepared::Tensor(tensor, _), Placed::Tensor(buffer, map)) => {
+            (Prepared::Tensor(tensor, _), DeviceArgument::Tensor(buffer, map)) => {
                 let bytes = device.tensor_map(&TensorMap { address: buffer.address(), ..tensor.map.clone() })?;
                 match map {
                     None => Parameter::Bytes(bytes.to_vec(), TENSOR_MAP_ALIGN),
@@ -115,34 +115,34 @@ impl Placed {
                     }
                 }
             }
-            // Unreachable: `new` made what each argument needs, and arguments that name others are resolved first.
+            // Unreachable: `new` made this memory for the argument, and arguments that refer to others are resolved first.
             (Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..), _) => Parameter::Bytes(Vec::new(), 1),
         })
     }
 
-    /// The address of a buffer, or within it.
+    /// The address of a buffer, plus the argument's offset.
     pub fn address(&self, offset: u64) -> Parameter<'static> {
         match self {
-            Placed::Buffer(buffer) | Placed::Tensor(buffer, _) => {
+            DeviceArgument::Buffer(buffer) | DeviceArgument::Tensor(buffer, _) => {
                 Parameter::Address { start: buffer.address(), offset }
             }
             // No address.
-            Placed::Nothing | Placed::Array(_) => Parameter::Address { start: 0, offset: 0 },
+            DeviceArgument::Nothing | DeviceArgument::Array(_) => Parameter::Address { start: 0, offset: 0 },
         }
     }
 
     /// The elements, when the kernels are done.
     pub fn read(&self, data: &Data, name: &str) -> Result<Option<Values>> {
-        if matches!(self, Placed::Nothing) {
+        if matches!(self, DeviceArgument::Nothing) {
             return Ok(None);
         }
         memory::check_host(&format!("reading {name}"), data.bytes())?;
         let mut values = data.ty.zeros(data.length);
         match self {
-            Placed::Buffer(buffer) | Placed::Tensor(buffer, _) if data.length > 0 => {
+            DeviceArgument::Buffer(buffer) | DeviceArgument::Tensor(buffer, _) if data.length > 0 => {
                 buffer.read_into(values.bytes_mut())?;
             }
-            Placed::Array(array) => array.read(0, values.bytes_mut())?,
+            DeviceArgument::Array(array) => array.read(0, values.bytes_mut())?,
             _ => {}
         }
         Ok(Some(values))

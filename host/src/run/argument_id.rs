@@ -1,18 +1,18 @@
-//! What `--print`, `--save` and `arg:` name: an argument of one of the launches, or a variable of the module.
+//! What `--print`, `--save` and `arg:` refer to: an argument of a launch, or a variable of the module.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// An argument of a launch; both count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The launch.
+pub struct ArgumentId {
+    /// The launch's number.
     pub launch: usize,
-    /// Its argument.
+    /// The argument's number in it.
     pub argument: usize,
 }
 
-impl FromStr for Place {
+impl FromStr for ArgumentId {
     type Err = ();
 
     /// `2`, of the first launch, or `1.2`.
@@ -28,7 +28,7 @@ impl FromStr for Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ArgumentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.launch {
             0 => write!(f, "{}", self.argument),
@@ -41,7 +41,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Named {
     /// The buffer of an argument.
-    Argument(Place),
+    Argument(ArgumentId),
     /// A variable of the module, by its name, with or without `:TYPE` after it.
     Variable(String),
 }
@@ -66,16 +66,16 @@ mod tests {
 
     #[test]
     fn arguments_have_numbers_and_variables_names() {
-        let place = |launch, argument| Ok(Named::Argument(Place { launch, argument }));
-        assert_eq!("2".parse(), place(0, 2));
-        assert_eq!("1.20".parse(), place(1, 20));
+        let id = |launch, argument| Ok(Named::Argument(ArgumentId { launch, argument }));
+        assert_eq!("2".parse(), id(0, 2));
+        assert_eq!("1.20".parse(), id(1, 20));
         for text in ["coefficients", "ns::table:f32", "_Z1x", "$str"] {
             assert_eq!(text.parse(), Ok(Named::Variable(text.to_owned())));
         }
         for text in ["", "-1", "1.", ".1", "1.2.3", "2x", "99999999999999999999", "1.+2"] {
             assert!(text.parse::<Named>().unwrap_err().contains("(2; 1.2 of launch 1"), "{text}");
         }
-        assert_eq!(Place { launch: 0, argument: 3 }.to_string(), "3");
-        assert_eq!(Place { launch: 2, argument: 3 }.to_string(), "2.3");
+        assert_eq!(ArgumentId { launch: 0, argument: 3 }.to_string(), "3");
+        assert_eq!(ArgumentId { launch: 2, argument: 3 }.to_string(), "2.3");
     }
 }
