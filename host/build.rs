@@ -1,10 +1,10 @@
-//! Notes what the kernels' sources are as the program is built, so that it can say when its PTX is of others.
+//! Computes the digest of the kernels' sources, so that the program can report that its built-in PTX was compiled from others.
 
 use std::path::Path;
 
 use source_digest::SourceDigest;
 
-/// The crate of kernels and those that it depends on by path. A test holds this to what cargo says.
+/// The crate of kernels and its path dependencies. A test compares this list with cargo's.
 const KERNELS: [&str; 3] = ["kernels", "crates/cuda_std", "crates/cuda_std_macros"];
 
 fn main() {

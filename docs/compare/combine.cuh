@@ -1,5 +1,5 @@
-// What the twins of the best reductions share, as `kernels/src/combine.rs` has it: words, loads past
-// L1, and how values meet in a thread, a block and a grid.
+// What the twins of the best reductions share, as `kernels/src/combine.rs` has it: words, and how
+// values meet in a thread, a block and a grid.
 #pragma once
 
 constexpr unsigned Block = 512;  // threads of a block that of_blocks is for
@@ -13,44 +13,6 @@ template <>
 struct Quad<int> { using Word = int4; };
 template <>
 struct Quad<unsigned> { using Word = uint4; };
-
-// Loads by the read-only path what L1 need not keep.
-__device__ __forceinline__ float once(const float* from) {
-    float value;
-    asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(value) : "l"(from));
-    return value;
-}
-
-__device__ __forceinline__ float4 once(const float4* from) {
-    float4 value;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "l"(from));
-    return value;
-}
-
-__device__ __forceinline__ unsigned once(const unsigned* from) {
-    unsigned value;
-    asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(value) : "l"(from));
-    return value;
-}
-
-__device__ __forceinline__ int once(const int* from) {
-    return int(once(reinterpret_cast<const unsigned*>(from)));
-}
-
-__device__ __forceinline__ uint4 once(const uint4* from) {
-    uint4 value;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-                 : "l"(from));
-    return value;
-}
-
-__device__ __forceinline__ int4 once(const int4* from) {
-    const uint4 value = once(reinterpret_cast<const uint4*>(from));
-    return make_int4(value.x, value.y, value.z, value.w);
-}
 
 // The numbers of a word, combined.
 template <typename Operation, typename T>

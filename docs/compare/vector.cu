@@ -1,7 +1,5 @@
-// CUDA C++ twin of `kernels/src/vector.rs`: words of 4, 8 and 16 bytes, and past the caches.
+// CUDA C++ twin of `kernels/src/vector.rs`: words of 4, 8 and 16 bytes, and past L1.
 // By hand: nvcc -ptx -arch=sm_90 -o vector.ptx docs/compare/vector.cu; host vector --ptx vector.ptx
-
-#include "combine.cuh"
 
 // Copies a word a thread; the last threads also copy what does not fill a word.
 template <typename Word>
@@ -22,14 +20,12 @@ KERNEL(vector_copy4, float)
 KERNEL(vector_copy8, float2)
 KERNEL(vector_copy16, float4)
 
-// Past the caches: L1 keeps nothing of what is read, and L2 drops first what is written.
+// Past L1.
 extern "C" __global__ void __launch_bounds__(256)
     vector_copy_best(const float* input, float* output, size_t length) {
     const size_t words = length / 4, i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < words) {
-        const float4 word = once(reinterpret_cast<const float4*>(input) + i);
-        __stcs(reinterpret_cast<float4*>(output) + i, word);
-    }
+    if (i < words)
+        reinterpret_cast<float4*>(output)[i] = __ldcg(reinterpret_cast<const float4*>(input) + i);
     const size_t rest = 4 * words + i;
     if (rest < length) output[rest] = input[rest];
 }

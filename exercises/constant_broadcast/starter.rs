@@ -5,9 +5,9 @@
 //! all of them at once, a *broadcast*. If they read 16 different ones, the request takes 16 turns.
 //!
 //! A spectrum is a sum of up to 16 peaks, each with a place and a height. The author of this kernel
-//! knew that threads should not crowd in one place, and lets each lane begin with a peak of its
-//! own: lane 0 adds peaks 0, 1, 2, ..., lane 1 adds peaks 1, 2, 3, ... In shared memory this can be
-//! a good trick against bank conflicts. In constant memory it is the worst order there is.
+//! knew that threads should not compete for one place, so each lane begins with a peak of its own:
+//! lane 0 adds peaks 0, 1, 2, ..., lane 1 adds peaks 1, 2, 3, ... In shared memory this can be a
+//! good trick against bank conflicts. In constant memory it is the worst order there is.
 //!
 //! # Task
 //!

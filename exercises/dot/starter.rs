@@ -2,7 +2,7 @@
 //!
 //! The *dot product* of two vectors is the sum of the products of their elements: a[0] b[0] + a[1]
 //! b[1] + ... Here 16 blocks take turns through the vectors, and each product is added to the one
-//! result in memory by an *atomic* addition, which no other thread can come between.
+//! result in memory by an *atomic* addition, which no other thread can interrupt.
 //!
 //! That is right, and slow. All atomic additions are to one address, so they are done one after the
 //! other, in the L2 cache, however many multiprocessors there are. The remedy is to add up as much

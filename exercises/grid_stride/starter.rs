@@ -6,7 +6,7 @@
 //!
 //! Which ones? If the grid has T threads, thread `i` takes the elements `i`, `i + T`, `i + 2 T`,
 //! and so on to the end: a *grid-stride loop*. In each round the whole grid moves on by T elements,
-//! and neighbouring threads have neighbouring elements. That is what memory serves best. Threads
+//! and neighbouring threads have neighbouring elements. Memory serves such accesses best. Threads
 //! run in *warps* of 32, and memory comes in *sectors* of 32 bytes: for 32 neighbouring floats a
 //! warp fetches 4 sectors, and for floats that lie apart up to 32.
 //!

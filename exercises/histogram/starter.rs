@@ -11,8 +11,8 @@
 //! *privatization*. On an H200 (2^24 bytes) it is 6.7 times as fast.
 //!
 //! `atomic::add` works on pointers to shared memory as it does on others. Shared memory has no
-//! initial value, so somebody must set the block's counters to 0 before anybody counts. A block has
-//! 256 threads, and there are 256 counters.
+//! initial value, so set the block's counters to 0 before any thread counts. A block has 256
+//! threads, and there are 256 counters.
 //!
 //! # Task
 //!

@@ -1,7 +1,7 @@
 //! An array that stays in registers
 //!
 //! Each thread walks down a column of measurements and adds up those of each of eight kinds. It
-//! keeps eight sums, and the kind of a measurement says which of them grows: `sums[kind] += value`.
+//! keeps eight sums, and the kind of a measurement selects one of them: `sums[kind] += value`.
 //!
 //! A thread's variables are in registers, the fastest memory there is. But registers have no
 //! addresses: an instruction names its registers, and the names are fixed when the kernel is
@@ -48,7 +48,7 @@ pub unsafe fn sums_by_kind(
         for row in 0..rows as usize {
             let i = row * columns + column;
             let (kind, value) = (*kinds.add(i) as usize, *values.add(i));
-            // TODO: add to the right one of eight registers, with no index that is only known now.
+            // TODO: add to the right one of eight registers, with indices that the compiler knows.
             sums[kind] += value;
         }
         for s in 0..KINDS {

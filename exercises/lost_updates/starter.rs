@@ -7,9 +7,9 @@
 //! A barrier does not help. It makes the threads of one block wait for each other, but not take
 //! turns, and it does nothing about the other blocks.
 //!
-//! An *atomic* operation loads, computes and stores in one step, and no other thread can come
-//! between. `atomic::add(address, value)` adds to what is at the address, and returns what was
-//! there before. Atomic operations on one address are done one after the other.
+//! An *atomic* operation loads, computes and stores in one step, and no other thread can interfere.
+//! `atomic::add(address, value)` adds to what is at the address, and returns what was there before.
+//! Atomic operations on one address are done one after the other.
 //!
 //! # Task
 //!

@@ -15,8 +15,8 @@
 //! # Task
 //!
 //! Make 64 warps fit, 16 blocks. For that, a block may take at most 13 KB of shared memory (228 /
-//! 16 - 1, rounded down); it can do with much less. The loads from global memory must stay side by
-//! side, so that each sector is loaded once.
+//! 16 - 1, rounded down); it needs far less. The loads from global memory must stay side by side,
+//! so that each sector is loaded once.
 
 use cuda_std::prelude::*;
 

@@ -1,7 +1,7 @@
 //! How many requests for atomic operations?
 //!
 //! A warp executes an atomic operation as it executes a load: one instruction, one *request* to the
-//! memory, for all of its lanes that take part, be it 1 or 32, and whether they all go to one
+//! memory, for all of its lanes that take part, whether 1 or 32, and whether they all go to one
 //! address or not. So the number of requests says how many warps come to an atomic operation, and
 //! how often.
 //!

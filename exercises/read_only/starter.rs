@@ -5,14 +5,14 @@
 //! only if nobody changes them meanwhile: the caches of the multiprocessors do not know of each
 //! other's writes.
 //!
-//! On GPUs of the Maxwell family a plain load of global memory therefore passes that cache by and
-//! goes to L2, each time. Loads by the *read-only path* may use it. They promise that nothing
+//! On GPUs of the Maxwell family a plain load of global memory therefore bypasses that cache and
+//! goes to L2, each time. Loads through the *read-only path* may use it. They promise that nothing
 //! writes these data while the kernel runs. Later GPUs keep plain loads there, too; the promise
 //! still lets the compiler move a load past stores.
 //!
 //! A compiler cannot see from a raw pointer whether something else writes there. You can:
-//! `mem::load_nc(input.add(i))` is a load by the read-only path (CUDA C++ calls it `__ldg`). The
-//! checks report a kernel that breaks the promise.
+//! `mem::load_nc(input.add(i))` is a load through the read-only path (CUDA C++ calls it `__ldg`).
+//! The checks report a kernel that breaks the promise.
 //!
 //! # Task
 //!

@@ -2,15 +2,15 @@
 //!
 //! *Shared memory* is a block's own fast memory: `shared_array![f32; 256]` is an array that all
 //! threads of the block have in common, and that no other block sees. The threads of a block run in
-//! *warps* of 32, and each warp runs at its own pace. So when threads exchange data, nothing says
-//! who comes first, unless the kernel does.
+//! *warps* of 32, and each warp runs at its own pace. So when threads exchange data, nothing
+//! decides who comes first, unless the kernel does.
 //!
 //! `thread::sync_threads()` is the *barrier* of the block: no thread goes on before all threads of
 //! the block have come to it. What they wrote before it, all can read after it.
 //!
-//! If two threads use the same element, one of them writes it, and no barrier stands between the
-//! two, that is a *race*: the result depends on who comes first. The simulator reports races, even
-//! where the result is right this time.
+//! If two threads use the same element, one of them writes it, and no barrier separates the two
+//! accesses, that is a *race*: the result depends on who comes first. The simulator reports races,
+//! even where the result is right this time.
 //!
 //! # Task
 //!

@@ -11,9 +11,9 @@
 //! fetch several such words before it adds them: then their loads are on the way at the same time,
 //! and counting and comparing are done once for all of them.
 //!
-//! Two values of type `i32x4` can be added by `+` (but there is no `+=`), and `to_array()` makes
-//! four numbers of one. Let the words of neighbouring lanes stay neighbours, and do not forget the
-//! last n % 4 numbers.
+//! Two values of type `i32x4` can be added with `+` (but there is no `+=`), and `to_array()` turns
+//! one into four numbers. Let the words of neighbouring lanes stay neighbours, and do not forget
+//! the last n % 4 numbers.
 //!
 //! # Task
 //!

@@ -55,7 +55,7 @@ pub unsafe fn sum(
     let last = shared_array![bool; 1];
     if t == 0 {
         *partials.add(block) = of_block;
-        // Whoever sees the number drawn sees the sum, too.
+        // A block that sees the number drawn sees the sum, too.
         thread::device_fence();
         *last = atomic::inc(arrived, BLOCKS as u32 - 1) == BLOCKS as u32 - 1;
         // What is read after this fence, and after the barrier, is read after the number was drawn.

@@ -2,7 +2,7 @@
 //!
 //! One step of a diffusion: each element of a plate takes the mean of itself and its four
 //! neighbours. Beyond the edges the plate is held at 0. The kernel must not read beyond the matrix,
-//! so it asks four times whether there is a neighbour. Every thread pays for these tests, though
+//! so it tests four times whether there is a neighbour. Every thread pays for these tests, though
 //! only those at the edges need them, and there the warps split.
 //!
 //! A texture knows where it ends. With the address mode *border*, a read beyond the edge returns 0.
@@ -14,8 +14,8 @@
 //!
 //! # Task
 //!
-//! Read the plate through the texture, without tests for the neighbours. Only the test whether the
-//! thread has an element at all stays.
+//! Read the plate through the texture, without tests for the neighbours. Keep only the test whether
+//! the thread has an element at all.
 //!
 //! The goals: no loads from global memory, about one branch for each warp, and about three quarters
 //! of the instructions.

@@ -2,7 +2,7 @@
 //!
 //! A vector of three floats takes 12 bytes, which no single load can move. So the kernel makes
 //! three loads, one for each field, and in each of them the lanes of a warp are 12 bytes apart: 12
-//! sectors, where 32 neighbours would take 4. The stores are no better.
+//! sectors, where 32 neighbours would take 4. The stores are as bad.
 //!
 //! Often the layout is not yours to change. But the vectors of a block are consecutive words: the
 //! block can load them as plain words, side by side, into *shared memory*, the block's own memory

@@ -11,7 +11,7 @@
 //!
 //! `rank` cuts the input into tiles of 64 elements, the last of which may be shorter. For each
 //! element it counts how many elements of its tile are smaller. Make it right for the last tile,
-//! too. The simulator reports reads of what nobody wrote.
+//! too. The simulator reports reads of unwritten memory.
 
 use cuda_std::prelude::*;
 

@@ -1,12 +1,12 @@
 //! What does not fill a word
 //!
 //! Your kernel adds two arrays with words of 16 bytes, four elements at once. That is `n / 4` whole
-//! words. If `n` is no multiple of 4, one, two or three elements are left over at the end, the
+//! words. If `n` is not a multiple of 4, one, two or three elements are left over at the end, the
 //! *tail*.
 //!
 //! The tail cannot be one more word: that would read and write past the end of the arrays. Nor can
 //! it be a word that starts a few elements earlier: an access of 16 bytes has to be at a multiple
-//! of 16 bytes, and the GPU stops a kernel whose access is not.
+//! of 16 bytes, or the GPU stops the kernel.
 //!
 //! # Task
 //!

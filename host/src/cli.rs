@@ -1,8 +1,8 @@
-//! The command line: what the program `host` does with its arguments.
+//! The command line: parses the arguments of `host`, runs the subcommand, and turns errors into an exit code. `main` calls it.
 //!
-//! Results go to the standard output and nothing else does; notes, progress and errors go to the standard error. The exit code
-//! is 0 if every variant of a lab was right, 1 if one was wrong or a kernel had a fault, and 2 if the request cannot be met: one line
-//! then says why.
+//! Only results go to the standard output; notes, progress and errors go to the standard error. The exit code is 0 if every
+//! result was right, 1 if one was wrong or a kernel had a fault, and 2 if the request cannot be carried out; one line then says
+//! why.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -21,14 +21,14 @@ use crate::lines::LineFlags;
 use crate::progress::Progress;
 use crate::report::{self, Format};
 use crate::until_closed::UntilClosed;
-use crate::{check, compare, course, labs, listing, output_file, run};
+use crate::{check, compare_times, course, labs, listing, output_file, run};
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Common to all commands")]
 struct Global {
     /// Where to run: auto (the first GPU that works, else the simulator), gpu (number 0), gpu:N, sim, or sim:MODEL (`host
-    /// devices` lists the models; :ca or :cg after it sends loads through L1 or past it)
+    /// devices` lists the models; sim:MODEL:ca caches loads in L1, sim:MODEL:cg bypasses L1)
     #[arg(long, global = true, value_name = "DEVICE", default_value_t)]
     device: DeviceChoice,
     /// The format of the result
@@ -46,15 +46,16 @@ struct Global {
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let what = crate::error::one_line(&panic.to_string());
-        complain(&format!("{what}; this is a bug in host, please report it"));
+        print_error(&format!("{what}; this is a bug in host, please report it"));
     }));
-    // An interrupt or termination leaves no unfinished file. If the handler cannot be set, the default one still ends the program.
+    // Remove unfinished files on an interrupt. If the handler cannot be set, the default one still ends the program.
     let _ = ctrlc::set_handler(|| {
         output_file::remove_unfinished();
         crate::progress::clear_line();
         std::process::exit(130);
     });
-    // Beyond `ulimit -f` a write fails like any other; without a handler the signal would end the program and leave the file.
+    // With a handler, a write beyond `ulimit -f` fails like any other. Without one, the signal would end the program and leave the
+    // unfinished file.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     let matches = match command().try_get_matches_from(arguments) {
@@ -65,7 +66,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            complain(&error.to_string());
+            print_error(&error.to_string());
             ExitCode::from(error.exit_code())
         }
     }
@@ -83,7 +84,7 @@ fn command() -> Command {
         .subcommand(Command::new("list").about("List the labs and their kernels"))
         .subcommand(course::command())
         .subcommand(check::command())
-        .subcommand(compare::command())
+        .subcommand(compare_times::command())
         .subcommand(run::command())
         .subcommand(Command::new("devices").about(listing::ABOUT_DEVICES))
         .subcommands(labs::ALL.iter().map(|lab| (lab.command)()))
@@ -115,7 +116,7 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         match name {
             "list" => listing::labs(global.format, &mut out)?,
             "check" => check::main(matches, global.format, &mut out)?,
-            "compare" => compare::main(matches, global.format, &mut out)?,
+            "compare" => compare_times::main(matches, global.format, &mut out)?,
             "run" => run::main(matches, global.device, options.limits, global.format, &mut out)?,
             "course" => {
                 let progress = Progress::on_terminal();
@@ -155,14 +156,14 @@ fn run(matches: &ArgMatches) -> Result<bool> {
         report::write(&report, global.format, &mut out)?;
     }
     let findings = report.findings();
-    findings.tell(global.format);
+    findings.print(global.format);
     match report.stopped {
         None => findings.error().map_or(Ok(report.correct()), Err),
         Some(error) => Err(error),
     }
 }
 
-/// Prints what `clap` reports: help and version to the standard output, a wrong command line as one line on the standard error.
+/// Prints `clap`'s output: help and version to the standard output, an error in the command line as one line to the standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ClapError::DisplayHelp | ClapError::DisplayVersion => {
@@ -171,13 +172,13 @@ fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::SUCCESS
         }
         _ => {
-            complain(&usage_line(error));
+            print_error(&usage_line(error));
             ExitCode::from(2)
         }
     }
 }
 
-/// The first paragraph of `clap`'s message, and its tip, on one line.
+/// The first paragraph of `clap`'s message and its tip, as one line.
 fn usage_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
@@ -190,8 +191,8 @@ fn usage_line(error: &clap::Error) -> String {
 }
 
 /// Prints an error on the standard error.
-fn complain(text: &str) {
-    // Without a standard error there is nowhere to report this.
+fn print_error(text: &str) {
+    // If the standard error is closed, there is nowhere left to report this.
     let _ = writeln!(std::io::stderr(), "error: {}", crate::error::printable(text));
 }
 
@@ -199,7 +200,7 @@ fn complain(text: &str) {
 mod tests {
     use super::*;
 
-    fn complaint(arguments: &[&str]) -> String {
+    fn usage_error(arguments: &[&str]) -> String {
         let arguments = std::iter::once(&"host").chain(arguments);
         usage_line(&command().try_get_matches_from(arguments).unwrap_err())
     }
@@ -217,27 +218,27 @@ mod tests {
     #[test]
     fn wrong_command_lines_are_one_line() {
         assert_eq!(
-            complaint(&["transpose", "--rows", "0"]),
+            usage_error(&["transpose", "--rows", "0"]),
             "invalid value '0' for '--rows <NUMBER>': give a whole number from 1 to 4294967295; see --help"
         );
         assert_eq!(
-            complaint(&["offset", "--offset", "3,,5"]),
+            usage_error(&["offset", "--offset", "3,,5"]),
             "invalid value '' for '--offset <K,...>': give a whole number from 0 to 18446744073709551615; see \
              --help"
         );
         assert_eq!(
-            complaint(&["transpose", "--cols", "-1"]),
+            usage_error(&["transpose", "--cols", "-1"]),
             "invalid value '-1' for '--cols <NUMBER>': give a whole number from 1 to 4294967295; see --help"
         );
         assert_eq!(
-            complaint(&["transpose", "--bock"]),
+            usage_error(&["transpose", "--bock"]),
             "unexpected argument '--bock' found; tip: a similar argument exists: '--block'; see --help"
         );
         assert_eq!(
-            complaint(&["transpose", "--device", "tpu"]),
+            usage_error(&["transpose", "--device", "tpu"]),
             "invalid value 'tpu' for '--device <DEVICE>': unknown device 'tpu'; give auto, gpu, gpu:N (N from 0), \
              sim or sim:MODEL, where MODEL is one of g80, tesla, fermi, kepler, kepler8, maxwell, pascal, volta, turing, \
-             ampere, ada, hopper, with :ca or :cg after it to send loads through L1 or past it; see \
+             ampere, ada, hopper, optionally followed by :ca (cache loads in L1) or :cg (bypass L1); see \
              --help"
         );
         for arguments in [
@@ -250,7 +251,7 @@ mod tests {
             vec!["transpose", "--input", "a.npy", "--rows", "3"],
             vec!["list", "--format", "xml"],
         ] {
-            let line = complaint(&arguments);
+            let line = usage_error(&arguments);
             assert!(!line.contains('\n') && line.len() > 10, "{line}");
         }
     }

@@ -1,5 +1,4 @@
-//! `host course`: runs every lab with its defaults and prints one line of results each, to show whether a machine is
-//! ready for a class.
+//! `host course`: runs every lab with its defaults and prints a line for each, to show whether a machine is ready for a class.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use crate::device::Device;
 use crate::error::{Error, Result, one_line, printable};
-use crate::faults::CheckFlags;
+use crate::faults::SanitizerFlags;
 use crate::flag_values::{seconds, whole_number};
 use crate::labs::{self, Entry, Settings};
 use crate::progress::Progress;
@@ -26,7 +25,7 @@ struct Flags {
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
     time_limit: Duration,
     #[command(flatten)]
-    checks: CheckFlags,
+    checks: SanitizerFlags,
 }
 
 /// The subcommand.
@@ -34,7 +33,7 @@ pub fn command() -> Command {
     Flags::augment_args(Command::new("course")).about("Run every lab at its defaults: is this machine ready for class?")
 }
 
-/// What became of a lab.
+/// The result of one lab.
 #[derive(Debug, Serialize)]
 struct LabResult {
     lab: &'static str,
@@ -43,9 +42,9 @@ struct LabResult {
     variants: usize,
     /// Those whose result was wrong.
     wrong: Vec<String>,
-    /// How many different faults the sanitizer found.
+    /// How many distinct faults the sanitizer found.
     faults: usize,
-    /// Why the lab could not run, or not to its end.
+    /// Why the lab did not run to its end.
     error: Option<String>,
     seconds: f64,
     /// The variant with the greatest speedup within its group, on a GPU.
@@ -61,11 +60,11 @@ struct Fastest {
     speedup: f64,
 }
 
-/// Runs the course on a device that took so long to open. Whether every lab was right.
+/// Runs the course on a device that took `opening` to open. Returns whether every lab was right.
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] before anything runs, [`Error::Output`] after. What happens to a lab is in its line.
+/// [`Error::Flag`] before anything runs, [`Error::Output`] after. A lab's own error is in its line.
 pub(crate) fn main(
     device: &Device,
     opening: Duration,
@@ -85,7 +84,7 @@ pub(crate) fn main(
     };
     let mut results = vec![opened(device, opening)];
     results.extend(labs::ALL.iter().map(|lab| result_of(lab, device, &settings)));
-    // The bar must be gone before the results are written.
+    // Remove the bar before the results are written.
     device.watch(&Progress::default());
     drop((settings, progress));
     let right = results.iter().filter(|result| result.correct).count();
@@ -107,7 +106,7 @@ pub(crate) fn main(
     Ok(right == results.len())
 }
 
-/// The first lab, `devices`: the device is there, and takes the kernels.
+/// The line of `devices`, the first lab: the device works and accepts the kernels.
 fn opened(device: &Device, opening: Duration) -> LabResult {
     let device = device.properties();
     let multiprocessors = device.multiprocessors.map(|count| format!(", {count} multiprocessors"));

@@ -1,4 +1,4 @@
-//! Errors: one line each that says what is wrong, where, and what to do about it.
+//! The host's errors. Each is one line that says what is wrong, where, and what to do about it.
 //!
 //! Every fallible function of this library returns [`Error`]. The program prints it after `error: ` and exits with
 //! [`Error::exit_code`].
@@ -12,7 +12,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A flag's value, or flags that do not go together.
+    /// A bad value of a flag, or flags that exclude each other.
     #[error("{flag}: {problem}")]
     Flag {
         /// The flag, such as `--block`.
@@ -50,7 +50,7 @@ pub enum Error {
         /// The newest CUDA version that the driver supports, such as `11.4`.
         driver: String,
     },
-    /// The GPU is older than every set of kernels there is.
+    /// The GPU is older than all targets that the kernels are compiled for.
     #[error("{device} has compute capability {capability}, but the kernels need {needed} or later; use --device sim")]
     DeviceTooOld {
         /// The device's name.
@@ -65,7 +65,7 @@ pub enum Error {
     Ptx {
         /// Which PTX: a file, or the built-in one.
         name: String,
-        /// The first complaint, on one line.
+        /// The first error, on one line.
         problem: String,
     },
     /// A device or the host has too little memory.
@@ -92,7 +92,7 @@ pub enum Error {
         /// What is wrong with it and what is allowed.
         problem: String,
     },
-    /// A static that is not in the kernels, or does not fit.
+    /// A static that the kernels lack, or whose size differs.
     #[error("variable {}: {problem}", crate::names::shown(symbol))]
     Symbol {
         /// Its name.
@@ -105,17 +105,17 @@ pub enum Error {
     Fault {
         /// The kernel's name.
         kernel: String,
-        /// The fault: kernel, what, the line of Rust, block, thread and address, as far as the device knows.
+        /// The fault: the kernel, what it did, the line of Rust, block, thread and address, as far as the device reports them.
         fault: String,
-        /// The same in its parts, where the simulator found it.
+        /// The same as data, if the simulator found it.
         trap: Option<Box<simt::Trap>>,
     },
-    /// Kernels completed, but the sanitizer found faults, which have been shown.
+    /// Kernels completed, but the sanitizer found faults, which have been printed already.
     #[error("{}: the checks found {}", named(kernels), faults(*count))]
     Findings {
         /// The kernels' names.
         kernels: Vec<String>,
-        /// The number of different findings.
+        /// The number of distinct findings.
         count: usize,
     },
     /// A call of the driver failed.
@@ -131,7 +131,7 @@ pub enum Error {
     Simulator {
         /// What was attempted.
         doing: String,
-        /// The simulator's own words.
+        /// The simulator's message.
         problem: String,
     },
     /// An array, texture or surface that a device does not have.
@@ -146,18 +146,17 @@ pub enum Error {
 }
 
 impl Error {
-    /// A wrong value of a flag.
+    /// The error for a bad value of a flag.
     pub fn flag(flag: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Flag { flag: flag.into(), problem: problem.into() }
     }
 
-    /// A file that cannot be used.
+    /// The error for a file that cannot be used.
     pub fn file(path: impl AsRef<Path>, problem: impl Into<String>) -> Self {
         Self::File { path: path.as_ref().to_owned(), problem: problem.into() }
     }
 
-    /// The program's exit code for this error: 1 when a kernel ran and misbehaved, 2 when the request or the machine is the
-    /// reason.
+    /// The program's exit code for this error: 1 if a kernel ran and misbehaved, 2 if the request or the machine is to blame.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Fault { .. } | Self::Findings { .. } => 1,
@@ -166,12 +165,12 @@ impl Error {
     }
 }
 
-/// Text of another library as one line: line breaks and the indentation after them become single spaces.
+/// Another library's text as one line: line breaks and the indentation after them become single spaces.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text with names that users have given as one line: control characters, such as a line break in a file's name, are escaped.
+/// Text that contains users' names as one line: control characters, such as a line break in a file name, are escaped.
 pub(crate) fn printable(text: &str) -> String {
     let escape = |c: char| match c.is_control() {
         true => c.escape_default().to_string(),
@@ -191,7 +190,7 @@ fn named(kernels: &[String]) -> String {
     format!("kernel{several} {}", names.join(", "))
 }
 
-/// How many GPUs there are, in words.
+/// How many GPUs there are, as text.
 fn gpus(count: u32) -> String {
     match count {
         0 => "none".to_owned(),

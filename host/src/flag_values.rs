@@ -1,4 +1,4 @@
-//! Numbers as flags take them. Each parser rejects bad input and says what it accepts.
+//! Parsers of flags' values: numbers, sizes and block shapes. Each rejects bad input and says what it accepts.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ where
     }
 }
 
-/// A number of bytes, in units of 1024, 1024^2, 1024^3 or 1024^4 if a letter says so.
+/// A number of bytes; the suffixes K, M, G and T multiply by powers of 1024.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let wrong =
         || format!("'{text}' is not a number of bytes; give a whole number, or one with K, M, G or T, as in 512M");
@@ -35,7 +35,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("'{text}' is too large; the limit is 16777215T"))
 }
 
-/// The same, as a number of 32 bits.
+/// As [`bytes`], but at most 32 bits.
 pub(crate) fn bytes32(text: &str) -> Result<u32, String> {
     bytes(text)?.try_into().map_err(|_| format!("'{text}' is too large; the limit is {}", u32::MAX))
 }

@@ -8,21 +8,21 @@
 //!                                         device (GPU or simulator), timing
 //! ```
 //!
-//! | module | what |
+//! | module | contents |
 //! | --- | --- |
 //! | [`device`] | a GPU or the simulator behind one interface: buffers, launches by typed handles |
 //! | [`labs`] | one file for each lab, and the flow that they share |
-//! | [`check`], [`run`] | PTX from any compiler: its errors and its contents; any of its kernels on either device |
-//! | [`timing`] | how often to launch, and what number to believe |
-//! | `compare` | two runs: faster, slower, same, can't tell |
+//! | [`check`], [`run`] | PTX from any compiler: the command that validates it, and the one that runs its kernels |
+//! | [`timing`] | how often to launch, and which number to report |
+//! | `compare_times` | the command that compares the times of two runs: faster, slower, same, can't tell |
 //! | [`report`] | a lab's results, and the formats that they are written in |
-//! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded numbers |
+//! | [`npy`], [`output_file`], [`random`] | data: NumPy files, files written whole or not at all, seeded random numbers |
 //! | [`lines`], [`faults`] | the counts of each source line; what the sanitizer found |
-//! | [`limits`] | what a run may take: memory, steps, output |
-//! | `sources` | the text of kernels' sources, wherever the workspace is |
+//! | [`limits`] | limits of a run: memory, heap, output, steps |
+//! | `sources` | finds the text of kernels' sources |
 //! | [`cli`], [`listing`], [`progress`], `until_closed`, `terminal` | the program: arguments, lists, the progress bar, its output |
-//! | [`error`], [`memory`], [`names`], [`units`] | one line for each error, how much memory there is, names and numbers for people |
-//! | `parallel` | work for all cores |
+//! | [`error`], [`memory`], [`names`], [`units`] | errors, how much memory the host has, demangled names, numbers for people |
+//! | `parallel` | divides work among all cores |
 //!
 //! ```
 //! use host::device::{self, DeviceChoice};
@@ -40,7 +40,7 @@
 
 pub mod check;
 pub mod cli;
-mod compare;
+mod compare_times;
 mod course;
 pub mod device;
 pub mod error;

@@ -1,7 +1,7 @@
-//! Limits of a run, as flags: memory, steps and output. A run that exceeds one stops with one line that names it.
+//! The flags that limit a run: memory, heap, output and steps. A run that exceeds a limit stops with one line that names it.
 //!
-//! They are the same on every machine and at any load, so tests may rely on them. Time is not: to end a run after some
-//! seconds, send it a signal, as `timeout 60 host ...` does. No unfinished file is left.
+//! The limits are of resources and not of time, so the same run stops at the same place on every machine. To end a run after a
+//! minute, send it a signal (`timeout 60 host ...`), which leaves no unfinished file.
 
 use clap::Args;
 
@@ -16,11 +16,11 @@ pub struct Limits {
     /// On the simulator: the device's memory, such as 512M [default: three quarters of the memory available on the host]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub memory_limit: Option<u64>,
-    /// The heap that kernels' malloc takes from, on any device [default: 8M]
+    /// The size of the heap for malloc in kernels, on any device [default: 8M]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub heap_limit: Option<u64>,
-    /// The most bytes to print and save from buffers, and to keep of what a kernel prints on the simulator [default: no limit for
-    /// buffers, 1M for what a kernel prints]
+    /// The most bytes to print and save from buffers, and to keep of a kernel's printf output on the simulator [default: no limit
+    /// for buffers, 1M for printf]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub output_limit: Option<u64>,
     /// On the simulator: stop a launch after this many warp instructions [default: 2^31, plus 65536 for each warp]
@@ -29,11 +29,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Checks, before anything runs, that this many bytes may be printed or saved. `what` names them.
+    /// Fails if this many bytes may not be printed or saved. Called before anything runs; `what` names the bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] when they are too many.
+    /// [`Error::Flag`] if they exceed the limit.
     pub fn check_output(&self, what: &str, bytes: u64) -> Result<()> {
         match self.output_limit {
             Some(limit) if bytes > limit => Err(Error::flag(

@@ -10,14 +10,15 @@ use crate::error::Result;
 use crate::report::Format;
 use crate::{labs, units};
 
-/// What `host devices` does. It is the course's first lab.
-pub const ABOUT_DEVICES: &str = "List the devices and their properties: all of them, or the one of --device";
+/// The help of `host devices`, which is also the course's first lab.
+pub const ABOUT_DEVICES: &str =
+    "List the devices and their properties: all of them, or only the one that --device names";
 
-/// Lists the labs. The table for people has the number of each lab's kernels, the other formats have their names.
+/// Lists the labs. The table shows how many kernels each lab has; the other formats have the kernels' names.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when `out` does not take it.
+/// [`crate::Error::Output`] when writing to `out` fails.
 pub fn labs(format: Format, out: &mut dyn Write) -> Result<()> {
     let titles = ["lab", "what it shows", "kernels"];
     let devices = std::iter::once(("devices", ABOUT_DEVICES, Vec::new()));
@@ -45,7 +46,7 @@ pub fn labs(format: Format, out: &mut dyn Write) -> Result<()> {
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when `out` does not take it.
+/// [`crate::Error::Output`] when writing to `out` fails.
 pub fn devices(devices: &[Device], models: &[Properties], format: Format, out: &mut dyn Write) -> Result<()> {
     let all: Vec<&Properties> = devices.iter().map(Device::properties).chain(models).collect();
     let json = all.iter().map(|device| json!(device)).collect();
@@ -141,7 +142,7 @@ const PROPERTIES: [&str; 24] = [
     "PTX loaded, model",
 ];
 
-/// A device's properties in words; a dash for what it has no such thing of.
+/// A device's properties as text; a dash where it has none.
 fn described(device: &Properties) -> [String; 24] {
     fn or_dash<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
         value.map_or("-".to_owned(), show)
@@ -182,7 +183,7 @@ fn described(device: &Properties) -> [String; 24] {
     ]
 }
 
-/// Writes a list in the format: rows of text, or the JSON behind them.
+/// Writes a list in the requested format: rows of text, or the same as JSON.
 pub(crate) fn write(
     format: Format,
     titles: &[&str],

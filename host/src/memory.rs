@@ -1,9 +1,9 @@
-//! How much memory the host has, asked before anything large is allocated.
+//! How much memory the host has. Callers check it before they allocate anything large.
 
 use crate::error::{Error, Result};
 
-/// Bytes of memory that programs can still take on this machine, as Linux estimates it (`MemAvailable`). `None` where that
-/// cannot be found out.
+/// Bytes of memory that programs can still allocate on this machine, as Linux estimates it (`MemAvailable`). `None` if
+/// unknown.
 pub fn available_on_host() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let machine = parse_available(&text)?;
@@ -17,7 +17,7 @@ fn parse_available(meminfo: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// What the control group of a container still allows, which may be less than the machine has.
+/// The bytes that a container's control group still allows, which may be fewer than the machine has.
 fn control_group_limit() -> Option<u64> {
     let number = |path| -> Option<u64> { std::fs::read_to_string(path).ok()?.trim().parse().ok() };
     let limit = number("/sys/fs/cgroup/memory.max")?;
@@ -25,10 +25,10 @@ fn control_group_limit() -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// Address space that is kept for the program itself under a limit: its threads' stacks, and what the allocator sets aside for each.
+/// Address space to reserve for the program itself under `ulimit -v`: its threads' stacks and the allocator's arenas.
 const PROGRAM: u64 = 192 << 20;
 
-/// What `ulimit -v` still leaves for data; `None` where there is no such limit.
+/// The bytes of address space that `ulimit -v` leaves for data; `None` without such a limit.
 fn address_space_limit() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let limit = parse_address_space(&limits)?;
@@ -42,11 +42,11 @@ fn parse_address_space(limits: &str) -> Option<u64> {
     limits.lines().find_map(|line| line.strip_prefix("Max address space"))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Whether the host has `needed` more bytes for `what`.
+/// Fails unless the host has `needed` more bytes for `what`.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`] when it has less.
+/// [`Error::OutOfMemory`].
 pub fn check_host(what: &str, needed: u64) -> Result<()> {
     match available_on_host() {
         Some(available) if available < needed => {

@@ -1,14 +1,15 @@
-//! Names of kernels and variables as programmers write them: `saxpy(float, float const*, float*)` for `_Z5saxpyfPKfPf`.
+//! Demangles names of kernels and variables, and finds a symbol by a name that a user types: `saxpy(float, float const*, float*)`
+//! is `_Z5saxpyfPKfPf`.
 //!
-//! PTX has the mangled names of C++ and Rust. Messages and tables show the demangled ones, and the command line takes either;
-//! see [`find`]. JSON has the symbol as it stands in the PTX, so that programs can compare it.
+//! PTX has the mangled names of C++ and Rust. Messages and tables show demangled names, and the command line accepts either
+//! ([`find`]). JSON has the symbol exactly as in the PTX, so that programs can compare it.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// No symbol is demangled that is longer, and no name is: a hostile symbol of a few bytes can stand for gigabytes.
+/// Longer symbols are not demangled, and longer results are discarded: a hostile symbol of a few bytes can stand for gigabytes.
 const LONGEST: usize = 16 << 10;
 
 /// Characters of a name in a list of names.
@@ -28,7 +29,7 @@ impl Write for Limited {
     }
 }
 
-/// What a symbol of C++ or Rust stands for. `None` if it is neither.
+/// The demangled name of a symbol of C++ or Rust. `None` if it is neither.
 pub fn demangled(symbol: &str) -> Option<String> {
     rust(symbol).or_else(|| cpp(symbol, &DemangleOptions::new()))
 }
@@ -45,7 +46,7 @@ fn rust(symbol: &str) -> Option<String> {
     let found = rustc_demangle::try_demangle(symbol).ok()?;
     let mut name = Limited::default();
     write!(name, "{found:#}").ok()?;
-    // The older mangling is C++'s but for a hash at the end, which this format leaves out.
+    // Rust's legacy mangling is C++'s plus a hash at the end, which this format omits.
     let mut with_hash = Limited::default();
     write!(with_hash, "{found}").ok()?;
     (symbol.starts_with("_R") || name.0 != with_hash.0).then_some(name.0)
@@ -60,19 +61,19 @@ fn cpp(symbol: &str, options: &DemangleOptions) -> Option<String> {
     Some(name.0)
 }
 
-/// What a name is found to mean among the symbols of a module.
+/// Which of a module's symbols a name means.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found<'a> {
-    /// This one.
+    /// Exactly one.
     One(&'a str),
-    /// Any of these.
+    /// Several: the name is ambiguous.
     Several(Vec<&'a str>),
-    /// Nothing.
+    /// None.
     None,
 }
 
-/// The symbol that `wanted` names: itself, its demangled name, or that name without parameters, template arguments or
-/// namespaces where this leaves one symbol. White space does not matter.
+/// Finds the symbol that `wanted` names: by the symbol itself, its demangled name, or that name without parameters, template
+/// arguments or namespaces if only one symbol matches. White space is ignored.
 pub fn find<'a>(wanted: &str, symbols: &[&'a str]) -> Found<'a> {
     if let Some(symbol) = symbols.iter().find(|&&symbol| symbol == wanted) {
         return Found::One(symbol);
@@ -91,9 +92,9 @@ pub fn find<'a>(wanted: &str, symbols: &[&'a str]) -> Found<'a> {
     }
 }
 
-/// The first few of these symbols, by their demangled names; those in `Found::Several` also as they stand in the PTX.
+/// A list of the first few of these symbols, by their demangled names, with `mangled` also as in the PTX.
 pub fn listed<'a>(symbols: impl Iterator<Item = &'a str>, also_symbols: bool) -> String {
-    /// Names that an error has before it stops.
+    /// How many names an error lists.
     const NAMED: usize = 8;
     let names: Vec<String> = symbols
         .map(|symbol| match demangled(symbol) {
@@ -120,7 +121,7 @@ fn without_spaces(name: &str) -> String {
     name.split_whitespace().collect()
 }
 
-/// Names that say less than the demangled one: `ns::add<float>`, `ns::add`, `add<float>` and `add` for `void ns::add<float>(float*)`.
+/// Shorter forms of a demangled name: `ns::add<float>`, `ns::add`, `add<float>` and `add` for `void ns::add<float>(float*)`.
 fn short_names(symbol: &str) -> Vec<String> {
     let Some(name) = rust(symbol).or_else(|| cpp(symbol, &DemangleOptions::new().no_params().no_return_type())) else {
         return Vec::new();
@@ -144,7 +145,7 @@ fn without_templates(name: &str) -> String {
     plain
 }
 
-/// What follows the last `::` that is in no brackets.
+/// The part after the last `::` outside brackets.
 fn last_component(name: &str) -> &str {
     let mut depth = 0_i32;
     let mut start = 0;
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_hostile_symbol_stays_as_it_is() {
-        // Each substitution doubles what the one before it stands for.
+        // Each substitution doubles the length of the one before.
         let doubling: String = (0..60).map(|i| format!("S{}_S{}_", i % 10, i % 10)).collect();
         for symbol in
             [format!("_Z1fI{}E", "P".repeat(100_000)), format!("_Z1fSt{doubling}"), format!("_Z{}", "N".repeat(9000))]

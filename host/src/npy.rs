@@ -1,7 +1,7 @@
-//! NumPy `.npy` files: students' own matrices and vectors, in and out.
+//! Reads and writes NumPy's `.npy` files, with which students bring their own matrices and vectors.
 //!
-//! `npyz` reads and writes the header; the numbers after it are moved as one block of bytes. Both byte orders and both of
-//! NumPy's array orders are read; arrays are always held and written row by row (C order).
+//! `npyz` handles the header; the numbers after it are copied as one block of bytes. Both byte orders and both array orders are
+//! accepted; arrays in memory and in written files are row by row (C order).
 
 use std::fs::File;
 use std::io::{Cursor, Read};
@@ -42,7 +42,7 @@ elements!(
     f64 "float64" "f8"
 );
 
-/// An array as a `.npy` file holds it.
+/// The contents of a `.npy` file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array<T> {
     /// Elements in each dimension, the slowest first: rows, columns for a matrix.
@@ -54,12 +54,12 @@ pub struct Array<T> {
 /// The longest header that is read; NumPy itself rejects longer ones by default.
 const MAX_HEADER: usize = 10_000;
 
-/// Reads the array of `dimensions` dimensions in the file `path`.
+/// Reads an array of `dimensions` dimensions from the file `path`.
 ///
 /// # Errors
 ///
-/// [`Error::File`] when the file cannot be read, is not a `.npy` file, is cut off or too long, or holds another type of number,
-/// another number of dimensions, or no elements at all.
+/// [`Error::File`] when the file cannot be read, is not a `.npy` file, is truncated or too long, or holds another type of number,
+/// another number of dimensions, or no elements.
 pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     let wrong = |problem: String| Error::file(path, problem);
     let (mut file, header, there) = open(path)?;
@@ -87,7 +87,7 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     Ok(Array { shape, data })
 }
 
-/// What the header of a `.npy` file announces.
+/// What the header of a `.npy` file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
     /// NumPy's code of the type, byte order included, such as `<f4`; something else for elements that are not plain numbers.
@@ -96,7 +96,7 @@ pub struct Contents {
     pub dimensions: usize,
 }
 
-/// What the header of the file `path` announces, for callers that take more than one type of number.
+/// Reads the header of the file `path`, for callers that accept more than one type of number.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ pub fn contents(path: &Path) -> Result<Contents> {
     Ok(Contents { code: code_of(&header.dtype()), dimensions: header.shape().len() })
 }
 
-/// Opens a `.npy` file: the file, standing at its data; its header; the bytes of data that there are.
+/// Opens a `.npy` file: returns the file, positioned at its data; its header; and how many bytes of data follow.
 fn open(path: &Path) -> Result<(File, NpyHeader, u64)> {
     let wrong = |problem: String| Error::file(path, problem);
     let cannot_open = |error: std::io::Error| match path.as_os_str() == "-" {
@@ -118,7 +118,7 @@ fn open(path: &Path) -> Result<(File, NpyHeader, u64)> {
         return Err(wrong("is a folder, not a .npy file".into()));
     }
     if !there.is_file() {
-        // To open a pipe would wait for its writer, and its length is not known.
+        // Opening a pipe would wait for its writer, and its length is unknown.
         return Err(wrong("is a device or a pipe, not a .npy file".into()));
     }
     let mut file = File::open(path).map_err(cannot_open)?;
@@ -126,12 +126,12 @@ fn open(path: &Path) -> Result<(File, NpyHeader, u64)> {
     Ok((file, header, there.len().saturating_sub(header_bytes)))
 }
 
-/// Reads the header up to the first byte of data. Also returns how many bytes it took.
+/// Reads the header up to the first byte of data. Also returns its length in bytes.
 ///
-/// The text is looked at before `npyz` parses it, since a hostile one can nest deeply enough to overflow the stack, or name
-/// dimensions whose product overflows.
+/// The text is checked before `npyz` parses it: a hostile one can nest deeply enough to overflow the stack, or name dimensions
+/// whose product overflows.
 fn read_header(file: &mut File) -> std::result::Result<(NpyHeader, u64), String> {
-    const NOT_NPY: &str = "is not a .npy file (it does not begin like one); numpy.save(\"M.npy\", M) writes one";
+    const NOT_NPY: &str = "is not a .npy file (it has no .npy signature); numpy.save(\"M.npy\", M) writes one";
     let mut start = [0; 8];
     file.read_exact(&mut start).map_err(|_| NOT_NPY.to_owned())?;
     if &start[..6] != b"\x93NUMPY" {
@@ -190,7 +190,7 @@ fn check_type<T: Element>(dtype: &DType) -> std::result::Result<bool, String> {
     }
 }
 
-/// Whether the shape has the dimensions that are needed and at least one element; its sizes and the number of elements.
+/// Checks that the shape has the required dimensions and at least one element. Returns its sizes and the number of elements.
 fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usize>, usize), String> {
     if shape.len() != dimensions {
         let needed = match dimensions {
@@ -216,7 +216,7 @@ fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usi
     Ok((sizes, count))
 }
 
-/// A matrix that is stored column by column, row by row.
+/// Turns a matrix stored column by column into one stored row by row.
 fn rows_first<T: Copy>(columns_first: &[T], rows: usize, columns: usize) -> Vec<T> {
     let mut data = Vec::with_capacity(columns_first.len());
     for row in 0..rows {
@@ -233,7 +233,7 @@ fn rows_first<T: Copy>(columns_first: &[T], rows: usize, columns: usize) -> Vec<
 ///
 /// # Panics
 ///
-/// When `data` has another number of elements than `shape` says: an error of the calling lab.
+/// If `data` and `shape` differ in the number of elements: a bug of the caller.
 pub fn write<T: Element>(path: &Path, shape: &[usize], data: &[T]) -> Result<()> {
     assert_eq!(shape.iter().product::<usize>(), data.len());
     let shape: Vec<u64> = shape.iter().map(|&size| size as u64).collect();

@@ -1,10 +1,11 @@
-//! Files that are written whole or not at all.
+//! Writes files whole or not at all.
 //!
-//! The data goes to a temporary file in the same folder, which replaces the named file only when everything is written.
-//! An error removes the temporary file, and so does an interrupt (see [`remove_unfinished`]). A symbolic link is kept,
-//! and the file that it links to is replaced.
+//! The data goes to a temporary file in the same folder, which replaces the named file when everything is written. An error or an
+//! interrupt removes the temporary file ([`remove_unfinished`]). A symbolic link stays: the file that it points to is replaced.
 //!
 //! Devices and pipes, such as `/dev/null`, cannot be replaced: the data is written into them.
+//!
+//! A symbolic link that leads nowhere is refused.
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
@@ -23,8 +24,7 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Removes the temporary files of all writes that are not finished. For the handler of an interruption (Ctrl-C), which
-/// ends the program right after.
+/// Removes the temporary files of all unfinished writes. For the handler of an interrupt (Ctrl-C), which then ends the program.
 pub fn remove_unfinished() {
     remove_unfinished_where(|_| true);
 }
@@ -36,8 +36,8 @@ fn remove_unfinished_where(chosen: impl Fn(&Path) -> bool) {
     }
 }
 
-/// Whether `path` can be the name of an output file, as far as that can be said before writing it: it names a file, in a folder
-/// that is there and takes new files. Asked before long work whose result would be lost.
+/// Checks that an output file can probably be written: `path` names a file in an existing, writable folder. Called before long
+/// work whose result would be lost.
 ///
 /// # Errors
 ///
@@ -49,16 +49,16 @@ pub fn check(path: &Path) -> Result<()> {
     }
 }
 
-/// What is equal for two names of one file, which need not exist yet.
+/// A key that is equal for two names of one file, which need not exist yet.
 pub fn identity(path: &Path) -> PathBuf {
     let folder = std::fs::canonicalize(folder_of(path)).unwrap_or_else(|_| folder_of(path).to_owned());
     let name = folder.join(path.file_name().unwrap_or_default());
     std::fs::canonicalize(&name).unwrap_or(name)
 }
 
-/// What an output goes to.
+/// Where an output goes.
 enum Target {
-    /// A file that is there or not, with symbolic links followed.
+    /// A file, existing or new, with symbolic links resolved.
     File(PathBuf),
     /// A device, a pipe or a socket.
     Stream,
@@ -93,7 +93,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Writes the file `path` with what `write` puts out, whole or not at all.
+/// Writes the file `path` with the output of `write`, whole or not at all.
 ///
 /// An existing file is replaced, and kept as it was if anything fails.
 ///
@@ -118,13 +118,13 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::R
     Ok(())
 }
 
-/// The temporary file for `file`, which the user knows as `path`, and its entry among the unfinished.
+/// Creates the temporary file for `file`, which the user named `path`, and its entry in [`UNFINISHED`].
 fn begin(path: &Path, file: &Path) -> Result<(NamedTempFile<File>, Unfinished)> {
     let mut entry = Unfinished(None);
     let temporary = tempfile::Builder::new()
         .prefix(".unfinished-")
         .make_in(folder_of(file), |temporary| {
-            // Registered before it exists, so that no moment is left in which an interruption would miss it.
+            // Registered before it is created, so that an interrupt at any moment finds it.
             entry.register(temporary);
             OpenOptions::new().write(true).create_new(true).open(temporary)
         })
@@ -132,7 +132,7 @@ fn begin(path: &Path, file: &Path) -> Result<(NamedTempFile<File>, Unfinished)> 
     Ok((temporary, entry))
 }
 
-/// The entry in [`UNFINISHED`] of one write, taken out when the write ends, however it ends.
+/// The entry of one write in [`UNFINISHED`], removed when the write ends in any way.
 struct Unfinished(Option<PathBuf>);
 
 impl Unfinished {
@@ -223,7 +223,7 @@ mod tests {
             let link = folder.path().join(link);
             std::os::unix::fs::symlink(target, &link).unwrap();
             let error = write_whole(&link, |_| Ok(())).unwrap_err().to_string();
-            // The third makes a circle of the second.
+            // The third link turns the second into a cycle.
             assert!(error.contains("a symbolic link to nothing"), "{error}");
         }
         assert_eq!(names(folder.path()), ["here", "lost", "there"]);
@@ -264,7 +264,7 @@ mod tests {
         let result = write_whole(&path, |out| {
             out.write_all(b"half")?;
             assert_eq!(names(folder.path()).len(), 1);
-            // Other tests write files meanwhile.
+            // Other tests write files at the same time.
             remove_unfinished_where(|path| path.starts_with(folder.path()));
             assert_eq!(names(folder.path()).len(), 0);
             Ok(())

@@ -1,11 +1,11 @@
-//! Work for all cores, in order.
+//! Divides work among all cores. Results come in the order of the parts, so they do not depend on the number of threads.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle, available_parallelism};
 
 use bytemuck::Pod;
 
-/// Does `each` for every part, on as many threads as the machine has cores and will start; the results in the parts' order.
+/// Runs `each` on every part, on up to as many threads as there are cores; returns the results in the parts' order.
 pub(crate) fn for_each<P: Sync, T: Send>(parts: &[P], each: impl Fn(&P) -> T + Sync) -> Vec<T> {
     let each = &each;
     std::thread::scope(|scope| {
@@ -13,7 +13,7 @@ pub(crate) fn for_each<P: Sync, T: Send>(parts: &[P], each: impl Fn(&P) -> T + S
             .iter()
             .map(|part| match Builder::new().spawn_scoped(scope, move || each(part)) {
                 Ok(worker) => Worker::Thread(worker),
-                // No more threads: this one does it.
+                // The system starts no more threads: do it on this one.
                 Err(_) => Worker::Done(each(part)),
             })
             .collect();
@@ -28,7 +28,7 @@ pub(crate) fn fill<T: Send>(data: &mut [T], fill: impl Fn(usize, &mut [T]) + Syn
     let mut parts_of_data = Vec::with_capacity(parts.len());
     for range in parts {
         let (part, behind) = rest.split_at_mut(range.len());
-        // Each part is locked once, by the one that fills it.
+        // Each part is locked once, by the thread that fills it.
         parts_of_data.push((range.start, Mutex::new(part)));
         rest = behind;
     }
@@ -37,8 +37,8 @@ pub(crate) fn fill<T: Send>(data: &mut [T], fill: impl Fn(usize, &mut [T]) + Syn
     });
 }
 
-/// Zeros in memory that is there at once. The system hands out memory page by page when it is first touched, which takes one core
-/// longer than it takes a GPU to fill it.
+/// Zeros in memory whose pages are already mapped. The system maps a page when it is first touched; on one core that takes longer
+/// than a GPU takes to fill the page.
 pub(crate) fn zeros<T: Pod>(length: usize) -> Vec<T> {
     let mut data = vec![T::zeroed(); length];
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut data);
@@ -48,20 +48,20 @@ pub(crate) fn zeros<T: Pod>(length: usize) -> Vec<T> {
     data
 }
 
-/// Bytes from which a thread per core pays off.
+/// The size in bytes from which a thread per core pays off.
 const LARGE: usize = 1 << 24;
 
-/// Bytes of a page of memory: the smallest in use.
+/// The smallest page size in use, in bytes.
 const PAGE: usize = 4096;
 
-/// The ranges that `length` is cut into for the cores of the machine: multiples of `unit` long, but the last.
+/// Divides `length` into ranges for the machine's cores. Their lengths, except the last, are multiples of `unit`.
 pub(crate) fn ranges(length: usize, unit: usize) -> Vec<std::ops::Range<usize>> {
     let threads = available_parallelism().map_or(1, usize::from);
     let part = length.div_ceil(threads).next_multiple_of(unit.max(1)).max(1);
     (0..length).step_by(part).map(|first| first..(first + part).min(length)).collect()
 }
 
-/// A result, or the thread that works on it.
+/// A result, or the thread that computes it.
 enum Worker<'scope, T> {
     Thread(ScopedJoinHandle<'scope, T>),
     Done(T),

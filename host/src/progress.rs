@@ -10,7 +10,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Nothing is shown before this much time.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DELAY: Duration = Duration::from_secs(1);
 
 /// Units of the bar in one step.
 const STEP: u64 = 1000;
@@ -18,7 +18,7 @@ const STEP: u64 = 1000;
 /// The bar's length before the first step is known. A bar of length 0 would be full.
 const NOTHING_KNOWN: u64 = 1;
 
-/// Where a lab says how far it is. The default shows nothing.
+/// The progress that a lab reports. The default shows nothing.
 #[derive(Clone, Default)]
 pub struct Progress {
     shown: Option<Arc<Shown>>,
@@ -28,13 +28,13 @@ struct Shown {
     bar: ProgressBar,
     /// Steps that are done.
     steps: AtomicU64,
-    /// Dropped to end the wait of the thread that shows the bar.
+    /// Dropped to wake the thread that shows the bar.
     end: Option<Sender<()>>,
     waiting: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// A bar on the standard error if that is a terminal; it appears after a second and is gone when the last clone is.
+    /// A bar on the standard error if that is a terminal. It appears after a second and disappears with the last clone.
     pub fn on_terminal() -> Self {
         if !std::io::stderr().is_terminal() {
             return Self::default();
@@ -44,11 +44,11 @@ impl Progress {
             bar.set_style(style);
         }
         let (end, ended) = channel();
-        // Where no thread can be started, there is no bar.
+        // If no thread can be started, there is no bar.
         let waiting = std::thread::Builder::new().spawn({
             let bar = bar.clone();
             move || {
-                if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if ended.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
                     bar.set_draw_target(ProgressDrawTarget::stderr());
                     bar.enable_steady_tick(Duration::from_millis(100));
                 }
@@ -65,14 +65,14 @@ impl Progress {
         }
     }
 
-    /// A step begins.
+    /// Begins a step.
     pub fn begin(&self, what: impl FnOnce() -> String) {
         if let Some(shown) = &self.shown {
             shown.bar.set_message(what());
         }
     }
 
-    /// `done` of `whole` of the step is done. Callable from any thread.
+    /// Reports that `done` of `whole` of the step is done. Callable from any thread.
     pub fn part(&self, done: u64, whole: u64) {
         if let Some(shown) = &self.shown {
             let steps = shown.steps.load(Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl Progress {
         }
     }
 
-    /// The step is done.
+    /// Ends the step.
     pub fn done(&self) {
         if let Some(shown) = &self.shown {
             let steps = shown.steps.fetch_add(1, Ordering::Relaxed) + 1;
@@ -92,7 +92,7 @@ impl Progress {
     /// Writes a note of one line to the standard error, above the bar if there is one.
     pub fn note(&self, text: &str) {
         let line = crate::error::printable(text);
-        // Without a standard error there is nowhere to write this.
+        // If the standard error is closed, there is nowhere left to write this.
         let write = || drop(writeln!(std::io::stderr(), "note: {line}"));
         match &self.shown {
             Some(shown) => shown.bar.suspend(write),
@@ -101,7 +101,7 @@ impl Progress {
     }
 }
 
-/// Clears the terminal's line, which may show a bar. For code that ends the program without dropping the bar.
+/// Clears the terminal's line, which may show a bar, for code that ends the program without dropping the bar.
 pub fn clear_line() {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {

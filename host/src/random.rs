@@ -7,10 +7,10 @@ use bytemuck::Pod;
 
 use crate::parallel;
 
-/// What the counter grows by.
+/// The increment of the counter.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Numbers from which on all cores draw them.
+/// How many numbers make it worthwhile to use all cores.
 const MANY: usize = 1 << 18;
 
 /// A seeded generator of random numbers. Not for secrets.
@@ -20,7 +20,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// A generator whose numbers are decided by `seed`.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
@@ -34,7 +34,7 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// A number of at least -1 and below 1, one of 2^24 equally spaced ones, all equally likely.
+    /// A uniformly distributed number from -1 up to, but not including, 1: one of 2^24 equally spaced ones.
     pub fn next_f32(&mut self) -> f32 {
         (self.next_u64() >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
@@ -44,7 +44,7 @@ impl Random {
         self.samples(count)
     }
 
-    /// `count` numbers of any type: the same as one by one, but drawn by all cores where there are many.
+    /// `count` numbers of any type: the same as drawn one by one, but on all cores if there are many.
     pub fn samples<T: Sample>(&mut self, count: usize) -> Vec<T> {
         if count < MANY {
             return (0..count).map(|_| T::sample(self)).collect();
@@ -59,13 +59,13 @@ impl Random {
         samples
     }
 
-    /// The generator as it is when `count` numbers have been drawn.
+    /// The state of the generator after `count` more draws.
     fn after(&self, count: usize) -> Self {
         Self { state: self.state.wrapping_add(STEP.wrapping_mul(count as u64)) }
     }
 }
 
-/// A number that labs draw at random: from 64 bits, one draw each.
+/// A type of number that labs draw at random, from one draw of 64 bits.
 pub trait Sample: Pod + Send {
     /// The next one.
     fn sample(random: &mut Random) -> Self;
@@ -79,28 +79,28 @@ impl Sample for f32 {
 }
 
 impl Sample for f64 {
-    /// A number of at least -1 and below 1, one of 2^53 equally spaced ones.
+    /// A number from -1 up to, but not including, 1: one of 2^53 equally spaced ones.
     fn sample(random: &mut Random) -> Self {
         (random.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 }
 
 impl Sample for i32 {
-    /// Any of them.
+    /// Any value, all equally likely.
     fn sample(random: &mut Random) -> Self {
         (random.next_u64() >> 32) as i32
     }
 }
 
 impl Sample for u32 {
-    /// Any of them.
+    /// Any value, all equally likely.
     fn sample(random: &mut Random) -> Self {
         (random.next_u64() >> 32) as u32
     }
 }
 
 impl Sample for u8 {
-    /// Any of them.
+    /// Any value, all equally likely.
     fn sample(random: &mut Random) -> Self {
         (random.next_u64() >> 56) as u8
     }

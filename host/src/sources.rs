@@ -1,9 +1,9 @@
-//! The text of kernels' sources, found by the names that PTX has for them.
+//! The text of kernels' sources, found by the file names in the PTX's line information.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// No source file is longer.
+/// Longer files are not read.
 const LONGEST_FILE: u64 = 16 << 20;
 
 /// The workspace that this program was built in.
@@ -15,7 +15,7 @@ type Lines = BTreeMap<u32, String>;
 /// Source files, each read once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Sources {
-    /// `None` for what is not there.
+    /// `None` if the file was not found.
     files: BTreeMap<String, Option<Lines>>,
 }
 
@@ -27,7 +27,7 @@ impl Sources {
         }
     }
 
-    /// Takes this text for the file.
+    /// Uses this text for the file.
     pub fn insert(&mut self, file: &str, lines: Lines) {
         self.files.insert(file.to_owned(), Some(lines));
     }
@@ -43,8 +43,8 @@ impl Sources {
     }
 }
 
-/// The lines of a source file. A relative path starts in the workspace that the PTX was made in: that is looked for above the
-/// PTX file, above the current folder and above the program; and it may be the one that this program was built in.
+/// The lines of a source file. A relative path starts at the workspace in which the PTX was compiled. That is searched for above
+/// the PTX file, above the current folder and above the program, and last in the workspace that this program was built in.
 fn read(path: &Path, ptx: &Path) -> Option<Lines> {
     let ptx = ptx.is_file().then(|| std::path::absolute(ptx).ok()).flatten();
     let starts = [ptx, std::env::current_dir().ok(), std::env::current_exe().ok()];

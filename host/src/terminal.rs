@@ -2,10 +2,10 @@
 
 use std::io::{IsTerminal, stdout};
 
-/// Columns where nothing says how many there are.
+/// Columns if the width is unknown.
 pub(crate) const USUAL_WIDTH: usize = 100;
 
-/// The least width: narrower text is unreadable.
+/// The smallest width: narrower text is unreadable.
 const NARROWEST: usize = 40;
 
 /// Columns of the standard output: `COLUMNS` if it is set, else the terminal's, else 100.
@@ -18,17 +18,17 @@ pub(crate) fn width() -> usize {
     asked.filter(|&columns| columns > 0).or_else(measured).unwrap_or(USUAL_WIDTH).max(NARROWEST)
 }
 
-/// A text in lines of at most `first` columns, and of at most `others` from the second on. They end at spaces where they can, else after a bracket
-/// or a comma.
+/// Wraps a text to `first` columns in the first line and `others` in the rest. Lines break at spaces if possible, else after a
+/// bracket or a comma.
 pub(crate) fn folded(text: &str, first: usize, others: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest: Vec<char> = text.trim_end().chars().collect();
     let mut room = first.max(1);
     while rest.len() > room {
-        // Not within the indentation.
+        // Do not break within the indentation.
         let start = rest.iter().take_while(|c| c.is_whitespace()).count();
         let space = (start + 1..=room).rev().find(|&at| rest[at] == ' ');
-        // Code has long words; rather than a line that is nearly empty, one that ends within such a word.
+        // Code has long words. Breaking within one is better than a line that is nearly empty.
         let within = || (start + 1..=room).rev().find(|&at| matches!(rest[at - 1], '(' | ')' | ',' | ']'));
         let end = space.filter(|&at| 2 * at >= room).or_else(within).or(space);
         let next = rest.split_off(end.unwrap_or(room));

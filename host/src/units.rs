@@ -1,4 +1,4 @@
-//! Numbers as people read them: sizes of memory, rates and times.
+//! Formats numbers for people: memory sizes, times, percentages and ratios.
 
 /// A size in bytes with a binary prefix, three digits: `512 B`, `1.50 GiB`.
 pub fn bytes(count: u64) -> String {
@@ -44,7 +44,7 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
-/// A percentage in as many digits: `12.5 %`, `100 %`.
+/// A percentage with three significant digits: `12.5 %`, `100 %`.
 pub fn percent(value: f64) -> String {
     format!("{} %", three_digits(value))
 }

@@ -1,9 +1,8 @@
-//! An output whose reader may close it early, as `head` does. That is not a failure and changes neither what the program does nor how
-//! it exits: the rest is discarded.
+//! An output whose reader may close it early, as `head` does. The rest is then discarded; the program does and returns the same.
 
 use std::io::{ErrorKind, Result, Write};
 
-/// Writes until the reader goes away, then discards.
+/// Writes until the reader closes the output, then discards.
 pub(crate) struct UntilClosed<W> {
     output: W,
     closed: bool,
@@ -14,7 +13,7 @@ impl<W: Write> UntilClosed<W> {
         Self { output, closed: false }
     }
 
-    /// Tries `write`. Returns `otherwise` once the reader has gone.
+    /// Tries `write`. Returns `otherwise` once the reader has closed the output.
     fn unless_closed<T>(&mut self, otherwise: T, write: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
         if self.closed {
             return Ok(otherwise);
@@ -43,7 +42,7 @@ impl<W: Write> Write for UntilClosed<W> {
 mod tests {
     use super::*;
 
-    /// Takes so many writes, and fails then.
+    /// Accepts this many writes, then fails.
     struct Fails(usize, ErrorKind);
 
     impl Write for Fails {

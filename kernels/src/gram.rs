@@ -35,7 +35,7 @@ use cuda_std::{gpu_only, kernel};
 use crate::matmul::BestTile;
 use crate::product;
 #[gpu_only]
-use crate::product::{AlongK, Matrix, Tile};
+use crate::product::{AlongK, Matrix, Tile, order};
 
 /// The shape of A, and how far apart the rows of both matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -227,7 +227,7 @@ const fn best_shared(rows: u32, columns: u32) -> u32 {
 /// [`BEST_THREADS`](crate::matmul::BEST_THREADS) threads in x, one for each tile, are counted as [`best_blocks`] says.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
-    best::<128, 128>(a, c, shape, scale);
+    best::<128, 128, { order::GRAM }>(a, c, shape, scale);
 }
 
 /// The same in tiles of half the size.
@@ -236,7 +236,7 @@ pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
 /// As for [`gram_best`], with tiles of [`BEST_SMALL`].
 #[kernel(launch_bounds(256, 1))]
 pub unsafe fn gram_best_small(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
-    best::<64, 128>(a, c, shape, scale);
+    best::<64, 128, { order::GRAM_SMALL }>(a, c, shape, scale);
 }
 
 /// A tile of `ROWS` x `COLUMNS`, of which there are `COLUMNS / ROWS` in a square.
@@ -245,7 +245,7 @@ pub unsafe fn gram_best_small(a: &[f32], c: *mut f32, shape: Shape, scale: f32) 
 /// As for [`gram_best`].
 #[gpu_only]
 #[inline(always)]
-unsafe fn best<const ROWS: u32, const COLUMNS: u32>(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+unsafe fn best<const ROWS: u32, const COLUMNS: u32, const O: usize>(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
     let in_square = COLUMNS / ROWS;
     let [square_row, square_column] = below_diagonal(thread::block_idx_x() / in_square);
     let tile_row = square_row * in_square + thread::block_idx_x() % in_square;
@@ -255,7 +255,7 @@ unsafe fn best<const ROWS: u32, const COLUMNS: u32>(a: &[f32], c: *mut f32, shap
     }
     let a = Matrix { first: a.as_ptr().cast_mut(), rows: shape.rows, columns: shape.columns, pitch: shape.a_pitch };
     let c = Matrix { first: c, rows: shape.rows, columns: shape.rows, pitch: shape.c_pitch };
-    let tile = Tile::<AlongK<ROWS>, AlongK<COLUMNS>, 8>::new(tile_row, square_column, c.rows, c.columns);
+    let tile = Tile::<AlongK<ROWS>, AlongK<COLUMNS>, O>::new(tile_row, square_column, c.rows, c.columns);
     // SAFETY: as the caller says. Squares on the diagonal are computed whole, so nothing of them is mirrored.
     unsafe {
         let sums = tile.sums(a, a, shape.columns);

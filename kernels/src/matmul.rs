@@ -40,7 +40,7 @@ use cuda_std::{gpu_only, kernel};
 
 use crate::product;
 #[gpu_only]
-use crate::product::{AcrossK, AlongK, Matrix, Tile};
+use crate::product::{AcrossK, AlongK, Matrix, Tile, order};
 #[gpu_only]
 use crate::quads::Quads;
 
@@ -277,7 +277,7 @@ const fn best_shared(rows: u32, columns: u32) -> u32 {
 /// 4, its rows may be read up to there. Blocks of [`BEST_THREADS`] threads in x, one for each tile, count down the columns of tiles.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn matmul_best(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
-    best::<128, 128>(a, b, c, shape, scale);
+    best::<128, 128, { order::MATMUL }>(a, b, c, shape, scale);
 }
 
 /// The same in tiles of half the size, for products that have too few of the others to keep all multiprocessors busy. The warps that
@@ -287,7 +287,7 @@ pub unsafe fn matmul_best(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale
 /// As for [`matmul_best`], with tiles of [`BEST_SMALL`].
 #[kernel(launch_bounds(256, 1))]
 pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
-    best::<64, 128>(a, b, c, shape, scale);
+    best::<64, 128, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
 }
 
 /// A tile of `ROWS` x `COLUMNS`.
@@ -296,7 +296,13 @@ pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape,
 /// As for [`matmul_best`].
 #[gpu_only]
 #[inline(always)]
-unsafe fn best<const ROWS: u32, const COLUMNS: u32>(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+unsafe fn best<const ROWS: u32, const COLUMNS: u32, const O: usize>(
+    a: &[f32],
+    b: &[f32],
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+) {
     let Shape { m, n, k, .. } = shape;
     let a = Matrix { first: a.as_ptr().cast_mut(), rows: m, columns: k, pitch: shape.a_pitch };
     let b = Matrix { first: b.as_ptr().cast_mut(), rows: k, columns: n, pitch: shape.b_pitch };
@@ -306,10 +312,10 @@ unsafe fn best<const ROWS: u32, const COLUMNS: u32>(a: &[f32], b: &[f32], c: *mu
     // SAFETY: as the caller says.
     unsafe {
         if b.pitch.is_multiple_of(4) {
-            let tile = Tile::<AlongK<ROWS>, AcrossK<f32x4, COLUMNS>, 8>::new(tile_row, tile_column, m, n);
+            let tile = Tile::<AlongK<ROWS>, AcrossK<f32x4, COLUMNS>, O>::new(tile_row, tile_column, m, n);
             tile.store(c, &tile.sums(a, b, k), scale);
         } else {
-            let tile = Tile::<AlongK<ROWS>, AcrossK<f32, COLUMNS>, 8>::new(tile_row, tile_column, m, n);
+            let tile = Tile::<AlongK<ROWS>, AcrossK<f32, COLUMNS>, O>::new(tile_row, tile_column, m, n);
             tile.store(c, &tile.sums(a, b, k), scale);
         }
     }

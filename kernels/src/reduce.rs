@@ -21,11 +21,12 @@
 //! | --- | --- | --- |
 //! | words of 16 bytes, many for each thread | 528 blocks take all values, not one for each 512 | barriers and shuffles, of which there is one round a block, and three of four requests |
 //! | four words of a thread under way | all are asked for before the first is used | waiting for memory (stall "long scoreboard"): 64 KB a multiprocessor are on their way |
-//! | past L1 | `load_nc_no_allocate` | lines that L1 would have to make room for |
 //! | one launch | the last block combines the blocks' values | a launch, and the host's part |
 //! | marks instead of a counter | see `combine.rs` | a fence and an atomic operation: two trips to L2 |
 //!
-//! That is `reduce_best`. On an H200 it reads 2^28 values at 4.6 TB/s, 96 % of what its memory can do by the data sheet. For a few
+//! That is `reduce_best`. On an H200 it reads 2^28 values at 4.6 TB/s, 96 % of what its memory can do by the data sheet. A hint that the
+//! values are read once (`load_nc_no_allocate`) makes L2 drop them early, too: 2^23 values that would have stayed there from one launch to
+//! the next then take 9.7 us instead of 6.3. For a few
 //! thousand values there is nothing to share: `reduce_small` is one block that looks at nothing twice.
 //!
 //! What to look for: active lanes of a warp instruction (`ptx__thread_inst_executed_per_inst_executed.ratio`) from `reduce1` to
@@ -51,7 +52,7 @@ use crate::combine::{
     BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, of_array, of_block, of_blocks,
 };
 #[gpu_only]
-use cuda_std::{address_space, mem::load_nc_no_allocate, shared, shared::SharedCell, thread, unroll, warp};
+use cuda_std::{address_space, mem::load_nc, shared, shared::SharedCell, thread, unroll, warp};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -300,7 +301,7 @@ unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32,
     // SAFETY: words and values below the length are there.
     unsafe {
         let rest = length / 4 * 4 + t;
-        let mut value = if rest < length { load_nc_no_allocate(input.add(rest as usize)) } else { O::IDENTITY };
+        let mut value = if rest < length { load_nc(input.add(rest as usize)) } else { O::IDENTITY };
         let words = input.cast::<T::Quad>();
         unroll::<2>(|round| {
             let first = 4 * SMALL_THREADS * round as u32 + t;
@@ -308,7 +309,7 @@ unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32,
                 let mut loaded = [T::Quad::all(O::IDENTITY); 4];
                 unroll::<4>(|k| {
                     if first + k as u32 * SMALL_THREADS < length / 4 {
-                        loaded[k] = load_nc_no_allocate(words.add(first as usize).add(k * SMALL_THREADS as usize));
+                        loaded[k] = load_nc(words.add(first as usize).add(k * SMALL_THREADS as usize));
                     }
                 });
                 unroll::<4>(|k| value = O::combine(value, loaded[k].combined::<O>()));

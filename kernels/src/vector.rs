@@ -4,10 +4,11 @@
 //! or 1 for each 512 bytes, and with them the address arithmetic. Wide words also keep more bytes in flight with fewer threads (see
 //! [`launch`](crate::launch)).
 //!
-//! `vector_copy_best` is `vector_copy16` with a word about the caches. Nothing that a copy reads or writes is used again, so L1 need not
-//! keep the one, and L2 should drop the other first (`lts__t_sectors_srcunit_tex_lookup_hit.sum` counts what it found there). It is
-//! the only thing left to tell: with 2048 threads a multiprocessor has 32 KB under way, as much as memory can use. Two, four or eight
-//! words a thread were no faster (H200, 2^20 to 2^28 floats, 2026-11-22).
+//! `vector_copy_best` is `vector_copy16` with loads past L1, which has no use for what is read once. That is all there is to gain: with
+//! 2048 threads a multiprocessor has 32 KB under way, as much as memory can use. Two or four words a thread, and blocks of 128 to 1024
+//! threads, were no faster. Hints cost more than they bring: a load with `L1::no_allocate` also leaves L2 early, so the
+//! next launch has to fetch its input again where it could have found it there (2^22 floats, back to back: 7.7 us instead of 5.4; H200,
+//! 2026-11-22). Stores that are evicted first (`st.cs`) lose as much. Look at `lts__t_sectors_srcunit_tex_lookup_hit.sum`.
 //!
 //! A wide word has to stand on a multiple of its own size. Every allocation starts so; what is left over at the end, less than a
 //! word, is copied element by element.
@@ -17,7 +18,7 @@
 //! Source: KAUST CS 380, lecture 14 ("vector types").
 
 #[gpu_only]
-use cuda_std::mem::{load_nc_no_allocate, store_cs};
+use cuda_std::mem::load_cg;
 #[gpu_only]
 use cuda_std::thread;
 #[gpu_only]
@@ -86,11 +87,11 @@ pub unsafe fn vector_copy16(input: *const f32, output: *mut f32, length: usize) 
     copy::<f32x4>(input, output, length);
 }
 
-/// 16 bytes a lane, past the caches: L1 keeps nothing of what is read once, and L2 drops first what is written once.
+/// 16 bytes a lane, past L1.
 ///
 /// # Safety
 /// As for [`vector_copy16`], in blocks of up to [`BEST_THREADS`] threads.
 #[kernel(launch_bounds(256))]
 pub unsafe fn vector_copy_best(input: *const f32, output: *mut f32, length: usize) {
-    copy_by::<f32x4>(input, output, length, |from, to| store_cs(to, load_nc_no_allocate(from)));
+    copy_by::<f32x4>(input, output, length, |from, to| *to = load_cg(from));
 }

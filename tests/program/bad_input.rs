@@ -1,4 +1,4 @@
-//! Bad input: one line on the standard error that says what, where and what to do, exit code 2, and nothing else.
+//! Tests of bad input: one line on the standard error that says what, where and what to do, exit code 2, and no other output.
 
 use crate::{fails, host};
 
@@ -15,7 +15,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("transpose --block 0,8", &["--block", "0,8"]),
         ("transpose --block 64,32", &["--block", "1024"]),
         ("transpose --padded --block 16,16 --device sim", &["--block", "16,16", "32"]),
-        // Without a GPU too: nothing is said about the simulator when nothing runs there.
+        // Also without a GPU: no note about the simulator if nothing runs there.
         ("transpose --padded --block 16,16", &["--block", "16,16", "32"]),
         ("transpose --carveout 101", &["--carveout", "101"]),
         ("transpose --format xml", &["--format", "xml", "json"]),
@@ -50,7 +50,7 @@ fn flags_that_do_not_fit_are_one_line() {
         ("shared --kilobytes 227 --device sim:fermi", &["--kilobytes", "227", "48"]),
         ("texture --size 1000", &["--size", "power of two"]),
         ("matmul --tiled32 --device sim:g80", &["matmul_tiled32", "1024 threads", "512"]),
-        // Results that are not one.
+        // Variants with different results.
         ("rows --output never.npy --device sim", &["--output", "the results of sum", "the results of mean"]),
         ("texture --output never.npy --device sim", &["--output", "the doubled image"]),
         ("matmul --output nowhere/x.npy --device sim", &["nowhere"]),
@@ -98,7 +98,7 @@ fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
     ] {
         fails(host(&format!("{arguments} --device sim")), 2, &["needs", "memory"]);
     }
-    // Those whose threads or blocks are counted in 32 bits say so.
+    // Those that count threads or blocks in 32 bits say so.
     for (arguments, parts) in [
         ("access --size 18446744073709551615", &["--size", "67108864"][..]),
         ("cache --size 18446744073709551615", &["--size", "33554432"]),

@@ -1,4 +1,4 @@
-//! `host check`: what is in a PTX file, and what is wrong with it.
+//! Tests of `host check`: the contents and the errors of a PTX file.
 
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ fn ptx_comes_from_pipes_too() {
     assert!(found.starts_with("standard input: valid PTX 9.5 for sm_90, 4 kernels\n"), "{found}");
     assert!(printed("check /dev/stdin").starts_with("/dev/stdin: valid PTX 9.5 for sm_90, 4 kernels\n"));
 
-    // Also where the text is needed several times: for the signatures, and for the device.
+    // Also if the text is needed several times: for the signatures, and for the device.
     let kernels = std::fs::read_to_string("../kernels/ptx/kernels.sm_75.ptx").expect("the file is read");
     let run = "offset_read --grid 1 --block 64 f32[64] u64:64 f32[64] u64:64 f32[64] u64:0 --device sim --lines";
     piped(&format!("run - {run}"), &kernels).assert().success();

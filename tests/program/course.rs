@@ -1,4 +1,4 @@
-//! `host course`, as a lecturer runs it on each machine before a class.
+//! Tests of `host course`, which a lecturer runs on each machine before a class.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn every_lab_is_a_line_and_right() {
         assert_eq!((cells[0], cells[2]), (lab.as_str(), "right"), "{text}");
     }
     assert_eq!(lines.last(), Some(&"19 of 19 labs are right on the simulator."));
-    // A model leaves out what its blocks cannot be, and runs the rest.
+    // A model omits variants whose blocks it does not support, and runs the rest.
     let report = json_of("course --device sim:g80 --format json", 0);
     assert_eq!(report["correct"], true);
     let csv = output("course --device sim --format csv");
@@ -31,7 +31,7 @@ fn every_lab_is_a_line_and_right() {
 
 #[test]
 fn what_is_wrong_is_named_and_the_rest_runs() {
-    // The kernels' own PTX: a transpose that copies, and a lab whose kernels are not there.
+    // Changed PTX of the kernels: a transpose that only copies, and a lab without its kernels.
     let text = kernels::PTX[0].text.replace("transpose_padded", "elsewhere");
     let text = text.replace("transpose_copy", "transpose_padded").replace("vector_copy16", "vector_copy32");
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,7 +1,7 @@
-//! The README and `docs/`: every command in them runs, and prints what stands below it.
+//! Tests of the README and `docs/`: every command in them runs, and prints the output below it.
 //!
-//! A block that begins with `$ COMMAND` has the command's output beneath it; `...` stands for lines that are left out. In an
-//! indented block each line is a command, which succeeds. What this test cannot run is named in [`ELSEWHERE`].
+//! A block that begins with `$ COMMAND` has the command's output below it; `...` stands for omitted lines. In an indented block
+//! each line is a command, which must succeed. [`ELSEWHERE`] lists the commands that this test cannot run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,19 +9,11 @@ use std::path::Path;
 
 use crate::host;
 
-/// The documents, and how many commands of the program each has at least: fewer, and this test has lost sight of them.
-const DOCUMENTS: [(&str, usize); 7] = [
-    ("README.md", 8),
-    ("docs/RUNNING.md", 6),
-    ("docs/SANITIZER.md", 0),
-    ("docs/PLANTED.md", 0),
-    ("docs/MODELS.md", 0),
-    ("docs/SPEED.md", 0),
-    ("docs/TIMING.md", 1),
-];
+/// How many commands of the program a document has at least: fewer, and this test has lost sight of them.
+const AT_LEAST: [(&str, usize); 3] = [("README.md", 8), ("docs/RUNNING.md", 6), ("docs/TIMING.md", 1)];
 
 /// Commands that do not run here, and who runs them.
-const ELSEWHERE: [(&str, &str); 12] = [
+const ELSEWHERE: [(&str, &str); 13] = [
     ("cargo xtask setup", ".ci/run does"),
     ("cargo xtask build-ptx", ".ci/run does"),
     ("cargo xtask new-kernels", ".ci/run does"),
@@ -30,13 +22,14 @@ const ELSEWHERE: [(&str, &str); 12] = [
     ("COALESCE_BLESS=1 cargo test", "makes anew what the tests compare with"),
     ("cargo xtask compute-sanitizer", "needs a GPU and NVIDIA's tool"),
     ("cargo xtask compare", "needs a GPU: `xtask/tests/compare.rs` runs it with a program that pretends"),
-    ("cargo run --release -p host -- matmul --best --peer", "the same as the next one"),
+    ("cargo run", "in a crate of one's own: .ci/run does"),
+    ("docker run", "needs an image with the course"),
     ("host matmul --best --peer", "needs a GPU: `peers.rs` runs it on a fake one"),
     ("host reduce --best --peer", "the same"),
     ("nvcc ", "needs NVIDIA's compiler"),
 ];
 
-/// A command, and the pieces of its output that stand below it.
+/// A command, and the pieces of its output below it.
 #[derive(Debug, Default)]
 struct Example {
     command: String,
@@ -57,8 +50,8 @@ fn commands_in_the_documents_run_and_print_what_stands_there() {
     host(matrix).current_dir(&folder).assert().success();
 
     let mut problems = Vec::new();
-    for (document, at_least) in DOCUMENTS {
-        let text = fs::read_to_string(root.join(document)).unwrap_or_else(|error| panic!("{document}: {error}"));
+    for document in documents(&root) {
+        let text = fs::read_to_string(root.join(&document)).unwrap_or_else(|error| panic!("{document}: {error}"));
         let examples = examples(&text);
         let mut ran = 0;
         for example in &examples {
@@ -72,9 +65,64 @@ fn commands_in_the_documents_run_and_print_what_stands_there() {
                 None => problems.push(format!("{document}: who runs `{}`?", example.command)),
             }
         }
+        let at_least = AT_LEAST.iter().find(|(name, _)| *name == document).map_or(0, |&(_, count)| count);
         assert!(ran >= at_least, "{document} has only {ran} commands of the program: {examples:?}");
     }
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+#[test]
+fn links_and_paths_in_the_documents_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository");
+    let folders = ["crates/", "docs/", "exercises/", "host/", "kernels/", "tests/", "xtask/"];
+    let mut problems = Vec::new();
+    let mut found = 0;
+    for document in documents(&root) {
+        let text = fs::read_to_string(root.join(&document)).expect("the document");
+        let folder = root.join(&document).parent().expect("a folder").to_owned();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let links = links.filter(|link| !link.is_empty() && !link.contains("://")).map(|link| folder.join(link));
+        // Every second piece between backticks is code; a path in it is one word. What users make is not there.
+        let code =
+            text.split('`').skip(1).step_by(2).filter(|code| folders.iter().any(|begin| code.starts_with(begin)));
+        let paths = code.filter(|code| !code.contains(|c: char| c.is_whitespace() || "*{<".contains(c)));
+        let made = |path: &str| ["NAME", "my_", "progress.toml"].iter().any(|part| path.contains(part));
+        let paths = paths.filter(|path| !made(path)).map(|path| root.join(path));
+        for path in links.chain(paths) {
+            found += 1;
+            if !path.exists() {
+                problems.push(format!("{document}: there is no {}", path.display()));
+            }
+        }
+    }
+    assert!(found > 50, "only {found} links and paths");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn lines_of_the_documents_have_at_most_100_columns() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository");
+    let ours = |document: &String| !["docs/RESULTS.md", "docs/PEERS.md"].contains(&document.as_str());
+    for document in documents(&root).into_iter().filter(ours) {
+        let text = fs::read_to_string(root.join(&document)).expect("the document");
+        // What programs write is as wide as it comes.
+        let text = text.split("<!-- The table of planted bugs begins").next().unwrap_or_default();
+        for (index, line) in text.lines().enumerate() {
+            // Rows of tables cannot be wrapped, nor can what the program prints or a command that is copied from a page.
+            let whole = ["|", "    ", "$ ", "<!--"].iter().any(|begin| line.starts_with(begin));
+            assert!(whole || line.chars().count() <= 100, "{document}:{}: {line}", index + 1);
+        }
+    }
+}
+
+/// The README and every page of `docs/`.
+fn documents(root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(root.join("docs")).expect("the folder");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
+    let pages = names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}"));
+    let documents: Vec<String> = std::iter::once("README.md".to_owned()).chain(pages).collect();
+    assert!(AT_LEAST.iter().all(|(name, _)| documents.iter().any(|document| document == name)), "{documents:?}");
+    documents
 }
 
 /// The commands of a document with what stands below them.
@@ -102,8 +150,14 @@ fn examples(text: &str) -> Vec<Example> {
             && let Some(command) = line.strip_prefix("    ")
             && (before_is_blank || examples.last().is_some_and(|example| example.pieces.is_empty()))
         {
-            let command = command.split("  #").next().unwrap_or(command).trim();
-            examples.push(Example { command: command.to_owned(), pieces: Vec::new() });
+            let command = command.split(" # ").next().unwrap_or(command).trim();
+            match examples.last_mut().filter(|example| example.command.ends_with('\\')) {
+                Some(example) => {
+                    example.command.pop();
+                    example.command.push_str(command);
+                }
+                None => examples.push(Example { command: command.to_owned(), pieces: Vec::new() }),
+            }
         }
         before_is_blank = line.is_empty();
     }
@@ -112,10 +166,11 @@ fn examples(text: &str) -> Vec<Example> {
 
 /// The program's arguments, if the command runs the program.
 fn arguments(command: &str) -> Option<String> {
-    if ELSEWHERE.iter().any(|(begin, _)| command.starts_with(begin)) {
+    let with_cargo = command.strip_prefix("cargo run -p host -- ");
+    if with_cargo.is_none() && ELSEWHERE.iter().any(|(begin, _)| command.starts_with(begin)) {
         return None;
     }
-    let arguments = command.strip_prefix("cargo run -p host -- ").or_else(|| command.strip_prefix("host "))?;
+    let arguments = with_cargo.or_else(|| command.strip_prefix("host "))?;
     // The same on every machine: a GPU would print other numbers.
     let none = ["check ", "compare ", "list"].iter().any(|command| arguments.starts_with(command));
     let device =
@@ -133,7 +188,7 @@ fn run(example: &Example, arguments: &str, folder: &Path) -> Result<(), String> 
         return Err(format!("exit code {:?}: {everything}", output.status.code()));
     }
     for piece in &example.pieces {
-        // With `--device sim`, no note says why the simulator runs.
+        // With `--device sim`, there is no note about the choice of the simulator.
         let piece: String = piece
             .lines()
             .filter(|line| !line.starts_with("note: running on the simulator"))

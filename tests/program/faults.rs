@@ -1,4 +1,4 @@
-//! `--check`: the sanitizer on labs, and on models of a GPU.
+//! Tests of `--check`: the sanitizer on labs, and on models of a GPU.
 
 use std::path::PathBuf;
 
@@ -52,24 +52,24 @@ fn a_fault_of_a_lab_s_kernel_is_reported_like_one_of_run() {
         command.arg(&file);
         command
     };
-    // Without checks the result is wrong, and nothing says why.
+    // Without checks the result is wrong, without a reason.
     let unasked = lab("--device sim").assert().code(1);
     assert!(unasked.get_output().stderr.is_empty());
-    // On the model warps take turns so often that all comes out right, and it is a race all the same.
+    // On the model warps alternate so often that the result is right, but it is still a race.
     for (device, padded) in [("sim", "padded     NO  1.00      1"), ("sim:kepler", "padded    yes     0      1")] {
         let run = lab(&format!("--check race,sync --device {device}")).assert().code(1);
-        let (table, told) = (&run.get_output().stdout, &run.get_output().stderr);
-        let (table, told) = (String::from_utf8_lossy(table), String::from_utf8_lossy(told));
+        let (table, reported) = (&run.get_output().stdout, &run.get_output().stderr);
+        let (table, reported) = (String::from_utf8_lossy(table), String::from_utf8_lossy(reported));
         assert!(table.contains("seed 1, check race,sync\n"), "{table}");
         assert!(table.contains("\nvariant right error faults\ntiled     yes     0      0\n"), "{table}");
         assert!(table.contains(&format!("\n{padded}\n")), "{table}");
-        assert!(told.starts_with("fault[race]: race in a block: "), "{told}");
+        assert!(reported.starts_with("fault[race]: race in a block: "), "{reported}");
         assert!(
-            told.contains("kernels/src/transpose.rs:") && told.contains("in kernel `transpose_padded`, "),
-            "{told}"
+            reported.contains("kernels/src/transpose.rs:") && reported.contains("in kernel `transpose_padded`, "),
+            "{reported}"
         );
-        assert!(told.ends_with("\nerror: kernel transpose_padded: the checks found 1 fault\n"), "{told}");
-        assert!(table.lines().chain(told.lines()).all(|line| line.chars().count() <= 100), "{table}{told}");
+        assert!(reported.ends_with("\nerror: kernel transpose_padded: the checks found 1 fault\n"), "{reported}");
+        assert!(table.lines().chain(reported.lines()).all(|line| line.chars().count() <= 100), "{table}{reported}");
     }
     let report = json_of(lab("--check all --device sim"), 1);
     assert_eq!(variant(&report, "tiled")["faults"], json!([]));
@@ -77,7 +77,7 @@ fn a_fault_of_a_lab_s_kernel_is_reported_like_one_of_run() {
     assert_eq!((&fault["check"], &fault["kind"]), (&json!("race"), &json!("race_in_block")));
     assert!(fault["file"].as_str().is_some_and(|file| file.ends_with("transpose.rs")), "{fault}");
     assert!(fault["other"]["line"].is_u64() && fault["count"].as_u64() > Some(1), "{fault}");
-    // What is counted is what is counted without checks.
+    // The counters are the same as without checks.
     let unchecked = json_of(lab("--device sim"), 1);
     for name in ["tiled", "padded"] {
         assert_eq!(variant(&report, name)["counters"], variant(&unchecked, name)["counters"]);
@@ -111,21 +111,21 @@ fn a_trap_of_a_lab_s_kernel_is_in_the_json() {
 
 #[test]
 fn a_bug_in_several_variants_is_reported_once() {
-    // One thread more than there are elements.
+    // One more thread than elements.
     let (_folder, file) = mistaken("offset_read", "setp.lt.u64", "setp.le.u64");
     let mut command = host("offset --read --offset 0,1 --size 100 --block 64 --device sim --check memory --ptx");
     let run = command.arg(&file).assert().code(1);
-    let told = String::from_utf8_lossy(&run.get_output().stderr);
-    assert_eq!(told.matches("out of bounds read").count(), 2, "one for each vector: {told}");
-    assert_eq!(told.matches("in kernel `offset_read`, 2 times").count(), 2, "{told}");
-    assert_eq!(told.matches("out of bounds write").count(), 1, "{told}");
-    assert!(told.ends_with("\nerror: kernel offset_read: the checks found 3 faults\n"), "{told}");
+    let reported = String::from_utf8_lossy(&run.get_output().stderr);
+    assert_eq!(reported.matches("out of bounds read").count(), 2, "one for each vector: {reported}");
+    assert_eq!(reported.matches("in kernel `offset_read`, 2 times").count(), 2, "{reported}");
+    assert_eq!(reported.matches("out of bounds write").count(), 1, "{reported}");
+    assert!(reported.ends_with("\nerror: kernel offset_read: the checks found 3 faults\n"), "{reported}");
     let table = String::from_utf8_lossy(&run.get_output().stdout);
     assert!(
         table.contains("\nread+0       0   yes     0      3 ") && table.contains("\nread+1       1    NO"),
         "{table}"
     );
-    // Without checks, that is the end.
+    // Without checks, it stops the run.
     let mut command = host("offset --read --offset 0,1 --size 100 --block 64 --device sim --ptx");
     command.arg(&file);
     fails(command, 1, &["offset_read", "out of bounds read"]);

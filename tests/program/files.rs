@@ -1,4 +1,4 @@
-//! Students' own data: NumPy files in and out.
+//! Tests of students' own data: NumPy files in and out.
 
 use std::fs;
 use std::path::Path;
@@ -112,7 +112,7 @@ fn a_name_with_a_line_break_is_reported_on_one_line() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_into_a_pipe_arrives_there() {
-    // Not tried on a device: a program that replaced it by a file would damage the machine.
+    // Not tested on a device file: a program that replaced it would damage the machine.
     let run =
         host("offset --read --offset 0 --size 10 --device sim --format csv --output /dev/stdout").assert().success();
     let bytes = &run.get_output().stdout;
@@ -140,7 +140,7 @@ fn ending_the_program_leaves_no_unfinished_file() {
 #[cfg(target_os = "linux")]
 #[test]
 fn ending_a_run_leaves_no_unfinished_file() {
-    // At any moment: while the arguments are made, while the kernel runs, while the file is written.
+    // At various moments: while the arguments are made, while the kernel runs, while the file is written.
     let folder = tempfile::tempdir().expect("a folder");
     let ptx = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) { ret; }\n";
     fs::write(folder.path().join("it.ptx"), ptx).expect("the file is written");
@@ -159,7 +159,7 @@ fn ending_a_run_leaves_no_unfinished_file() {
         let start = std::time::Instant::now();
         let status = child.wait().expect("the program ends");
         assert!(start.elapsed() < std::time::Duration::from_secs(10), "SIG{signal} took {:?}", start.elapsed());
-        // Before the handler stands, the signal itself ends the program.
+        // Before the handler is installed, the signal itself ends the program.
         assert!(matches!(status.code(), None | Some(130)), "SIG{signal} after {wait} ms: {status}");
         assert_eq!(files_in(folder.path()).len(), 1, "SIG{signal} after {wait} ms");
     }

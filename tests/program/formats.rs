@@ -1,4 +1,4 @@
-//! The formats of the output.
+//! Tests of the output formats.
 
 use std::process::{Command, Output, Stdio};
 

@@ -1,6 +1,6 @@
-//! The GPU's side of the program, on a fake driver: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do
-//! nothing, so a lab's results are wrong; everything else must go as on a GPU, whichever of the driver's functions fails. The clock
-//! is that of a fake management library, `fake_driver/libnvml.rs`.
+//! Tests of the GPU code on a fake driver: `fake_driver/libcuda.rs`, compiled to `libcuda.so.1`. Its kernels do nothing, so a lab's
+//! results are wrong; everything else must work as on a GPU, whichever function of the driver fails. The clock comes from a fake
+//! management library, `fake_driver/libnvml.rs`.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use crate::{fails, host};
 
-/// The driver's source: it names its functions.
+/// The driver's source, which lists its functions.
 const DRIVER: &str = include_str!("fake_driver/libcuda.rs");
 
 /// The management library's source.
@@ -23,7 +23,7 @@ const KERNEL: &str = "\
 }
 ";
 
-/// One whose parameter is a tensor map.
+/// A kernel whose parameter is a tensor map.
 const MAPS: &str = "\
 .version 8.0
 .target sm_90
@@ -33,7 +33,7 @@ const MAPS: &str = "\
 }
 ";
 
-/// One that asks for the grid's workspace, as `grid.sync()` does.
+/// A kernel that reads the grid's workspace, as `grid.sync()` does.
 const GRID: &str = "\
 .version 7.8
 .target sm_75
@@ -45,7 +45,7 @@ const GRID: &str = "\
 }
 ";
 
-/// One that launches kernels.
+/// A kernel that launches kernels.
 const LAUNCHES: &str = "\
 .version 7.8
 .target sm_75
@@ -73,7 +73,7 @@ pub(super) fn folder() -> &'static Path {
     FOLDER.path()
 }
 
-/// Compiles a stand-in for a library of the driver's side.
+/// Compiles a fake library.
 pub(super) fn compile(folder: &Path, name: &str, text: &str) {
     let source = folder.join(format!("{}.rs", name.split('.').next().unwrap_or(name)));
     std::fs::write(&source, text).expect("the source is written");
@@ -87,7 +87,7 @@ pub(super) fn compile(folder: &Path, name: &str, text: &str) {
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
 }
 
-/// `host` with these arguments on the stand-in, of which this function fails with this status.
+/// `host` with these arguments on the fake driver, whose function `failing` names fails with a status.
 pub(super) fn on_fake_gpu(arguments: &str, failing: &str) -> assert_cmd::Command {
     let mut command = host(arguments);
     command.current_dir(folder()).env("LD_LIBRARY_PATH", folder()).env("FAKE_CUDA_FAILS", failing);
@@ -116,10 +116,10 @@ fn data_goes_to_a_gpu_and_comes_back() {
     let text = printed(on_fake_gpu(RUN, ""), 0);
     assert!(text.contains("on Fake GPU") && text.contains("\n 8: 8 9 10 11 12 13 14 15\n"), "{text}");
     assert!(text.contains("ptx__inst_executed.sum"), "the counters are the simulator's: {text}");
-    // The heap is made as large as the flag says, if it is given.
+    // The flag sets the heap's size.
     printed(on_fake_gpu(&format!("{RUN} --heap-limit 64M"), ""), 0);
     fails(on_fake_gpu(&format!("{RUN} --heap-limit 64M"), "cuCtxSetLimit:2"), 2, &["--heap-limit", "(2)"]);
-    // An array goes there and comes back, too.
+    // Arrays are copied there and back, too.
     let text = printed(on_fake_gpu(SURFACE, ""), 0);
     assert!(text.contains("Argument 0, u16[64]:") && text.contains("\n56: 56 57 58 59 60 61 62 63\n"), "{text}");
     printed(on_fake_gpu(TEXTURE, ""), 0);
@@ -132,12 +132,12 @@ fn data_goes_to_a_gpu_and_comes_back() {
     );
     let text = printed(on_fake_gpu(&format!("{LAB} --check race --counters"), ""), 1);
     assert!(text.contains("\nvariant right error faults ") && text.contains("padded     NO"), "{text}");
-    // The kernel does nothing: what the lab poisoned is still there.
+    // The kernel does nothing, so the output is still poisoned.
     let text = printed(on_fake_gpu(LAB, ""), 1);
     assert!(text.contains("padded is wrong: 4096 of 4096 elements") && text.contains("750 us"), "{text}");
 }
 
-/// The JSON of the lab, whose results are wrong, on such a GPU.
+/// The JSON of the lab, whose results are wrong, with these environment variables.
 fn lab_with(environment: &[(&str, &str)]) -> serde_json::Value {
     let mut command = on_fake_gpu(&format!("{LAB} --format json"), "");
     command.envs(environment.iter().copied());
@@ -147,7 +147,7 @@ fn lab_with(environment: &[(&str, &str)]) -> serde_json::Value {
 #[test]
 fn times_are_cold_and_warm_where_the_data_fits_the_cache() {
     let timing = |report: &serde_json::Value, which: &str| report["variants"][0][which].clone();
-    // The data is 32 KiB, of which the small cache of this GPU holds nothing.
+    // The data is 32 KiB, far more than this GPU's small cache.
     let large = lab_with(&[]);
     assert_eq!(timing(&large, "timing")["cache"], "exceeded");
     assert!(timing(&large, "warm_timing").is_null() && timing(&large, "warm_time_ms").is_null(), "{large}");
@@ -175,7 +175,7 @@ fn the_clock_is_known_where_there_is_a_management_library() {
         lab_with(&environment)["variants"][0]["timing"].clone()
     };
     assert!(timing(None)["sm_clock_mhz"].is_null());
-    // At the highest clock; idle; at a clock that is hardly lower; held by the power limit, and by a setting.
+    // At the highest clock; idle; at a slightly lower clock; throttled by power, temperature and a setting.
     for (clock, mhz, by) in [
         ("1980:0", Some(1980.0), None),
         ("345:1", None, None),
@@ -222,7 +222,7 @@ fn a_gpu_runs_clusters_if_it_has_them() {
     let text = printed(on_fake_gpu(CLUSTERS, ""), 0);
     assert!(text.contains("4 x 1 x 1 blocks of 32 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");
     fails(on_fake_gpu(CLUSTERS, "cuLaunchKernelEx:912"), 2, &["launching kernel k", "(912)"]);
-    // More than 8 blocks need to be requested first.
+    // More than 8 blocks must be opted into.
     let many = CLUSTERS.replace("--grid 4 --cluster 2", "--grid 16 --cluster 16");
     fails(on_fake_gpu(&many, "cuFuncSetAttribute:1"), 2, &["launching kernel k", "(1)"]);
     let mut old = on_fake_gpu(CLUSTERS, "");
@@ -235,12 +235,12 @@ fn a_gpu_launches_cooperatively_what_it_holds_at_once() {
     let text = printed(on_fake_gpu(COOPERATIVE, ""), 0);
     assert!(text.contains("4 x 1 x 1 blocks of 32 x 1 x 1 threads, all at once"), "{text}");
     fails(on_fake_gpu(COOPERATIVE, "cuLaunchCooperativeKernel:720"), 2, &["launching kernel k", "(720)"]);
-    // It has as many multiprocessors as it says, of 64 such blocks each.
+    // Each multiprocessor holds 64 such blocks.
     let many = COOPERATIVE.replace("--grid 4", "--grid 1000000");
     fails(on_fake_gpu(&many, ""), 2, &["kernel k: a cooperative launch", "it has 1000000 blocks", "Fake GPU holds"]);
-    // In clusters, too: the driver looks at the attributes.
+    // In clusters, too: the fake driver checks the attributes.
     printed(on_fake_gpu(&CLUSTERS.replace("--grid", "--cooperative --grid"), ""), 0);
-    // A kernel that needs it stops without: a GPU does not say why.
+    // A kernel that needs a cooperative launch traps without one; a GPU does not report why.
     let mut without = on_fake_gpu("run grid.ptx k --device gpu --grid 4 --block 32", "cuStreamSynchronize:719");
     let run = without.assert().code(1);
     let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
@@ -256,7 +256,7 @@ fn a_driver_does_not_link_launches_by_kernels() {
 
 #[test]
 fn the_driver_makes_tensor_maps() {
-    // It looks at each of its arguments: see there.
+    // The fake driver checks each argument.
     let text = printed(on_fake_gpu(TENSOR, ""), 0);
     assert!(text.contains("Argument 0, f64[128]:") && text.contains("\n120: 120 121 122 123"), "{text}");
     printed(on_fake_gpu(COLUMNS, ""), 0);
@@ -271,7 +271,7 @@ fn a_driver_without_a_gpu_is_reported() {
     fails(command, 2, &["no GPU", "the NVIDIA driver sees no GPU", "--device sim"]);
     fails(on_fake_gpu(RUN, "cuInit:803"), 2, &["no GPU", "does not start", "803"]);
     fails(on_fake_gpu("transpose --padded --device gpu:7", ""), 2, &["no GPU 7", "number 0"]);
-    // With `--device auto` the simulator takes over, and a note says why.
+    // With `--device auto` the simulator runs, and a note says why.
     let mut command = on_fake_gpu("run it.ptx k --grid 1 --block 32 u32[16]", "cuDevicePrimaryCtxRetain:2");
     let run = command.assert().success();
     let note = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
@@ -286,7 +286,7 @@ fn errors_of_the_driver_say_what_failed() {
         ("cuModuleGetFunction:500", 2, &["kernel k", "not in the loaded PTX"]),
         ("cuMemcpyHtoD_v2:1", 2, &["(1)"]),
         ("cuLaunchKernel:701", 2, &["(701)"]),
-        // A kernel's fault is reported by the next call.
+        // The next call reports a kernel's fault.
         ("cuStreamSynchronize:700", 1, &["kernel k", "(700)", "--device sim names the line"]),
         ("cuMemcpyDtoH_v2:719", 1, &["kernel k", "(719)"]),
     ] {
@@ -307,13 +307,13 @@ fn whatever_fails_is_one_line_and_no_panic() {
     let functions: Vec<String> = functions.map(|name| format!("cu{name}")).collect();
     assert!(functions.len() > 30, "{functions:?}");
     for function in functions {
-        // Out of memory; an illegal address; a status that no header lists; and a failure later on.
+        // Out of memory; an illegal address; an unlisted status; and failures of later calls.
         for failing in ["2", "700", "4242", "999:2", "999:3"].map(|status| format!("{function}:{status}")) {
             for arguments in [RUN, SURFACE, TEXTURE, CLUSTERS, TENSOR, COLUMNS, LAB] {
                 let run = on_fake_gpu(arguments, &failing).output().expect("the program runs");
                 let error = String::from_utf8_lossy(&run.stderr);
                 let code = run.status.code().unwrap_or(-1);
-                // The lab's results are wrong in any case, and a failed free does no harm.
+                // The lab's results are always wrong, and a failed free is ignored.
                 let is_wrong = String::from_utf8_lossy(&run.stdout).contains("padded is wrong");
                 let fine = code == 0 || code == 1 && is_wrong;
                 let refused = (1..=2).contains(&code) && error.starts_with("error: ") && error.lines().count() == 1;

@@ -1,4 +1,4 @@
-//! What breaks programs: PTX and arguments made to be too large, too deep or too long. Each gives one line, in bounded time and
+//! Tests of hostile input: PTX and arguments that are too large, too deep or too long. Each gives one line, in bounded time and
 //! memory.
 
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use assert_cmd::Command;
 use crate::{fails, host};
 
 const HEADER: &str = ".version 7.8\n.target sm_75\n.address_size 64\n";
-/// Longer than any of these takes on a slow and busy machine, and much shorter than what they once took.
+/// Longer than any of these takes on a slow and busy machine, and much shorter than they took before they were fixed.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A kernel `k` that takes a pointer, with these statements.
@@ -134,7 +134,7 @@ fn recursion_and_endless_loops_end() {
 fn numbers_that_overflow_are_refused() {
     let folder = folder_with(kernel(""));
     for (arguments, parts) in [
-        // Their product once was computed before they were looked at.
+        // Once their product was computed before they were checked.
         ("--grid 1 --block 4294967295,4294967295,4294967295 u32[4]", &["block", "4294967295", "limit"][..]),
         ("--grid 4294967295,4294967295,4294967295 --block 1 u32[4]", &["grid", "4294967295", "limit"]),
         ("--grid 1 --block 1 --shared 4294967295 u32[4]", &["4294967295", "shared memory"]),

@@ -1,4 +1,4 @@
-//! `host run ... --then ...`: several launches on the same memory.
+//! Tests of `host run ... --then ...`: several launches on the same memory.
 
 use std::path::Path;
 
@@ -144,7 +144,7 @@ fn other_formats_have_each_launch() {
 #[test]
 fn a_fault_ends_the_launches_and_is_reported_with_its_number() {
     let folder = folder();
-    // The sums are read beyond their end.
+    // Reads beyond the end of the sums.
     let arguments = format!(
         "{FIRST} --then total --grid 1 --block 1 arg:1 f32[1] u32:400 --save 0=never.npy --then total --grid 1 --block 1 \
          arg:1 f32[1] u32:4"
@@ -165,11 +165,11 @@ fn a_fault_ends_the_launches_and_is_reported_with_its_number() {
     assert_eq!((&launches[1]["counters"], &launches[1]["faults"][0]["kind"]), (&json!(null), &json!("out_of_bounds")));
     assert_eq!(files_in(folder.path()).len(), 1, "nothing is saved");
 
-    // What the checks find ends nothing.
+    // Findings do not end the run.
     let command = run(folder.path(), &arguments.replace("u32:400", "u32:5")).assert().code(1);
-    let told = String::from_utf8_lossy(&command.get_output().stderr).into_owned();
-    assert!(told.starts_with("In launch 1, total:\n\nfault[memory]: out of bounds read"), "{told}");
-    assert!(told.ends_with("\nerror: kernel total: the checks found 1 fault\n"), "{told}");
+    let reported = String::from_utf8_lossy(&command.get_output().stderr).into_owned();
+    assert!(reported.starts_with("In launch 1, total:\n\nfault[memory]: out of bounds read"), "{reported}");
+    assert!(reported.ends_with("\nerror: kernel total: the checks found 1 fault\n"), "{reported}");
     let found = json_of(run(folder.path(), &arguments.replace("u32:400", "u32:5")), 1);
     let faults: Vec<usize> = found["launches"]
         .as_array()

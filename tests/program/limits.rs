@@ -1,11 +1,12 @@
-//! `--memory-limit`, `--heap-limit`, `--output-limit` and `--step-limit`, for `run` and for labs; and outputs that cannot be written.
+//! Tests of `--memory-limit`, `--heap-limit`, `--output-limit` and `--step-limit`, for `run` and for labs, and of outputs that
+//! cannot be written.
 
 use std::fs;
 use std::path::Path;
 
 use crate::{fails, files_in, host, output};
 
-/// A kernel that writes and one that never ends.
+/// A kernel that writes, and one that never ends.
 const KERNELS: &str = "\
 .version 7.8
 .target sm_75
@@ -33,7 +34,7 @@ fn within(folder: &Path, arguments: &str) -> assert_cmd::Command {
     command
 }
 
-/// Each thread gets a KiB, and says with 1 that it did.
+/// Each thread allocates a KiB, and writes 1 if it succeeds.
 const ALLOCATES: &str = "\
 .version 7.8
 .target sm_75
@@ -75,7 +76,7 @@ fn the_heap_ends_where_the_flag_says() {
     assert!(printed("").contains("0: 1 1 1 1"));
     assert!(printed("--heap-limit 3K").contains("0: 1 1 1 0"));
     assert!(printed("--heap-limit 0").contains("0: 0 0 0 0"));
-    // It is memory of the device.
+    // The heap is part of the device's memory.
     fails(run("--memory-limit 1M"), 2, &["heap.ptx:4:", "no memory left for the heap", "8388608", "`malloc"]);
     assert!(printed("--memory-limit 1M --heap-limit 512K").contains("0: 1 1 1 1"));
     fails(run("--heap-limit 8X"), 2, &["--heap-limit"]);
@@ -94,7 +95,7 @@ fn memory_ends_where_the_flag_says() {
     fails(run("4K", "u32[1025]"), 2, &["argument u32[1025]", "4.00 KiB"]);
     fails(run("4095", "u32[1024]=rand:1"), 2, &["argument u32[1024]=rand:1", "memory"]);
     fails(run("0", "u32[1]"), 2, &["memory"]);
-    // One buffer of the simulator is smaller than 4 GiB, however much memory there is. The random numbers are not made first.
+    // A buffer of the simulator is smaller than 4 GiB, however much memory there is. This is checked before random numbers are made.
     fails(run("1T", "u32[2000000000]=rand:1"), 2, &["one buffer of the simulator"]);
     for wrong in ["4Q", "-1", "1.5G", "17179869184G"] {
         fails(run(wrong, "u32[1]"), 2, &["--memory-limit"]);
@@ -207,7 +208,7 @@ fn links_are_followed_or_refused() {
     assert_eq!(files_in(folder.path()).len(), 5);
 }
 
-/// The program as a shell runs it under a limit of its own.
+/// The program, run by a shell with a limit.
 #[cfg(target_os = "linux")]
 fn under(folder: &Path, limit: &str, arguments: &str) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new("sh");

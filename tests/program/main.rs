@@ -1,7 +1,7 @@
-//! The program `host`, run as a user runs it: what it prints, what it leaves behind, and its exit code.
+//! Tests of the program `host`, run as a user runs it: its output, its files and its exit code.
 //!
-//! These tests belong to the package `host`, for which cargo builds the program before it runs them. They ask for the
-//! simulator by name, so that they say the same on every machine.
+//! These tests belong to the package `host`, so cargo builds the program before it runs them. They choose the simulator
+//! explicitly, so that the result is the same on every machine.
 
 mod bad_input;
 mod check;
@@ -61,7 +61,7 @@ fn variant<'a>(report: &'a Value, name: &str) -> &'a Value {
     variants.iter().find(|variant| variant["name"] == name).unwrap_or_else(|| panic!("no variant {name}: {report}"))
 }
 
-/// One line that begins with `error: ` and holds each of `parts`; no result, and exit code `code`.
+/// Expects one line that begins with `error: ` and contains each of `parts`, no other output, and exit code `code`.
 fn fails(mut command: Command, code: i32, parts: &[&str]) {
     let run = command.assert().code(code);
     let output = run.get_output();

@@ -1,4 +1,4 @@
-//! `--device sim:MODEL`: the simulator as one GPU, with its caches.
+//! Tests of `--device sim:MODEL`: the simulator with a model of a GPU and its caches.
 
 use serde_json::Value;
 
@@ -17,19 +17,19 @@ fn counters(arguments: &str) -> Value {
 fn each_model_makes_its_own_transactions_of_a_misaligned_read() {
     let counted =
         |model: &str| counters(&format!("offset --read --offset 1 --size 4096 --block 32 --device sim:{model}"));
-    // Two arrays, 128 warps; the last lane of all has nothing to read. Lines of 128 bytes, and sectors of 32.
+    // Two arrays, 128 warps; the very last lane reads nothing. Lines of 128 bytes, and sectors of 32.
     assert_eq!(counted("fermi")["gld_transactions"], 2 * (2 * 128 - 1));
     assert_eq!(counted("fermi:cg")["gld_transactions"], 2 * (5 * 128 - 1));
     assert_eq!(counted("kepler")["gld_transactions"], 2 * (5 * 128 - 1));
     assert_eq!(counted("kepler:ca")["gld_transactions"], 2 * (2 * 128 - 1));
     assert_eq!(counted("maxwell")["gld_transactions"], 2 * (5 * 128 - 1));
-    // One a thread where half warps must be in order.
+    // One transaction per thread on GPUs whose half-warps must access memory in order.
     assert_eq!(counted("g80")["gld_transactions"], 2 * (4096 - 1));
     let hopper = counted("hopper");
     assert!(hopper["gld_transactions"].is_null(), "{hopper}");
     assert_eq!(hopper["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"], 2 * (5 * 128 - 1));
     assert!(hopper["dram__bytes_read.sum"].as_u64().is_some_and(|bytes| bytes >= 2 * 4095 * 4), "{hopper}");
-    // Without a model there is nothing of the kind.
+    // Without a model there are no such counters.
     let plain = counters("offset --read --offset 1 --size 4096 --block 32 --device sim");
     assert!(plain["gld_transactions"].is_null() && plain["dram__bytes_read.sum"].is_null(), "{plain}");
 }
@@ -72,6 +72,6 @@ fn models_are_listed_in_every_format() {
 #[test]
 fn what_a_model_cannot_do_is_one_line() {
     fails(host("transpose --device sim:cuda"), 2, &["sim:cuda", "hopper"]);
-    fails(host("transpose --device sim:fermi:cv"), 2, &["sim:fermi:cv", ":ca or :cg"]);
+    fails(host("transpose --device sim:fermi:cv"), 2, &["sim:fermi:cv", ":ca (cache loads in L1) or :cg (bypass L1)"]);
     fails(host("offset --block 1024 --device sim:g80"), 2, &["1024", "512"]);
 }

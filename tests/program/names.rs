@@ -1,4 +1,4 @@
-//! Kernels and variables by the names that programmers know, and files by the names that the system knows.
+//! Tests of demangled names of kernels and variables, and of unusual file names.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{fails, host};
 
-/// Kernels of C++ and Rust, of which two have one name: they set the first element to a number of their own.
+/// Kernels of C++ and Rust, two of them with the same name. Each writes a different number to the first element.
 const MANGLED: [(&str, u32); 5] = [
     ("_Z5saxpyfPKfPf", 1),
     ("_Z3addIfEvPT_", 2),
@@ -94,9 +94,9 @@ fn names_are_shown_as_they_were_written() {
 
     let (text, _) = printed(run(folder.path(), "add<int>", "u32[1]"), 0);
     assert!(text.starts_with("void add<int>(int*) of it.ptx: 1 x 1 x 1 blocks"), "{text}");
-    let (_, told) = printed(run(folder.path(), "add<int>", "u32[0]"), 1);
-    assert!(told.contains("   = in kernel `void add<int>(int*)`, once\n"), "{told}");
-    assert!(told.ends_with("\nerror: kernel void add<int>(int*): the checks found 1 fault\n"), "{told}");
+    let (_, reported) = printed(run(folder.path(), "add<int>", "u32[0]"), 1);
+    assert!(reported.contains("   = in kernel `void add<int>(int*)`, once\n"), "{reported}");
+    assert!(reported.ends_with("\nerror: kernel void add<int>(int*): the checks found 1 fault\n"), "{reported}");
     fails(
         run(folder.path(), "add<int>", "u64:0 --check none"),
         1,
@@ -111,7 +111,7 @@ fn files_may_have_names_that_are_no_unicode() {
     use std::os::unix::ffi::OsStrExt;
     let folder = folder();
     let (input, result) = (OsStr::from_bytes(b"in\xff.npy"), OsStr::from_bytes(b"out\xff@=.npy"));
-    // Some file systems take no such name.
+    // Some file systems reject such a name.
     if std::fs::write(folder.path().join(input), b"").is_err() {
         return;
     }

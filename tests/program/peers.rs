@@ -1,5 +1,5 @@
-//! `--peer` on the fake driver, beside stand-ins for cuBLAS and for the library of `docs/compare/cub.cu` that compute: the
-//! libraries' rows must be right, whatever the lab's own kernels do there (nothing).
+//! Tests of `--peer` on the fake driver, with fakes of cuBLAS and of the library of `docs/compare/cub.cu` that compute on the
+//! CPU: the libraries' rows must be right, although the lab's own kernels do nothing there.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::gpu::{compile, folder, on_fake_gpu};
 use crate::{fails, host, variant};
 
-/// The stand-in for cuBLAS: it names its functions.
+/// The source of the fake cuBLAS, which lists its functions.
 const CUBLAS_SOURCE: &str = include_str!("fake_driver/libcublas.rs");
 
-/// The folder of the stand-ins, made once.
+/// The folder of the fake libraries, made once.
 fn libraries() -> &'static Path {
     static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -23,17 +23,23 @@ fn libraries() -> &'static Path {
     FOLDER.path()
 }
 
-/// A lab with the stand-in for cuBLAS.
+/// A lab with the fake cuBLAS.
 fn beside_cublas(arguments: &str, failing: &str) -> assert_cmd::Command {
     let mut command = on_fake_gpu(&format!("{arguments} --device gpu --peer --time-limit 0.01"), failing);
     command.env("COALESCE_CUBLAS", libraries().join("libcublas.so"));
     command
 }
 
+/// Whether a lab has rows of the library of `docs/compare/cub.cu`.
+fn takes_a_library(lab: &str) -> bool {
+    let lab = host::labs::Entry::named(lab).unwrap_or_else(|| panic!("there is no lab {lab}"));
+    (lab.command)().get_arguments().any(|flag| flag.get_long() == Some("peer-library") && !flag.is_hide_set())
+}
+
 /// The JSON of a lab, whose own results are wrong, with both libraries.
 fn report(arguments: &str) -> Value {
     let mut command = beside_cublas(&format!("{arguments} --format json"), "");
-    if !["transpose", "matmul", "gram", "dot"].iter().any(|lab| arguments.starts_with(lab)) {
+    if takes_a_library(arguments.split(' ').next().unwrap_or_default()) {
         command.arg("--peer-library").arg(libraries().join("libcub.so"));
     }
     let run = command.assert().code(1);
@@ -137,7 +143,7 @@ fn what_cannot_be_is_one_line() {
     fails(on_simulator, 2, &["--peer: the libraries run on a GPU only; give --device gpu"]);
     fails(host("offset --peer --device sim"), 2, &["unexpected argument '--peer'"]);
     fails(host("reduce --peer-library x.so --device sim"), 2, &["--peer"]);
-    fails(beside_cublas("rows --max --rows 16", ""), 2, &["--peer", "choose --sum"]);
+    fails(beside_cublas("rows --max --rows 16", ""), 2, &["--peer", "add --sum"]);
 
     let with_library = |lab: &str, library: &Path| {
         let mut command = beside_cublas(lab, "");
@@ -160,10 +166,10 @@ fn what_cannot_be_is_one_line() {
 
     let mut other = beside_cublas("matmul --best --rows 16", "");
     other.env("COALESCE_CUBLAS", folder().join("libcuda.so.1"));
-    fails(other, 2, &["is no cuBLAS", "cublasCreate_v2"]);
+    fails(other, 2, &["not a supported cuBLAS", "cublasCreate_v2"]);
     let mut missing = beside_cublas("matmul --best --rows 16", "");
     missing.env("COALESCE_CUBLAS", "/no/such/library");
-    fails(missing, 2, &["/no/such/library", "COALESCE_CUBLAS names it"]);
+    fails(missing, 2, &["/no/such/library", "COALESCE_CUBLAS names this file"]);
     for (failing, doing) in [("cublasCreate_v2:1", "starting cuBLAS"), ("cublasSgemm_v2:13", "cublasSgemm")] {
         let (_, status) = failing.split_once(':').unwrap();
         fails(beside_cublas("matmul --best --rows 16", failing), 2, &[doing, "CUBLAS_STATUS", &format!("({status})")]);
@@ -182,7 +188,7 @@ fn whatever_fails_is_one_line_and_no_panic() {
             let run =
                 beside_cublas(&format!("{lab} {size}"), &format!("{name}:4242")).output().expect("the program runs");
             let error = String::from_utf8_lossy(&run.stderr);
-            // What is missing is a note, and the lab's own results are wrong.
+            // A note says what is missing, and the lab's own results are wrong.
             let lines: Vec<&str> = error.lines().filter(|line| !line.starts_with("note: ")).collect();
             let one_line = lines.len() == 1 && lines[0].starts_with("error: ");
             let refused = run.status.code() == Some(2) && one_line;
@@ -196,7 +202,7 @@ fn whatever_fails_is_one_line_and_no_panic() {
 
 #[test]
 fn a_large_product_is_checked_by_a_sample() {
-    // The kernel does nothing, and what the lab left there is more than any element can be.
+    // The kernel does nothing, and the poison exceeds every possible element.
     let mut command = on_fake_gpu("matmul --best --rows 2048 --inner 16385 --device gpu --once --format json", "");
     let run = command.assert().code(1);
     let report: Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");

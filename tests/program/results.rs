@@ -1,4 +1,4 @@
-//! What the labs find out.
+//! Tests of the labs' results.
 
 use crate::{host, json, output, variant};
 
@@ -109,7 +109,7 @@ fn the_seed_decides_the_data_and_nothing_else_does() {
 
 #[test]
 fn a_wrong_kernel_is_reported_and_ends_with_exit_code_1() {
-    // The kernels' own PTX, with the copy under the name of the padded transpose.
+    // The kernels' PTX, with the copy under the name of the padded transpose.
     let text =
         kernels::PTX[0].text.replace("transpose_padded", "elsewhere").replace("transpose_copy", "transpose_padded");
     let folder = tempfile::tempdir().expect("a folder");

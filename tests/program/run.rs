@@ -1,4 +1,4 @@
-//! `host run`: any kernel of any PTX, on the simulator.
+//! Tests of `host run`: any kernel of any PTX, on the simulator.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{fails, files_in, host, output};
 
-/// PTX that other tests have, too: the patterns whose counts an H200 has confirmed, and the labs' kernels.
+/// PTX of other tests: the patterns whose counts an H200 has confirmed, and the labs' kernels.
 const PATTERNS: &str = "run ../crates/simt/tests/data/patterns.ptx";
 const KERNELS: &str = "run ../kernels/ptx/kernels.sm_75.ptx";
 
@@ -94,7 +94,7 @@ fn the_counters_are_those_of_an_h200() {
     let found: Value = serde_json::from_str(&text).expect("JSON");
     for (name, expected) in row["counters"].as_object().expect("counters") {
         let (expected, counted) = (expected.as_f64().expect("a number"), &found["counters"][name]);
-        // The profiler shows 0 where nothing was counted, and rounds a ratio to two digits.
+        // The profiler shows 0 if nothing was counted, and rounds a ratio to two digits.
         let difference = (counted.as_f64().unwrap_or(0.0) - expected).abs();
         assert!(difference < 0.0051 && (difference == 0.0 || name.ends_with(".pct")), "{name}: {counted}, {expected}");
     }
@@ -106,7 +106,7 @@ fn the_counters_are_those_of_an_h200() {
     );
     assert_eq!(found["device"]["kind"], "simulator");
     assert_eq!(found["buffers"].as_object().map(serde_json::Map::len), Some(1));
-    // a[i + 2] + b[i + 2]; the last two are left as they were.
+    // a[i + 2] + b[i + 2]; the last two are unchanged.
     let expected: Vec<f64> = (0..65536).map(|i| if i < 65534 { f64::from(i + 3) } else { -1.0 }).collect();
     assert!(found["buffers"]["2"] == json!(expected));
 }
@@ -192,7 +192,7 @@ fn a_fault_is_in_the_json_and_the_exit_code_is_1() {
     assert!(fault["address"].as_u64().expect("an address") % 256 == 40, "{fault}");
     assert!(!result.exists(), "nothing is saved");
 
-    // With `.loc`, the line is one of Rust.
+    // With `.loc`, the line is in the Rust source.
     let arguments = "offset_read --grid 1 --block 64 f32[8] u64:64 f32[64] u64:64 f32[32] u64:0 --check none --format json --device sim";
     let run = host(&format!("{KERNELS} {arguments}")).assert().code(1);
     let found: Value = serde_json::from_slice(&run.get_output().stdout).expect("JSON");
@@ -205,16 +205,16 @@ fn what_the_checks_find_does_not_stop_the_kernel() {
     let (folder, file) = small();
     let result = folder.path().join("out.npy");
     let arguments = format!("add --grid 1 --block 32 u32[10]=ramp i32:100 u32:32 --save 0={}", result.display());
-    let told = run(&file, &arguments).assert().code(1);
-    let text = String::from_utf8_lossy(&told.get_output().stderr);
+    let reported = run(&file, &arguments).assert().code(1);
+    let text = String::from_utf8_lossy(&reported.get_output().stderr);
     assert!(text.starts_with("fault[memory]: out of bounds read of 4 bytes"), "{text}");
     assert!(text.contains("small.ptx:17\n   = thread (10, 0, 0) of block (0, 0, 0) reads: `ld.global.u32"), "{text}");
     assert!(text.contains("   = in kernel `add`, 22 times\n\nfault[memory]: out of bounds write"), "{text}");
     assert!(text.ends_with("\nerror: kernel add: the checks found 2 faults\n"), "{text}");
     assert!(result.exists(), "what the kernel computed is saved");
 
-    let told = run(&file, &format!("{arguments} --format json")).assert().code(1);
-    let found: Value = serde_json::from_slice(&told.get_output().stdout).expect("JSON");
+    let reported = run(&file, &format!("{arguments} --format json")).assert().code(1);
+    let found: Value = serde_json::from_slice(&reported.get_output().stdout).expect("JSON");
     let faults = found["faults"].as_array().expect("faults");
     assert_eq!(faults.len(), 2);
     assert_eq!((&faults[0]["check"], &faults[0]["kind"]), (&json!("memory"), &json!("out_of_bounds")));
@@ -268,7 +268,7 @@ fn what_does_not_fit_is_one_line() {
     ] {
         fails(run(&file, arguments), 2, parts);
     }
-    // Without a GPU too: nothing is said about the simulator when nothing runs there.
+    // Also without a GPU: no note about the simulator if nothing runs there.
     let mut command = host("run --grid 1,70000 --block 1");
     command.arg(&file).arg("endless");
     fails(command, 2, &["70000", "65535"]);
@@ -294,7 +294,7 @@ fn lines_show_where_the_sectors_go() {
     let start: String = source.chars().take(36).collect();
     assert!(listed.contains(&start), "{source}: {listed}");
 
-    // PTX without `.loc` is shown itself.
+    // Without `.loc`, the PTX itself is shown.
     let (_folder, file) = small();
     let arguments = "add --grid 1 --block 32 u32[32] i32:1 u32:32 --lines --hot 2";
     let run = run(&file, arguments).assert().success();
@@ -342,7 +342,7 @@ fn sources_are_found_from_anywhere_or_missed_aloud() {
 
     let (_folder, file) = small();
     let located = SMALL.replace(".address_size 64", ".address_size 64\n.file 1 \"src/no_such_kernel.rs\"");
-    // The first load stands before any line, as parameters' loads often do.
+    // The first load comes before any `.loc`, as loads of parameters often do.
     let located = located.replace("ld.param.s32 %r1", ".loc 1 7 3\n    ld.param.s32 %r1");
     fs::write(&file, located).expect("the file is written");
     let run = self::run(&file, "add --grid 1 --block 32 u32[32] i32:1 u32:32 --lines").assert().success();
@@ -367,13 +367,13 @@ fn numbers_that_do_not_suit_their_parameter_are_noted() {
     let float = noted("add --grid 1 --block 32 u32[32] i32:1 f32:32");
     assert!(float.contains("argument 2, f32:32, is a float, but parameter 2 (u32 count) is an integer"), "{float}");
     assert!(float.trim_end().ends_with("; u32:32 passes the number"), "{float}");
-    // Half a thread is none.
+    // Half a thread is not valid.
     let half = noted("add --grid 1 --block 32 u32[32] i32:1 f32:0.5 --check none");
     assert!(half.trim_end().ends_with("its bits are passed unchanged"), "{half}");
     for fitting in ["halves --grid 1 --block 32 f32[1] f32:2 f64:1", "add --grid 1 --block 32 u32[32] i32:1 u32:32"] {
         assert_eq!(noted(fitting), "", "{fitting}");
     }
-    // What rustc makes of a slice says that it is an address.
+    // rustc's parameter for a slice is declared as an address.
     let swapped = "offset_read --grid 1 --block 1 u64:64 u64:0 u64:0 u64:0 u64:0 u64:9 --device sim";
     let run = host(&format!("{KERNELS} {swapped}")).assert().success();
     let notes = String::from_utf8_lossy(&run.get_output().stderr);
@@ -420,7 +420,7 @@ fn clusters_are_launched_as_asked_for_or_refused_with_the_reason() {
         let shown = run_on(device, "neighbours --grid 4 --block 2 --cluster 2 u32[64] --print 0").assert().success();
         let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
         assert!(text.contains("4 x 1 x 1 blocks of 2 x 1 x 1 threads, in clusters of 2 x 1 x 1 blocks"), "{text}");
-        // Block 0 has what block 1 wrote, and what its neighbour's rank is.
+        // Block 0 has block 1's values, and its neighbour's rank.
         assert!(text.contains("\n 0: 100 100 100 100 6 10 0 0\n"), "{text}");
         assert_eq!(text.contains("\nlaunch__cluster_max_active "), device != "sim", "{text}");
     }

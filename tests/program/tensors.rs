@@ -1,4 +1,4 @@
-//! Tensor maps as arguments of `host run`, on the simulator.
+//! Tests of tensor maps as arguments of `host run`, on the simulator.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{fails, host, output};
 
-/// The kernels that the simulator's own tests have: a map, coordinates, bytes of the box, where it goes, words to look at, results.
+/// The kernels of the simulator's own tests: a map, coordinates, bytes of the box, its target, words to read, results.
 const LOADS: &str = "run ../crates/simt/tests/filetests/tensors.ptx";
 const STORES: &str = "run ../crates/simt/tests/filetests/tensor_stores.ptx";
 
@@ -53,7 +53,7 @@ fn what_is_no_tensor_is_one_line() {
     ] {
         fails(load(tensor), 2, parts);
     }
-    // The kernel's fault is what it does with the map; and the sanitizer reports the part of the tensor that was never written.
+    // Misuse of the map is the kernel's fault; and the sanitizer reports the part of the tensor that was never written.
     let wrong = host(&format!(
         "{LOADS} load_2d tensor:f32[8x4],box:4x2 i32:2 i32:0 u32:32 u32:0 u32:8 f32[8] --grid 1 --block 32 --device sim"
     ));

@@ -1,4 +1,4 @@
-//! Textures and surfaces as arguments of `host run`, on the simulator.
+//! Tests of textures and surfaces as arguments of `host run`, on the simulator.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{fails, host, output};
 
-/// The kernels that the simulator's own tests have: a texture or surface, coordinates, results.
+/// The kernels of the simulator's own tests: a texture or surface, coordinates, results.
 const KERNELS: &str = "run ../crates/simt/tests/data/textures.ptx";
 
 fn printed(arguments: &str) -> Value {
@@ -17,7 +17,7 @@ fn printed(arguments: &str) -> Value {
 
 #[test]
 fn textures_are_made_as_the_argument_says() {
-    // Two places: between the first four texels, and beyond the right edge.
+    // Two positions: between the first four texels, and beyond the right edge.
     let places = "f32[8]=1,1,0,0,100,0.5,0,0 f32[8]";
     let of = |texture: &str| printed(&format!("fetch_2d_f32_f32 --grid 1 --block 2 {texture} {places}"));
     assert_eq!(of("tex2d:f32[64x48],linear=ramp"), json!([32.5, 0.0, 0.0, 0.0, 63.0, 0.0, 0.0, 0.0]));

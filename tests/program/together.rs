@@ -1,18 +1,18 @@
-//! Blocks that wait for each other: `--cooperative`, blocks that wait for later ones without it, and launches by kernels.
+//! Tests of blocks that wait for each other: `--cooperative`, blocks that wait for later ones without it, and launches by kernels.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::{fails, host, output};
 
-/// What `nvcc` made of `tests/wild/grids.cu`.
+/// `tests/wild/grids.cu`, compiled by `nvcc`.
 const GRIDS: &str = "../tests/wild/ptx/grids.sm_90.ptx";
 
 fn grids(arguments: &str) -> String {
     format!("run {GRIDS} {arguments}")
 }
 
-/// Each block waits until all have come, and says how many it saw; `gone` of them exit before.
+/// Each block waits until all have arrived, and writes how many it saw; `gone` of them exit before.
 const WAITS: &str = "\
 .version 7.8
 .target sm_75
@@ -90,7 +90,7 @@ fn cooperative_launches_that_do_not_fit_are_refused() {
 
 #[test]
 fn races_between_blocks_of_a_cooperative_launch_are_found() {
-    // The second sum is of what the first kernel's other blocks write, with nothing in between.
+    // The second sum reads what the first kernel's other blocks write, without synchronisation in between.
     let kernel = "\
 .version 7.8
 .target sm_75
@@ -135,7 +135,7 @@ fn a_block_that_waits_for_a_later_one_has_it_run_beside_it() {
         let text = String::from_utf8_lossy(&run(flags).assert().success().get_output().stdout).into_owned();
         assert!(text.contains("\n32: 40 40 40 40 40 40 40 40\n"), "{flags}: {text}");
     }
-    // Under checks blocks come one after the other: it is said soon, and what helps.
+    // Under checks blocks run one after the other: an early message says so, and what to do.
     let begin = Instant::now();
     let failed = run("u32:0 --step-limit 1000000000").assert().code(1);
     let error = String::from_utf8_lossy(&failed.get_output().stderr).into_owned();
@@ -148,7 +148,7 @@ fn a_block_that_waits_for_a_later_one_has_it_run_beside_it() {
         "--check none",
     ];
     assert!(parts.iter().all(|part| error.contains(part)), "{error}");
-    // One that never comes.
+    // A block that never arrives.
     for flags in ["u32:1 --cooperative", "u32:1 --check none"] {
         let failed = run(&format!("{flags} --step-limit 1000000000")).assert().code(1);
         let error = String::from_utf8_lossy(&failed.get_output().stderr).into_owned();

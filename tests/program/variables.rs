@@ -1,4 +1,4 @@
-//! `--set`, and `--print` and `--save` of variables of the module.
+//! Tests of `--set`, and of `--print` and `--save` of the module's variables.
 
 use std::path::Path;
 
@@ -87,8 +87,9 @@ fn variables_are_set_and_read_back() {
     let read = |name: &str| std::fs::read(folder.path().join(name)).expect("the file is read");
     assert!(read("c.npy") == read("c2.npy"));
 
-    let told = run(folder.path(), "--set sums=bytes:ffffffff000000000000000001000000 --print sums").assert().success();
-    let text = String::from_utf8_lossy(&told.get_output().stdout).into_owned();
+    let output =
+        run(folder.path(), "--set sums=bytes:ffffffff000000000000000001000000 --print sums").assert().success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
     assert!(text.ends_with("\nVariable sums, i32[4]:\n0: -1 0 0 1\n"), "{text}");
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask build-ptx`: compiles a crate of kernels to PTX, or checks that its PTX matches its sources.
+//! `cargo xtask build-ptx`: compiles a crate of kernels to PTX with `cuda_builder`, or checks that its PTX matches its sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ pub struct Options {
     #[arg(long = "crate", value_name = "DIR")]
     krate: Option<PathBuf>,
 
-    /// The architecture to compile for; may be repeated. PTX for one architecture runs on every later one [default: those that
-    /// the folder has PTX for, or sm_75]
+    /// The architecture to compile for, such as sm_90; may be repeated. PTX for one architecture also runs on later ones [default:
+    /// the architectures of the existing PTX files, or sm_75]
     #[arg(long = "arch", value_name = "ARCH")]
     architectures: Vec<NvvmArch>,
 
-    /// Compile nothing; fail if a PTX file is older than its sources. Needs no compiler for GPU kernels.
+    /// Compile nothing; fail if a PTX file does not match its sources. Needs no compiler for GPU kernels.
     #[arg(long, conflicts_with_all = ["emit_llvm", "out"])]
     check: bool,
 
@@ -61,16 +61,16 @@ impl Error {
 /// A crate of kernels.
 struct Kernels {
     folder: PathBuf,
-    /// The name of its library, with which the names of its PTX files begin.
+    /// The name of its library, which is the prefix of its PTX files' names.
     library: String,
-    /// The folder that paths are shown relative to.
+    /// The folder to which displayed paths are relative.
     root: Option<PathBuf>,
-    /// The arguments that name it.
+    /// The command-line arguments that name it.
     arguments: String,
 }
 
 impl Kernels {
-    /// The crate that a user names, or this repository's.
+    /// The crate that the user names, or this repository's.
     fn named(folder: Option<&Path>) -> Result<Self, Error> {
         Ok(match folder {
             Some(folder) => Kernels {
@@ -87,7 +87,7 @@ impl Kernels {
         })
     }
 
-    /// Those that there is PTX for; the oldest one where there is none.
+    /// The architectures of the existing PTX files, or the oldest supported one.
     fn architectures(&self) -> Vec<NvvmArch> {
         let files = fs::read_dir(self.folder.join("ptx")).into_iter().flatten().flatten();
         let found: Vec<_> = files
@@ -99,7 +99,7 @@ impl Kernels {
         if found.is_empty() { vec![NvvmArch::default()] } else { found }
     }
 
-    /// As a person would write it: within the workspace from its root, elsewhere as the crate was named.
+    /// A path for messages: relative to the workspace's root within it, else relative to the crate as the user named it.
     fn shown(&self, path: &Path) -> String {
         let relative = self.root.as_ref().and_then(|root| path.strip_prefix(root).ok());
         relative.unwrap_or(path).display().to_string()
@@ -140,7 +140,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Why a check fails.
+/// Why `--check` fails.
 enum Reason {
     Stale(&'static str),
     Builder(CudaBuilderError),

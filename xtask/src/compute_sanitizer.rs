@@ -1,11 +1,11 @@
-//! `cargo xtask compute-sanitizer`: runs the suite of planted bugs on a GPU, under each tool of NVIDIA's
-//! compute-sanitizer.
+//! `cargo xtask compute-sanitizer`: runs the suite of planted bugs on a GPU under each tool of NVIDIA's compute-sanitizer, as the
+//! yardstick for the simulator's sanitizer.
 //!
-//! The verdicts go to a file of tab-separated lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE`, below a heading with
-//! the machine and the version. The tests make the table in `docs/PLANTED.md` from it.
+//! The results go to a file of tab-separated lines, `KERNEL TOOL ERRORS WARNINGS ENDED MESSAGE`, below a heading with the machine
+//! and the version. The tests make the table in `docs/PLANTED.md` from it.
 //!
-//! Some of these kernels hang a GPU. So each run has a time limit, is ended with all its processes, and writes its line
-//! at once; those that may hang run last.
+//! Some of these kernels hang a GPU. So each run has a time limit, is killed with all its processes, and writes its line at once;
+//! kernels that may hang run last.
 
 use std::env;
 use std::fs::{self, File};
@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 use crate::suite::{self, Case};
 use crate::workspace::{self, NotInWorkspace};
 
-/// The tools, and a run without any, to see what the GPU does by itself.
+/// The tools, and a run without any, which shows what the GPU does by itself.
 const TOOLS: [&str; 5] = ["none", "memcheck", "initcheck", "racecheck", "synccheck"];
 
-/// The variable by which the processes of a run are known.
+/// The environment variable that marks the processes of a run.
 const MARK: &str = "COALESCE_SANITIZER_RUN";
 
 /// Options of `compute-sanitizer`.
@@ -31,25 +31,25 @@ pub struct Options {
     /// The program, built with `cargo build --release -p host`.
     #[arg(long, value_name = "FILE", default_value = "target/release/host")]
     host: PathBuf,
-    /// NVIDIA's program [default: that of the PATH or of /usr/local/cuda].
+    /// NVIDIA's compute-sanitizer [default: the one in PATH, else in /usr/local/cuda].
     #[arg(long, value_name = "FILE")]
     tool: Option<PathBuf>,
     /// The file for the results.
     #[arg(long, value_name = "FILE", default_value = "tests/planted/h200.tsv")]
     out: PathBuf,
-    /// Only kernels whose names contain this.
+    /// Run only kernels whose names contain this.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// Only kernels without results in the file, which are added to it.
+    /// Run only kernels without results in the file, and add theirs.
     #[arg(long)]
     new: bool,
-    /// How many runs at the same time, of those that should not hang.
+    /// How many kernels to run at the same time; those that may hang run one by one.
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     jobs: usize,
     /// Seconds after which a run counts as hanging.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     run_limit: u64,
-    /// Seconds after which no further run is started.
+    /// Seconds after which no more runs are started.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     time_limit: u64,
 }
@@ -67,7 +67,7 @@ pub enum Error {
     Run { what: String, problem: String },
 }
 
-/// The outcome of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outcome {
     errors: Option<u64>,
@@ -89,37 +89,37 @@ impl Outcome {
     }
 }
 
-/// A run to make.
+/// A planned run.
 #[derive(Clone, Copy)]
 struct Job<'a> {
-    /// Its place in the results.
+    /// Its position in the results.
     index: usize,
     case: &'a Case,
     tool: &'static str,
 }
 
 impl Job<'_> {
-    /// Whether it may hang: a barrier that not all reach does, on some GPUs, and so may what the manual leaves open.
+    /// Whether it may hang: a barrier that not all threads reach does on some GPUs, and undefined behaviour may.
     fn may_hang(&self) -> bool {
         self.case.marks.iter().any(|mark| matches!(mark.kind.as_str(), "sync" | "undefined"))
     }
 
-    /// The runs to make first, in case the time runs out.
+    /// The order of the runs: the most important first, in case the time runs out.
     fn rank(&self) -> (bool, bool, bool) {
         (self.may_hang(), !self.case.is_planted(), self.tool == "none")
     }
 }
 
-/// What the runs have in common.
+/// What all runs share.
 struct Bench<'a> {
     options: &'a Options,
     tool: PathBuf,
     host: PathBuf,
     root: PathBuf,
-    /// For PTX files of one kernel, and for what the runs print.
+    /// A folder for PTX files of one kernel and for the runs' output.
     scratch: tempfile::TempDir,
     start: Instant,
-    /// The results so far, and the file that has them, too.
+    /// The results so far, and the file that they are also written to.
     done: Mutex<(Vec<(usize, String)>, File)>,
 }
 
@@ -153,7 +153,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let done = Mutex::new((Vec::new(), out));
     let bench = Bench { options, tool, host, root, scratch, start: Instant::now(), done };
 
-    // The clean ones need no run without a tool.
+    // Clean kernels need no run without a tool.
     let all = cases.iter().flat_map(|case| TOOLS.into_iter().map(move |tool| (case, tool)));
     let all = all.filter(|(case, tool)| case.is_planted() || *tool != "none").enumerate();
     let mut jobs: Vec<Job> = all.map(|(index, (case, tool))| Job { index, case, tool }).collect();
@@ -171,7 +171,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
 }
 
 impl Bench<'_> {
-    /// Runs them, several at a time.
+    /// Runs the kernels, several at a time.
     fn run_all(&self, jobs: &[Job], at_once: usize) {
         let next = AtomicUsize::new(0);
         let run_next = || {
@@ -180,7 +180,7 @@ impl Bench<'_> {
             let outcome = if late { Outcome::without_end("skipped", "") } else { self.run_one(job) };
             let line = outcome.line(&job.case.kernel, job.tool);
             let mut done = self.done.lock().expect("no run panics");
-            // The file is rewritten at the end; this is for the case that there is none.
+            // The file is rewritten at the end; this line survives if the chore is killed before.
             let _ = done.1.write_all(line.as_bytes()).and_then(|()| done.1.flush());
             done.0.push((job.index, line));
             if done.0.len().is_multiple_of(20) {
@@ -200,14 +200,14 @@ impl Bench<'_> {
         let Job { index, case, tool } = *job;
         let mut command = Command::new(if tool == "none" { &self.host } else { &self.tool });
         if tool != "none" {
-            // What the driver says of a launch that failed is not the tool's.
+            // The driver's message about a failed launch is not the tool's.
             command.args(["--tool", tool, "--report-api-errors", "no"]).arg(&self.host);
         }
         let ptx = self.scratch.path().join(format!("{}.ptx", case.kernel));
         command.arg("run").arg(ptx).arg(&case.kernel).args(&case.arguments).args(["--device", "gpu"]);
         let mark = format!("{}.{index}", std::process::id());
         command.current_dir(&self.root).env(MARK, &mark).stdin(Stdio::null());
-        // To a file: processes that outlive the run would keep a pipe open.
+        // Into a file, because processes that outlive the run would keep a pipe open.
         let path = self.scratch.path().join(format!("{index}.txt"));
         let code = File::create(&path)
             .and_then(|out| command.stdout(out.try_clone()?).stderr(out).spawn())
@@ -224,7 +224,7 @@ fn kernel_of(line: &str) -> Option<&str> {
     line.split('\t').next().filter(|_| !line.starts_with('#'))
 }
 
-/// The lines of the results of these kernels, but for runs that were skipped: those are to be made again, with all of their kernel.
+/// The lines of the results of these kernels. A kernel with a skipped run has none, so that all its runs are repeated.
 fn results_of(text: &str, cases: &[Case]) -> String {
     let skipped = |line: &str| line.split('\t').nth(4) == Some("skipped");
     let again: Vec<&str> = text.lines().filter(|line| skipped(line)).filter_map(kernel_of).collect();
@@ -233,14 +233,14 @@ fn results_of(text: &str, cases: &[Case]) -> String {
     lines.fold(String::new(), |lines, line| lines + line + "\n")
 }
 
-/// Waits for a run and returns its exit code; `None` if it hangs: then all its processes are ended.
+/// Waits for a run and returns its exit code. If it hangs, kills all its processes and returns `None`.
 fn wait(mut child: Child, limit: Duration, mark: &str) -> Option<i32> {
     let start = Instant::now();
     let mut killed = false;
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return if killed { None } else { status.code() },
-            // A process that the driver does not let go is left to itself.
+            // Give up on a process that hangs in the driver.
             _ if start.elapsed() > limit + Duration::from_secs(3) => return None,
             _ => {}
         }
@@ -253,7 +253,7 @@ fn wait(mut child: Child, limit: Duration, mark: &str) -> Option<i32> {
     }
 }
 
-/// Ends all processes of a run, wherever the tool has put them.
+/// Kills all processes of a run, also those in other sessions.
 fn end_marked(mark: &str) {
     let wanted = format!("{MARK}={mark}");
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -268,7 +268,7 @@ fn end_marked(mark: &str) {
     }
 }
 
-/// The PTX with this kernel alone, and without lines of the source: what the tools have to look through.
+/// The PTX of this kernel alone and without line information, which the tools process faster.
 fn alone(ptx: &str, kernel: &str) -> String {
     let mut text = String::with_capacity(ptx.len() / 8);
     let (mut left_out, mut depth) = (false, 0);
@@ -288,7 +288,7 @@ fn alone(ptx: &str, kernel: &str) -> String {
     text
 }
 
-/// The outcome of a run, from its exit code and text.
+/// The result of a run, from its exit code and output.
 fn outcome(tool: &str, code: Option<i32>, text: &str) -> Outcome {
     let ended = code.map_or("hang".to_owned(), |code| code.to_string());
     let said = text.lines().filter_map(|line| line.strip_prefix("========= ")).map(str::trim);
@@ -316,7 +316,7 @@ fn outcome(tool: &str, code: Option<i32>, text: &str) -> Outcome {
     Outcome { errors: number("error"), warnings: number("warning").unwrap_or(0), ended, message }
 }
 
-/// On what this runs: GPU, driver, tool, date.
+/// The heading of the results: GPU, driver, tool, date.
 fn heading(tool: &Path) -> Result<String, Error> {
     let line = |program: &Path, arguments: &[&str], wanted: &str| -> Result<String, Error> {
         let failed = |problem: String| Error::Run { what: program.display().to_string(), problem };
@@ -332,7 +332,7 @@ fn heading(tool: &Path) -> Result<String, Error> {
     Ok(format!("{name}, driver {driver}; compute-sanitizer {}; {date}", version.trim_start_matches("Version ")))
 }
 
-/// NVIDIA's program, where it usually is.
+/// NVIDIA's program, in its usual place.
 fn find_tool() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/cuda/bin"].map(PathBuf::from);
@@ -431,7 +431,7 @@ mod tests {
     #[test]
     fn a_run_that_hangs_ends_with_all_its_processes() {
         let mark = format!("test.{}", std::process::id());
-        // The second process is in a session of its own, as the tools have it.
+        // The second process is in a session of its own, as with the tools.
         let script = "setsid sleep 50 & wait";
         let child = Command::new("sh").args(["-c", script]).env(MARK, &mark).spawn().unwrap();
         let start = Instant::now();

@@ -1,8 +1,8 @@
-//! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute.
+//! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator's counters.
 //!
-//! `tests/tests/data/h200_labs.json` names the runs and the metrics. This launches each run under `ncu` and writes the
-//! counts of every launch back to the file, in the order of the launches. The test `tests/tests/counters.rs` compares
-//! the simulator with them. To add a run or a metric, add it to the file without counts, then count.
+//! `tests/tests/data/h200_labs.json` names the runs and the metrics. This chore runs each under `ncu` and writes the counts of
+//! every launch back to the file, in the order of the launches. The test `tests/tests/counters.rs` compares the simulator with
+//! them. To add a run or a metric, add it to the file without counts, then run this chore.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Options {
     /// The file of runs.
     #[arg(long, value_name = "FILE", default_value = "tests/tests/data/h200_labs.json")]
     file: PathBuf,
-    /// Only runs that have no counts yet.
+    /// Count only runs that have no counts yet.
     #[arg(long)]
     new: bool,
 }

@@ -1,16 +1,16 @@
-//! Chores of the workspace, run as `cargo xtask <chore>`:
+//! The workspace's chores, run as `cargo xtask <chore>`:
 //!
 //! - `build-ptx` compiles the crate `kernels` to the PTX that is checked in, or checks that it is not stale; `--crate` takes any
 //!   other crate of kernels;
 //! - `new-kernels` makes a crate of kernels outside this repository, with a program that launches them;
 //! - `setup` finds or installs the compiler that `build-ptx` needs;
-//! - `results` runs the labs on a GPU, beside nvcc's kernels, and writes `docs/RESULTS.md`;
-//! - `compare` runs them beside the libraries of the field, and writes `docs/PEERS.md`;
-//! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, to compare the simulator's counters with;
+//! - `results` times the labs on a GPU, beside the same kernels compiled by nvcc, and writes `docs/RESULTS.md`;
+//! - `compare` times the best kernels beside cuBLAS and CUB, and writes `docs/PEERS.md`;
+//! - `count` counts the labs' kernels on a GPU with NVIDIA's Nsight Compute, as the reference for the simulator's counters;
 //! - `compute-sanitizer` runs the suite of planted bugs on a GPU under NVIDIA's tool.
 //!
-//! Exit code 0: done; 1: it failed, or the PTX is stale; 2: the arguments are wrong. Each error is a
-//! message on stderr that says what to do.
+//! The exit code is 0 for success, 1 if the chore failed or the PTX is stale, and 2 for wrong arguments. Each error is a message on
+//! stderr that says what to do.
 
 mod build_ptx;
 mod compare;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Exit codes: a chore failed; its arguments are wrong.
+/// The exit codes for a chore that failed, and for wrong arguments.
 const FAILED: u8 = 1;
 const WRONG_ARGUMENTS: u8 = 2;
 
@@ -52,11 +52,11 @@ enum Chore {
     NewKernels(new_kernels::Options),
     /// Find the compiler for GPU kernels, or install it.
     Setup(setup::Options),
-    /// Run the labs on a GPU, beside nvcc's kernels, and write docs/RESULTS.md.
+    /// Time the labs on a GPU, beside the same kernels compiled by nvcc, and write docs/RESULTS.md.
     Results(results::Options),
     /// Time the labs' best kernels beside cuBLAS and CUB on a GPU, and write docs/PEERS.md.
     Compare(compare::Options),
-    /// Count the labs' kernels on a GPU, with Nsight Compute.
+    /// Count the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator.
     Count(count::Options),
     /// Run the suite of planted bugs on a GPU, under each tool of NVIDIA's compute-sanitizer.
     ComputeSanitizer(compute_sanitizer::Options),

@@ -1,4 +1,4 @@
-//! What cargo knows of a crate of kernels that a user names.
+//! Asks cargo about a crate of kernels that the user names.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Why a folder holds no crate of kernels.
+/// Why a folder is not a crate of kernels.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{}: there is no crate here (no Cargo.toml): name the folder of a crate of kernels", .0.display())]
@@ -65,7 +65,7 @@ fn library_of(package: &Value) -> Option<&str> {
     package["targets"].as_array()?.iter().find(is_library)?["name"].as_str()
 }
 
-/// What cargo says, without its indents and line breaks.
+/// Cargo's message, on one line.
 fn one_line(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.strip_prefix("error: ").unwrap_or(&text).to_owned()

@@ -1,23 +1,40 @@
-//! The programs that chores run on a GPU, and what they say of the machine.
+//! Shared by the chores that measure on a GPU: their options, the programs that they run, and what these report of the machine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A command that did not do what it was asked for.
+/// The options of a chore that measures on a GPU and writes a document about it.
+#[derive(Debug, clap::Args)]
+pub struct MeasureOptions {
+    /// Run the labs on this machine's GPU first; otherwise the document is written from the last measurements.
+    #[arg(long)]
+    pub measure: bool,
+    /// Write nothing; fail if the document does not match the measurements.
+    #[arg(long, conflicts_with = "measure")]
+    pub check: bool,
+    /// The program, built with `cargo build --release -p host`.
+    #[arg(long, value_name = "FILE", default_value = "target/release/host")]
+    pub host: PathBuf,
+    /// Measure only this lab, and keep the other numbers.
+    #[arg(long, value_name = "LAB", requires = "measure")]
+    pub only: Option<String>,
+}
+
+/// The error of a command that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("`{command}` failed: {problem}")]
 pub struct Failed {
     /// The command line.
     pub command: String,
-    /// Why, in a line.
+    /// Why, in one line.
     pub problem: String,
 }
 
 impl Failed {
-    /// This command, for this reason.
+    /// The error of this command, for this reason.
     pub fn of(command: &Command, problem: impl ToString) -> Self {
         let arguments: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
         let command = arguments.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join(" ");
@@ -35,7 +52,7 @@ pub struct Machine {
     pub date: String,
 }
 
-/// The machine that this runs on. Without a compiler its release is empty.
+/// Describes this machine. Without a compiler its release is empty.
 ///
 /// # Errors
 ///
@@ -54,7 +71,7 @@ pub fn machine(nvcc: Option<&Path>, host: &Path) -> Result<Machine, Failed> {
     })
 }
 
-/// What the program says of the GPU: a list of one.
+/// The GPU's properties, as `host devices` reports them: a list of one.
 ///
 /// # Errors
 ///
@@ -68,7 +85,7 @@ pub fn devices(host: &Path) -> Result<Value, Failed> {
 ///
 /// # Errors
 ///
-/// When it does not start or fails, with the last line that it wrote to the standard error.
+/// If it does not start or fails, with the last line of its standard error.
 pub fn succeed(command: &mut Command) -> Result<String, Failed> {
     let output = command.output().map_err(|problem| Failed::of(command, problem))?;
     if output.status.success() {
@@ -78,12 +95,12 @@ pub fn succeed(command: &mut Command) -> Result<String, Failed> {
     Err(Failed::of(command, said.lines().last().unwrap_or("it printed nothing")))
 }
 
-/// The elements of a list; none of anything else.
+/// The elements of a list; empty for anything else.
 pub fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A text; nothing for anything else.
+/// A string; empty for anything else.
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

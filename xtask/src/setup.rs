@@ -1,7 +1,7 @@
 //! `cargo xtask setup`: finds the compiler for GPU kernels, or installs it.
 //!
-//! It uses a compiler that is there. Otherwise it tries rustup's components `rust-src` and `llvm-tools` for the active
-//! toolchain, and if these are not available, Debian's packages.
+//! It uses an installed compiler if there is one. Otherwise it tries rustup's components `rust-src` and `llvm-tools` for the
+//! active toolchain, and if these are not available, Debian's packages.
 
 use std::env;
 use std::ffi::OsStr;
@@ -41,9 +41,9 @@ impl Step {
     fn run(&self) -> bool {
         eprintln!("running: {self}");
         let mut command = Command::new(&self.0[0]);
-        // What apt asks must not hold an unattended machine up.
+        // Keeps apt from asking questions on an unattended machine.
         command.args(&self.0[1..]).stdin(Stdio::null()).env("DEBIAN_FRONTEND", "noninteractive");
-        // stdout is for what this chore found.
+        // stdout is for this chore's own result.
         command.stdout(std::io::stderr());
         command.status().is_ok_and(|status| status.success())
     }
@@ -60,16 +60,16 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// What this machine can install with.
+/// The installers of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Means {
-    /// rustup is there.
+    /// rustup is installed.
     rustup: bool,
-    /// apt-get is there.
+    /// apt-get is installed.
     apt: bool,
-    /// We may use apt-get: directly, or with this before it.
+    /// How to run apt-get as root: directly, or with this command before it.
     privilege: Option<&'static [&'static str]>,
-    /// The LLVM of Debian's rustc, when that is installed.
+    /// The LLVM version of Debian's rustc, if that is installed.
     debian_llvm: Option<u32>,
 }
 
@@ -89,7 +89,7 @@ impl Means {
         }
     }
 
-    /// rustup's way.
+    /// The steps with rustup.
     fn rustup_steps(&self) -> Vec<Step> {
         if self.rustup {
             vec![Step::new(&["rustup", "component", "add", "rust-src", "llvm-tools"])]
@@ -98,7 +98,7 @@ impl Means {
         }
     }
 
-    /// Debian's way: the compiler and its sources. Its LLVM is known when they are there.
+    /// The first steps with Debian's packages: the compiler and its sources. The version of its LLVM is known after that.
     fn debian_rust_steps(&self) -> Vec<Step> {
         match (self.apt, self.privilege) {
             (true, Some(privilege)) => vec![
@@ -109,7 +109,7 @@ impl Means {
         }
     }
 
-    /// Debian's way: the LLVM of the compiler.
+    /// The last steps with Debian's packages: the compiler's LLVM.
     fn debian_llvm_step(&self) -> Option<Step> {
         let privilege = self.privilege.filter(|_| self.apt)?;
         let package = format!("llvm-{}", self.debian_llvm?);
@@ -129,7 +129,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
             return Ok(());
         }
         Err(error @ CudaBuilderError::NoCompiler { .. }) => error,
-        // What the caller named is wrong: installing something else would not help.
+        // The compiler that the user named is wrong; installing another would not help.
         Err(error) => return Err(error.into()),
     };
     let means = Means::of_this_machine();
@@ -143,7 +143,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Tries rustup's way, then Debian's.
+/// Tries rustup, then Debian's packages.
 fn install(means: &Means) -> Result<DeviceCompiler, Error> {
     let by_rustup = means.rustup_steps();
     if !by_rustup.is_empty()
@@ -155,7 +155,7 @@ fn install(means: &Means) -> Result<DeviceCompiler, Error> {
     for step in means.debian_rust_steps() {
         step.must_run()?;
     }
-    // Debian's rustc is there now, and says which LLVM it needs.
+    // Debian's rustc is installed now and reports which LLVM it needs.
     if let Some(step) = Means::of_this_machine().debian_llvm_step() {
         step.must_run()?;
     }
@@ -171,7 +171,7 @@ fn report(compiler: &DeviceCompiler) {
     println!("  core   {}", compiler.sources.display());
 }
 
-/// Where a program is found.
+/// The path of a program, if it is installed.
 fn in_path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())

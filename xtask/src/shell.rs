@@ -1,6 +1,6 @@
-//! Commands as a person would type them.
+//! Formats commands as a person would type them, for messages.
 
-/// A word of a shell's command: quoted where it must be.
+/// A word of a shell command, quoted if necessary.
 pub fn word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./:+,@%=".contains(c);
     match !text.is_empty() && text.chars().all(plain) {

@@ -1,8 +1,8 @@
-//! Markdown: tables and paragraphs, and numbers in them.
+//! Markdown for the documents of `results` and `compare`: tables, paragraphs, and numbers in them.
 
 use std::fmt::Write;
 
-/// The head of a table: the first column to the left, the others to the right.
+/// The head of a table: the first column aligned to the left, the others to the right.
 pub fn head(text: &mut String, titles: &[&str]) {
     let _ = writeln!(text, "| {} |", titles.join(" | "));
     let _ = writeln!(text, "| --- |{}", " ---: |".repeat(titles.len() - 1));
@@ -29,7 +29,7 @@ pub fn wrapped(paragraph: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// The number in the middle, or between the two in the middle.
+/// The median.
 pub fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -40,7 +40,7 @@ pub fn median(numbers: &[f64]) -> f64 {
     }
 }
 
-/// The number whose logarithm is the mean of the logarithms.
+/// The geometric mean.
 pub fn geometric_mean(numbers: &[f64]) -> f64 {
     (numbers.iter().map(|number| number.ln()).sum::<f64>() / numbers.len() as f64).exp()
 }

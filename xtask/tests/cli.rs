@@ -1,4 +1,4 @@
-//! The chores as a person runs them, in a workspace made up for the test. No compiler for GPU kernels is needed.
+//! Tests of the chores' command line, in a made-up workspace. No compiler for GPU kernels is needed.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use assert_cmd::Command;
 use cuda_builder::digest_of_crate;
 use predicates::prelude::predicate;
 
-/// A workspace with a crate of kernels and PTX that fits it.
+/// A workspace with a crate of kernels and PTX that matches it.
 struct Workspace {
     root: tempfile::TempDir,
 }
@@ -93,7 +93,7 @@ fn a_compiler_that_is_named_wrongly_is_refused_before_anything_is_written() {
     for chore in ["build-ptx", "setup"] {
         workspace.xtask(&[chore]).env("COALESCE_RUSTC", "/no/such/rustc").assert().code(1).stdout("").stderr(
             predicate::str::ends_with(
-                "error: /no/such/rustc: does not run; correct COALESCE_RUSTC, or leave it out to have a compiler found\n",
+                "error: /no/such/rustc: does not run; correct COALESCE_RUSTC, or remove it to search for a compiler\n",
             ),
         );
     }

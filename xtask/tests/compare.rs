@@ -1,4 +1,4 @@
-//! `cargo xtask compare` as a person runs it, with a program and a compiler that pretend: what it runs, keeps and writes.
+//! Tests of `cargo xtask compare` with a fake program and a fake compiler: which commands it runs, and what it saves and writes.
 #![cfg(unix)]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 use predicates::prelude::{PredicateBooleanExt, predicate};
 
-/// Answers as `host` does, whatever the lab: with every row that a lab may have, unless FAKE_ROW is left out or FAKE_WRONG.
+/// A fake `host`, which reports every row that a lab may have. FAKE_MISSING leaves one out, and FAKE_WRONG makes one wrong.
 const HOST: &str = r#"#!/bin/sh
 echo "$@" >> log
 if [ "$1" = devices ]; then
@@ -37,7 +37,7 @@ while [ "$1" != -o ]; do shift; done
 echo library > "$2"
 "#;
 
-/// A workspace with the two programs.
+/// A workspace with the two fake programs.
 struct Workspace(tempfile::TempDir);
 
 impl Workspace {
@@ -88,7 +88,7 @@ fn what_is_measured_is_kept_and_written() {
     let machine = "one Pretended (driver 1.2, CUDA 13.0, nvcc 13.0), with cuBLAS 13.1.0";
     assert!(document.replace('\n', " ").contains(machine), "{document}");
 
-    // A second lab is measured beside the first.
+    // A second lab is measured; the first one's numbers stay.
     workspace.compare(&format!("{MEASURE} --only vector --time-limit 0.5")).assert().success();
     let log = workspace.read("log");
     assert!(
@@ -101,7 +101,7 @@ fn what_is_measured_is_kept_and_written() {
         document.contains("| 4096 | 2.00 ms | 3.00 ms |") && document.contains("| 2^20 | 2.00 ms | 1.00 ms | 0.50 |")
     );
 
-    // The document is made of what was kept, and of the words.
+    // The document is made from the saved numbers and the words.
     workspace.compare("--check").assert().success();
     let wrong = "[[limits]]\nof = \"Matrix product\"\nrows = [\"17\"]\nwords = \"it is odd\"\n";
     fs::write(workspace.path("docs/results/peers.toml"), wrong).unwrap();

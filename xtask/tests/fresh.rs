@@ -1,4 +1,4 @@
-//! The PTX that is checked in fits the sources of the kernels. No compiler for GPU kernels is needed.
+//! Tests that the checked-in PTX matches the kernels' sources. No compiler for GPU kernels is needed.
 
 use std::fs;
 use std::path::Path;

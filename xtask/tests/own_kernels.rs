@@ -1,5 +1,5 @@
-//! A crate of kernels of one's own, outside this repository: what `new-kernels` makes and refuses, and what `build-ptx --crate`
-//! does with it. `.ci/run` builds the program of such a crate and runs its tests, which takes minutes.
+//! Tests of a crate of kernels outside this repository: what `new-kernels` makes and refuses, and `build-ptx --crate`. `.ci/run`
+//! also builds the program of such a crate and runs its tests, which takes minutes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,11 +11,11 @@ use assert_cmd::assert::Assert;
 use cuda_builder::digest_of_crate;
 use cuda_builder::toolchain::DeviceCompiler;
 
-/// The chore as cargo runs it: with this package's folder in the environment.
+/// Runs the chore as cargo does, with this package's folder in the environment.
 fn xtask(folder: &Path, arguments: &[&str]) -> Assert {
     let mut command = Command::cargo_bin("xtask").unwrap();
     command.args(arguments).current_dir(folder).env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
-    // The compiler for GPU kernels is noted when it is missing.
+    // A note says if the compiler for GPU kernels is missing.
     command.env("COALESCE_RUSTC", "").assert()
 }
 
@@ -34,7 +34,7 @@ fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap()
 }
 
-/// A folder with a space in its path. Without links, as messages show it.
+/// A folder with a space in its path, without symbolic links, as messages show it.
 struct Elsewhere {
     _temporary: tempfile::TempDir,
     path: PathBuf,
@@ -108,7 +108,7 @@ fn a_new_crate_is_whole_and_cargo_resolves_it_without_the_network() {
             assert!(!text.contains(mark), "{file} has {mark}");
         }
         let is_copy = file == "Cargo.lock" || file == "rust-toolchain.toml";
-        // Only our own words count: the path to the clone is as long as its owner made it.
+        // The path of the clone does not count: it may be of any length.
         let text = text.replace(root().to_str().unwrap(), ".");
         assert!(is_copy || text.lines().all(|line| line.chars().count() <= 100), "{file} has a long line");
     }
@@ -153,7 +153,7 @@ fn a_folder_that_will_not_do_is_refused_and_nothing_is_written() {
     elsewhere.write("file", "");
     let root = root();
     let shown = root.display();
-    let inside = root.join("target/own");
+    let inside = root.join("docs/own");
     let inside = inside.to_str().unwrap();
     let here = elsewhere.path.display();
     let before = elsewhere.all();
@@ -266,7 +266,7 @@ fn ptx_of_any_crate_can_be_checked() {
     );
 }
 
-/// As all tests that compile kernels, this one ends early without the compiler unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
+/// Like all tests that compile kernels, this one is skipped without the compiler unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
 #[test]
 fn the_kernels_of_a_new_crate_compile() {
     if let Err(error) = DeviceCompiler::find() {

@@ -9,8 +9,8 @@ macro_rules! architectures {
     ($($variant:ident $name:literal $documentation:literal,)*) => {
         /// The GPU architecture that PTX is made for: `Compute75` is compute capability 7.5, `sm_75`.
         ///
-        /// PTX for one architecture runs on that one and on every later one, except where the name ends in a letter:
-        /// `a` runs on exactly that architecture, `f` on its family.
+        /// PTX for one architecture runs on that one and every later one, unless the name ends in a letter: `a` runs on exactly that
+        /// architecture, `f` on its family.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum NvvmArch {
@@ -62,7 +62,7 @@ architectures! {
 }
 
 impl Default for NvvmArch {
-    /// `sm_75`: the oldest that the current CUDA toolkit and driver still support.
+    /// `sm_75`, the oldest that the current CUDA toolkit and driver still support.
     fn default() -> Self {
         NvvmArch::Compute75
     }
@@ -77,7 +77,7 @@ impl fmt::Display for NvvmArch {
 impl FromStr for NvvmArch {
     type Err = CudaBuilderError;
 
-    /// Reads `sm_75`; `compute_75` means the same.
+    /// Parses `sm_75`, or `compute_75`, which means the same.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"));
         NvvmArch::ALL

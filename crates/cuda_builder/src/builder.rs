@@ -1,4 +1,4 @@
-//! The builder: what to compile and how, and the road from Rust to PTX.
+//! The builder: its options, and the steps from Rust to PTX in order. Build scripts and `cargo xtask build-ptx` call it.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use crate::toolchain::{DeviceCompiler, Search};
 use crate::workspace::Workspace;
 use crate::{CudaBuilderError, NvvmArch, SourceDigest, ir, llvm, ptx, rustc};
 
-/// What the PTX says of where its instructions come from.
+/// The line information in the PTX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DebugInfo {
     /// Nothing.
@@ -17,7 +17,7 @@ pub enum DebugInfo {
     LineTables,
 }
 
-/// The digest of the sources of the crate of kernels at `path`, and of all that it depends on by path.
+/// The digest of the sources of the crate of kernels at `path`, and of all its path dependencies.
 ///
 /// # Errors
 ///
@@ -30,9 +30,9 @@ pub fn digest_of_crate(path: impl AsRef<Path>) -> Result<SourceDigest, CudaBuild
 
 /// Compiles a crate of kernels to PTX.
 ///
-/// Rust-CUDA's builder has the same methods. Two defaults differ: lines are kept ([`DebugInfo::LineTables`]), and
-/// products and sums are not fused behind the program's back ([`fma_contraction`](Self::fma_contraction)), so that
-/// results equal the CPU's bit by bit.
+/// Rust-CUDA's builder has the same methods. Two defaults differ: line information is kept ([`DebugInfo::LineTables`]), and
+/// products and sums are not fused implicitly ([`fma_contraction`](Self::fma_contraction)), so that results equal the
+/// CPU's bit by bit.
 #[derive(Debug, Clone)]
 pub struct CudaBuilder {
     pub(crate) path: PathBuf,
@@ -74,14 +74,14 @@ impl CudaBuilder {
         }
     }
 
-    /// The oldest architecture that the PTX shall run on.
+    /// The oldest architecture on which the PTX is to run.
     #[must_use]
     pub fn arch(mut self, arch: NvvmArch) -> Self {
         self.arch = arch;
         self
     }
 
-    /// What the PTX says of where its instructions come from.
+    /// The line information in the PTX.
     #[must_use]
     pub fn debug(mut self, debug: DebugInfo) -> Self {
         self.debug = debug;
@@ -96,7 +96,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether f32 arithmetic takes denormal numbers as zero.
+    /// Whether f32 arithmetic flushes denormal numbers to zero.
     #[must_use]
     pub fn ftz(mut self, ftz: bool) -> Self {
         self.ftz = ftz;
@@ -124,14 +124,14 @@ impl CudaBuilder {
         self
     }
 
-    /// More arguments for `cargo rustc`: `--features x`, say.
+    /// More arguments for `cargo rustc`, such as `--features x`.
     #[must_use]
     pub fn build_args(mut self, arguments: &[impl AsRef<str>]) -> Self {
         self.build_args.extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
         self
     }
 
-    /// Writes the PTX to `path` too, whole or not at all. [`build`](Self::build) then gives this path.
+    /// Also writes the PTX to `path`, whole or not at all. [`build`](Self::build) then returns this path.
     #[must_use]
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().to_owned());
@@ -160,7 +160,7 @@ impl CudaBuilder {
         self
     }
 
-    /// The rustc to use, in place of the one that [`toolchain`](crate::toolchain) finds.
+    /// The rustc to use instead of the one that [`toolchain`](crate::toolchain) finds.
     #[must_use]
     pub fn rustc(mut self, path: impl AsRef<Path>) -> Self {
         self.rustc = Some(path.as_ref().to_owned());
@@ -174,12 +174,11 @@ impl CudaBuilder {
         self
     }
 
-    /// Compiles, and gives the path of the PTX.
+    /// Compiles, and returns the path of the PTX.
     ///
     /// # Errors
     ///
-    /// [`CudaBuilderError`] says for each way to fail what to do. Nothing is written to [`copy_to`](Self::copy_to)
-    /// then.
+    /// [`CudaBuilderError`] says what failed and what to do. Nothing is written to [`copy_to`](Self::copy_to) then.
     pub fn build(&self) -> Result<PathBuf, CudaBuilderError> {
         if !self.path.join("Cargo.toml").is_file() {
             return Err(CudaBuilderError::CratePathDoesntExist { path: self.path.clone() });
@@ -187,13 +186,13 @@ impl CudaBuilder {
         let compiler = self.compiler()?;
         let workspace = Workspace::of_crate(&self.path, Some(&compiler.cargo))?;
         if std::env::var_os("OUT_DIR").is_some() {
-            // We are part of a build script.
+            // This runs in a build script.
             for folder in &workspace.source_folders {
                 println!("cargo::rerun-if-changed={}", folder.display());
             }
         }
         let target_dir = self.target_dir.clone().unwrap_or_else(|| workspace.target.join("cuda-builder"));
-        // Builds that share a folder would take each other's files away.
+        // Builds that share a folder would overwrite each other's files.
         fs::create_dir_all(&target_dir).map_err(CudaBuilderError::io("create", &target_dir))?;
         let lock = target_dir.join("lock");
         let lock_file = fs::File::create(&lock).map_err(CudaBuilderError::io("write", &lock))?;
@@ -249,7 +248,7 @@ impl CudaBuilder {
         llvm::compile(compiler, self, &optimised, &printed)?;
 
         let ptx = ptx::tidy(&read(&printed)?, &crate_prefix(workspace));
-        // LLVM only warns of a processor that it does not know, and compiles for its default.
+        // LLVM only warns about an unknown processor, and then compiles for its default.
         if !ptx.lines().any(|line| line.strip_prefix(".target ") == Some(self.arch.target())) {
             return Err(CudaBuilderError::UnsupportedArch { arch: self.arch, compiler: compiler.to_string() });
         }
@@ -259,7 +258,7 @@ impl CudaBuilder {
         Ok(format!("{}\n{made_by}\n\n{ptx}", digest.header()))
     }
 
-    /// Copies an intermediate file to the folder that the caller wants them in.
+    /// Copies an intermediate file to the caller's folder for them.
     fn keep(&self, from: &Path, name: &str) -> Result<(), CudaBuilderError> {
         let Some(folder) = &self.llvm_dir else { return Ok(()) };
         fs::create_dir_all(folder).map_err(CudaBuilderError::io("create", folder))?;
@@ -269,18 +268,18 @@ impl CudaBuilder {
     }
 }
 
-/// What the paths of the crate's files begin with, after they were made relative to the workspace.
+/// The prefix of the paths of the crate's files, relative to the workspace.
 fn crate_prefix(workspace: &Workspace) -> String {
     let relative = workspace.folder.strip_prefix(&workspace.root).unwrap_or(&workspace.folder);
     if relative.as_os_str().is_empty() { "src/".to_owned() } else { format!("{}/", relative.display()) }
 }
 
-/// Writes a file whole or not at all: to a temporary file beside it, which then takes its name. A symbolic link stays, and the file
-/// that it leads to is replaced.
+/// Writes a file whole or not at all: to a temporary file beside it, which is then renamed. A symbolic link stays, and the file
+/// that it points to is replaced.
 ///
 /// # Errors
 ///
-/// [`CudaBuilderError::Io`] when the folder cannot be made or the file not be written.
+/// [`CudaBuilderError::Io`] if the folder cannot be made or the file cannot be written.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), CudaBuilderError> {
     let followed = match path.is_symlink() {
         true => fs::canonicalize(path).map_err(CudaBuilderError::io("follow the link", path))?,
@@ -293,7 +292,7 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), CudaBuilderError> {
     file.write_all(text.as_bytes()).map_err(CudaBuilderError::io("write", path))?;
     #[cfg(unix)]
     {
-        // Temporary files are private; this one is for everybody, as far as the system's mask allows.
+        // Temporary files are private; give this one the usual permissions.
         use std::os::unix::fs::PermissionsExt as _;
         let readable = fs::Permissions::from_mode(0o644);
         file.as_file().set_permissions(readable).map_err(CudaBuilderError::io("write", path))?;

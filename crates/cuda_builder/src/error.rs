@@ -1,11 +1,11 @@
-//! What can go wrong, and what to do about it.
+//! The builder's errors, each with what to do about it.
 
 use std::path::PathBuf;
 
 use crate::ir::RewriteError;
 use crate::ptx::CheckError;
 
-/// Why there is no PTX.
+/// Why a build failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CudaBuilderError {
@@ -15,7 +15,7 @@ pub enum CudaBuilderError {
         /// The path that was given.
         path: PathBuf,
     },
-    /// The architecture's name is none.
+    /// There is no architecture of this name.
     #[error("unknown architecture `{name}`: choose one of {known}", known = known_architectures())]
     UnknownArch {
         /// The name that was given.
@@ -28,21 +28,21 @@ pub enum CudaBuilderError {
     UnsupportedArch {
         /// The architecture.
         arch: crate::NvvmArch,
-        /// The compiler, in words.
+        /// The compiler, as text.
         compiler: String,
     },
     /// No compiler for devices was found.
     #[error("no compiler for GPU kernels was found: {}; `cargo xtask setup` installs one, or type: {}", reasons.join("; "), crate::toolchain::INSTALL)]
     NoCompiler {
-        /// Each place that was looked at, and what it lacks.
+        /// Each place that was searched, and what it lacks.
         reasons: Vec<String>,
     },
-    /// What the caller named cannot be used.
-    #[error("{path}: {reason}; correct {named_by}, or leave it out to have a compiler found", path = path.display())]
+    /// The compiler that the caller named cannot be used.
+    #[error("{path}: {reason}; correct {named_by}, or remove it to search for a compiler", path = path.display())]
     NamedCompiler {
         /// The path that was named.
         path: PathBuf,
-        /// Where it was named: a variable of the environment or a method.
+        /// Where it was named: an environment variable or a method.
         named_by: &'static str,
         /// What is wrong with it.
         reason: String,
@@ -70,7 +70,7 @@ pub enum CudaBuilderError {
         package: String,
         /// The architecture.
         arch: crate::NvvmArch,
-        /// What rustc and cargo say.
+        /// The messages of rustc and cargo.
         messages: String,
     },
     /// The crate has no kernel.
@@ -79,10 +79,10 @@ pub enum CudaBuilderError {
         /// The crate.
         package: String,
     },
-    /// The kernels ask for something that cannot be.
+    /// The kernels contain something impossible.
     #[error(transparent)]
     Rewrite(#[from] RewriteError),
-    /// The PTX is not what it must be.
+    /// The PTX fails its check.
     #[error(transparent)]
     Check(#[from] CheckError),
     /// A tool failed.
@@ -90,7 +90,7 @@ pub enum CudaBuilderError {
     Tool {
         /// The program.
         tool: String,
-        /// What it says, cut to its end.
+        /// The end of its messages.
         message: String,
         /// What to do.
         advice: &'static str,
@@ -100,9 +100,9 @@ pub enum CudaBuilderError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was to be done with it.
+        /// What was attempted.
         action: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -114,7 +114,7 @@ impl From<source_digest::Unreadable> for CudaBuilderError {
 }
 
 impl CudaBuilderError {
-    /// For `map_err`: what was to be done with which path.
+    /// For `map_err`: what was attempted with which path.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| CudaBuilderError::Io { path, action, source }

@@ -1,7 +1,7 @@
 //! Compiles a crate of kernels, written in Rust, to PTX.
 //!
-//! The names are those of Rust-CUDA's `cuda_builder`. The compiler is rustc's own NVPTX backend instead of a backend
-//! of its own, so any recent rustc with its `rust-src` and the `opt` and `llc` of its LLVM will do.
+//! The names are those of Rust-CUDA's `cuda_builder`. The compiler is rustc's own NVPTX backend instead of a separate one, so any
+//! recent rustc with its `rust-src` and the `opt` and `llc` of its LLVM works.
 //!
 //! ```no_run
 //! use cuda_builder::{CudaBuilder, NvvmArch};
@@ -10,18 +10,27 @@
 //! # Ok::<(), cuda_builder::CudaBuilderError>(())
 //! ```
 //!
-//! The road from Rust to PTX, a module a step:
+//! The steps from Rust to PTX, one module each:
 //!
 //! 1. [`toolchain`] finds the compiler;
 //! 2. `rustc` runs it through cargo, with `core` built from source, and gets one module of textual LLVM IR;
-//! 3. `ir` drops what no kernel needs, moves variables to the address spaces that Rust has no words for, and puts launch
-//!    bounds on kernels;
+//! 3. `ir` drops what no kernel needs, moves variables to the address spaces that Rust cannot express, and puts launch bounds
+//!    on kernels;
 //! 4. `llvm` runs `opt` and `llc`;
-//! 5. `ptx` tidies the PTX (each instruction is blamed on a line of the kernel crate) and checks it (a shared variable
-//!    is reached by nothing but `.shared` accesses);
-//! 6. [`SourceDigest`] marks it with what it was made of.
+//! 5. `ptx` tidies the PTX (each instruction gets a line of the kernel crate) and checks it (shared variables are only reached
+//!    by `.shared` accesses);
+//! 6. [`SourceDigest`] adds the digest of the sources.
 //!
-//! The same sources and the same compiler make the same bytes, wherever they lie.
+//! The same sources and the same compiler make the same bytes, in any folder.
+//!
+//! # Why this backend
+//!
+//! Rust-CUDA's own backend needs one old nightly and LLVM 7. rustc's NVPTX backend needs any recent
+//! rustc with its sources, and its LLVM is current. The API keeps Rust-CUDA's names, so kernels can
+//! move either way.
+//!
+//! PTX is meant to be checked in, as the course's is: a fresh clone then runs with stable Rust
+//! alone, and only those who change kernels need the device compiler.
 
 mod arch;
 mod builder;

@@ -1,4 +1,13 @@
 //! Runs LLVM's `opt` and `llc`.
+//!
+//! Loops keep their counters. `llc` would reduce them to running pointers, and 64-bit counters cost
+//! two instructions; in both cases `ptxas` does not unroll, and the course's kernels were up to 1.3
+//! times as slow as nvcc's. So `llc` gets `-disable-lsr`, and kernels count with `u32`.
+//!
+//! What the assembler would join, `llc` joins. `ptxas` makes one load of four neighbours in shared
+//! memory if it knows their alignment, but the simulator counts PTX. So `infer-alignment` runs
+//! first, and the joined loads are in the PTX. Kernels that teach the single loads read with
+//! `shared::load`, which is volatile.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,20 +15,20 @@ use std::process::Command;
 use crate::toolchain::DeviceCompiler;
 use crate::{CudaBuilder, CudaBuilderError, NvvmArch};
 
-/// What to do when LLVM refuses rewritten IR.
+/// The advice if LLVM rejects rewritten IR.
 const ADVICE: &str = "look at the intermediate LLVM IR (`cargo xtask build-ptx --emit-llvm DIR`), or take another version of \
                       the compiler";
 
-/// How large a function may be that asks to be inlined, as closures and `#[inline]` functions do. A closure that stays a function
-/// of its own takes what it captures by address, and arrays whose address is taken lie in local memory in place of registers:
-/// the body of an unrolled loop has to be inlined, however large it is.
+/// The inlining threshold of functions with an inline hint, such as closures and `#[inline]` functions. A closure that is not
+/// inlined takes its captures by address, and arrays whose address is taken are in local memory instead of registers, so the
+/// body of an unrolled loop must be inlined however large it is.
 const INLINE_CLOSURES: &str = "-inlinehint-threshold=20000";
 
 /// Optimises `input` into `output`, both textual IR.
 ///
-/// Only kernels and what the host may look for are visible, so everything else is inlined or dropped. Behind the usual passes come
-/// two for `llc`: what is known to be shared memory is called so, and what is known to stand on 16 bytes as well. Then `llc` joins
-/// loads of four neighbours, which `ptxas` would otherwise do behind the back of whoever counts the PTX's loads.
+/// Only kernels and the symbols that the host may look up are visible, so everything else is inlined or dropped. After the usual
+/// passes come two for `llc`, which infer address spaces and alignment. Then `llc` joins loads of four neighbours. Otherwise
+/// `ptxas` would, and the loads in the PTX, which the simulator counts, would not be those of the GPU.
 pub(crate) fn optimise(
     compiler: &DeviceCompiler,
     builder: &CudaBuilder,
@@ -35,8 +44,8 @@ pub(crate) fn optimise(
 
 /// Compiles the IR of `input` to the PTX of `output`.
 ///
-/// Loops keep their counters: `ptxas` unrolls a loop that counts, and finds its addresses itself. Where `llc` has reduced them to
-/// pointers that run along (`-disable-lsr` keeps it from that), it does not. nvcc's PTX has counters, too.
+/// Loops keep their counters (`-disable-lsr`), as in nvcc's PTX: `ptxas` unrolls a loop with a counter, and computes its addresses
+/// itself. It does not unroll loops that `llc` has reduced to running pointers.
 pub(crate) fn compile(
     compiler: &DeviceCompiler,
     builder: &CudaBuilder,
@@ -52,13 +61,13 @@ pub(crate) fn compile(
     run(llc, "llc")
 }
 
-/// The option of `llc` for the version of PTX. Left alone, it takes the least that the architecture needs; the eviction priorities of
-/// `cuda_std::mem` need 7.4 (CUDA 11.4), which architectures from Ada on have anyway.
+/// The option of `llc` for the PTX version. By default it is the oldest that the architecture needs; the eviction priorities of
+/// `cuda_std::mem` need 7.4 (CUDA 11.4), which is the default from Ada on.
 fn ptx_version(arch: NvvmArch) -> Option<&'static str> {
     (arch < NvvmArch::Compute87).then_some("-mattr=+ptx74")
 }
 
-/// The options of `llc` for what the builder says of f32 arithmetic.
+/// The options of `llc` for the builder's settings of f32 arithmetic.
 fn float_options(builder: &CudaBuilder) -> Vec<&'static str> {
     let mut options = Vec::new();
     if builder.ftz {
@@ -81,7 +90,7 @@ fn run(mut command: Command, tool: &str) -> Result<(), CudaBuilderError> {
     if output.status.success() {
         return Ok(());
     }
-    // LLVM prints its own stack behind the message.
+    // LLVM prints its own stack trace after the message.
     let text = String::from_utf8_lossy(&output.stderr);
     let message = text.lines().find(|line| line.contains("error")).or(text.lines().next()).unwrap_or("no message");
     Err(CudaBuilderError::Tool { tool: tool.to_owned(), message: message.trim().to_owned(), advice: ADVICE })

@@ -1,11 +1,11 @@
-//! No text makes the rewrite, the tidying or the check panic, be it LLVM's or not.
+//! Tests that no text makes the rewrite, the tidying or the check panic.
 
 use proptest::prelude::*;
 
 use crate::ir::{Space, Variable, rewrite};
 use crate::ptx::{check, tidy};
 
-/// Lines made of what the readers look for, in any order.
+/// Lines of fragments that the parsers look for, in any order.
 fn soup(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
     let piece = prop_oneof![4 => prop::sample::select(pieces).prop_map(str::to_owned), 1 => ".{0,4}"];
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.join(" "))

@@ -15,7 +15,7 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 /// Separates the flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
 
-/// Variables of the environment that would change what is compiled, or how.
+/// Environment variables that would change the compilation.
 const FOREIGN: [&str; 10] = [
     "RUSTFLAGS",
     "RUSTC_WRAPPER",
@@ -29,10 +29,10 @@ const FOREIGN: [&str; 10] = [
     "CARGO_TARGET_DIR",
 ];
 
-/// Compiles the crate, with `core` in it, and gives the path of the IR.
+/// Compiles the crate together with `core`, and returns the path of the IR.
 ///
-/// The profile comes by the environment, so the workspace of the kernels needs none for it. rustc runs no LLVM pass,
-/// and `opt` runs them all, after the rewrite.
+/// The profile is set by environment variables, so the kernels' workspace needs none. rustc runs no LLVM pass; `opt` runs them
+/// all, after the rewrite.
 pub(crate) fn emit_ir(
     builder: &CudaBuilder,
     compiler: &DeviceCompiler,
@@ -59,9 +59,9 @@ pub(crate) fn emit_ir(
         .arg("--")
         .arg(emit)
         .env("RUSTC", &compiler.rustc)
-        // -Zbuild-std and -Z flags on a stable compiler.
+        // Allows -Zbuild-std and other -Z flags on a stable compiler.
         .env("RUSTC_BOOTSTRAP", "1")
-        // Rust-CUDA's name for the architecture, for kernels that look at it: 750.
+        // Rust-CUDA's name of the architecture, for kernels that check it: 750.
         .env("CUDA_ARCH", format!("{}0", builder.arch.target().trim_start_matches("sm_").trim_end_matches(['a', 'f'])))
         .env("CARGO_ENCODED_RUSTFLAGS", rust_flags(builder, compiler, workspace).join(SEPARATOR))
         .envs(profile(builder));
@@ -81,7 +81,7 @@ pub(crate) fn emit_ir(
     Ok(ir)
 }
 
-/// Tells kernels that do not compile from a build that did not get so far.
+/// Distinguishes kernels that do not compile from a build that failed before.
 fn failure(builder: &CudaBuilder, workspace: &Workspace, messages: String) -> CudaBuilderError {
     if messages.contains("could not compile") {
         return CudaBuilderError::BuildFailed { package: workspace.package.clone(), arch: builder.arch, messages };
@@ -93,13 +93,13 @@ fn failure(builder: &CudaBuilder, workspace: &Workspace, messages: String) -> Cu
     }
 }
 
-/// Makes cargo compile the crate itself anew: another architecture's IR would otherwise pass for fresh.
+/// Makes cargo recompile the crate itself; otherwise it would reuse another architecture's IR.
 fn forget_previous(target_dir: &Path, package: &str) {
     let folder = target_dir.join(TARGET).join("release/.fingerprint");
     let prefix = format!("{package}-");
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(&prefix) {
-            // When it cannot be removed, cargo rebuilds or the missing IR is reported.
+            // If it cannot be removed, cargo rebuilds or the missing IR is reported.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -109,16 +109,16 @@ fn forget_previous(target_dir: &Path, package: &str) {
 fn rust_flags(builder: &CudaBuilder, compiler: &DeviceCompiler, workspace: &Workspace) -> Vec<String> {
     let mut flags: Vec<String> = vec![
         format!("-Ctarget-cpu={}", builder.arch),
-        // Nothing is linked: the IR is all that is wanted.
+        // Only the IR is needed; nothing is linked.
         "-Clinker=true".to_owned(),
         "-Cno-prepopulate-passes".to_owned(),
         "-Zunstable-options".to_owned(),
         "-Cpanic=immediate-abort".to_owned(),
-        // It copies what stands between two branches on one condition into both: a barrier, too, which then is two.
+        // This pass copies code between two branches on one condition into both. A barrier would then become two.
         "-Zmir-enable-passes=-JumpThreading".to_owned(),
     ];
-    // So that the same sources make the same PTX wherever they lie. Of several that match, rustc takes the last.
-    // Crates of other workspaces go by the names of their folders.
+    // So that the same sources make the same PTX in any folder. If several match, rustc uses the last.
+    // Crates of other workspaces are named by their folders.
     for folder in workspace.source_folders.iter().filter(|folder| !folder.starts_with(&workspace.root)) {
         flags.push(remap(folder, &folder.file_name().unwrap_or_default().to_string_lossy()));
     }
@@ -144,7 +144,7 @@ fn registries() -> Vec<PathBuf> {
     let Some(cargo) = cargo else { return Vec::new() };
     let entries = fs::read_dir(cargo.join("registry/src")).into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
-    // Flags in another order would make cargo compile all anew.
+    // A different order of flags would make cargo recompile everything.
     folders.sort();
     folders
 }

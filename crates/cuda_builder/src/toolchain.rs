@@ -1,7 +1,7 @@
-//! Finds the compiler for devices: a rustc with the sources of `core`, and `opt` and `llc` of the same LLVM.
+//! Finds the device compiler: a rustc with the sources of `core`, and `opt` and `llc` of the same LLVM.
 //!
-//! It looks, in this order, at what the caller names, at the active rustup toolchain, at the other installed rustup
-//! toolchains (newest name last), and at Debian's `/usr/bin/rustc` (packages `rustc-web`, `rust-web-src`, `llvm-NN`).
+//! It tries, in this order, the compiler that the caller names, the active rustup toolchain, the other installed rustup toolchains
+//! (newest name last), and Debian's `/usr/bin/rustc` (packages `rustc-web`, `rust-web-src`, `llvm-NN`).
 
 use std::env;
 use std::ffi::OsString;
@@ -12,20 +12,20 @@ use std::process::Command;
 
 use crate::CudaBuilderError;
 
-/// What to type where no compiler was found.
+/// The commands that install a compiler.
 pub(crate) const INSTALL: &str =
     "rustup component add rust-src llvm-tools; or on Debian: apt-get install rustc-web rust-web-src llvm-22";
 
-/// The oldest LLVM whose textual form of launch bounds is what the rewrite emits.
+/// The oldest LLVM that accepts the rewrite's textual form of launch bounds.
 const OLDEST_LLVM: u32 = 21;
 
-/// The variable of the environment that names a rustc.
+/// The environment variable that names a rustc.
 pub const RUSTC_VARIABLE: &str = "COALESCE_RUSTC";
 
-/// The variable of the environment that names a folder with `opt` and `llc`.
+/// The environment variable that names a folder with `opt` and `llc`.
 pub const LLVM_VARIABLE: &str = "COALESCE_LLVM_BIN";
 
-/// Where to look. [`Search::from_environment`] is the one of this machine.
+/// The places to search. [`Search::from_environment`] returns this machine's.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
     /// A rustc that the caller names, and where it was named.
@@ -38,12 +38,12 @@ pub struct Search {
     pub toolchains: Option<PathBuf>,
     /// The folder in which Debian's packages are installed: `/usr`.
     pub system: Option<PathBuf>,
-    /// The cargo to use with a rustc that has none beside it.
+    /// The cargo to use with a rustc without one beside it.
     pub cargo: Option<PathBuf>,
 }
 
 impl Search {
-    /// What the environment and the folders of this machine say.
+    /// The places given by this machine's environment and folders.
     pub fn from_environment() -> Self {
         let named = |variable: &'static str| {
             env::var_os(variable).filter(|value| !value.is_empty()).map(|value| (PathBuf::from(value), variable))
@@ -64,8 +64,8 @@ impl Search {
     ///
     /// # Errors
     ///
-    /// [`CudaBuilderError::NamedCompiler`] and [`CudaBuilderError::LlvmVersion`] when what the caller names cannot be
-    /// used; [`CudaBuilderError::NoCompiler`], with what each place lacks, when there is none.
+    /// [`CudaBuilderError::NamedCompiler`] and [`CudaBuilderError::LlvmVersion`] if the caller's compiler cannot be used;
+    /// [`CudaBuilderError::NoCompiler`], with what each place lacks, if there is none.
     pub fn find(&self) -> Result<DeviceCompiler, CudaBuilderError> {
         if let Some((rustc, named_by)) = &self.rustc {
             return self.examine(rustc, Origin::Named).map_err(|lack| lack.of_named(rustc, named_by));
@@ -93,7 +93,7 @@ impl Search {
         Err(CudaBuilderError::NoCompiler { reasons })
     }
 
-    /// Every rustc that there is, in order.
+    /// Every installed rustc, in order.
     fn candidates(&self) -> Vec<(PathBuf, Origin)> {
         let system = self.system.as_ref().map(|system| (system.join("bin/rustc"), Origin::Debian));
         let mut found = Vec::new();
@@ -114,21 +114,21 @@ impl Search {
         found
     }
 
-    /// Whether this rustc can compile for devices, and with what.
+    /// The compiler with this rustc, or why it cannot compile for devices.
     fn examine(&self, rustc: &Path, origin: Origin) -> Result<DeviceCompiler, Lack> {
         let unusable = |reason: &str| Lack::Unusable(reason.to_owned());
         let version = ask(rustc, &["-vV"]).ok_or_else(|| unusable("does not run"))?;
         let field =
             |name: &str| version.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned());
-        let release = field("release:").ok_or_else(|| unusable("`-vV` tells no release"))?;
-        let host = field("host:").ok_or_else(|| unusable("`-vV` tells no host"))?;
+        let release = field("release:").ok_or_else(|| unusable("`-vV` does not report a release"))?;
+        let host = field("host:").ok_or_else(|| unusable("`-vV` does not report a host"))?;
         let llvm = field("LLVM version:").ok_or_else(|| unusable("is not built with LLVM"))?;
         if major(&llvm) < Some(OLDEST_LLVM) {
             return Err(Lack::Unusable(format!(
-                "is built with LLVM {llvm}, and {OLDEST_LLVM} is the oldest that will do"
+                "is built with LLVM {llvm}, but LLVM {OLDEST_LLVM} or newer is needed"
             )));
         }
-        let sysroot = ask(rustc, &["--print", "sysroot"]).ok_or_else(|| unusable("tells no sysroot"))?;
+        let sysroot = ask(rustc, &["--print", "sysroot"]).ok_or_else(|| unusable("does not report a sysroot"))?;
         let sysroot = PathBuf::from(sysroot.trim());
         let sources = sysroot.join("lib/rustlib/src/rust/library");
         let has_sources = sources.join("core/src/lib.rs").is_file();
@@ -160,7 +160,7 @@ impl Search {
     }
 }
 
-/// Why a rustc will not do.
+/// Why a rustc cannot be used.
 enum Lack {
     Unusable(String),
     WrongLlvm { tools: PathBuf, found: String, needed: String },
@@ -186,7 +186,7 @@ pub enum Origin {
     ActiveToolchain,
     /// It is another toolchain of rustup.
     Toolchain,
-    /// It is of Debian's packages.
+    /// It is from Debian's packages.
     Debian,
 }
 
@@ -201,7 +201,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A compiler for devices.
+/// A device compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceCompiler {
     /// The Rust compiler.
@@ -243,13 +243,13 @@ impl fmt::Display for DeviceCompiler {
     }
 }
 
-/// The output of a program, when it runs and succeeds.
+/// The output of a program, if it runs and succeeds.
 fn ask(program: impl Into<OsString>, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program.into()).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The version in what an LLVM tool prints for `--version`.
+/// The version in an LLVM tool's output for `--version`.
 fn llvm_version(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("LLVM version ")?;
     rest.split_whitespace().next().map(str::to_owned)

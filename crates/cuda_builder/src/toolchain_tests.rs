@@ -1,10 +1,10 @@
-//! The search for a compiler, in folders made up for the test: each program is a script that prints a version.
+//! Tests of the search for a compiler, in made-up folders whose programs are scripts that print a version.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
-/// A folder with toolchains that do not compile, but answer what the search asks.
+/// A folder with fake toolchains, which only report their versions.
 struct Machine {
     folder: tempfile::TempDir,
 }
@@ -26,7 +26,7 @@ impl Machine {
         path
     }
 
-    /// A rustc below `root`, built with this LLVM.
+    /// A rustc in `root`, built with this LLVM.
     fn rustc(&self, root: &str, llvm: &str) -> PathBuf {
         let sysroot = self.path(root);
         self.script(
@@ -56,7 +56,7 @@ impl Machine {
         self.path(folder)
     }
 
-    /// All that is needed, in one toolchain of rustup.
+    /// A complete rustup toolchain.
     fn complete(&self, root: &str, llvm: &str) {
         self.rustc(root, llvm);
         self.sources(root);
@@ -116,7 +116,7 @@ fn debians_packages_come_last_and_lend_their_tools() {
     let found = machine.search().find().unwrap();
     assert_eq!((found.origin, &found.tools), (Origin::Debian, &tools));
 
-    // A toolchain with sources but without llvm-tools may use them, as they are of the same LLVM.
+    // A toolchain with sources but without llvm-tools may use these, which are of the same LLVM.
     machine.sources("toolchains/stable");
     let found = machine.search().find().unwrap();
     assert_eq!((found.origin, &found.tools), (Origin::ActiveToolchain, &tools));
@@ -132,7 +132,7 @@ fn what_the_caller_names_is_used_or_refused() {
     let error = search.find().unwrap_err();
     assert_eq!(
         machine.text(&error),
-        "/mine/bin/rustc: lacks rust-src and llvm-tools; correct COALESCE_RUSTC, or leave it out to have a compiler found"
+        "/mine/bin/rustc: lacks rust-src and llvm-tools; correct COALESCE_RUSTC, or remove it to search for a compiler"
     );
 
     machine.sources("mine");
@@ -172,7 +172,7 @@ fn without_a_compiler_the_error_says_what_each_place_lacks_and_what_to_type() {
         machine.text(&machine.search().find().unwrap_err()),
         "no compiler for GPU kernels was found: /toolchains/stable/bin/rustc: lacks rust-src and llvm-tools; \
          /toolchains/broken/bin/rustc: does not run; \
-         /toolchains/old/bin/rustc: is built with LLVM 20.1.0, and 21 is the oldest that will do; \
+         /toolchains/old/bin/rustc: is built with LLVM 20.1.0, but LLVM 21 or newer is needed; \
          /toolchains/with-sources/bin/rustc: lacks llvm-tools (opt and llc of LLVM 22.1.4); \
          /toolchains/with-tools/bin/rustc: lacks rust-src; \
          /usr/bin/rustc: needs LLVM 22.1.8, and /usr/lib/rustlib/x-y-z/bin is 21.1.0; \

@@ -1,4 +1,4 @@
-//! What cargo knows of the workspace that a crate of kernels is in.
+//! Asks cargo about the workspace of a crate of kernels.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::CudaBuilderError;
 
-/// A crate of kernels and the workspace around it.
+/// A crate of kernels and its workspace.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     /// The root folder of the workspace.
@@ -22,12 +22,12 @@ pub(crate) struct Workspace {
     pub library: String,
     /// The crate's folder.
     pub folder: PathBuf,
-    /// The folders of the crate and of all that it depends on by path.
+    /// The folders of the crate and of all its path dependencies.
     pub source_folders: Vec<PathBuf>,
 }
 
 impl Workspace {
-    /// Asks `cargo` (or that of the environment) about the crate at `path`. Needs no network and no lock file.
+    /// Asks `cargo` (or the environment's) about the crate at `path`. Needs no network and no lock file.
     pub fn of_crate(path: &Path, cargo: Option<&Path>) -> Result<Self, CudaBuilderError> {
         let manifest = path.join("Cargo.toml");
         let missing = || CudaBuilderError::CratePathDoesntExist { path: path.to_owned() };
@@ -36,7 +36,7 @@ impl Workspace {
         let cargo: OsString =
             cargo.map_or_else(|| std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), |cargo| cargo.into());
         let mut metadata = metadata_of(&cargo, &manifest)?;
-        // Cargo lists the packages of one workspace. What the crate depends on in others, their own list.
+        // Cargo lists only the packages of one workspace, so dependencies in other workspaces need further calls.
         let mut asked = BTreeSet::new();
         while let Some(outside) = unlisted(&metadata, &manifest).into_iter().find(|folder| asked.insert(folder.clone()))
         {
@@ -68,7 +68,7 @@ impl Workspace {
     }
 }
 
-/// What cargo says of the workspace that a manifest is in.
+/// Cargo's metadata of a manifest's workspace.
 fn metadata_of(cargo: &OsStr, manifest: &Path) -> Result<Value, CudaBuilderError> {
     let output = Command::new(cargo)
         .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
@@ -95,7 +95,7 @@ fn package_of<'a>(metadata: &'a Value, manifest: &Path) -> Option<&'a Value> {
     metadata["packages"].as_array()?.iter().find(is_it)
 }
 
-/// The folders of the crate and of all that it depends on by path (but for its tests): those that are listed, and the others.
+/// The folders of the crate and of all its path dependencies (except dev-dependencies): those that are listed, and the others.
 fn reached(metadata: &Value, manifest: &Path) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let (mut listed, mut others) = (BTreeSet::new(), BTreeSet::new());
     let mut open: Vec<PathBuf> = manifest.parent().map(Path::to_owned).into_iter().collect();
@@ -115,7 +115,7 @@ fn reached(metadata: &Value, manifest: &Path) -> (BTreeSet<PathBuf>, BTreeSet<Pa
     (listed, others)
 }
 
-/// The folders of crates that the crate depends on by path, and that are not listed.
+/// The folders of path dependencies that are not listed.
 fn unlisted(metadata: &Value, manifest: &Path) -> BTreeSet<PathBuf> {
     reached(metadata, manifest).1
 }

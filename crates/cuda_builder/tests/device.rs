@@ -1,5 +1,5 @@
-//! Crates of kernels, compiled. These tests need the compiler for devices: without one they end early, unless
-//! `COALESCE_REQUIRE_DEVICE_COMPILER` is 1, as it is in continuous integration.
+//! Tests that compile crates of kernels. They need the device compiler, and are skipped without it unless
+//! `COALESCE_REQUIRE_DEVICE_COMPILER` is 1, as in continuous integration.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use cuda_builder::toolchain::DeviceCompiler;
 use cuda_builder::{CheckError, CudaBuilder, CudaBuilderError, DebugInfo, NvvmArch, SourceDigest, digest_of_crate};
 
-/// What every crate begins with: as much of a device library as these tests need.
+/// The beginning of every crate: as much of a device library as these tests need.
 const PRELUDE: &str = r#"
 #![no_std]
 #![feature(abi_ptx, link_llvm_intrinsics)]
@@ -99,7 +99,7 @@ fn slow(x: f32, count: usize) -> f32 {
 }
 "#;
 
-/// A pointer that is now to shared memory and now to global memory.
+/// A pointer that sometimes points to shared memory and sometimes to global memory.
 const MIXED: &str = r#"
 #[unsafe(link_section = ".shared")]
 static TILE: Cell<[f32; 64]> = Cell::uninit();
@@ -151,7 +151,7 @@ static COMPILER: LazyLock<Option<DeviceCompiler>> = LazyLock::new(|| match Devic
     Err(_) => None,
 });
 
-/// The folder that all crates of these tests are built in, so that `core` is compiled once.
+/// The folder in which all crates of these tests are built, so that `core` is compiled once.
 fn target_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-builder")
 }
@@ -166,7 +166,7 @@ const CRATES: &[(&str, &str)] = &[
     ("empty", ""),
 ];
 
-/// The workspace that the tests share. It lies where the last run's lay, so that `core` need not be compiled again.
+/// The workspace that the tests share. It is in the same place in each run, so that `core` is not compiled again.
 static SHARED: LazyLock<Workspace> =
     LazyLock::new(|| Workspace::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("crates")));
 
@@ -199,7 +199,7 @@ impl Workspace {
         CudaBuilder::new(self.path(name)).target_dir(target_dir())
     }
 
-    /// The error of building a crate; nothing is written then.
+    /// The error of building a crate, which must write nothing.
     fn refusal(&self, name: &str) -> CudaBuilderError {
         let out = tempfile::tempdir().unwrap();
         let ptx = out.path().join("k.ptx");
@@ -208,7 +208,7 @@ impl Workspace {
         error
     }
 
-    /// The number of the line of a crate's source on which `text` first stands.
+    /// The number of the first line of a crate's source with `text`.
     fn line_of(&self, name: &str, text: &str) -> usize {
         let source = fs::read_to_string(self.path(name).join("src/lib.rs")).unwrap();
         1 + source.lines().position(|line| line.contains(text)).unwrap()
@@ -258,12 +258,12 @@ fn kernels_become_ptx() {
     for of_machine in [workspace.root.as_path(), &target_dir(), &compiler.sources] {
         assert!(!ptx.contains(&of_machine.display().to_string()), "{} is in:\n{ptx}", of_machine.display());
     }
-    // Arithmetic is Rust's: each operation rounds once, and overflow wraps in a release.
+    // Arithmetic is Rust's: each operation rounds once, and overflow wraps in release builds.
     for absent in ["cvta.shared", "fma.", ".ftz", "approx"] {
         assert!(!ptx.contains(absent), "{absent:?} is in:\n{ptx}");
     }
     assert!(!body_of("arithmetic", &ptx).contains("trap;"), "{ptx}");
-    // One in the source is one in the PTX, and outside of the branches.
+    // One barrier in the source is one in the PTX, outside the branches.
     assert_eq!(body_of("between", &ptx).matches("bar.sync").count(), 1, "{ptx}");
 
     // Another architecture in the same folder, and other options.
@@ -291,7 +291,7 @@ fn kernels_become_ptx() {
     }
     assert!(fs::read_to_string(scratch.path().join("final.ll")).unwrap().contains("@sample__TILE"));
 
-    // The same sources elsewhere, built in a folder elsewhere, make the same bytes.
+    // The same sources in another folder make the same bytes.
     let elsewhere = Workspace::new(scratch.path().join("else/where"));
     let copy = scratch.path().join("out/copy.ptx");
     let again = elsewhere.builder("sample").target_dir(scratch.path().join("target")).copy_to(&copy).build().unwrap();

@@ -1,4 +1,4 @@
-//! Errors that come before anything is compiled; no compiler for devices is needed.
+//! Tests of errors before anything is compiled. No device compiler is needed.
 
 use cuda_builder::{CudaBuilder, CudaBuilderError};
 
@@ -20,9 +20,6 @@ fn a_rustc_that_is_none() {
     assert!(matches!(error, CudaBuilderError::NamedCompiler { .. }));
     assert_eq!(
         error.to_string(),
-        format!(
-            "{}: does not run; correct CudaBuilder::rustc, or leave it out to have a compiler found",
-            rustc.display()
-        )
+        format!("{}: does not run; correct CudaBuilder::rustc, or remove it to search for a compiler", rustc.display())
     );
 }

@@ -1,5 +1,5 @@
-//! The kernel that the README shows compiles as it stands there. Like all tests of the builder this one needs the compiler for
-//! devices, and ends early without it unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
+//! Tests that the README's kernel compiles. Like all tests of the builder, this one needs the device compiler, and is skipped
+//! without it unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn the_kernel_of_the_readme_compiles() {
         root.join("crates/cuda_std")
     );
     fs::write(krate.path().join("Cargo.toml"), manifest).unwrap();
-    // The versions that are here already, so that nothing is fetched.
+    // The same versions as the clone's, so that nothing is downloaded.
     fs::copy(root.join("Cargo.lock"), krate.path().join("Cargo.lock")).unwrap();
     fs::create_dir(krate.path().join("src")).unwrap();
     let begin = "//! The README's kernel.\n#![no_std]\n#![cfg_attr(target_arch = \"nvptx64\", feature(abi_ptx))]\n";

@@ -1,4 +1,4 @@
-//! Constant memory: up to 64 KB that a launch only reads, cached for the case that all lanes read one address.
+//! Constant memory: up to 64 KB that a launch only reads, with a cache that is fast if all lanes read the same address.
 //!
 //! ```
 //! use cuda_std::{address_space, gpu_only, kernel};
@@ -22,14 +22,14 @@
 //! }
 //! ```
 //!
-//! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it between launches, by a handle of
-//! the same name (`cuda_std::launch::Symbol`). Without, nobody can, and the compiler uses the values as it knows them.
+//! With `#[unsafe(no_mangle)]` the PTX exports the static by its name, and the host may set it between launches, with a handle of
+//! the same name (`cuda_std::launch::Symbol`). Without, nothing can change it, and the compiler uses the known values.
 
 use core::cell::UnsafeCell;
 
 /// A value in constant memory, for statics with `#[address_space(constant)]`.
 ///
-/// It behaves as a cell because the host may replace the value between launches: the one in the source is only the first.
+/// It is a cell because the host may replace the value between launches: the one in the source is only the initial value.
 #[repr(transparent)]
 pub struct ConstantCell<T>(UnsafeCell<T>);
 
@@ -37,7 +37,7 @@ pub struct ConstantCell<T>(UnsafeCell<T>);
 unsafe impl<T: Sync> Sync for ConstantCell<T> {}
 
 impl<T: Copy> ConstantCell<T> {
-    /// A cell whose value, until the host sets another, is `value`.
+    /// A cell with this value until the host sets another.
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }

@@ -1,4 +1,4 @@
-//! The approximate math of the hardware: one or two instructions, for `f32` alone where nothing else is said.
+//! The hardware's approximate math: one or two instructions, for `f32` unless stated otherwise.
 //!
 //! Errors are those that the PTX manual gives for the `.approx` instructions, in units in the last place (ulp) or absolute.
 //! The accurate functions are the methods of [`GpuFloat`](crate::float::GpuFloat).

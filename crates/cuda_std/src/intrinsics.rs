@@ -1,6 +1,6 @@
-//! The intrinsics of LLVM's NVPTX backend that this crate stands on (LLVM manual, "User Guide for NVPTX Back-end").
+//! The intrinsics of LLVM's NVPTX backend that this crate is built on (LLVM manual, "User Guide for NVPTX Back-end").
 //!
-//! They exist on the device alone; for the documentation of the host the module is empty.
+//! They exist only on the device; in the host's documentation the module is empty.
 
 macro_rules! intrinsics {
     ($($name:ident = $symbol:literal ($($parameter:ident: $ty:ty),*) $(-> $result:ty)?;)*) => {
@@ -70,7 +70,7 @@ intrinsics! {
     rsqrt_approx_f64 = "llvm.nvvm.rsqrt.approx.d"(x: f64) -> f64;
 }
 
-// Exactly rounded math that is an instruction.
+// Exactly rounded math instructions.
 intrinsics! {
     sqrt_f32 = "llvm.sqrt.f32"(x: f32) -> f32;
     sqrt_f64 = "llvm.sqrt.f64"(x: f64) -> f64;
@@ -86,7 +86,7 @@ intrinsics! {
     round_even_f64 = "llvm.roundeven.f64"(x: f64) -> f64;
 }
 
-// Shuffles and matches: what every lane of `mask` executes together.
+// Shuffles and matches, which all lanes of `mask` execute together.
 intrinsics! {
     match_any_32 = "llvm.nvvm.match.any.sync.i32"(mask: u32, value: u32) -> u32;
     match_any_64 = "llvm.nvvm.match.any.sync.i64"(mask: u32, value: u64) -> u32;
@@ -108,7 +108,7 @@ intrinsics! {
     redux_min_u32 = "llvm.nvvm.redux.sync.umin"(value: u32, mask: u32) -> u32;
 }
 
-// Those that take or return a one-bit value, or two values: C has no type for that, so they go by LLVM's own ABI.
+// Those that take or return a one-bit value, or two values: C has no type for that, so they use LLVM's own ABI.
 macro_rules! unadjusted {
     ($($name:ident = $symbol:literal ($($parameter:ident: $ty:ty),*) -> $result:ty;)*) => {
         #[cfg(target_arch = "nvptx64")]
@@ -134,7 +134,7 @@ unadjusted! {
     match_all_64 = "llvm.nvvm.match.all.sync.i64p"(mask: u32, value: u64) -> (u32, bool);
 }
 
-// LLVM's reader turns these names into its own atomic operations, for which Rust has no word.
+// LLVM's reader turns these names into its own atomic operations, which Rust cannot express.
 #[cfg(target_arch = "nvptx64")]
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.atomic.load.add.f32.p0"]

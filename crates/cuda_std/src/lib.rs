@@ -1,8 +1,8 @@
-//! The device library: what a kernel in Rust needs of the GPU, and what the host needs of a kernel.
+//! The device library for kernels in Rust, and the typed kernel handles for the host.
 //!
 //! The names and the API are those of Rust-CUDA's `cuda_std`, on rustc's own NVPTX backend. A kernel is a function with
 //! `#[kernel]`, in a `no_std` crate that is compiled twice: for `nvptx64-nvidia-cuda` it becomes an entry point of the PTX, for
-//! the host a typed handle with which it is launched.
+//! the host a typed handle for launching it.
 //!
 //! ```
 //! use cuda_std::{gpu_only, kernel};
@@ -32,14 +32,14 @@
 //! | [`constant`] | constant memory |
 //! | [`atomic`] | atomic operations, for the block, the device or the system |
 //! | [`mem`] | loads and stores with a cache operator, the read-only path |
-//! | [`pipeline`] | copies to shared memory that go on while the thread computes |
+//! | [`pipeline`] | asynchronous copies to shared memory |
 //! | [`fast`] | the hardware's approximate math |
 //! | [`special`] | clocks and other special registers, `trap`, `exit` |
 //!
 //! | on both | |
 //! | --- | --- |
 //! | [`float`] | accurate math: the methods that `core` lacks |
-//! | [`unroll`](unroll()) | loops that are taken apart when they are compiled |
+//! | [`unroll`](unroll()) | loops that are unrolled at compile time |
 //! | [`texture`] | texture objects, which a kernel takes by value |
 //! | [`value`] | what a kernel may take by value |
 //! | [`vector`] | vectors of 8 and 16 bytes, which load and store as one access |
@@ -52,15 +52,15 @@
 //!
 //! # How it is made
 //!
-//! Whatever concerns more lanes than one (barriers, shuffles, votes) goes through LLVM's intrinsics, because the optimizer knows
-//! that these may not be moved into or out of a branch. Inline assembly has no such mark, so it serves only what one thread does
-//! alone. rustc has no words for shared and constant memory; the attributes write sections, and `cuda_builder` turns them into
-//! address spaces. The device side needs unstable features of rustc, which `cuda_builder` switches on; the host side is stable Rust.
+//! Operations of several lanes (barriers, shuffles, votes) are LLVM's intrinsics, because the optimizer knows that these may not
+//! be moved into or out of a branch. Inline assembly has no such attribute, so it is only used for operations of one thread. rustc
+//! cannot express shared and constant memory; the attributes write sections, and `cuda_builder` turns them into address spaces.
+//! The device side needs unstable features of rustc, which `cuda_builder` enables; the host side is stable Rust.
 //!
 //! # What differs from Rust-CUDA
 //!
-//! * `#[kernel]` leaves a typed handle on the host, not nothing; the body of a kernel is an unsafe context in every edition.
-//! * Atomic operations are functions on pointers ([`atomic::add`], ...), beside the types [`atomic::AtomicF32`] and
+//! * On the host, `#[kernel]` makes a typed handle instead of nothing; the body of a kernel is an unsafe context in every edition.
+//! * Atomic operations are functions on pointers ([`atomic::add`], ...), in addition to the types [`atomic::AtomicF32`] and
 //!   [`atomic::AtomicF64`]; integers have the types of [`core::sync::atomic`], which work on this backend.
 //! * The shuffles clamp as CUDA's do, `warp_shuffle_up` included; [`warp::warp_reduce_all`] needs no `redux.sync`.
 //! * Vectors are this crate's ([`vector`]), coordinates plain structs ([`thread::Vec3`]); there is no dependency on `vek` or `half`.
@@ -77,7 +77,7 @@
 
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate alloc;
-// The attributes write paths that start with `::cuda_std`; this makes them right in this crate too.
+// The attributes write paths that start with `::cuda_std`; this makes them valid in this crate, too.
 extern crate self as cuda_std;
 
 #[cfg(any(target_arch = "nvptx64", doc))]
@@ -112,7 +112,7 @@ pub use cuda_std_macros::{address_space, gpu_only, kernel};
 pub use float::GpuFloat;
 pub use unroll::unroll;
 
-/// What most kernels use: `use cuda_std::prelude::*;`.
+/// The items that most kernels use: `use cuda_std::prelude::*;`.
 pub mod prelude {
     pub use crate::float::GpuFloat;
     #[cfg(any(target_arch = "nvptx64", doc))]
@@ -123,7 +123,7 @@ pub mod prelude {
     pub use crate::{atomic, fast, mem, shared, shared_array, special, thread, warp};
 }
 
-/// A panic stops the launch. With `panic=immediate-abort`, as `cuda_builder` compiles, nothing even gets here.
+/// A panic stops the launch. With `panic=immediate-abort`, as `cuda_builder` compiles, this is never called.
 #[cfg(target_arch = "nvptx64")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {

@@ -1,35 +1,35 @@
 //! Global loads and stores with a cache operator (PTX manual, "Cache Operators") or an eviction priority (`ld` and `st` there).
 //!
-//! An ordinary `*p` is a load as the compiler sees fit: `ld.global`, which caches in L1 and L2, or `ld.global.nc` where it knows
-//! that nothing writes there during the launch. The functions here say what they want. The operators are advice on where to
-//! keep the data: what is loaded is the same.
+//! For an ordinary `*p`, the compiler chooses the load: `ld.global`, which caches in L1 and L2, or `ld.global.nc` if it knows
+//! that nothing writes there during the launch. The functions here choose explicitly. The operators are hints on where to
+//! keep the data: the loaded value is the same.
 //!
-//! | load | CUDA | the hardware is asked to |
+//! | load | CUDA | hint to the hardware |
 //! | --- | --- | --- |
 //! | [`load_ca`] | `__ldca` | cache at all levels, L1 and L2 |
-//! | [`load_cg`] | `__ldcg` | cache in L2, and pass by L1 |
+//! | [`load_cg`] | `__ldcg` | cache in L2, bypass L1 |
 //! | [`load_cs`] | `__ldcs` | expect to read it once: evict it first |
 //! | [`load_lu`] | `__ldlu` | expect not to read it again: last use |
 //! | [`load_cv`] | `__ldcv` | fetch it anew: it may have changed |
 //! | [`load_nc`] | `__ldg` | take the read-only (texture) path |
-//! | [`load_nc_no_allocate`] | | take that path, and keep nothing in L1 |
+//! | [`load_nc_no_allocate`] | | take that path, keep nothing in L1 |
 //! | [`load_evict_first`] | | evict it from L1 before all else |
 //! | [`load_evict_last`] | | keep it in L1 longer than all else |
 //!
-//! | store | CUDA | the hardware is asked to |
+//! | store | CUDA | hint to the hardware |
 //! | --- | --- | --- |
 //! | [`store_wb`] | `__stwb` | write back at all levels: the default |
 //! | [`store_cg`] | `__stcg` | cache in L2 |
-//! | [`store_cs`] | `__stcs` | expect nobody to read it soon: evict it first |
+//! | [`store_cs`] | `__stcs` | expect no read soon: evict it first |
 //! | [`store_wt`] | `__stwt` | write through to memory |
 //! | [`store_no_allocate`] | | keep nothing in L1 |
 //! | [`store_evict_first`] | | evict it from L1 before all else |
 //! | [`store_evict_last`] | | keep it in L1 longer than all else |
 //!
-//! Priorities need PTX 7.4 and a GPU since Volta. Data that streams by once is best loaded with [`load_nc_no_allocate`]: it
-//! leaves L1 to what is read again, and an L1 that keeps nothing can have more loads under way.
+//! Priorities need PTX 7.4 and Volta or later. Data that is read once is best loaded with [`load_nc_no_allocate`]: it
+//! leaves L1 to data that is read again, and an L1 that keeps nothing can have more loads in flight.
 //!
-//! They take the numbers of 8 to 64 bits and the vectors of [`vector`](crate::vector), each as one access.
+//! They work on numbers of 8 to 64 bits and the vectors of [`vector`](crate::vector), each as one access.
 
 use crate::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
 
@@ -38,10 +38,10 @@ macro_rules! loads {
         $(#[$documentation])*
         ///
         /// # Safety
-        /// `address` is that of a value in global memory, aligned to its size.
+        /// `address` points to a value in global memory, aligned to its size.
         #[inline(always)]
         pub unsafe fn $name<T: GlobalValue>(address: *const T) -> T {
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe { T::$name(address) }
         }
     )*};
@@ -50,22 +50,22 @@ macro_rules! loads {
 loads! {
     /// Loads through L1 and L2 (`ld.global.ca`).
     load_ca;
-    /// Loads through L2 alone (`ld.global.cg`).
+    /// Loads through L2 only (`ld.global.cg`).
     load_cg;
-    /// Loads what is read only once: it is evicted first (`ld.global.cs`).
+    /// Loads data that is read only once: it is evicted first (`ld.global.cs`).
     load_cs;
-    /// Loads what is not read again (`ld.global.lu`).
+    /// Loads data that is not read again (`ld.global.lu`).
     load_lu;
-    /// Loads what may have changed: cached lines are fetched anew (`ld.global.cv`).
+    /// Loads data that may have changed: cached lines are fetched again (`ld.global.cv`).
     load_cv;
     /// Loads by the read-only path (`ld.global.nc`). Nothing may write there during the launch.
     load_nc;
-    /// Loads by the read-only path what is read only once: L1 does not keep it (`ld.global.nc.L1::no_allocate`). Nothing may
-    /// write there during the launch.
+    /// Loads by the read-only path data that is read only once: L1 does not keep it (`ld.global.nc.L1::no_allocate`). Nothing
+    /// may write there during the launch.
     load_nc_no_allocate;
-    /// Loads what L1 should evict first (`ld.global.L1::evict_first`).
+    /// Loads data that L1 should evict first (`ld.global.L1::evict_first`).
     load_evict_first;
-    /// Loads what L1 should evict last: it is read again soon (`ld.global.L1::evict_last`).
+    /// Loads data that L1 should evict last, because it is read again soon (`ld.global.L1::evict_last`).
     load_evict_last;
 }
 
@@ -74,10 +74,10 @@ macro_rules! stores {
         $(#[$documentation])*
         ///
         /// # Safety
-        /// `address` is that of a value in global memory, aligned to its size, which no other thread uses meanwhile.
+        /// `address` points to a value in global memory, aligned to its size, which no other thread uses meanwhile.
         #[inline(always)]
         pub unsafe fn $name<T: GlobalValue>(address: *mut T, value: T) {
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe { T::$name(address, value) }
         }
     )*};
@@ -88,19 +88,19 @@ stores! {
     store_wb;
     /// Stores to L2 (`st.global.cg`).
     store_cg;
-    /// Stores what nobody reads soon: it is evicted first (`st.global.cs`).
+    /// Stores data that is not read soon: it is evicted first (`st.global.cs`).
     store_cs;
     /// Stores through L2 to memory (`st.global.wt`).
     store_wt;
-    /// Stores what L1 does not keep (`st.global.L1::no_allocate`).
+    /// Stores data that L1 does not keep (`st.global.L1::no_allocate`).
     store_no_allocate;
-    /// Stores what L1 should evict first (`st.global.L1::evict_first`).
+    /// Stores data that L1 should evict first (`st.global.L1::evict_first`).
     store_evict_first;
-    /// Stores what L1 should evict last: it is read again soon (`st.global.L1::evict_last`).
+    /// Stores data that L1 should evict last, because it is read again soon (`st.global.L1::evict_last`).
     store_evict_last;
 }
 
-/// A value that one global access moves: numbers of 8 to 64 bits, and vectors.
+/// A value that one global access can load or store: numbers of 8 to 64 bits, and vectors.
 #[allow(clippy::missing_safety_doc)]
 pub unsafe trait GlobalValue: Copy {
     /// [`load_ca`] of this type.
@@ -137,8 +137,8 @@ pub unsafe trait GlobalValue: Copy {
     unsafe fn store_evict_last(address: *mut Self, value: Self);
 }
 
-/// One instruction, around which the address goes from the generic to the global space, as `ld.global` wants it. Rustdoc has
-/// no such assembler, and no need of the bodies.
+/// One instruction, with the conversion of the address from the generic to the global space that `ld.global` needs. Rustdoc
+/// has no assembler for it, and does not need the bodies.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! global_access {
     ($instruction:expr, $address:ident, $($operand:tt)*) => {
@@ -167,7 +167,7 @@ macro_rules! scalar_load {
         #[allow(unused_variables, unused_mut, unreachable_code)]
         unsafe fn $name(address: *const Self) -> Self {
             let value: $register;
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
                     concat!("ld.global.", $operator, ".", $kind, " {value}, [place];"),
@@ -187,7 +187,7 @@ macro_rules! scalar_store {
         #[allow(unused_variables)]
         unsafe fn $name(address: *mut Self, value: Self) {
             let bits = $into(value);
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
                     concat!("st.global.", $operator, ".", $kind, " [place], {value};"),
@@ -243,7 +243,7 @@ macro_rules! vector_load {
         #[allow(unreachable_code)]
         unsafe fn $name(address: *const Self) -> Self {
             let (x, y): ($element, $element);
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
                     concat!("ld.global.", $operator, ".v2.", $kind, " {{{x}, {y}}}, [place];"),
@@ -261,7 +261,7 @@ macro_rules! vector_load {
         #[allow(unreachable_code)]
         unsafe fn $name(address: *const Self) -> Self {
             let (x, y, z, w): ($element, $element, $element, $element);
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
                     concat!("ld.global.", $operator, ".v4.", $kind, " {{{x}, {y}, {z}, {w}}}, [place];"),
@@ -283,7 +283,7 @@ macro_rules! vector_store {
         #[inline(always)]
         #[allow(unused_variables)]
         unsafe fn $name(address: *mut Self, value: Self) {
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
                     concat!("st.global.", $operator, ".v2.", $kind, " [place], {{{x}, {y}}};"),
@@ -299,7 +299,7 @@ macro_rules! vector_store {
         #[inline(always)]
         #[allow(unused_variables)]
         unsafe fn $name(address: *mut Self, value: Self) {
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe {
                 global_access!(
                     concat!("st.global.", $operator, ".v4.", $kind, " [place], {{{x}, {y}, {z}, {w}}};"),

@@ -1,8 +1,8 @@
-//! Copies from global to shared memory that go on while the thread computes (`cp.async`; PTX manual, "Asynchronous copy").
+//! Asynchronous copies from global to shared memory, while the thread computes (`cp.async`; PTX manual, "Asynchronous copy").
 //!
 //! An ordinary copy takes a register and two instructions for each word, and the second waits for the first. An asynchronous
-//! one is a single instruction that nobody waits for: the hardware writes the word to shared memory when it arrives. So a block
-//! can fetch the tiles that it needs next, several ahead, while it works on the one that is there.
+//! one is a single instruction without a wait: the hardware writes the word to shared memory when it arrives. So a block can
+//! prefetch several tiles while it works on the current one.
 //!
 //! The copies of a thread are put into groups, and the thread waits for groups, the oldest first:
 //!
@@ -11,7 +11,7 @@
 //! #[gpu_only]
 //! use cuda_std::{pipeline, shared::SharedAddress, shared_array, thread};
 //!
-//! /// Turns the order of 64 elements around.
+//! /// Reverses 64 elements.
 //! ///
 //! /// # Safety
 //! /// One block of 64 threads; `data` has 64 elements.
@@ -27,9 +27,9 @@
 //! }
 //! ```
 //!
-//! [`wait_prior`] orders a thread's own copies alone. What others copied is there after the barrier that follows their wait.
+//! [`wait_prior`] orders only a thread's own copies. Other threads' copies are visible after the barrier that follows their wait.
 //!
-//! GPUs before compute capability 8.0 have no such copies. There, each is a load and a store: the same result, and no time gained.
+//! GPUs before compute capability 8.0 have no such copies. There, each is a load and a store, with the same result and no gain.
 //!
 //! Named after CUDA's `cuda_pipeline_primitives.h`.
 
@@ -39,13 +39,13 @@ use crate::shared::SharedAddress;
 /// (`cp.async.ca`).
 ///
 /// # Safety
-/// `from` is the address of a value in global memory, `to` a place in shared memory, both aligned to the value's size. Until the
-/// copy has been waited for, nobody writes `from` or touches `to`.
+/// `from` points to a value in global memory, and `to` is in shared memory, both aligned to the value's size. Until the copy has
+/// been waited for, no thread writes `from` or accesses `to`.
 #[inline(always)]
 pub unsafe fn copy<T: Copy>(to: SharedAddress<T>, from: *const T) {
     const { check_size::<T>() }
     let (to, from) = (to.as_u32(), from.cast());
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     unsafe {
         match size_of::<T>() {
             4 => copy4(to, from),
@@ -55,15 +55,15 @@ pub unsafe fn copy<T: Copy>(to: SharedAddress<T>, from: *const T) {
     }
 }
 
-/// As [`copy`] where `inside`. Elsewhere it fills the place with zeros, and does not read `from`.
+/// As [`copy`] if `inside`. Otherwise it writes zeros and does not read `from`.
 ///
 /// # Safety
-/// As for [`copy`]. Where not `inside`, `from` may be any address that is aligned to the value's size.
+/// As for [`copy`]. If not `inside`, `from` may be any address aligned to the value's size.
 #[inline(always)]
 pub unsafe fn copy_or_zero<T: Copy>(to: SharedAddress<T>, from: *const T, inside: bool) {
     const { check_size::<T>() }
     let (to, from) = (to.as_u32(), from.cast());
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     unsafe {
         match size_of::<T>() {
             4 => copy4_or_zero(to, from, inside),
@@ -77,7 +77,7 @@ const fn check_size<T>() {
     assert!(matches!(size_of::<T>(), 4 | 8 | 16), "an asynchronous copy moves 4, 8 or 16 bytes");
 }
 
-/// The assembly of one copy. The address goes from the generic to the global space first, as the instructions want it.
+/// The assembly of one copy, which first converts the address from the generic to the global space.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! in_assembly {
     ($to:ident, $from:ident, [$($line:expr),*] $($operand:tt)*) => {
@@ -95,18 +95,18 @@ macro_rules! in_assembly {
     };
 }
 
-/// The copies of one size: one instruction, or a load and a store on older GPUs. `size` is how many bytes are read.
+/// The copies of one size: one instruction, or a load and a store on older GPUs. `size` is the number of bytes to read.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! copies {
     ($($copy:ident $or_zero:ident: $bytes:literal $instruction:literal $word:literal $load:literal $store:literal $zero:literal;)*) => {$(
         #[inline(always)]
         unsafe fn $copy(to: u32, from: *const u8) {
-            // SAFETY: as the caller says.
+            // SAFETY: the caller's promise.
             #[cfg(target_feature = "sm_80")]
             unsafe {
                 in_assembly!(to, from, [concat!($instruction, " [{to}], [place], ", $bytes, ";")])
             }
-            // SAFETY: as the caller says.
+            // SAFETY: the caller's promise.
             #[cfg(not(target_feature = "sm_80"))]
             unsafe {
                 in_assembly!(to, from, [$word, $load, $store])
@@ -116,7 +116,7 @@ macro_rules! copies {
         #[inline(always)]
         unsafe fn $or_zero(to: u32, from: *const u8, inside: bool) {
             let size = if inside { $bytes } else { 0_u32 };
-            // SAFETY: as the caller says.
+            // SAFETY: the caller's promise.
             #[cfg(target_feature = "sm_80")]
             unsafe {
                 in_assembly!(
@@ -124,7 +124,7 @@ macro_rules! copies {
                     size = in(reg32) size,
                 )
             }
-            // SAFETY: as the caller says.
+            // SAFETY: the caller's promise.
             #[cfg(not(target_feature = "sm_80"))]
             unsafe {
                 in_assembly!(

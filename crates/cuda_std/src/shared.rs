@@ -1,7 +1,7 @@
-//! Shared memory: fast memory of a block, which its threads see in common and no other block sees.
+//! Shared memory: fast memory that the threads of one block share.
 //!
-//! A static in shared memory is an ordinary Rust type in a [`SharedCell`]. Each block has its own, and it starts with no
-//! particular value:
+//! A static in shared memory is an ordinary Rust type in a [`SharedCell`]. Each block has its own copy, whose initial value
+//! is undefined:
 //!
 //! ```
 //! use cuda_std::{address_space, gpu_only, kernel};
@@ -25,8 +25,8 @@
 //! }
 //! ```
 //!
-//! Shared memory has 32 banks, each 4 bytes wide; word `i` is in bank `i % 32`. A warp reads 32 banks at once, or one word in
-//! all lanes; lanes that want different words of one bank take turns.
+//! Shared memory has 32 banks, each 4 bytes wide; word `i` is in bank `i % 32`. A warp reads 32 banks at once, or one word for
+//! all lanes. Lanes that access different words of one bank are served one after another.
 //!
 //! Data that threads exchange within a warp without [`sync_threads`](crate::thread::sync_threads) is read and written with
 //! [`load`] and [`store`], and ordered by [`sync_warp`](crate::warp::sync_warp).
@@ -37,18 +37,18 @@ use core::mem::MaybeUninit;
 
 /// A value in shared memory: for statics with `#[address_space(shared)]`.
 ///
-/// All threads of a block have the same cell, so it gives out a pointer and no reference: which thread may touch what, and
-/// when, is a matter of barriers.
+/// All threads of a block share the cell, so it returns a pointer and not a reference: barriers decide which thread may access
+/// what, and when.
 ///
-/// It stands on 16 bytes, so that neighbours in an array can be loaded four at a time.
+/// It is aligned to 16 bytes, so that neighbours in an array can be loaded four at a time.
 #[repr(C, align(16))]
 pub struct SharedCell<T>(UnsafeCell<MaybeUninit<T>>);
 
-// SAFETY: the cell gives out only raw pointers; whoever follows them answers for the order of accesses.
+// SAFETY: the cell returns only raw pointers; whoever dereferences them is responsible for the order of accesses.
 unsafe impl<T> Sync for SharedCell<T> {}
 
 impl<T> SharedCell<T> {
-    /// A cell without a value: shared memory holds whatever the block before left there.
+    /// A cell without a value: shared memory holds whatever the previous block left there.
     pub const fn uninit() -> Self {
         Self(UnsafeCell::new(MaybeUninit::uninit()))
     }
@@ -60,7 +60,7 @@ impl<T> SharedCell<T> {
     }
 }
 
-/// The types that a shared static may have: those that promise no initial value, since shared memory has none.
+/// The types that a shared static may have: those without an initial value, because shared memory has none.
 #[diagnostic::on_unimplemented(
     message = "a shared static cannot be a `{Self}`: shared memory has no initial value",
     note = "write `static NAME: SharedCell<..> = SharedCell::uninit();`"
@@ -70,17 +70,17 @@ pub trait SharedStatic {}
 impl<T> SharedStatic for SharedCell<T> {}
 impl<T> SharedStatic for MaybeUninit<T> {}
 
-/// An array in shared memory: `shared_array![f32; 256]` is a `*mut f32` to 256 elements that the block has in common.
+/// An array in shared memory: `shared_array![f32; 256]` is a `*mut f32` to 256 elements that the block shares.
 ///
-/// The memory is static: each place in the source where this stands is one array, however often it is reached. The elements
-/// have no initial value.
+/// The memory is static: each use in the source is one array, however often it is executed. The elements have no initial
+/// value.
 ///
 /// ```
 /// use cuda_std::{gpu_only, kernel};
 /// #[gpu_only]
 /// use cuda_std::{shared_array, thread};
 ///
-/// /// Turns the order of 64 elements around.
+/// /// Reverses 64 elements.
 /// ///
 /// /// # Safety
 /// /// One block of 64 threads; `data` has 64 elements.
@@ -102,7 +102,7 @@ macro_rules! shared_array {
     }};
 }
 
-/// The dynamic shared memory of the block: as many bytes as the launch asked for, from a multiple of 16 on.
+/// The dynamic shared memory of the block: as many bytes as the launch requested, aligned to 16.
 ///
 /// Every call returns the same address.
 #[inline(always)]
@@ -113,10 +113,10 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
     dynamic().cast()
 }
 
-/// The dynamic shared memory of the block from byte `offset` on: for more than one array in it.
+/// The dynamic shared memory of the block from byte `offset` on, for several arrays in it.
 ///
 /// # Safety
-/// `offset` is within what the launch asked for, and a multiple of `T`'s alignment.
+/// `offset` is within the requested size, and a multiple of `T`'s alignment.
 #[inline(always)]
 pub unsafe fn dynamic_shared_mem_at<T>(offset: usize) -> *mut T {
     // SAFETY: the caller keeps within the allocation.
@@ -126,7 +126,7 @@ pub unsafe fn dynamic_shared_mem_at<T>(offset: usize) -> *mut T {
 #[inline(always)]
 fn dynamic() -> *mut u8 {
     unsafe extern "C" {
-        // The builder knows this name, and makes it the module's array of dynamic shared memory.
+        // The builder turns this name into the module's array of dynamic shared memory.
         #[link_name = "__coalesce_dynamic_shared"]
         static DYNAMIC: SharedCell<[u8; 0]>;
     }
@@ -134,8 +134,8 @@ fn dynamic() -> *mut u8 {
     unsafe { DYNAMIC.as_mut_ptr().cast() }
 }
 
-/// The address of a `T` in shared memory, as instructions of the shared space take it: a number of 32 bits (PTX manual, "State
-/// Spaces"), which costs one register where a pointer costs two.
+/// The address of a `T` in the shared state space: a number of 32 bits (PTX manual, "State Spaces"), which needs one register
+/// where a pointer needs two.
 pub struct SharedAddress<T> {
     address: u32,
     of: PhantomData<*mut T>,
@@ -151,12 +151,12 @@ impl<T> Clone for SharedAddress<T> {
 impl<T> Copy for SharedAddress<T> {}
 
 impl<T> SharedAddress<T> {
-    /// Where `pointer` points, which must be in shared memory (`cvta.to.shared`).
+    /// The address of `pointer`, which must point to shared memory (`cvta.to.shared`).
     #[inline(always)]
     #[allow(unreachable_code, unused_variables)]
     pub fn of(pointer: *const T) -> Self {
         let address: u32;
-        // SAFETY: it computes a number of a number.
+        // SAFETY: it computes a number from a number.
         #[cfg(target_arch = "nvptx64")]
         unsafe {
             core::arch::asm!(
@@ -175,21 +175,21 @@ impl<T> SharedAddress<T> {
         Self { address, of: PhantomData }
     }
 
-    /// The address of the value that stands `count` values further on.
+    /// The address of the value `count` values further on.
     #[inline(always)]
     #[must_use]
     pub fn add(self, count: u32) -> Self {
         Self { address: self.address.wrapping_add(count.wrapping_mul(size_of::<T>() as u32)), of: PhantomData }
     }
 
-    /// The same place, as that of another type.
+    /// The same address, for another type.
     #[inline(always)]
     #[must_use]
     pub fn cast<U>(self) -> SharedAddress<U> {
         SharedAddress { address: self.address, of: PhantomData }
     }
 
-    /// The number: bytes from where the block's shared memory starts.
+    /// The address as a number: bytes from the start of the block's shared memory.
     #[inline(always)]
     pub(crate) fn as_u32(self) -> u32 {
         self.address
@@ -202,23 +202,23 @@ pub fn dynamic_shared_size() -> u32 {
     crate::intrinsics::dynamic_smem_size()
 }
 
-/// Reads a value that another thread may have written since this one last looked: the access is made, once, here
+/// Reads a value that another thread may have written meanwhile. The compiler neither removes, repeats nor moves the access
 /// (`ld.volatile`).
 ///
 /// # Safety
-/// As for [`core::ptr::read_volatile`]; and a barrier of block or warp stands between another thread's write and this read.
+/// As for [`core::ptr::read_volatile`]; and there is a barrier of the block or warp between another thread's write and this read.
 #[inline(always)]
 pub unsafe fn load<T: Copy>(address: *const T) -> T {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller's promise.
     unsafe { address.read_volatile() }
 }
 
-/// Writes a value that another thread will read: the access is made, once, here (`st.volatile`).
+/// Writes a value that another thread will read. The compiler neither removes, repeats nor moves the access (`st.volatile`).
 ///
 /// # Safety
-/// As for [`core::ptr::write_volatile`]; and a barrier of block or warp stands between this write and another thread's access.
+/// As for [`core::ptr::write_volatile`]; and there is a barrier of the block or warp between this write and another thread's access.
 #[inline(always)]
 pub unsafe fn store<T: Copy>(address: *mut T, value: T) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller's promise.
     unsafe { address.write_volatile(value) }
 }

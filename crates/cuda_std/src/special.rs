@@ -20,20 +20,20 @@ pub fn globaltimer() -> u64 {
     intrinsics::globaltimer()
 }
 
-/// The multiprocessor that the thread runs on at this moment (`%smid`), below [`multiprocessors`].
+/// The multiprocessor that the thread is running on (`%smid`), below [`multiprocessors`].
 #[inline(always)]
 pub fn smid() -> u32 {
     intrinsics::smid()
 }
 
-/// An upper bound of the multiprocessors' numbers (`%nsmid`); there may be fewer multiprocessors.
+/// An upper bound of the numbers of multiprocessors (`%nsmid`), which need not be contiguous.
 #[inline(always)]
 pub fn multiprocessors() -> u32 {
     intrinsics::nsmid()
 }
 
-/// The warp's slot in its multiprocessor at this moment (`%warpid`), below [`warp_slots`]. It may change; the warp's
-/// number in its block is the thread's number divided by 32.
+/// The warp's current slot in its multiprocessor (`%warpid`), below [`warp_slots`]. It may change; the warp's number in
+/// its block is the thread's number divided by 32.
 #[inline(always)]
 pub fn warp_slot() -> u32 {
     intrinsics::warpid()
@@ -61,7 +61,7 @@ pub fn trap() -> ! {
 /// Ends this thread (`exit`), as a `return` of the kernel would. Barriers no longer wait for it.
 #[inline(always)]
 pub fn exit() -> ! {
-    // Assembly, and not LLVM's intrinsic: that one is taken to see no memory, so that stores before it get lost.
+    // Assembly, because LLVM treats its intrinsic as not accessing memory, so that stores before it would be lost.
     // SAFETY: a thread may end anywhere.
     #[cfg(target_arch = "nvptx64")]
     unsafe {

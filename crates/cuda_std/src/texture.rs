@@ -1,7 +1,7 @@
-//! Textures: reads through the texture units, which know about edges, filters and formats (PTX manual, "Texture Instructions").
+//! Textures: reads through the texture units, which handle edges, filters and formats (PTX manual, "Texture Instructions").
 //!
 //! A kernel takes a [`Texture`] by value: the handle of a texture object that the host made, with its address modes, filter and
-//! read mode. What is read comes as four floats, of which a texture with one channel fills the first.
+//! read mode. A read returns four floats, of which a texture with one channel fills the first.
 //!
 //! ```
 //! use cuda_std::texture::Texture;
@@ -34,7 +34,7 @@ unsafe impl Zeroable for Texture {}
 unsafe impl Pod for Texture {}
 
 impl Texture {
-    /// A texture by the handle that the host got for it.
+    /// The texture with this handle, which the host has made.
     pub const fn from_handle(handle: u64) -> Self {
         Self(handle)
     }
@@ -50,7 +50,7 @@ impl Texture {
     /// The texel at `x` of a texture in linear memory, which has no filter and no edges (`tex.1d.v4.f32.s32`).
     ///
     /// # Safety
-    /// The texture is there, has one dimension, and its texels are read as floats.
+    /// The texture exists, has one dimension, and its texels are read as floats.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), allow(unused_variables, unreachable_code))]
     pub unsafe fn fetch_1d(self, x: i32) -> [f32; 4] {
@@ -58,7 +58,7 @@ impl Texture {
         #[cfg(not(target_arch = "nvptx64"))]
         return unreachable!();
         #[cfg(target_arch = "nvptx64")]
-        // SAFETY: the caller says that the texture is good.
+        // SAFETY: the caller promises a valid texture.
         unsafe {
             core::arch::asm!(
                 "tex.1d.v4.f32.s32 {{{r}, {g}, {b}, {a}}}, [{texture}, {{{x}}}];",
@@ -74,11 +74,11 @@ impl Texture {
         [r, g, b, a]
     }
 
-    /// The value at (`x`, `y`), as the texture's address modes and its filter have it (`tex.2d.v4.f32.f32`). The middle of the
-    /// first texel is at (0.5, 0.5), or at half a texel where coordinates are normalised.
+    /// The value at (`x`, `y`), according to the texture's address modes and filter (`tex.2d.v4.f32.f32`). The centre of the
+    /// first texel is at (0.5, 0.5), or half a texel if coordinates are normalised.
     ///
     /// # Safety
-    /// The texture is there, has two dimensions, and its texels are read as floats.
+    /// The texture exists, has two dimensions, and its texels are read as floats.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), allow(unused_variables, unreachable_code))]
     pub unsafe fn sample_2d(self, x: f32, y: f32) -> [f32; 4] {
@@ -86,7 +86,7 @@ impl Texture {
         #[cfg(not(target_arch = "nvptx64"))]
         return unreachable!();
         #[cfg(target_arch = "nvptx64")]
-        // SAFETY: the caller says that the texture is good.
+        // SAFETY: the caller promises a valid texture.
         unsafe {
             core::arch::asm!(
                 "tex.2d.v4.f32.f32 {{{r}, {g}, {b}, {a}}}, [{texture}, {{{x}, {y}}}];",

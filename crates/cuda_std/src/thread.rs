@@ -1,4 +1,4 @@
-//! The thread: who it is in its block and grid, and how it meets the other threads of its block.
+//! The thread: its indices in block and grid, and the barrier and fences of its block.
 //!
 //! A launch is a grid of blocks, a block is up to 1024 threads, and 32 consecutive threads of a block (x fastest, then y, then
 //! z) are a warp. Blocks run in any order and cannot wait for each other; the threads of one block can, at
@@ -73,13 +73,13 @@ registers! {
     warp_size = warpsize;
 }
 
-/// The thread's place in its block.
+/// The thread's coordinates in its block.
 #[inline(always)]
 pub fn thread_idx() -> Vec3 {
     Vec3 { x: thread_idx_x(), y: thread_idx_y(), z: thread_idx_z() }
 }
 
-/// The block's place in the grid.
+/// The block's coordinates in the grid.
 #[inline(always)]
 pub fn block_idx() -> Vec3 {
     Vec3 { x: block_idx_x(), y: block_idx_y(), z: block_idx_z() }
@@ -112,7 +112,7 @@ pub fn index_1d() -> u32 {
     block_idx_x() * block_dim_x() + thread_idx_x()
 }
 
-/// As [`index_1d`], in 64 bits: for arrays that may have more than 2^32 elements, and ready to index with.
+/// As [`index_1d`], in 64 bits, for arrays that may have more than 2^32 elements.
 #[inline(always)]
 pub fn wide_index_1d() -> usize {
     block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize
@@ -143,11 +143,11 @@ pub fn lane_id() -> u32 {
     crate::warp::lane_id()
 }
 
-/// Waits until every thread of the block is here; what each wrote to global or shared memory before, all see after
+/// Waits until every thread of the block has arrived. All threads then see what each wrote to global or shared memory before
 /// (`bar.sync 0`).
 ///
-/// Every thread of the block that has not returned must come to the same call. A barrier in a branch that only some
-/// threads take is undefined on the GPU, and an error on the simulator.
+/// Every thread of the block that has not returned must execute the same call. A barrier in a branch that only some threads
+/// take is undefined on the GPU, and an error on the simulator.
 #[inline(always)]
 pub fn sync_threads() {
     intrinsics::barrier_sync(0);
@@ -171,14 +171,14 @@ pub fn sync_threads_or(predicate: u32) -> u32 {
     u32::from(intrinsics::barrier_or(0, predicate != 0))
 }
 
-/// Orders this thread's memory accesses for the other threads of its block: who sees a write from after the fence sees
-/// those from before it (`membar.cta`). Nothing waits.
+/// Orders this thread's memory accesses for the other threads of its block: a thread that sees a write after the fence also
+/// sees those before it (`membar.cta`). No thread waits.
 #[inline(always)]
 pub fn block_fence() {
     intrinsics::membar_cta();
 }
 
-/// Orders this thread's memory accesses for all threads of the device (`membar.gl`). Nothing waits.
+/// Orders this thread's memory accesses for all threads of the device (`membar.gl`). No thread waits.
 #[inline(always)]
 pub fn device_fence() {
     intrinsics::membar_gl();
@@ -190,7 +190,7 @@ pub fn grid_fence() {
     device_fence();
 }
 
-/// Orders this thread's memory accesses for the device, the host and other devices (`membar.sys`). Nothing waits.
+/// Orders this thread's memory accesses for the device, the host and other devices (`membar.sys`). No thread waits.
 #[inline(always)]
 pub fn system_fence() {
     intrinsics::membar_sys();

@@ -1,10 +1,10 @@
-//! Vectors of 8 and 16 bytes: as one value they load and store in one access (`ld.global.v4.f32`, `st.shared.v2.b64`, ...).
+//! Vectors of 8 and 16 bytes, which are loaded and stored in one access (`ld.global.v4.f32`, `st.shared.v2.b64`, ...).
 //!
-//! A warp that moves 16 bytes a lane makes one request of 512 bytes where four of 128 would be. The address must be a
-//! multiple of the vector's size, which the types' alignment says; a `*const f32` that is so aligned may be cast to `*const f32x4`.
+//! A warp that moves 16 bytes per lane makes one request of 512 bytes instead of four of 128. The address must be a multiple of the
+//! vector's size, which the types' alignment ensures; a `*const f32` with that alignment may be cast to `*const f32x4`.
 //!
-//! On the device they are the compiler's own vector type, which is never taken apart on its way through memory; on the host
-//! they are arrays of the same layout. They are plain data (`bytemuck::Pod`), so buffers of them are buffers like others.
+//! On the device they are the compiler's own vector type, whose loads and stores are never split; on the host they are arrays of
+//! the same layout. They are plain data (`bytemuck::Pod`), so they can be elements of buffers.
 
 #![allow(non_camel_case_types)]
 
@@ -26,7 +26,7 @@ macro_rules! vectors {
         #[repr(C, align($align))]
         pub struct $name([$element; $lanes]);
 
-        // The layout is the same on both sides: what the host writes is what the kernel reads.
+        // The layout is the same on both sides, so the kernel reads what the host writes.
         const _: () = assert!(size_of::<$name>() == $align && align_of::<$name>() == $align);
 
         // SAFETY: the elements fill the vector without padding, and zero is a value of each.

@@ -1,8 +1,8 @@
-//! Every device function becomes the instruction that it promises.
+//! Tests that every device function compiles to the instruction that it promises.
 //!
-//! The subject is the crate in `tests/device_api`, whose kernels use every device function, with comments `// ptx: TEXT` that
-//! say what must stand in the PTX. Its PTX for sm_75 is checked in, so that most of this needs no device compiler. To make it
-//! anew: `COALESCE_BLESS=1 cargo test -p cuda_std --test device_api`.
+//! The kernels of the crate in `tests/device_api` use every device function, with comments `// ptx: TEXT` for what the PTX must
+//! contain. Its PTX for sm_75 is checked in, so that most of this needs no device compiler. To rebuild it:
+//! `COALESCE_BLESS=1 cargo test -p cuda_std --test device_api`.
 
 use cuda_builder::toolchain::DeviceCompiler;
 use cuda_builder::{CudaBuilder, NvvmArch, SourceDigest, digest_of_crate};
@@ -15,7 +15,7 @@ fn crate_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/device_api")
 }
 
-/// The checked-in PTX, made anew first where the environment asks for it.
+/// The checked-in PTX, rebuilt first if the environment requests it.
 fn checked_in() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let path = crate_folder().join("ptx/device_api.sm_75.ptx");
@@ -72,7 +72,7 @@ fn entries(ptx: &str) -> BTreeMap<&str, &str> {
     ptx.split(".entry ").skip(1).map(|entry| (entry.split('(').next().unwrap(), &entry[..end_of_body(entry)])).collect()
 }
 
-/// Where the body ends whose opening brace is the first one in the text.
+/// The end of the body that begins with the first brace in the text.
 fn end_of_body(text: &str) -> usize {
     let mut depth = 0;
     for (place, brace) in text.match_indices(['{', '}']) {
@@ -122,7 +122,7 @@ fn checked_in_ptx_is_made_of_these_sources() {
     );
 }
 
-/// The operators on each type are made by macros, in the library and in its test alike; here is what they must come to.
+/// Macros generate the operators on each type, in the library and in its test; this checks the result.
 #[test]
 fn cache_operators_exist_for_each_type() {
     let entries = entries(checked_in());
@@ -160,7 +160,7 @@ fn cache_operators_exist_for_each_type() {
     }
 }
 
-/// Every access names its memory, but for arrays on the stack of `libm`, which are reached by pointers of pointers.
+/// Every access names its state space, except for `libm`'s arrays on the stack, which are reached through pointers to pointers.
 #[test]
 fn accesses_name_their_memory() {
     for (kernel, text) in entries(checked_in()) {
@@ -221,8 +221,8 @@ fn every_device_function_is_used() {
     assert!(count > 150, "only {count} functions were found: the library is not read right");
 }
 
-/// The function that a line of the library declares: itself, as a method of a trait where those count, or in a list of a macro
-/// such as `lane_id = laneid;`.
+/// The function that a line of the library declares: directly, as a trait method where those count, or in a macro's list such as
+/// `lane_id = laneid;`.
 fn declared(line: &str, with_methods: bool) -> Option<&str> {
     let is_name = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -241,7 +241,7 @@ fn declared(line: &str, with_methods: bool) -> Option<&str> {
     (is_name(name) && names.all(is_name)).then_some(name)
 }
 
-/// With a device compiler at hand: the same for a GPU of today, whose extra functions are there too.
+/// With a device compiler: the same for a current GPU, which has more functions.
 #[test]
 fn fresh_ptx_for_hopper_has_the_promised_instructions() {
     if let Err(error) = DeviceCompiler::find() {

@@ -1,4 +1,4 @@
-//! `#[address_space(..)]`: which of the GPU's memories a static lives in, and the handle by which the host sets it.
+//! `#[address_space(..)]`: places a static in one of the GPU's memories, and makes the handle with which the host sets it.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -45,8 +45,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     })
 }
 
-/// What is left on the host of a static that the PTX exports and that is a cell of a value: a typed handle, by which the host
-/// sets and reads the value.
+/// The typed handle with which the host sets and reads an exported cell.
 fn handle(item: &ItemStatic) -> Option<TokenStream> {
     let exported = item.attrs.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if attribute.path().is_ident("unsafe") => list.tokens.to_string() == "no_mangle",

@@ -1,10 +1,10 @@
-//! `launch_bounds(..)`: the largest block that a kernel will be launched with.
+//! Parses `launch_bounds(..)`: the largest block that a kernel will be launched with.
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, Result, Token, parenthesized};
 
-/// What stands in the parentheses of `#[kernel(..)]`.
+/// The arguments of `#[kernel(..)]`.
 pub struct KernelArguments {
     /// The launch bounds, if there are any.
     pub bounds: Option<LaunchBounds>,
@@ -14,7 +14,7 @@ pub struct KernelArguments {
 pub struct LaunchBounds {
     /// The largest block, in threads: x, y, z.
     pub threads: [u32; 3],
-    /// The least number of resident blocks, or 0 where none was asked for.
+    /// The minimum number of resident blocks, or 0 if not specified.
     pub minimum_blocks: u32,
 }
 

@@ -1,4 +1,4 @@
-//! `#[gpu_only]`: an item for the device alone.
+//! `#[gpu_only]`: an item that exists only on the device.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -25,7 +25,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> Result<TokenStream> 
     })
 }
 
-/// Refuses what cannot be an entry point, each with its own reason.
+/// Rejects functions that cannot be an entry point, each with its own reason.
 fn check(function: &ItemFn) -> Result<()> {
     let Signature { constness, asyncness, safety, abi, fn_token, generics, variadic, output, .. } = &function.sig;
     if !matches!(function.vis, Visibility::Public(_)) {
@@ -93,11 +93,11 @@ fn device(function: &ItemFn, parameters: &[Parameter], bounds: Option<&LaunchBou
         #(#attributes)*
         #[cfg(target_arch = "nvptx64")]
         #[unsafe(no_mangle)]
-        // What may be passed by value is checked by the trait `Value`; this lint does not know vectors.
+        // The trait `Value` checks what may be passed by value; this lint does not know vectors.
         #[allow(improper_ctypes_definitions)]
         #visibility unsafe extern "ptx-kernel" fn #name(#(#entry),*) {
             #[allow(unused_unsafe)]
-            // SAFETY: the launch promised what the kernel asks for under `# Safety`.
+            // SAFETY: the launch promises what the kernel requires under `# Safety`.
             unsafe {
                 #(#bindings)*
                 #(#statements)*

@@ -1,16 +1,16 @@
 //! The attributes of [`cuda_std`]: `#[kernel]`, `#[address_space(..)]` and `#[gpu_only]`.
 //!
-//! Each means one thing on the device and another on the host, because one source file serves both:
+//! Each has a different effect on the device and on the host, because one source file is compiled for both:
 //!
 //! | attribute | device (`nvptx64`) | host |
 //! | --- | --- | --- |
-//! | `#[kernel]` on a function | the entry point of the PTX | `static NAME: cuda_std::launch::Kernel<(..)>`, the typed handle with which it is launched |
-//! | `#[address_space(shared)]` on a static | a static of the section `.shared` | the static is left out |
-//! | `#[address_space(constant)]` on a static | a static of the section `.constant` | the static is left out |
-//! | `#[gpu_only]` on any item | the item | the item is left out |
+//! | `#[kernel]` on a function | the entry point of the PTX | `static NAME: cuda_std::launch::Kernel<(..)>`, the typed handle for launching it |
+//! | `#[address_space(shared)]` on a static | a static in the section `.shared` | nothing |
+//! | `#[address_space(constant)]` on a static | a static in the section `.constant` | nothing, or a handle (see below) |
+//! | `#[gpu_only]` on any item | the item | nothing |
 //!
-//! rustc has no words for shared or constant memory, nor for launch bounds. The sections and the marker static that these
-//! attributes write are a convention with `cuda_builder`, which rewrites them in the LLVM IR.
+//! rustc cannot express shared or constant memory, nor launch bounds. The sections and the marker static that these attributes
+//! write are a convention with `cuda_builder`, which rewrites them in the LLVM IR.
 //!
 //! The crate is used through `cuda_std`, which re-exports everything here.
 //!
@@ -47,8 +47,8 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// The function must be `pub unsafe fn`, without type parameters, without `async`, `const` or `extern`, and without a
-/// result. Its name is the symbol in the PTX, so it must be unique over the whole crate. The body is an unsafe context:
-/// what the launch must promise stands under `# Safety`, once, instead of at every access.
+/// result. Its name is the symbol in the PTX, so it must be unique in the whole crate. The body is an unsafe context: `# Safety`
+/// says once what the launch must promise, instead of a comment at every access.
 ///
 /// # Parameters
 ///
@@ -60,8 +60,8 @@ use proc_macro::TokenStream;
 /// | `*mut T` | pointer | `PointerMut<T>` |
 /// | a number, `bool`, or a struct with `#[repr(C)]` and `#[derive(Clone, Copy, bytemuck::NoUninit)]` | its bytes | the type itself |
 ///
-/// `&mut [T]` promises that nothing else reaches these elements while the thread runs. Where the threads of a launch
-/// share an output, each writing its own elements, `*mut T` is the honest type.
+/// `&mut [T]` promises that nothing else accesses these elements while the thread runs. If the threads of a launch share an
+/// output, each writing its own elements, the right type is `*mut T`.
 ///
 /// # Launch bounds
 ///
@@ -89,19 +89,18 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// static COEFFICIENTS: ConstantCell<[f32; 4]> = ConstantCell::new([1.0, 0.5, 0.25, 0.125]);
 /// ```
 ///
-/// The static may stand in a module or in a function. Shared memory has no initial value: its type must be
-/// `SharedCell<T>` (or `MaybeUninit<T>` in a `static mut`). Constant memory has one, and the host may replace it before a
-/// launch if the static also bears `#[unsafe(no_mangle)]`, by which name the module then exports it. `(global)` is where
-/// a static is anyway.
+/// The static may be in a module or in a function. Shared memory has no initial value: its type must be `SharedCell<T>` (or
+/// `MaybeUninit<T>` in a `static mut`). Constant memory has one, and the host may replace it before a launch if the static also
+/// has `#[unsafe(no_mangle)]`, which makes the module export it by its name. `(global)` is the default memory of a static.
 ///
-/// In host builds the static is left out. Of one that is exported and a cell, `ConstantCell<T>`, a handle is left with its
-/// name: `Symbol<T>`, by which the host sets and reads the value.
+/// In host builds the static is omitted. For an exported `ConstantCell<T>`, the host gets a handle of the same name,
+/// `Symbol<T>`, with which it sets and reads the value.
 #[proc_macro_attribute]
 pub fn address_space(arguments: TokenStream, item: TokenStream) -> TokenStream {
     address_space::expand(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Leaves an item out of host builds: a helper function of kernels, or what they import.
+/// Omits an item from host builds: a helper function of kernels, or an import.
 ///
 /// ```
 /// use cuda_std::gpu_only;

@@ -1,4 +1,4 @@
-//! One parameter of a kernel: what it is on the device, and what its handle calls it on the host.
+//! One parameter of a kernel: its form in the entry point, and its type in the host's handle.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl Parameter {
-    /// Checks one parameter as it stands in the source.
+    /// Checks one parameter of the source.
     pub fn new(argument: &FnArg) -> Result<Self> {
         let FnArg::Typed(PatType { attrs, pat, ty, .. }) = argument else {
             return Err(Error::new(argument.span(), "a kernel is a free function: it has no `self`"));
@@ -43,14 +43,14 @@ impl Parameter {
         }
     }
 
-    /// The parameters of the entry point that stand for this one.
+    /// The parameters of the entry point for this one.
     pub fn entry(&self) -> TokenStream {
         let name = &self.name;
         let pointer = self.pointer_name();
         let length = self.length_name();
         match &self.kind {
-            // A reference to no elements: rustc tells LLVM that it is not null, aliased by no writer and read-only, which
-            // is what lets loads take the read-only path. A slice would arrive as one aggregate and lose all that.
+            // A reference to an empty array: for it rustc tells LLVM that it is not null, not aliased by a writer and read-only, so
+            // that loads can take the read-only path. A slice would arrive as one aggregate and lose these attributes.
             Kind::Slice(element) => quote!(#pointer: &[#element; 0], #length: usize),
             Kind::SliceMut(element) => quote!(#pointer: &mut [#element; 0], #length: usize),
             Kind::Pointer(pointee) => quote!(#name: *const #pointee),
@@ -59,7 +59,7 @@ impl Parameter {
         }
     }
 
-    /// The statement that gives the body its parameter back as it was written.
+    /// The statement that rebuilds the parameter of the source for the body.
     pub fn binding(&self) -> TokenStream {
         let name = &self.name;
         let mutability = self.mutable.then(|| quote!(mut));
@@ -77,7 +77,7 @@ impl Parameter {
         }
     }
 
-    /// What the handle calls this parameter on the host.
+    /// The parameter's type in the host's handle.
     pub fn handle(&self) -> TokenStream {
         match &self.kind {
             Kind::Slice(element) => quote!(::cuda_std::launch::Slice<#element>),
@@ -88,7 +88,7 @@ impl Parameter {
         }
     }
 
-    /// For a value of a named type: the check that it may be passed by its bytes.
+    /// For a value of a named type: the compile-time check that it may be passed by value.
     pub fn value_check(&self) -> Option<TokenStream> {
         match &self.kind {
             Kind::Value(value) => Some(quote_spanned!(value.span()=> ::cuda_std::value::assert_value::<#value>();)),

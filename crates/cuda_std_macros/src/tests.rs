@@ -1,4 +1,4 @@
-//! What the attributes refuse, and what they write.
+//! Tests of what the attributes reject and write.
 
 use proc_macro2::TokenStream;
 use syn::Result;

@@ -1,4 +1,4 @@
-//! Launches in clusters, which CUDA has had since 11.8: newer than the bindings, so their types are declared here.
+//! Launches in clusters, which exist since CUDA 11.8. The bindings are older, so their types are declared here.
 
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
@@ -17,7 +17,7 @@ pub struct ClusterLaunch {
     pub block: [u32; 3],
     /// Blocks of a cluster.
     pub cluster: [u32; 3],
-    /// Whether all blocks are to be resident at once.
+    /// Whether all blocks must be resident at once.
     pub cooperative: bool,
     /// Dynamic shared memory of a block in bytes.
     pub dynamic_shared: u32,
@@ -38,8 +38,7 @@ struct Config {
     attribute_count: c_uint,
 }
 
-/// `CUlaunchAttribute`: a value is as long as the longest one can be, and aligned for
-/// pointers.
+/// `CUlaunchAttribute`: a value has the size of the longest one, and the alignment of a pointer.
 #[repr(C, align(8))]
 struct Attribute {
     id: c_uint,
@@ -53,7 +52,7 @@ const COOPERATIVE: c_uint = 2;
 const CLUSTER_DIMENSION: c_uint = 4;
 /// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`
 const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_uint = 14;
-/// Blocks of a cluster that every GPU with clusters grants.
+/// The cluster size that every GPU with clusters supports.
 const PORTABLE: u32 = 8;
 
 /// Launches a kernel in clusters. Returns the driver's status.
@@ -72,7 +71,7 @@ pub unsafe fn launch_in_clusters(launch: &ClusterLaunch) -> Result<u32, LoadErro
         function("cuLaunchKernelEx")?;
     let &ClusterLaunch { function, grid, block, cluster, cooperative, dynamic_shared, stream, parameters } = launch;
     if cluster.iter().fold(1, |blocks: u32, &extent| blocks.saturating_mul(extent)) > PORTABLE {
-        // SAFETY: the signature is the driver's, and the function is loaded, as the caller says.
+        // SAFETY: the signature is the driver's, and the caller promises that the function is loaded.
         let status = unsafe { set(function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1) };
         if status != 0 {
             return Ok(status);
@@ -85,6 +84,6 @@ pub unsafe fn launch_in_clusters(launch: &ClusterLaunch) -> Result<u32, LoadErro
     let attribute_count = if cooperative { 2 } else { 1 };
     let config = Config { grid, block, dynamic_shared, stream, attributes: attributes.as_mut_ptr(), attribute_count };
     // SAFETY: the signature and the layouts are the driver's (cuda.h); the configuration outlives the call; the rest is
-    // as the caller says.
+    // the caller's promise.
     Ok(unsafe { start(&config, function, parameters, ptr::null_mut()) })
 }

@@ -1,14 +1,15 @@
 //! Stand-in for the crate `cust_raw`, put in its place by `[patch.crates-io]`.
 //!
-//! The published crate binds the CUDA driver at link time: what is built with it starts only where `libcuda` is
-//! installed. This one re-exports `cudarc`'s bindings of the same functions and types, which load the driver library on
-//! the first call. So `cust` builds and links without CUDA, and one binary runs on machines with and without a GPU.
+//! The published crate links to the CUDA driver: a program built with it starts only where `libcuda` is installed. This one
+//! re-exports `cudarc`'s bindings of the same functions and types, which load the driver library on the first call. So `cust`
+//! builds and links without CUDA, and one binary runs on machines with and without a GPU. `cust` and `host/src/device/gpu` call
+//! it; it is the raw layer of the driver.
 //!
 //! The bindings are those of CUDA 11.4, the only version whose types fit `cust` 0.3.2. They panic when the library or a
 //! function is missing. Therefore:
 //!
-//! - call [`load()`] before anything else: it finds out whether there is a driver that these bindings can use, and if not, says
-//!   why, without a panic;
+//! - call [`load()`] before anything else: it checks whether there is a driver that these bindings can use, and returns an error
+//!   if not;
 //! - [`describe`] turns any status into its name and text, also statuses that newer drivers have added.
 
 mod clusters;
@@ -28,8 +29,8 @@ pub use cudarc::driver::sys::*;
 /// Each function that `cust` 0.3.2 and the host call is in drivers of this version and later.
 pub const OLDEST_DRIVER: i32 = 11_000;
 
-/// The functions that `cust` 0.3.2 and the host call once the driver is loaded, and that [`load()`] looks for: a call of one
-/// that is missing would panic.
+/// The functions that `cust` 0.3.2 and the host call. [`load()`] checks that the driver has them, because calling a missing one
+/// would panic.
 const NEEDED: [&str; 50] = [
     "cuArray3DCreate_v2",
     "cuArrayDestroy",
@@ -87,9 +88,9 @@ const NEEDED: [&str; 50] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// There is no driver library on this machine, or it is for another kind of processor.
+    /// There is no driver library on this machine, or it is for another processor architecture.
     NoLibrary,
-    /// The driver is there, but sees no GPU.
+    /// The driver is installed, but sees no GPU.
     NoDevice,
     /// The driver is older than [`OLDEST_DRIVER`]; holds its version.
     TooOld(i32),
@@ -130,18 +131,18 @@ impl std::error::Error for LoadError {}
 
 /// Loads the driver library and starts the driver, once; later calls return the first call's answer.
 ///
-/// After `Ok`, every function that `cust` and the host need is there, and at least one GPU.
+/// After `Ok`, there are all functions that `cust` and the host need, and at least one GPU.
 ///
 /// # Errors
 ///
-/// Says why there is no usable driver, see [`LoadError`].
+/// [`LoadError`] says why there is no usable driver.
 pub fn load() -> Result<(), LoadError> {
     static LOADED: OnceLock<Result<(), LoadError>> = OnceLock::new();
     LOADED.get_or_init(start).clone()
 }
 
-/// The work of [`load()`]. Statuses are read as plain numbers here: a driver may answer with one that [`CUresult`], which
-/// ends at CUDA 11.4, does not list.
+/// The work of [`load()`]. Statuses are plain numbers here: a driver may return one that [`CUresult`], which ends at CUDA 11.4,
+/// does not list.
 fn start() -> Result<(), LoadError> {
     // SAFETY: opening the driver library runs its initialisers, which any thread may do at any time.
     if !unsafe { is_culib_present() } {
@@ -151,7 +152,7 @@ fn start() -> Result<(), LoadError> {
     let version: unsafe extern "C" fn(*mut c_int) -> u32 = function("cuDriverGetVersion")?;
     let count: unsafe extern "C" fn(*mut c_int) -> u32 = function("cuDeviceGetCount")?;
 
-    // The version can be asked before `cuInit`, and says more than the failure of `cuInit` in an old driver.
+    // The version is available before `cuInit`, and is more informative than the failure of `cuInit` in an old driver.
     let mut number = 0;
     // SAFETY: the signature is the driver's, and `number` outlives the call.
     check(unsafe { version(&mut number) })?;
@@ -179,7 +180,7 @@ fn function<F: Copy>(name: &'static str) -> Result<F, LoadError> {
     unsafe { culib().get::<F>(name.as_bytes()) }.map(|symbol| *symbol).map_err(|_| LoadError::Incomplete(name))
 }
 
-/// Turns a status that [`load()`] meets into its error.
+/// Turns a status into the error of [`load()`].
 fn check(status: u32) -> Result<(), LoadError> {
     match status {
         0 => Ok(()),
@@ -188,14 +189,14 @@ fn check(status: u32) -> Result<(), LoadError> {
     }
 }
 
-/// A status with its name and meaning, as `CUDA_ERROR_INVALID_VALUE (1): invalid argument`.
+/// A status with its name and meaning, such as `CUDA_ERROR_INVALID_VALUE (1): invalid argument`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// The number of the status (a [`CUresult`], or one that a newer driver has added).
     pub status: u32,
-    /// Its name in the driver's API, such as `CUDA_ERROR_INVALID_VALUE`. `None` where nobody knows it.
+    /// Its name in the driver's API, such as `CUDA_ERROR_INVALID_VALUE`. `None` if unknown.
     pub name: Option<String>,
-    /// What it means, in the driver's words.
+    /// The driver's description.
     pub text: Option<String>,
 }
 
@@ -215,8 +216,8 @@ impl fmt::Display for Description {
 
 /// Name and text of a status.
 ///
-/// The loaded driver is asked, so statuses newer than these bindings are described too. Without a driver, only the few
-/// statuses that come from a driver that fails to start have a name.
+/// They come from the loaded driver, so statuses newer than these bindings are described, too. Without a driver, only the
+/// statuses of a driver that fails to start have a name.
 pub fn describe(status: u32) -> Description {
     type Getter = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
     let ask = |function_name| {
@@ -240,7 +241,7 @@ pub fn describe(status: u32) -> Description {
     }
 }
 
-/// Names of the statuses that mean that the driver cannot start at all, when it may not answer for itself either.
+/// Names of the statuses of a driver that cannot start, which may not be able to describe them itself.
 fn start_failure(status: u32) -> Option<&'static str> {
     Some(match status {
         3 => "CUDA_ERROR_NOT_INITIALIZED",

@@ -1,10 +1,10 @@
-//! Tensor maps, which CUDA has had since 12.0: newer than the bindings, so their types are declared here.
+//! Tensor maps, which exist since CUDA 12.0. The bindings are older, so their types are declared here.
 
 use core::ffi::{c_int, c_uint, c_void};
 
 use super::{LoadError, function};
 
-/// `CUtensorMap`: opaque bytes that kernels take for a tensor.
+/// `CUtensorMap`: the opaque bytes that describe a tensor to a kernel.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct TensorMap(pub [u8; 128]);
@@ -33,7 +33,7 @@ pub struct TensorDescription<'a> {
 }
 
 impl TensorDescription<'_> {
-    /// The rank. As many element strides must be there, and one stride less.
+    /// The rank. There must be as many element strides, and one stride less.
     fn rank(&self) -> c_uint {
         let rank = self.dimensions.len();
         assert!(self.element_strides.len() == rank && self.strides.len() + 1 == rank, "lists of a tensor's rank");
@@ -49,7 +49,7 @@ impl TensorDescription<'_> {
 ///
 /// # Panics
 ///
-/// A list has not as many entries as the tensor has dimensions.
+/// If the length of a list does not match the tensor's rank.
 pub fn encode_tiled(tensor: &TensorDescription, box_dimensions: &[u32]) -> Result<(TensorMap, u32), LoadError> {
     type Encode = unsafe extern "C" fn(
         *mut TensorMap,
@@ -68,8 +68,8 @@ pub fn encode_tiled(tensor: &TensorDescription, box_dimensions: &[u32]) -> Resul
     let encode: Encode = function("cuTensorMapEncodeTiled")?;
     let (rank, mut map) = (tensor.rank(), TensorMap([0; 128]));
     assert_eq!(box_dimensions.len(), rank as usize, "a box of the tensor's rank");
-    // SAFETY: the signature is the driver's (cuda.h); each list has as many entries as the rank says, and the function reads them
-    // only; the address is looked at, not followed.
+    // SAFETY: the signature is the driver's (cuda.h); each list has as many entries as the rank requires, and the function only
+    // reads them; the address is checked, not dereferenced.
     let status = unsafe {
         encode(
             &mut map,
@@ -89,7 +89,7 @@ pub fn encode_tiled(tensor: &TensorDescription, box_dimensions: &[u32]) -> Resul
     Ok((map, status))
 }
 
-/// The boxes of `cuTensorMapEncodeIm2col`: pixels in columns.
+/// The boxes of `cuTensorMapEncodeIm2col`: columns of pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
     /// The lower corner, the fastest dimension of an image first.
@@ -110,7 +110,7 @@ pub struct Columns<'a> {
 ///
 /// # Panics
 ///
-/// A list has not as many entries as the tensor has dimensions, or its images.
+/// If the length of a list does not match the tensor's rank, or its images'.
 pub fn encode_columns(tensor: &TensorDescription, columns: Columns) -> Result<(TensorMap, u32), LoadError> {
     type Encode = unsafe extern "C" fn(
         *mut TensorMap,

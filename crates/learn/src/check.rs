@@ -1,8 +1,8 @@
-//! `cargo learn check`: proves of each exercise that it can be solved, and not by accident.
+//! `cargo learn check`: proves that each exercise can be solved, and not by accident. For authors.
 //!
-//! The starter fails, for the reason that `starter_fails` names; it misses each goal but those that it may meet (`also = true`). The
-//! solution passes, with several seeds. Each wrong solution fails, and the report has the words of its first line. Texts fit in 100
-//! columns.
+//! The starter must fail for the reason in `starter_fails`, and miss every goal except those with `also = true`. The solution must
+//! pass with several seeds. Each wrong solution must fail, and the report must contain the words in its first line. Texts must fit
+//! in 100 columns.
 
 use std::fs;
 use std::path::Path;
@@ -31,12 +31,12 @@ pub struct Options {
     /// Exercises that are checked at the same time [default: as many as there are cores; 1 on a GPU]
     #[arg(long, value_name = "NUMBER")]
     jobs: Option<usize>,
-    /// sim, or gpu to run the solutions on a GPU as well, and to time them beside the starters
+    /// sim, or gpu to also run the solutions on a GPU and time them beside the starters
     #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
     device: Where,
 }
 
-/// Runs the check: whether all is well.
+/// Runs the check. Returns whether all exercises are good.
 pub fn check(course: &Course, options: &Options) -> Result<bool> {
     let names: Vec<&str> = match options.names.is_empty() {
         true => course.names().collect(),
@@ -64,7 +64,7 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
                     Ok(())
                 };
                 if let Err(error) = work() {
-                    // The other jobs end, too.
+                    // The other jobs stop, too.
                     next.store(names.len(), Ordering::Relaxed);
                     *failure.lock().expect("no job panics with the lock held") = Some(error);
                 }
@@ -85,11 +85,11 @@ pub fn check(course: &Course, options: &Options) -> Result<bool> {
     Ok(bad == 0)
 }
 
-/// What was found out about an exercise.
+/// The result for one exercise.
 #[derive(Default)]
 struct Examined {
     problems: Vec<String>,
-    /// Milliseconds on a GPU: the starter's, and the solution's.
+    /// The starter's and the solution's times on a GPU, in milliseconds.
     times: Option<[f64; 2]>,
 }
 
@@ -111,7 +111,7 @@ fn report(name: &str, problems: &[String], times: Option<[f64; 2]>) {
     }
 }
 
-/// What is wrong with an exercise. An error is one that no exercise is to blame for.
+/// Finds the problems of an exercise. An error is not the exercise's fault.
 fn examined(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>) -> Result<Examined> {
     let mut found = Examined::default();
     match examine(exercise, compiler, gpu, &mut found) {
@@ -144,7 +144,7 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
     let met = verdict.goals.iter().filter(|result| result.met && !result.also);
     if exercise.goals.task == Task::Fast {
         problems.extend(met.map(|result| {
-            format!("the starter meets the goal `{}` already: say also = true, or drop it", result.goal)
+            format!("the starter meets the goal `{}` already: set also = true, or remove it", result.goal)
         }));
     }
     let wrong = exercise.wrong_files()?;
@@ -169,7 +169,7 @@ fn examine(exercise: &Exercise, compiler: &Compiler, gpu: Option<u32>, found: &m
     Ok(())
 }
 
-/// The verdict on a file, and its report without colours.
+/// The verdict on a file, and its report as plain text.
 fn judged(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Judging) -> Result<(Verdict, String)> {
     let verdict = judge(exercise, file, compiler, judging)?;
     let text = Report { file, explain: true }.text(&verdict);
@@ -185,7 +185,7 @@ fn must_fail(what: &str, verdict: &Verdict, report: &str, words: &str, problems:
     }
 }
 
-/// What the first line of a wrong solution says that the report must have.
+/// The words in the first line of a wrong solution that the report must contain.
 fn expected(file: &Path) -> Result<Option<String>> {
     let text = fs::read_to_string(file).map_err(Error::reading(file))?;
     let line = text.lines().next().unwrap_or_default();

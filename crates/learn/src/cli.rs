@@ -1,4 +1,4 @@
-//! `cargo learn`: the command line.
+//! The command line of `cargo learn`: parses it and runs the subcommand.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,9 +9,9 @@ use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::{check, grade, new, student, watch};
 
-/// Exercises on GPU memory: kernels in Rust, graded by their results and by what they do to memory.
+/// Exercises on GPU memory: kernels in Rust, graded by their results and by their memory accesses.
 ///
-/// Without a command: how far you are, and what comes next.
+/// Without a command, shows your progress and the next exercise.
 #[derive(Debug, Parser)]
 #[command(name = "cargo learn", bin_name = "cargo learn", disable_help_subcommand = true)]
 struct Arguments {
@@ -25,26 +25,26 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Compile, run and judge your kernel; without a name, that of the next exercise
+    /// Compile, run and judge your kernel, by default the next exercise's
     Run(RunArguments),
-    /// Do so each time you save the file
+    /// Do the same each time you save the file
     Watch(RunArguments),
-    /// Show a hint; each time you ask, one more
+    /// Show a hint; each further call shows one more
     Hint(Named),
     /// Show all exercises and which of them you have solved
     List,
-    /// Put the starter back in place of your file
+    /// Replace your file by the starter; yours is kept beside it
     Reset(Named),
     /// Show the solution of an exercise that you have solved
     Solution(Named),
-    /// For authors: prove that each exercise can be solved, and not by accident
+    /// For authors: check that each exercise can be solved, but not by accident
     Check(check::Options),
     /// For teachers: mark a folder of submissions
     Grade(grade::Options),
-    /// For the marking itself: judge one file, and print the verdict as JSON
+    /// For `grade` itself: judge one file, and print the verdict as JSON
     #[command(hide = true)]
     GradeOne(grade::OneOptions),
-    /// For authors: make the skeleton of an exercise
+    /// For authors: create an exercise from a skeleton
     New(Named),
 }
 
@@ -55,12 +55,12 @@ pub struct Named {
     pub name: Option<String>,
 }
 
-/// What `run` and `watch` take.
+/// The arguments of `run` and `watch`.
 #[derive(Args, Debug)]
 pub struct RunArguments {
     /// The exercise [default: the next]
     pub name: Option<String>,
-    /// Where the kernels run: sim, or gpu to run and time them on a GPU as well
+    /// Where the kernels run: sim, or gpu to also run and time them on a GPU
     #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
     pub device: Where,
     /// Draw sizes and values from this number, to repeat a run [default: another each time]
@@ -73,12 +73,12 @@ pub struct RunArguments {
 pub enum Where {
     /// On the simulator.
     Simulator,
-    /// There, and on this GPU.
+    /// On the simulator, and on this GPU.
     Gpu(u32),
 }
 
 impl Where {
-    /// The GPU's number, if there is one to run on.
+    /// The GPU's number, if kernels run on one.
     pub fn gpu(self) -> Option<u32> {
         match self {
             Self::Simulator => None,
@@ -87,7 +87,7 @@ impl Where {
     }
 }
 
-/// Reads the value of `--device`.
+/// Parses the value of `--device`.
 pub fn device(text: &str) -> std::result::Result<Where, String> {
     match (text, text.strip_prefix("gpu:").map(str::parse)) {
         ("sim", _) => Ok(Where::Simulator),
@@ -97,12 +97,12 @@ pub fn device(text: &str) -> std::result::Result<Where, String> {
     }
 }
 
-/// Runs the program. Exit code 0: solved, or done; 1: not solved; 2: it could not be done.
+/// Runs the program. The exit code is 0 for solved or done, 1 for not solved, and 2 for an error.
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // If the message cannot be shown, nobody is there to read it.
+            // If the message cannot be shown, there is nowhere left to report that.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
@@ -116,7 +116,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Whether it went well.
+/// Runs the subcommand. Returns whether it succeeded.
 fn run(arguments: Arguments) -> Result<bool> {
     let here = std::env::current_dir().map_err(Error::reading("."))?;
     let course = Course::find(&here, arguments.course.as_deref())?;

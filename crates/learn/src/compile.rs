@@ -1,8 +1,8 @@
-//! Compiles one file of kernels to PTX, as a module of a small crate that is made for it.
+//! Compiles one file of kernels to PTX, as a module of a small crate that is made for it. [`crate::judge`] calls it.
 //!
-//! The crate lies in `target/learn/N`, one for each job at a time. `core` and `cuda_std` are compiled there once; after that a file takes
-//! about a second. What was compiled is kept under the digest of its text and of the device library's, so a solution is compiled once,
-//! and what is kept needs no device compiler.
+//! The crate is in `target/learn/N`, one for each concurrent job. `core` and `cuda_std` are compiled there once; after that a file
+//! takes about a second. PTX is cached under the digests of the text and of the device library, so a solution is compiled once, and
+//! cached PTX needs no device compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
 
-/// The file's name in the crate, which rustc's messages and the PTX's lines have.
+/// The file's name in the crate, as in rustc's messages and the PTX's line information.
 pub const SOURCE: &str = "src/kernel.rs";
 
-/// The environment variable that sets the jobs of one process apart from those of another.
+/// The environment variable that keeps the jobs of one process apart from those of another.
 pub const JOB_VARIABLE: &str = "LEARN_JOB";
 
-/// Numbers of jobs that a process may use.
+/// How many job numbers a process may use.
 const JOBS_APART: usize = 1000;
 
-/// What stands around the student's file.
+/// The crate around the student's file.
 const LIBRARY: &str = "\
 //! Made by `cargo learn`.
 #![no_std]
@@ -30,7 +30,7 @@ const LIBRARY: &str = "\
 mod kernel;
 ";
 
-/// A kernel with which the device library is compiled.
+/// A kernel to compile together with the device library.
 const WARM: &str = "use cuda_std::prelude::*;\n#[kernel]\npub unsafe fn warm(output: *mut u32) {\n    *output = thread::index_1d();\n}\n";
 
 /// Compiles kernels in a folder of its own.
@@ -38,24 +38,24 @@ pub struct Compiler {
     root: PathBuf,
     folder: PathBuf,
     cache: PathBuf,
-    /// What besides the text decides the PTX.
+    /// The digest of everything but the text that decides the PTX.
     library: String,
     colour: bool,
-    /// Whether it says why it takes long.
+    /// Whether to announce a compilation that takes long.
     announces: bool,
 }
 
-/// What became of a file.
+/// The result of compiling a file.
 #[derive(Debug)]
 pub enum Compiled {
     /// PTX, in this file.
     Ptx(PathBuf),
-    /// It does not compile: what rustc says, with the file called `src/kernel.rs`.
+    /// It does not compile: rustc's messages, in which the file is called `src/kernel.rs`.
     Rejected(String),
 }
 
 impl Compiler {
-    /// A compiler in the clone at `root`; `job` numbers those that work at the same time.
+    /// A compiler in the clone at `root`. `job` distinguishes those that work at the same time.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Compiler {
         Ok(compiler)
     }
 
-    /// Says so before it compiles what takes long: for people.
+    /// Announces a compilation that takes long, for people.
     pub fn announcing(self) -> Self {
         Self { announces: true, ..self }
     }
@@ -90,7 +90,7 @@ impl Compiler {
         );
         write_if_new(&self.folder.join("Cargo.toml"), &manifest)?;
         write_if_new(&self.folder.join("src/lib.rs"), LIBRARY)?;
-        // The versions that are here already, so that nothing is fetched.
+        // The same versions as the clone's, so that nothing is downloaded.
         let lock = self.root.join("Cargo.lock");
         if !self.folder.join("Cargo.lock").is_file() {
             fs::copy(&lock, self.folder.join("Cargo.lock")).map_err(Error::reading(&lock))?;
@@ -98,12 +98,12 @@ impl Compiler {
         Ok(())
     }
 
-    /// Whether nothing was compiled in its folder yet.
+    /// Whether nothing has been compiled in its folder yet.
     pub fn is_new(&self) -> bool {
         !self.folder.join("target").exists()
     }
 
-    /// Compiles the device library, where that is not done yet, so that the first file does not wait for it.
+    /// Compiles the device library, if necessary, so that the first file does not wait for it.
     ///
     /// # Errors
     ///
@@ -111,13 +111,13 @@ impl Compiler {
     pub fn warm(&self) -> Result<()> {
         let text = format!("{WARM}// {}\n", self.folder.display());
         if self.is_new() {
-            // What is kept was compiled in a folder that was deleted since.
+            // The cached PTX was compiled in a folder that has been deleted since.
             let _ = fs::remove_file(self.kept(&text));
         }
         self.compile(&text).map(|_| ())
     }
 
-    /// Where the PTX of a text is kept.
+    /// The path of a text's cached PTX.
     fn kept(&self, text: &str) -> PathBuf {
         let digest = Sha256::new().chain_update(&self.library).chain_update([0]).chain_update(text).finalize();
         let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -128,7 +128,7 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// [`Error::Compiler`] for what is not the text's fault.
+    /// [`Error::Compiler`] for failures that are not the text's fault.
     pub fn compile(&self, text: &str) -> Result<Compiled> {
         let ptx = self.kept(text);
         if ptx.is_file() {
@@ -137,7 +137,7 @@ impl Compiler {
         if self.announces && self.is_new() {
             eprintln!("The first run compiles the device library: this takes half a minute, once.");
         }
-        // `watch` in one terminal and `run` in another share the folder: one text at a time, from writing it to its PTX.
+        // `watch` in one terminal and `run` in another share the folder, so this lock covers everything from writing the text to its PTX.
         let lock = self.folder.join("lock");
         let lock_file = fs::File::create(&lock).map_err(Error::writing(&lock))?;
         lock_file.lock().map_err(Error::writing(&lock))?;
@@ -159,9 +159,9 @@ impl Compiler {
     }
 }
 
-/// rustc's messages without what it says of the crate around the file.
+/// rustc's messages without those about the crate around the file.
 fn rejected(messages: &str) -> String {
-    // It prints its own stack, of thousands of lines.
+    // It prints its own stack trace, thousands of lines long.
     if messages.contains("rustc interrupted by SIG") {
         return "error: the compiler crashed: something in this file is nested or repeated too deeply".to_owned();
     }
@@ -172,7 +172,7 @@ fn rejected(messages: &str) -> String {
     messages.lines().filter(own).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
-/// Leaves a file's time alone where nothing changes, so that cargo compiles nothing anew.
+/// Writes a file only if its text changes, so that cargo does not recompile.
 fn write_if_new(path: &Path, text: &str) -> Result<()> {
     match fs::read_to_string(path) {
         Ok(there) if there == text => Ok(()),

@@ -1,4 +1,4 @@
-//! The course: its chapters and exercises, in their order.
+//! Reads `course.toml`: the chapters and exercises in order. Also finds an exercise by name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 
-/// The course in a folder `exercises`.
+/// A course.
 #[derive(Clone, Debug)]
 pub struct Course {
     /// The root of the clone.
@@ -36,16 +36,16 @@ struct Contents {
 }
 
 impl Course {
-    /// The course of the clone that `start` is in, or that of `folder`.
+    /// The course in `folder`, or the one of the clone that contains `start`.
     ///
     /// # Errors
     ///
-    /// [`Error::NoClone`], [`Error::NoCourse`], and [`Error::Exercise`] when its list of contents is wrong.
+    /// [`Error::NoClone`], [`Error::NoCourse`], and [`Error::Exercise`] if `course.toml` is wrong.
     pub fn find(start: &Path, folder: Option<&Path>) -> Result<Self> {
         let root = start.ancestors().find(|folder| folder.join("crates/cuda_std/Cargo.toml").is_file());
         let root = root.ok_or_else(|| Error::NoClone(start.to_owned()))?.to_owned();
         let folder = folder.map_or_else(|| root.join("exercises"), Path::to_owned);
-        // A judge works in another folder than the one that this was said in.
+        // An absolute path, because a judge works in another folder.
         let folder = std::path::absolute(&folder).map_err(Error::reading(&folder))?;
         let file = folder.join("course.toml");
         if !file.is_file() {
@@ -61,7 +61,7 @@ impl Course {
         Ok(course)
     }
 
-    /// The names of the exercises, in their order.
+    /// The names of the exercises, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.chapters.iter().flat_map(|chapter| chapter.exercises.iter().map(String::as_str))
     }
@@ -72,7 +72,7 @@ impl Course {
     ///
     /// [`Error::NoSuchExercise`], and those of [`Exercise::read`].
     pub fn exercise(&self, name: &str) -> Result<Exercise> {
-        // A student may give the folder's path, as the shell completes it.
+        // Also accept the folder's path, as the shell completes it.
         let name = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
         if !self.names().any(|known| known == name) {
             let closest = self.names().map(|known| (distance(known, name), known)).min();
@@ -83,7 +83,7 @@ impl Course {
     }
 }
 
-/// How many letters differ (Levenshtein).
+/// The Levenshtein distance.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

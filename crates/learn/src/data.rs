@@ -1,4 +1,4 @@
-//! Sizes and values: drawn from a seed, so that a run can be repeated.
+//! Draws the sizes and values of a trial from a seed, so that a run can be repeated. Also says where an element is, in words.
 
 use host::random::Random;
 use indexmap::IndexMap;
@@ -9,13 +9,13 @@ use crate::expression::Expression;
 /// The sizes of a trial, by name.
 pub type Sizes = IndexMap<String, u64>;
 
-/// The most elements of one buffer.
+/// The maximum number of elements of a buffer.
 const MOST_ELEMENTS: u64 = 1 << 26;
 
-/// Sizes that are drawn for a run, besides those that are always tried.
+/// How many random sizes a run tries besides the fixed ones.
 const DRAWN: usize = 3;
 
-/// The sizes that a run tries: the fixed ones, then some that nobody could have expected.
+/// The sizes that a run tries: the fixed ones, then random ones that a kernel cannot anticipate.
 pub fn trials(goals: &Goals, random: &mut Random) -> Vec<Sizes> {
     let fixed = goals.sizes.values().map(|size| size.always.len()).max().unwrap_or(0);
     let mut all: Vec<Sizes> = (0..fixed)
@@ -42,7 +42,7 @@ pub fn measured(goals: &Goals, random: &mut Random) -> Sizes {
     goals.sizes.iter().map(of).collect()
 }
 
-/// The sizes at which a GPU's time is taken, where the goals are counted at `measured`.
+/// The sizes at which a GPU is timed, if goals are counted at `measured`.
 pub fn timed(goals: &Goals, measured: &Sizes, random: &mut Random) -> Sizes {
     let of =
         |(name, &size): (&String, &u64)| (name.clone(), goals.timed.get(name).map_or(size, |size| draw(size, random)));
@@ -55,12 +55,12 @@ fn draw(size: &Size, random: &mut Random) -> u64 {
     (first + random.next_u64() % (last - first + 1)) * size.multiple_of
 }
 
-/// A size's value by its name, for expressions.
+/// The value of a size, for expressions.
 pub fn lookup(sizes: &Sizes) -> impl Fn(&str) -> Option<f64> {
     |name| sizes.get(name).map(|&size| size as f64)
 }
 
-/// The rows and columns of data; one row for a buffer with a length.
+/// The rows and columns of data. A buffer with a length has one row.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ pub fn shape(data: &Data, sizes: &Sizes) -> Result<[usize; 2], String> {
     Ok([rows as usize, columns as usize])
 }
 
-/// The bytes that a buffer of `count` elements starts with.
+/// The initial bytes of a buffer of `count` elements.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ fn push(element: Element, value: f64, bytes: &mut Vec<u8>) {
     }
 }
 
-/// One element as a number, for a comparison within a tolerance.
+/// An element as a number, for a comparison with a tolerance.
 pub fn number(element: Element, bytes: &[u8]) -> f64 {
     fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
         let mut array = [0; N];
@@ -148,7 +148,7 @@ pub fn number(element: Element, bytes: &[u8]) -> f64 {
     }
 }
 
-/// One element as people read it.
+/// An element as text.
 pub fn text(element: Element, bytes: &[u8]) -> String {
     match element {
         Element::F32 => format!("{}", number(element, bytes) as f32),

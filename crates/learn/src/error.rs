@@ -1,4 +1,4 @@
-//! What keeps `cargo learn` from its work. What is wrong with a student's kernel is no error: it is a [`crate::verdict::Verdict`].
+//! The errors of `cargo learn`. A mistake in a student's kernel is not an error but a [`crate::verdict::Verdict`].
 
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,9 @@ pub enum Error {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What was to be done: `read`, `written`.
+        /// What was attempted: `read`, `written`.
         action: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The exercise itself is wrong.
@@ -28,18 +28,18 @@ pub enum Error {
     /// There is no such exercise.
     #[error("there is no exercise '{name}'{}; `cargo learn list` shows them all", closest.as_ref().map(|name| format!("; did you mean '{name}'?")).unwrap_or_default())]
     NoSuchExercise {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// A name like it.
+        /// A similar name.
         closest: Option<String>,
     },
-    /// Not within the repository, which has the device library.
+    /// The folder is not within the repository, which has the device library.
     #[error("{}: this folder is in no clone, and kernels need its device library: run this in a clone of Coalesce", .0.display())]
     NoClone(PathBuf),
     /// There is no course in the folder.
     #[error("{}: there is no course.toml: name the folder of a course with --course", .0.display())]
     NoCourse(PathBuf),
-    /// The device compiler is missing, or fails for reasons that are not the student's.
+    /// The device compiler is missing, or fails through no fault of the student.
     #[error(transparent)]
     Compiler(#[from] CudaBuilderError),
     /// The device cannot be used.
@@ -54,19 +54,19 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// For `map_err`: a file that cannot be read.
+    /// For `map_err`: the error of a file that cannot be read.
     pub fn reading(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |source| Self::File { path, action: "read", source }
     }
 
-    /// For `map_err`: a file that cannot be written.
+    /// For `map_err`: the error of a file that cannot be written.
     pub fn writing(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |source| Self::File { path, action: "written", source }
     }
 
-    /// Something that is wrong with a file of an exercise.
+    /// The error of a wrong file of an exercise.
     pub fn exercise(file: &Path, problem: impl ToString) -> Self {
         Self::Exercise { file: file.to_owned(), problem: problem.to_string().trim_end().to_owned() }
     }

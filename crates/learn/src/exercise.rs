@@ -1,17 +1,17 @@
-//! An exercise: a folder with a text of goals, the student's file, and what the course keeps beside it.
+//! An exercise: reads and checks `goals.toml`, and knows the other files of an exercise's folder.
 //!
-//! | file | what |
+//! | file | contents |
 //! | --- | --- |
-//! | `goals.toml` | [`Goals`]: sizes, data, launches, what counts as solved |
-//! | `starter.rs` | what the student starts from |
-//! | `kernel.rs` | the student's own file: made from the starter, not in git |
-//! | `solution.rs` | passes everything |
-//! | `reference.rs` | computes the right results in plain sequential Rust, in one thread |
+//! | `goals.toml` | [`Goals`]: sizes, data, launches, and when the exercise counts as solved |
+//! | `starter.rs` | the student's starting point |
+//! | `kernel.rs` | the student's own file: a copy of the starter, not in git |
+//! | `solution.rs` | a solution that passes everything |
+//! | `reference.rs` | the right results, computed in plain sequential Rust by one thread |
 //! | `hints.md` | hints, from a nudge to nearly the answer, between lines of `---` |
-//! | `wrong/*.rs` | plausible wrong solutions, each with what must be reported |
+//! | `wrong/*.rs` | plausible wrong solutions, each with words that its report must contain |
 //!
-//! In an exercise to *explain*, the kernels are given (`given.rs`), and the student's file is `predict.toml`, made from
-//! `starter.toml`; `solution.toml` and `wrong/*.toml` stand beside it.
+//! In an exercise to *explain*, the kernels are given (`given.rs`), and the student's file is `predict.toml`, a copy of
+//! `starter.toml`; the solution is `solution.toml`, and wrong ones are `wrong/*.toml`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ use crate::error::{Error, Result};
 use crate::expression::Expression;
 use crate::goal::{Counted, Goal};
 
-/// An exercise and where it is.
+/// An exercise.
 #[derive(Clone, Debug)]
 pub struct Exercise {
     /// The name of its folder.
     pub name: String,
     /// The folder.
     pub folder: PathBuf,
-    /// What `goals.toml` says.
+    /// The contents of `goals.toml`.
     pub goals: Goals,
 }
 
@@ -38,35 +38,35 @@ pub struct Exercise {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goals {
-    /// The exercise in a few words.
+    /// The title, in a few words.
     pub title: String,
-    /// What is asked of the student.
+    /// The kind of task.
     pub task: Task,
-    /// How long it takes, about.
+    /// About how long it takes.
     pub minutes: u32,
-    /// What the report on the starter must say. Not shown to students. (A starter without predictions needs no words.)
+    /// Words that the report on the starter must contain. Not shown to students. (A starter without predictions needs none.)
     #[serde(default)]
     pub starter_fails: String,
-    /// Whether what a GPU runs, and is a mistake here, is reported, too: volatile accesses in place of barriers, say.
+    /// Whether to report also what works on a GPU but is a mistake here, such as volatile accesses in place of barriers.
     #[serde(default)]
     pub strict: bool,
-    /// Sizes: their names stand in all expressions.
+    /// The sizes, whose names all expressions may use.
     #[serde(default)]
     pub sizes: IndexMap<String, Size>,
     /// The sizes at which goals are counted; those left out are drawn from `sizes`.
     #[serde(default)]
     pub measured: IndexMap<String, Size>,
-    /// The sizes at which a GPU's time is taken, far larger; those left out are the measured ones.
+    /// The sizes at which a GPU is timed, which are far larger; those left out are as in `measured`.
     #[serde(default)]
     pub timed: IndexMap<String, Size>,
     /// Buffers and textures, in the order in which they are allocated.
     #[serde(default)]
     pub data: IndexMap<String, Data>,
-    /// The launches, in their order.
+    /// The launches, in order.
     pub launch: Vec<Launch>,
     /// How the right results are computed.
     pub answer: Option<Answer>,
-    /// What is counted.
+    /// The goals for what is counted.
     #[serde(default)]
     pub goal: Vec<GoalPlan>,
     /// What the student predicts.
@@ -74,30 +74,30 @@ pub struct Goals {
     pub question: Vec<Question>,
 }
 
-/// What is asked of the student.
+/// The kind of task.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
     /// The kernel is wrong.
     Right,
-    /// The kernel is right, and wasteful.
+    /// The kernel is right but wasteful.
     Fast,
-    /// The kernel is given; what it does is to be predicted.
+    /// The kernel is given; the student predicts what it does.
     Explain,
 }
 
-/// From which numbers a size is drawn.
+/// The range from which a size is drawn.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
     /// Sizes that every run tries.
     #[serde(default)]
     pub always: Vec<u64>,
-    /// The least.
+    /// The smallest.
     pub from: u64,
-    /// The greatest.
+    /// The largest.
     pub to: u64,
-    /// What it is a multiple of.
+    /// The number that it is a multiple of.
     #[serde(default = "one")]
     pub multiple_of: u64,
 }
@@ -110,24 +110,24 @@ fn one() -> u64 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// What its elements are.
+    /// The type of its elements.
     #[serde(rename = "type")]
     pub element: Element,
-    /// Elements, of a buffer without rows.
+    /// The number of elements, if it has no rows.
     pub length: Option<Expression>,
     /// Rows, of a matrix.
     pub rows: Option<Expression>,
     /// Columns, of a matrix.
     pub columns: Option<Expression>,
-    /// Whether rows start where the device prefers them to.
+    /// Whether rows start on the device's preferred alignment.
     #[serde(default)]
     pub pitched: bool,
-    /// What is in it before the launches.
+    /// Its contents before the launches.
     pub values: Option<Values>,
-    /// Whether the kernels write it. What they do not, must stay as it is.
+    /// Whether the kernels write it. All other data must stay unchanged.
     #[serde(default)]
     pub output: bool,
-    /// Whether it is the kernels' own: it starts undefined, and nobody compares it.
+    /// Whether it is the kernels' scratch memory: it starts undefined and is not compared.
     #[serde(default)]
     pub scratch: bool,
     /// How it is read, if it is a texture.
@@ -159,14 +159,14 @@ impl Element {
     }
 }
 
-/// What is in a buffer before the launches.
+/// The contents of a buffer before the launches.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// Floats of at least -1 and below 1, integers of any bits.
+    /// Floats from -1 up to, but not including, 1; integers with any bits.
     Random,
-    /// Whole numbers between two, both included.
+    /// Integers in a range, both ends included.
     Between(i64, i64),
-    /// Each of the first numbers once, shuffled.
+    /// A random permutation of 0, 1, 2, ...
     Permutation,
     /// An expression of the index `i`.
     Formula(Expression),
@@ -200,13 +200,13 @@ impl<'de> Deserialize<'de> for Values {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Texture {
-    /// Between texels.
+    /// Between texels: the filter.
     pub filter: Filter,
-    /// Beyond the edges.
+    /// Beyond the edges: the address mode.
     pub address: Address,
 }
 
-/// What a texture does between texels.
+/// A texture's filter.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -215,7 +215,7 @@ pub enum Filter {
     Linear,
 }
 
-/// What a texture does beyond its edges.
+/// A texture's address mode.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -226,7 +226,7 @@ pub enum Address {
     Border,
 }
 
-/// One number or up to three: of a grid or a block.
+/// The one to three extents of a grid or a block.
 #[derive(Clone, Debug)]
 pub struct Extents(pub Vec<Expression>);
 
@@ -254,13 +254,13 @@ pub struct Launch {
     pub kernel: String,
     /// Blocks.
     pub grid: Extents,
-    /// Threads of a block; `launch_bounds`: what the kernel itself says.
+    /// Threads of a block, or `launch_bounds` for the kernel's own bounds.
     pub block: Extents,
     /// Bytes of dynamic shared memory.
     pub shared: Option<Expression>,
     /// The kernel's parameters.
     pub arguments: Vec<Argument>,
-    /// Whether the student may do without this kernel.
+    /// Whether the student may leave this kernel out.
     #[serde(default)]
     pub optional: bool,
 }
@@ -273,7 +273,7 @@ pub struct Answer {
     pub kernel: String,
     /// The kernel's parameters.
     pub arguments: Vec<Argument>,
-    /// How far from the reference a float may be: this part of one more than its size.
+    /// The allowed distance of a float from the reference, relative to one plus its magnitude.
     #[serde(default)]
     pub tolerance: f64,
 }
@@ -281,7 +281,7 @@ pub struct Answer {
 /// One parameter of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// `NAME`, of a buffer: its address; of a texture: its handle. `NAME.values`: the address of a texture's values. Or a size.
+    /// `NAME`: a buffer's address, a texture's handle, or a size. `NAME.values`: the address of a texture's values.
     Value(Expression),
     /// `&NAME`: address and length.
     Slice(String),
@@ -316,15 +316,15 @@ impl<'de> Deserialize<'de> for Argument {
     }
 }
 
-/// Something that must be counted.
+/// A bound on something that is counted.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoalPlan {
-    /// What must hold.
+    /// The condition.
     pub that: Goal,
-    /// What it means when it does not.
+    /// The explanation if it does not hold.
     pub why: String,
-    /// Whether the starter meets it already, and it must stay so.
+    /// Whether the starter already meets it.
     #[serde(default)]
     pub also: bool,
 }
@@ -337,11 +337,11 @@ pub struct Question {
     pub name: String,
     /// The question.
     pub ask: String,
-    /// What is counted.
+    /// The counted metric.
     pub count: Counted,
-    /// The GPU that it is asked of.
+    /// The GPU that the question is about.
     pub on: Option<String>,
-    /// The reason, for those who have answered.
+    /// The explanation, shown after an answer.
     pub why: String,
 }
 
@@ -361,17 +361,17 @@ impl Exercise {
         Ok(exercise)
     }
 
-    /// What is wrong with the plan as a whole.
+    /// Checks the parts of the file against each other.
     fn check(&self) -> std::result::Result<(), String> {
         let Goals { sizes, measured, timed, data, launch, answer, goal, question, task, .. } = &self.goals;
         for (name, size) in sizes.iter().chain(measured).chain(timed) {
             if size.multiple_of == 0 || size.from == 0 || size.to < size.from.next_multiple_of(size.multiple_of) {
-                return Err(format!("size '{name}': nothing from {} to {} can be drawn", size.from, size.to));
+                return Err(format!("size '{name}': there is no value from {} to {}", size.from, size.to));
             }
         }
         for (table, sizes_there) in [("measured", measured), ("timed", timed)] {
             if let Some(name) = sizes_there.keys().find(|name| !sizes.contains_key(*name)) {
-                return Err(format!("[{table}] has a size '{name}', and [sizes] has none"));
+                return Err(format!("[{table}] has a size '{name}' that [sizes] lacks"));
             }
         }
         for (name, Data { length, rows, columns, pitched, texture, element, scratch, output, values }) in data {
@@ -406,7 +406,7 @@ impl Exercise {
         }
     }
 
-    /// Whether it is to be explained.
+    /// Whether it is an exercise to explain.
     pub fn explains(&self) -> bool {
         self.goals.task == Task::Explain
     }
@@ -421,7 +421,7 @@ impl Exercise {
         self.folder.join(self.file_name())
     }
 
-    /// What it is made from.
+    /// The starter that it is copied from.
     pub fn starter_file(&self) -> PathBuf {
         self.folder.join(if self.explains() { "starter.toml" } else { "starter.rs" })
     }
@@ -431,7 +431,7 @@ impl Exercise {
         self.folder.join(if self.explains() { "solution.toml" } else { "solution.rs" })
     }
 
-    /// The kernels that are run where the student's file has none.
+    /// The given kernels, if the student's file has none.
     pub fn given_file(&self) -> PathBuf {
         self.folder.join("given.rs")
     }
@@ -441,7 +441,7 @@ impl Exercise {
         self.folder.join("reference.rs")
     }
 
-    /// The wrong solutions, in the order of their names.
+    /// The wrong solutions, sorted by name.
     pub fn wrong_files(&self) -> Result<Vec<PathBuf>> {
         let folder = self.folder.join("wrong");
         let entries = fs::read_dir(&folder).map_err(Error::reading(&folder))?;
@@ -450,7 +450,7 @@ impl Exercise {
         Ok(files)
     }
 
-    /// The hints, in their order.
+    /// The hints, in order.
     pub fn hints(&self) -> Result<Vec<String>> {
         let file = self.folder.join("hints.md");
         let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;

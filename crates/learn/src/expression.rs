@@ -1,6 +1,7 @@
-//! Arithmetic in `goals.toml`: `ceil(rows / 32)`, `1.2 * solution`, `i * 7 % n`.
+//! Parses and evaluates the arithmetic in `goals.toml`: `ceil(rows / 32)`, `1.2 * solution`, `i * 7 % n`.
 //!
-//! Numbers are `f64`, in which every size of an exercise is exact, and division is exact, too: who wants blocks writes `ceil`.
+//! Numbers are `f64`, which represents every size of an exercise exactly. Division is not rounded: a number of blocks needs
+//! `ceil`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,7 +40,7 @@ impl Expression {
     ///
     /// # Errors
     ///
-    /// The name that has no value, in a sentence.
+    /// A sentence that names the unknown name.
     pub fn evaluate(&self, value_of: &dyn Fn(&str) -> Option<f64>) -> Result<f64, String> {
         self.node.evaluate(value_of).map_err(|name| format!("'{self}': unknown name '{name}'"))
     }
@@ -62,7 +63,7 @@ impl Expression {
         self.node.uses(name)
     }
 
-    /// The name, if it is nothing but one.
+    /// The name, if the expression is only a name.
     pub fn as_name(&self) -> Option<&str> {
         match &self.node {
             Node::Name(name) => Some(name),
@@ -169,7 +170,7 @@ impl<'a> Parser<'a> {
         self.rest = self.rest.trim_start();
     }
 
-    /// The next character, spaces skipped.
+    /// The next character that is not a space.
     fn peek(&mut self) -> Option<char> {
         self.skip_spaces();
         self.rest.chars().next()
@@ -198,7 +199,7 @@ impl<'a> Parser<'a> {
         self.chain(&['*', '/', '%'], Self::factor)
     }
 
-    /// Operands with operators of one precedence between them, from left to right.
+    /// Parses operands joined by operators of one precedence, from left to right.
     fn chain(&mut self, operators: &[char], operand: fn(&mut Self) -> Result<Node, String>) -> Result<Node, String> {
         let mut left = operand(self)?;
         while let Some(operator) = self.peek().filter(|c| operators.contains(c)) {

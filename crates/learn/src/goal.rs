@@ -1,4 +1,5 @@
-//! Goals: `[MODEL:] METRIC [of KERNEL] OPERATOR EXPRESSION`, as in `loads.sectors_per_request <= 4.1` or `fermi: transactions of copy == 32`.
+//! Parses goals, `[MODEL:] METRIC [of KERNEL] OPERATOR EXPRESSION`, as in `loads.sectors_per_request <= 4.1` or `fermi: transactions
+//! of copy == 32`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +13,7 @@ use crate::metric::Metric;
 /// The name by which an expression refers to the solution's value.
 pub const SOLUTION: &str = "solution";
 
-/// What is counted: a metric, of all launches or of those of one kernel.
+/// A metric of all launches, or of one kernel's.
 #[derive(Clone, Debug)]
 pub struct Counted {
     /// The metric.
@@ -21,21 +22,21 @@ pub struct Counted {
     pub kernel: Option<String>,
 }
 
-/// What must hold.
+/// A parsed goal.
 #[derive(Clone, Debug)]
 pub struct Goal {
     text: String,
-    /// The GPU as which the kernels run; `None`: what all have in common.
+    /// The model on which the kernels run; `None` for the simulator without a model.
     pub model: Option<&'static Model>,
-    /// What is counted.
+    /// The counted metric.
     pub counted: Counted,
-    /// How it compares.
+    /// The comparison.
     pub operator: Operator,
-    /// With what.
+    /// The bound.
     pub bound: Expression,
 }
 
-/// How two numbers compare.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Operator {
@@ -46,7 +47,7 @@ pub enum Operator {
     Greater,
 }
 
-/// Longer ones first, since one begins with the other.
+/// Longer operators first, because `<` is a prefix of `<=`.
 const OPERATORS: [(&str, Operator); 5] = [
     ("<=", Operator::AtMost),
     (">=", Operator::AtLeast),
@@ -56,7 +57,7 @@ const OPERATORS: [(&str, Operator); 5] = [
 ];
 
 impl Operator {
-    /// Whether `value` compares so with `bound`. Ratios are equal within rounding.
+    /// Whether `value` satisfies the comparison with `bound`. Ratios are equal within rounding.
     pub fn holds(self, value: f64, bound: f64) -> bool {
         let rounding = 1e-9 * (1.0 + bound.abs());
         match self {
@@ -68,7 +69,7 @@ impl Operator {
         }
     }
 
-    /// Whether a value can be too small.
+    /// Whether too small a value fails the comparison.
     pub fn wants_more(self) -> bool {
         matches!(self, Self::AtLeast | Self::Greater)
     }
@@ -113,7 +114,7 @@ impl FromStr for Goal {
             .iter()
             .filter_map(|&(sign, operator)| Some((rest.find(sign)?, sign, operator)))
             .min_by_key(|(at, sign, _)| (*at, 2 - sign.len()));
-        let (at, sign, operator) = place.ok_or_else(|| format!("'{text}': there is no <=, <, ==, >= or >"))?;
+        let (at, sign, operator) = place.ok_or_else(|| format!("'{text}': a goal needs <=, <, ==, >= or >"))?;
         let counted: Counted = rest[..at].parse()?;
         let bound = rest[at + sign.len()..].parse()?;
         Ok(Self { text: text.trim().to_owned(), model, counted, operator, bound })
@@ -163,7 +164,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, expected) in [
-            ("loads", "'loads': there is no <=, <, ==, >= or >"),
+            ("loads", "'loads': a goal needs <=, <, ==, >= or >"),
             ("instructions <= ", "'': a number or a name is missing at the end"),
             ("intel: instructions <= 1", "unknown model 'intel'; there are g80, tesla, "),
             ("sectors == 1", "unknown metric 'sectors'; there are instructions, "),

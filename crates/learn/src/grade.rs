@@ -1,8 +1,8 @@
-//! `cargo learn grade`: marks a folder of submissions, a folder for each student.
+//! `cargo learn grade`: marks a folder of submissions that has a folder for each student. For teachers.
 //!
-//! A submission is data. Of each student's folder only the files that students edit are read, each by itself; links are refused. Each
-//! file is judged by a process of its own (`grade-one`) on a copy, with limits of time, memory and file sizes, so that one that breaks or
-//! never ends costs its own mark and no other. What protects the machine, and what does not, stands in `docs/TEACHING.md`.
+//! A submission is data. Only the files that students edit are read from each student's folder; links are refused. Each file is
+//! judged by a separate process (`grade-one`) on a copy, with limits on time, memory and file sizes, so that one that crashes or
+//! never ends costs only its own mark. `docs/TEACHING.md` says what protects the machine, and what does not.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -25,22 +25,23 @@ use crate::marks::{Mark, Marks, Status, Student};
 use crate::report::{Report, several};
 use crate::student::some_seed;
 
-/// Bytes of a report that are kept: rustc may have much to say.
+/// The maximum length of a report: rustc's messages may be long.
 const LONGEST_REPORT: usize = 1 << 16;
 
-/// Bytes of a verdict that are read from a process: a report, in which JSON may write each byte as six.
+/// The maximum length of a process's verdict: a report in JSON, which may write each byte as six.
 const LONGEST_VERDICT: u64 = 1 << 20;
 
-/// The largest file that the compiler may write, in the units of `ulimit -f`: 512 MiB. The largest of `core` has a tenth of that.
+/// The largest file that the compiler may write, in the units of `ulimit -f`: 512 MiB. The largest that it writes for `core` has a
+/// tenth of that.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// How often a process is looked at.
+/// How often to check whether a process has ended.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Options of `grade`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// A folder with a folder for each student, in which NAME/kernel.rs or exercises/NAME/kernel.rs is
+    /// A folder with a folder for each student, which contains NAME/kernel.rs or exercises/NAME/kernel.rs
     submissions: PathBuf,
     /// The exercises to mark [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -51,22 +52,22 @@ pub struct Options {
     /// Write the marks and the reports as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a table of marks, a line for each student
+    /// Write a table of marks as CSV, one line for each student
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Draw sizes and values from this number, the same for all students [default: another each time]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Seconds that one file may take
+    /// Time limit for one file, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: u64,
-    /// Mebibytes of memory that the compiler and the simulator may have for one file
+    /// Memory limit of the compiler and the simulator for one file, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 6144, value_parser = clap::value_parser!(u64).range(1..))]
     memory_limit: u64,
-    /// Warp instructions that one launch may take
+    /// Limit of warp instructions for one launch
     #[arg(long, value_name = "NUMBER", default_value_t = STEPS)]
     step_limit: u64,
-    /// Files that are judged at the same time [default: as many as there are cores]
+    /// How many files to judge at the same time [default: as many as there are cores]
     #[arg(long, value_name = "NUMBER")]
     jobs: Option<usize>,
 }
@@ -91,7 +92,7 @@ struct Task {
     file: PathBuf,
 }
 
-/// Marks all submissions. The outcome is good however bad the marks are.
+/// Marks all submissions. Bad marks are not a failure.
 pub fn grade(course: &Course, options: &Options) -> Result<bool> {
     let exercises = match options.only.is_empty() {
         true => course.names().map(|name| course.exercise(name)).collect::<Result<Vec<_>>>()?,
@@ -117,7 +118,7 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         students.push(Student { name, marks });
     }
     let jobs = options.jobs.unwrap_or_else(cores).clamp(1, tasks.len().max(1));
-    // Before any submission is judged: the compiler, the device library, and what all are compared with.
+    // Prepare the compiler, the device library and the references before any submission is judged.
     prepare(course, &exercises, jobs)?;
     let seed = options.seed.unwrap_or_else(some_seed);
     let (files, done) = (tasks.len(), AtomicUsize::new(0));
@@ -135,7 +136,7 @@ pub fn grade(course: &Course, options: &Options) -> Result<bool> {
         }
     });
     let marks = Marks { seed, students: students.into_inner().expect("no job panics") };
-    // First to the terminal: a disk that is full does not take the marks away.
+    // To the terminal first, so that a full disk does not lose the marks.
     anstream::print!("{}", marks.table());
     let files = [(&options.junit, marks.junit()), (&options.json, marks.json()), (&options.csv, marks.csv())];
     for (file, text) in files {
@@ -150,7 +151,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Shows a person who waits how many files are done.
+/// Shows how many files are done.
 fn progress(done: usize, files: usize) {
     if std::io::stderr().is_terminal() {
         let end = if done == files { "\r\u{1b}[K" } else { "" };
@@ -162,7 +163,7 @@ fn take(tasks: &Mutex<VecDeque<Task>>) -> Option<Task> {
     tasks.lock().expect("no job panics").pop_front()
 }
 
-/// The students' folders, in the order of their names. Hidden ones are not students', and files are not folders.
+/// The students' folders, sorted by name. Hidden folders and files are skipped.
 fn students(submissions: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(submissions).map_err(Error::reading(submissions))?;
     let hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
@@ -171,7 +172,7 @@ fn students(submissions: &Path) -> Result<Vec<PathBuf>> {
     folders.sort();
     others.sort();
     for other in others {
-        anstream::eprintln!("note: {} is not a folder, and is left out", other.display());
+        anstream::eprintln!("note: {} is not a folder and is skipped", other.display());
     }
     match folders.is_empty() {
         true => Err(Error::Usage(format!("{}: there is no student's folder in it", submissions.display()))),
@@ -179,7 +180,7 @@ fn students(submissions: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// What a student handed in for an exercise.
+/// Finds a student's submission for an exercise.
 enum Found {
     File(PathBuf),
     Nothing,
@@ -193,7 +194,7 @@ fn find(student: &Path, exercise: &Exercise) -> Found {
     let inner = [PathBuf::from(&exercise.name), Path::new("exercises").join(&exercise.name)];
     for folder in inner {
         let path = folder.join(exercise.file_name());
-        // Each step of the way: a link could lead out of the submission.
+        // Check each component of the path: a link could lead out of the submission.
         let mut at = student.to_owned();
         let mut there = true;
         for part in path.components() {
@@ -213,7 +214,7 @@ fn find(student: &Path, exercise: &Exercise) -> Found {
             return match fs::metadata(&at) {
                 Ok(meta) if meta.is_file() && meta.len() <= guard::LONGEST as u64 => Found::File(at),
                 Ok(meta) if meta.is_file() => Found::Refused(format!(
-                    "{} has {} bytes, and {} are read at most",
+                    "{} has {} bytes, and {} are allowed",
                     path.display(),
                     meta.len(),
                     guard::LONGEST
@@ -225,7 +226,7 @@ fn find(student: &Path, exercise: &Exercise) -> Found {
     Found::Nothing
 }
 
-/// Compiles the device library for each job, and what submissions are compared with.
+/// Compiles the device library for each job, and the references and solutions.
 fn prepare(course: &Course, exercises: &[Exercise], jobs: usize) -> Result<()> {
     let compilers = (0..jobs).map(|job| Compiler::new(&course.root, job, false)).collect::<Result<Vec<_>>>()?;
     let new = compilers.iter().filter(|compiler| compiler.is_new()).count();
@@ -253,14 +254,14 @@ fn prepare(course: &Course, exercises: &[Exercise], jobs: usize) -> Result<()> {
     Ok(())
 }
 
-/// Judges a file in a process of its own.
+/// Judges a file in a separate process.
 fn judge_apart(course: &Course, exercise: &Exercise, file: &Path, job: usize, seed: u64, options: &Options) -> Mark {
     let start = Instant::now();
     let mark = |status, message: String| Mark {
         seconds: start.elapsed().as_secs_f64(),
         ..Mark::of(exercise, status, message)
     };
-    // A copy: what is judged does not change on the way. The folder is for temporary files as well, and goes with them.
+    // A copy, so that the file cannot change meanwhile. The folder is also for temporary files, and is deleted with them.
     let folder = tempfile::tempdir();
     let copied = folder.and_then(|folder| {
         let copy = folder.path().join(exercise.file_name());
@@ -307,11 +308,11 @@ fn judge_apart(course: &Course, exercise: &Exercise, file: &Path, job: usize, se
     }
 }
 
-/// Sets limits and becomes the program: kibibytes of memory, seconds of a processor (should nobody be there to end it), the largest file,
-/// no memory images of what crashes.
+/// A shell command that sets limits and then becomes the program: memory in KiB, processor time in seconds (in case this process
+/// dies), the largest file, and no core dumps.
 const SHELL: &str = "ulimit -v \"$0\"; ulimit -t \"$1\"; ulimit -f \"$2\"; ulimit -c 0; shift 2; exec \"$@\"";
 
-/// The process that judges one file: with limits where the system has a shell to set them, and little of the environment.
+/// The process that judges one file, with limits if the system has a shell to set them, and with little of the environment.
 fn command(course: &Course, exercise: &Exercise, file: &Path, options: &Options) -> Command {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("learn"));
     let mut command = if cfg!(unix) {
@@ -347,16 +348,16 @@ fn command(course: &Course, exercise: &Exercise, file: &Path, options: &Options)
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt as _;
-        // With all that it starts, so that all of it can be ended.
+        // In a process group of its own, so that its children can be killed with it.
         command.process_group(0);
     }
     command
 }
 
-/// Ends a process and those that it started.
+/// Kills a process and its children.
 fn end(child: &mut std::process::Child) {
     if cfg!(unix) {
-        // The shell's own `kill`: not every system has the program.
+        // The shell's built-in `kill`: not every system has the program.
         let kill = format!("kill -s KILL -- -{}", child.id());
         let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
     }
@@ -384,11 +385,11 @@ pub fn one(course: &Course, options: &OneOptions) -> Result<bool> {
     Ok(true)
 }
 
-/// The first part of a report that is too long.
+/// Cuts a report that is too long.
 fn cut(mut report: String) -> String {
     if report.len() > LONGEST_REPORT {
         report.truncate((0..=LONGEST_REPORT).rev().find(|&at| report.is_char_boundary(at)).unwrap_or(0));
-        report.push_str("\n[the rest is left out]\n");
+        report.push_str("\n[the rest is omitted]\n");
     }
     report
 }

@@ -1,14 +1,14 @@
-//! What may not stand in a student's file: whatever reads files or variables of the machine when it is compiled, and whatever reaches past
-//! the device library.
+//! Refuses student's files that would be unsafe to compile: those that read the machine's files or environment at compile time, or
+//! bypass the device library. [`crate::judge`] calls it before it compiles anything.
 //!
-//! rustc compiles a student's file as a module of a crate without build script and without macros of its own that run code. What is left
-//! that could reach the machine has a name that stands in the text, however it is brought in: a macro by example cannot put names
-//! together. So the names are refused, wherever they stand but in comments and strings. Where the text cannot be cut into tokens here,
-//! they are refused in these as well, and a text that rustc compiles nevertheless is refused after that: see [`Checked`].
+//! rustc compiles a student's file as a module of a crate without a build script and without procedural macros. Anything else that
+//! could reach the machine has a name that must appear in the text, because a macro by example cannot assemble names. So these
+//! names are refused anywhere but in comments and strings. If the text cannot be split into tokens here, they are refused there,
+//! too, and the text is also refused if rustc compiles it nevertheless: see [`Checked`].
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// Names that are refused, and why.
+/// The refused names, and why.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["include", "include_str", "include_bytes"], "a kernel may not read files"),
     (&["env", "option_env"], "a kernel may not read the environment"),
@@ -21,35 +21,35 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["proc_macro", "concat_idents"], "a kernel brings no macros that run code"),
 ];
 
-/// The deepest nesting of brackets: rustc has a limit of its own, and this keeps the walk below it.
+/// The deepest nesting of brackets, below rustc's own limit.
 const DEEPEST: usize = 200;
 
-/// Bytes of a file that are read.
+/// The maximum length of a file in bytes.
 pub const LONGEST: usize = 1 << 18;
 
 /// A text that may be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// All of it was looked at.
+    /// The whole text was checked.
     Whole,
-    /// It cannot be cut into tokens. So rustc should not compile it, and says what is wrong; if it does compile, rustc reads something
-    /// that was not looked at here.
+    /// It cannot be split into tokens. So rustc should reject it with a message. If rustc compiles it, it contains something that
+    /// was not checked here.
     NotRust,
 }
 
-/// What is said of a text that compiles although it is [`Checked::NotRust`].
+/// The message for a text that compiles although it is [`Checked::NotRust`].
 pub const UNREADABLE: &str = "it has something that only the compiler can read: write it in plain Rust";
 
-/// Whether a text may be compiled.
+/// Checks whether a text may be compiled.
 ///
 /// # Errors
 ///
-/// The line, what stands there and why it may not, in a sentence.
+/// A sentence with the line, the refused text and the reason.
 pub fn check(text: &str) -> Result<Checked, String> {
     if text.len() > LONGEST {
-        return Err(format!("the file has {} bytes, and {LONGEST} are read at most", text.len()));
+        return Err(format!("the file has {} bytes, and {LONGEST} are allowed", text.len()));
     }
-    // rustc skips a first line that names an interpreter, whatever stands in it.
+    // rustc skips a first line that names an interpreter, whatever its text.
     if text.trim_start_matches('\u{feff}').starts_with("#!/") {
         return Err("line 1: `#!/`: a kernel is not a script".to_owned());
     }
@@ -68,7 +68,7 @@ fn refused(name: &str) -> Option<&'static str> {
     REFUSED.iter().find(|(names, _)| names.contains(&name)).map(|(_, why)| *why)
 }
 
-/// Looks at the brackets and the words of a text that has no tokens.
+/// Checks the brackets and words of a text that cannot be split into tokens.
 fn words(text: &str) -> Result<(), String> {
     let (mut depth, mut most) = (0_usize, 0);
     for byte in text.bytes() {
@@ -108,11 +108,11 @@ fn walk(tokens: TokenStream, depth: usize) -> Result<(), String> {
                     return Err(format!("line {line}: `{name}`: {why}"));
                 }
                 let next = |ahead: usize| tokens.get(index + ahead);
-                // Wherever it stands: a macro may put it in an attribute.
+                // Anywhere, because a macro may put it into an attribute.
                 if name == "path" {
                     return Err(format!("line {line}: `path`: a kernel is one file; choose another name"));
                 }
-                // Without `path`, a module that a macro makes of parts is a file beside this one, and there is none.
+                // Without `path`, a module that a macro declares is a file beside this one, which does not exist.
                 if name == "mod" && matches!(next(2), Some(TokenTree::Punct(punct)) if punct.as_char() == ';') {
                     return Err(format!(
                         "line {line}: `mod {};`: a kernel is one file",

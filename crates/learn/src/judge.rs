@@ -1,4 +1,5 @@
-//! Judges a student's file: compile, run at several sizes under all checks, compare with the reference, count what the goals are about.
+//! Judges a student's file: compiles it, runs it at several sizes under all checks, compares the results with the reference, and
+//! counts what the goals are about. The result is a [`crate::verdict::Verdict`].
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,19 +18,19 @@ use crate::goal::{Counted, SOLUTION, model_named};
 use crate::guard::{self, Checked};
 use crate::metric::Launched;
 use crate::trial::{Kernels, Module, Outcome, Values, draw_values};
-use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Place, Problem, Times, Verdict, Wrong};
+use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Position, Problem, Times, Verdict, Wrong};
 
-/// Warp instructions that a launch may take: a kernel of an exercise takes less than a hundredth.
+/// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
 pub const STEPS: u64 = 200_000_000;
 
-/// How a file is judged.
+/// Options for judging a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Judging {
-    /// What sizes and values are drawn from.
+    /// The seed of sizes and values.
     pub seed: u64,
-    /// Whether the kernels run on a GPU as well.
+    /// The GPU to run on as well, if any.
     pub gpu: Option<u32>,
-    /// Warp instructions that a launch may take.
+    /// The limit of warp instructions for a launch.
     pub steps: u64,
 }
 
@@ -40,11 +41,11 @@ impl Judging {
     }
 }
 
-/// Judges `file`, which stands in for the student's file of the exercise.
+/// Judges `file` as the student's file of the exercise.
 ///
 /// # Errors
 ///
-/// What is not the student's fault: the exercise, the compiler, the device.
+/// Failures that are not the student's fault: of the exercise, the compiler or the device.
 pub fn judge(exercise: &Exercise, file: &Path, compiler: &Compiler, judging: Judging) -> Result<Verdict> {
     let bytes = fs::read(file).map_err(Error::reading(file))?;
     let mut verdict = Verdict {
@@ -76,12 +77,12 @@ struct Judge<'a> {
     judging: Judging,
 }
 
-/// A student's or the solution's PTX, and what it did as each model.
+/// A student's or the solution's PTX, and its counts on each model.
 struct Measured<'a> {
     ptx: PathBuf,
     sizes: &'a Sizes,
     values: &'a Values,
-    /// What the results must be, unless nobody doubts them.
+    /// The right results; `None` for the solution, whose results are trusted.
     right: Option<&'a Outcome>,
     by_model: HashMap<&'static str, Vec<Launched>>,
 }
@@ -139,7 +140,7 @@ impl Judge<'_> {
         draw_values(self.exercise, sizes, random).map_err(|problem| self.wrong_exercise(problem))
     }
 
-    /// Runs the student's kernels under all checks, and compares with what the reference made of the same values.
+    /// Runs the student's kernels under all checks, and compares with the reference's results for the same values.
     fn trial(&self, student: &Module, right: &Outcome, sizes: &Sizes, values: &Values) -> Result<Option<Failure>> {
         let checks = Checks { strict: self.exercise.goals.strict, ..Checks::ALL };
         let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, checks) {
@@ -157,7 +158,7 @@ impl Judge<'_> {
         Ok(Some(Failure::Faults(sizes.clone(), once(outcome.faults), wrong)))
     }
 
-    /// What the reference makes of these values.
+    /// The reference's results for these values.
     fn right(&self, reference: &Module, sizes: &Sizes, values: &Values) -> Result<Outcome> {
         let file = self.exercise.reference_file();
         let answer = self.exercise.goals.answer.as_ref().expect("checked when it was read");
@@ -174,7 +175,7 @@ impl Judge<'_> {
         }
     }
 
-    /// A failure of the student, or an error of the exercise.
+    /// The student's failure, or the exercise's error.
     fn failed(&self, problem: Problem, sizes: Sizes) -> Result<Failure> {
         match problem {
             Problem::Signature(text) => Ok(Failure::Signature(text)),
@@ -183,7 +184,7 @@ impl Judge<'_> {
             Problem::Device(host::Error::Ptx { problem, .. }) => {
                 Ok(Failure::DoesNotCompile(format!("error: {problem}")))
             }
-            // More memory than there is: the exercise's own was there for the reference before.
+            // The kernel allocates too much memory: the exercise's own sufficed for the reference before.
             Problem::Device(host::Error::Simulator { problem, .. }) => Ok(Failure::Signature(without_place(&problem))),
             Problem::Device(error @ host::Error::OutOfMemory { .. }) => Ok(Failure::Signature(error.to_string())),
             Problem::Device(error) => Err(error.into()),
@@ -201,7 +202,7 @@ impl Judge<'_> {
                 (&student.buffers[name], if plan.output { &right.buffers[name] } else { &values[name] });
             let size = plan.element.bytes();
             let columns = data::shape(plan, &sizes).map_or(1, |[_, columns]| columns);
-            let place = |index: usize| Place {
+            let place = |index: usize| Position {
                 buffer: name.clone(),
                 row: plan.rows.as_ref().map(|_| index / columns),
                 column: index % columns,
@@ -231,7 +232,7 @@ impl Judge<'_> {
         None
     }
 
-    /// Counts what the goals are about, in the student's kernels and, where a goal compares them, in the solution's.
+    /// Counts what the goals are about in the student's kernels and, if a goal compares with it, in the solution's.
     fn goals<'m>(
         &self,
         mut student: Measured<'m>,
@@ -266,7 +267,7 @@ impl Judge<'_> {
             let sizes = data::lookup(sizes);
             let bound = that.bound.evaluate(&|name| if name == SOLUTION { of_solution } else { sizes(name) });
             let bound = bound.map_err(|problem| self.wrong_exercise(problem))?;
-            // What was not done at all costs nothing.
+            // Something that never happened counts as 0.
             let met = match value {
                 Some(value) => that.operator.holds(value, bound),
                 None => !that.operator.wants_more(),
@@ -289,8 +290,8 @@ impl Judge<'_> {
         Ok(None)
     }
 
-    /// What the kernels did as this model; they run once for each, and must be right each time: a kernel that keeps something from launch
-    /// to launch could otherwise leave out its work in the run that is counted.
+    /// The kernels' counts on this model. They run once for each model, and must be right each time: otherwise a kernel that keeps
+    /// state between launches could skip its work in the run that is counted.
     fn launches<'m>(
         &self,
         measured: &'m mut Measured<'_>,
@@ -388,13 +389,13 @@ impl Judge<'_> {
     }
 }
 
-/// A message without the place in the PTX that it begins with: nobody has written that.
+/// A message without its position in the PTX, which the student did not write.
 fn without_place(message: &str) -> String {
     message.split_once(".ptx:").and_then(|(_, rest)| rest.split_once(": ")).map_or(message, |(_, rest)| rest).to_owned()
 }
 
-/// What every exercise asks for besides its own goals: one lane that does the work of 32 meets many of them by itself. It is mentioned
-/// only when it is missed.
+/// A goal of every exercise: most lanes must have work, since one lane that does the work of 32 would meet many other goals. It is
+/// reported only if it is missed.
 fn implied_goal() -> GoalPlan {
     GoalPlan {
         that: format!("active_lanes >= {SOLUTION} / 4").parse().expect("this goal is well formed"),
@@ -416,7 +417,7 @@ fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<Hash
         Some(toml::Value::Float(number)) => Ok(Some(*number)),
         Some(toml::Value::String(text)) => match text.trim() {
             "?" => Ok(None),
-            // In quotes it is a number all the same.
+            // Also accept a number in quotes.
             text => {
                 text.parse().map(Some).map_err(|_| format!("{name} = \"{text}\": write a number in place of \"?\""))
             }
@@ -433,7 +434,7 @@ fn of_kernel<'a>(counted: &Counted, launches: &'a [Launched]) -> Vec<&'a Launche
     launches.iter().filter(is_meant).collect()
 }
 
-/// Whether two elements are the same, or near enough.
+/// Whether two elements are equal within the tolerance.
 fn close(element: Element, is: &[u8], expected: &[u8], tolerance: f64) -> bool {
     if is == expected {
         return true;
@@ -442,11 +443,11 @@ fn close(element: Element, is: &[u8], expected: &[u8], tolerance: f64) -> bool {
         return false;
     }
     let (is, expected) = (data::number(element, is), data::number(element, expected));
-    // Zeros of either sign are the same number; two results that are not numbers are the same, too.
+    // Zeros of either sign are equal, and so are NaNs.
     is == expected || is.is_nan() && expected.is_nan() || (is - expected).abs() <= tolerance * (1.0 + expected.abs())
 }
 
-/// Faults of several launches: what happened in more than one is one.
+/// Merges the faults of several launches: one that occurs in several counts once.
 fn once(faults: Vec<Fault>) -> Vec<Fault> {
     let mut all: Vec<Fault> = Vec::new();
     for fault in faults {
@@ -459,7 +460,7 @@ fn once(faults: Vec<Fault>) -> Vec<Fault> {
     all
 }
 
-/// Sizes as people read them: `rows = 3, cols = 70`.
+/// Sizes as text: `rows = 3, cols = 70`.
 pub fn shown(sizes: &Sizes) -> String {
     match sizes.is_empty() {
         true => "its fixed size".to_owned(),

@@ -1,8 +1,7 @@
 //! `cargo learn`: the coursework.
 //!
-//! A student edits one file of kernels; this program compiles it, runs it on the simulator under all checks at sizes that nobody could
-//! expect, compares the results with a reference, counts what it did to memory, and says what is right, what is not, and which line to
-//! look at.
+//! A student edits one file of kernels. This program compiles it, runs it on the simulator under all checks at random sizes, compares
+//! the results with a reference, counts its memory accesses, and reports what is right, what is wrong, and which line to look at.
 //!
 //! ```text
 //! exercise ─┬─ compile ── trial (at several sizes) ── judge ── verdict ─┬─ report      (student, watch)
@@ -10,18 +9,18 @@
 //!                                                                       └─ grade       (teachers)
 //! ```
 //!
-//! | module | what |
+//! | module | contents |
 //! | --- | --- |
-//! | [`course`], [`exercise`], [`goal`], [`metric`], [`expression`] | what an author writes: `course.toml`, `goals.toml` |
+//! | [`course`], [`exercise`], [`goal`], [`metric`], [`expression`] | the authors' files: `course.toml`, `goals.toml` |
 //! | [`data`] | sizes and values, drawn from a seed |
-//! | [`guard`], [`compile`] | a file of kernels, to PTX |
-//! | [`trial`], [`judge`], [`verdict`] | the runs, and what comes of them |
+//! | [`guard`], [`compile`] | from a file of kernels to PTX |
+//! | [`trial`], [`judge`], [`verdict`] | the runs and their result |
 //! | [`report`] | a verdict for people |
-//! | [`student`], [`watch`], [`progress`] | what students use |
-//! | [`check`], [`new`] | what authors use |
-//! | [`grade`], [`marks`] | what teachers use |
+//! | [`student`], [`watch`], [`progress`] | commands for students |
+//! | [`check`], [`new`] | commands for authors |
+//! | [`grade`], [`marks`] | commands for teachers |
 //!
-//! *Invariant:* a student's file decides a verdict, never an error of this program: see [`error`].
+//! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this program: see [`error`].
 
 mod check;
 mod cli;

@@ -1,4 +1,4 @@
-//! Marks: of each student for each exercise, as a table, CSV, JSON and JUnit XML.
+//! The marks of each student for each exercise, as a table, CSV, JSON and JUnit XML. [`crate::grade`] makes them.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use crate::exercise::Exercise;
 use crate::report::{WIDTH, several};
 use crate::verdict::{Failure, Verdict};
 
-/// What came of one file.
+/// The result for one file.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It is right and meets all goals.
     Solved,
-    /// It is right, and misses goals.
+    /// It is right, but misses goals.
     GoalsMissed,
     /// Its results are wrong, or the sanitizer reports faults.
     Wrong,
     /// It does not compile.
     DoesNotCompile,
-    /// It has something that may not stand in a submission.
+    /// It contains something that a submission may not contain.
     Refused,
     /// It took too long.
     TimedOut,
@@ -33,7 +33,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// That of a verdict.
+    /// The status for a verdict.
     pub fn of(verdict: &Verdict) -> Self {
         match &verdict.failure {
             None => Self::Solved,
@@ -44,7 +44,7 @@ impl Status {
         }
     }
 
-    /// In words.
+    /// As text.
     pub fn words(self) -> &'static str {
         match self {
             Self::Solved => "solved",
@@ -64,11 +64,11 @@ impl Status {
 pub struct Mark {
     /// The exercise.
     pub exercise: String,
-    /// What came of it.
+    /// Its status.
     pub status: Status,
     /// The report.
     pub report: String,
-    /// How long it took, in seconds.
+    /// The time in seconds.
     #[serde(default)]
     pub seconds: f64,
 }
@@ -81,7 +81,7 @@ impl Mark {
 }
 
 impl Mark {
-    /// What the report says first of what is wrong, in one line.
+    /// The report's first problem, on one line.
     fn reason(&self) -> String {
         let lines: Vec<&str> = self.report.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let begins = |start: &str| lines.iter().position(|line| line.starts_with(start));
@@ -118,13 +118,13 @@ impl Student {
 /// The marks of a class.
 #[derive(Debug, Serialize)]
 pub struct Marks {
-    /// What sizes and values were drawn from.
+    /// The seed of sizes and values.
     pub seed: u64,
     /// The students.
     pub students: Vec<Student>,
 }
 
-/// How a report marks what is not right.
+/// The mark of a problem in a report.
 const BAD: &str = "wrong";
 
 /// Columns of a student's name; longer ones are cut.
@@ -143,7 +143,7 @@ const COLUMNS: [(Status, &str); 8] = [
 ];
 
 impl Marks {
-    /// For the terminal: a line for each student, then what all have in common.
+    /// For the terminal: a line for each student, then a summary.
     pub fn table(&self) -> String {
         let several_exercises = self.students.iter().any(|student| student.marks.len() > 1);
         let mut text = if several_exercises { self.counts() } else { self.reasons() };
@@ -164,7 +164,7 @@ impl Marks {
         self.students.iter().map(|student| shown(&student.name).chars().count()).max().unwrap_or(0).max("student".len())
     }
 
-    /// Several exercises: how many of which status.
+    /// For several exercises: how many of each status.
     fn counts(&self) -> String {
         let width = self.name_width();
         let used = |status| status == Status::Solved || self.students.iter().any(|student| student.count(status) > 0);
@@ -191,7 +191,7 @@ impl Marks {
         text
     }
 
-    /// One exercise: the status, and why.
+    /// For one exercise: the status and the reason.
     fn reasons(&self) -> String {
         const STATUS: usize = "does not compile".len();
         let width = self.name_width();
@@ -269,7 +269,7 @@ impl Marks {
     }
 }
 
-/// A name of a folder, as a line of a terminal may have it.
+/// A folder's name, safe for a line of a terminal.
 fn shown(name: &str) -> String {
     let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     match name.chars().count() > NAME {

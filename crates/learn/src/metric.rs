@@ -1,13 +1,13 @@
-//! What goals and questions count, in the words of the reports: `loads.sectors_per_request`, `shared.bank_conflicts`, `occupancy`.
+//! The metrics of goals and questions, named as in the reports: `loads.sectors_per_request`, `shared.bank_conflicts`, `occupancy`.
 //!
-//! Most are a sum over the instructions of the launches, or a ratio of two. So each line of a kernel has its own share, and a goal that
-//! is missed can name the line to blame.
+//! Most are a sum over the instructions of the launches, or a ratio of two sums. So each line of a kernel has its own share, and a
+//! missed goal can name the line to blame.
 
 use std::collections::BTreeMap;
 
 use simt::{AccessKind, Counters, InstructionClass, InstructionCounters, MemoryCounters, Report, SharedCounters};
 
-/// A number that launches have.
+/// A metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// Its name in `goals.toml`.
@@ -22,16 +22,16 @@ enum Source {
     Instructions(fn(InstructionClass, &InstructionCounters) -> Share),
     /// From a launch's model.
     Model(fn(&Counters) -> Option<f64>),
-    /// How many launches there were.
+    /// The number of launches.
     Launches,
 }
 
-/// What an instruction, or all of them, contribute.
+/// The contribution of one or all instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
     /// The sum.
     amount: f64,
-    /// What it is divided by; zero for a plain sum.
+    /// The divisor; 0 for a plain sum.
     of: f64,
     /// Whether it is a ratio.
     ratio: bool,
@@ -52,7 +52,7 @@ impl Share {
         self.ratio |= other.ratio;
     }
 
-    /// The value; `None` for a ratio of nothing.
+    /// The value; `None` for a ratio with divisor 0.
     pub fn value(self) -> Option<f64> {
         match self.ratio {
             true => (self.of > 0.0).then(|| self.amount / self.of),
@@ -61,12 +61,12 @@ impl Share {
     }
 }
 
-/// What one launch of a kernel did.
+/// The counts of one launch of a kernel.
 #[derive(Clone, Debug)]
 pub struct Launched {
     /// The kernel's name.
     pub kernel: String,
-    /// What its instructions did.
+    /// The counts of its instructions.
     pub report: std::rc::Rc<Report>,
     /// Its counters.
     pub counters: Counters,
@@ -87,12 +87,12 @@ impl Metric {
         METRICS.iter().find(|metric| metric.name == name).copied()
     }
 
-    /// The names of all, for a message.
+    /// The names of all metrics, for a message.
     pub fn names() -> String {
         METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Its value over these launches; `None` where nothing was counted that it could be of.
+    /// Its value over these launches; `None` if nothing was counted for it.
     pub fn value(&self, launches: &[&Launched]) -> Option<f64> {
         match self.source {
             Source::Launches => Some(launches.len() as f64),
@@ -114,7 +114,7 @@ impl Metric {
         }
     }
 
-    /// What keeps the occupancy of the first launch from being higher, if this is the occupancy.
+    /// What limits the occupancy of the first launch, if this metric is the occupancy.
     pub fn limiter(&self, launches: &[&Launched]) -> Option<String> {
         let occupancy = launches.first()?.counters.occupancy.filter(|_| self.name == OCCUPANCY)?;
         if occupancy.percent() >= 100.0 {
@@ -129,7 +129,7 @@ impl Metric {
         Some(format!("{blocks} a multiprocessor, limited by {limiters}"))
     }
 
-    /// The line of `file` that contributes most to too much of it, or with `least` to too little.
+    /// The line of `file` that contributes most to a value that is too high, or with `least` too low.
     pub fn blame(&self, launches: &[&Launched], file: &str, least: bool) -> Option<Blamed> {
         let Source::Instructions(of) = self.source else { return None };
         let mut lines: BTreeMap<u32, Share> = BTreeMap::new();
@@ -140,13 +140,13 @@ impl Metric {
         }
         let most = lines.values().filter_map(|share| share.value()).fold(0.0, f64::max);
         let weight = |share: &Share| match (share.ratio, least) {
-            // The line that is furthest below the best, times how often.
+            // The line with the largest deficit: the distance from the best, times the executions.
             (true, true) => (most * share.of - share.amount, 0.0),
-            // The line with the highest ratio; of equal ones, that with the largest amount.
+            // The line with the highest ratio; among equal ones, the one with the largest amount.
             (true, false) => (share.value().unwrap_or(0.0), share.amount),
             (false, _) => (share.amount, 0.0),
         };
-        // Of lines that are equally bad, the first.
+        // Among equally bad lines, the first.
         let candidates = lines.into_iter().rev().filter(|(_, share)| share.amount > 0.0);
         let (line, share) = candidates.max_by(|(_, one), (_, other)| {
             let (one, other) = (weight(one), weight(other));
@@ -163,7 +163,7 @@ fn access(class: InstructionClass) -> Option<AccessKind> {
     }
 }
 
-/// Global memory, if the instruction loads (asynchronous copies do, too).
+/// The counts for global memory, if the instruction loads from it (as asynchronous copies do).
 fn loads(class: InstructionClass, counters: &InstructionCounters) -> MemoryCounters {
     match access(class) {
         Some(AccessKind::Load | AccessKind::Copy) => counters.global,
@@ -207,7 +207,7 @@ const fn modelled(name: &'static str, of: fn(&Counters) -> Option<f64>) -> Metri
 /// The name of the metric that has a limiter.
 const OCCUPANCY: &str = "occupancy";
 
-/// All of them, in the order of the documentation.
+/// All metrics, in the order of the documentation.
 pub const METRICS: &[Metric] = &[
     counted("instructions", |_, counters| Share::sum(counters.executed)),
     counted("active_lanes", |_, counters| Share::ratio(counters.active_lanes, counters.executed)),

@@ -1,4 +1,4 @@
-//! `cargo learn new`: the skeleton of an exercise, which `cargo learn check` accepts and an author then changes.
+//! `cargo learn new`: writes the skeleton of an exercise, which `cargo learn check` accepts and an author then changes.
 
 use std::fs;
 
@@ -25,14 +25,14 @@ pub fn new(course: &Course, name: Option<&str>) -> Result<bool> {
     }
     let folder = course.folder.join(name);
     if folder.exists() {
-        return Err(Error::Usage(format!("{}: there is one already; choose another name", shown_path(&folder))));
+        return Err(Error::Usage(format!("{} already exists; choose another name", shown_path(&folder))));
     }
     fs::create_dir_all(folder.join("wrong")).map_err(Error::writing(&folder))?;
     for (file, text) in FILES {
         cuda_builder::write_whole(&folder.join(file), text)?;
     }
     anstream::println!(
-        "{} is made. Change its files, list \"{name}\" in {}, and prove it: cargo learn check {name}",
+        "Created {}. Change its files, list \"{name}\" in {}, and check it: cargo learn check {name}",
         shown_path(&folder),
         shown_path(&course.folder.join("course.toml"))
     );

@@ -1,4 +1,4 @@
-//! What a student has done: kept in `exercises/progress.toml`, which may be deleted to begin anew.
+//! A student's progress, kept in `exercises/progress.toml`. Deleting the file starts over.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,28 +10,28 @@ use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 
-/// What a student has done.
+/// A student's progress.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Progress {
     #[serde(skip)]
     file: PathBuf,
-    /// The exercises that were solved, in the order in which they were.
+    /// The solved exercises, in the order in which they were solved.
     #[serde(default)]
     solved: Vec<String>,
-    /// How many hints were read.
+    /// The number of hints read, by exercise.
     #[serde(default)]
     hints: BTreeMap<String, usize>,
-    /// How many runs failed.
+    /// The number of failed runs, by exercise.
     #[serde(default)]
     tries: BTreeMap<String, usize>,
 }
 
 impl Progress {
-    /// Reads it; what is missing is no progress yet.
+    /// Reads the file. A missing file means no progress.
     ///
     /// # Errors
     ///
-    /// [`Error::Exercise`] when the file is not what this program has written.
+    /// [`Error::Exercise`] if the file is invalid.
     pub fn read(course: &Course) -> Result<Self> {
         let file = course.folder.join("progress.toml");
         if !file.exists() {
@@ -39,14 +39,14 @@ impl Progress {
         }
         let text = fs::read_to_string(&file).map_err(Error::reading(&file))?;
         let progress: Self = toml::from_str(&text).map_err(|error| {
-            Error::exercise(&file, format!("{}; correct it, or delete it to begin anew", error.message()))
+            Error::exercise(&file, format!("{}; correct it, or delete it to start over", error.message()))
         })?;
         Ok(Self { file, ..progress })
     }
 
     fn write(&self) -> Result<()> {
         let text = toml::to_string(self).expect("lists and numbers can be written");
-        let text = format!("# What you have solved, written by `cargo learn`. Delete this file to begin anew.\n{text}");
+        let text = format!("# What you have solved, written by `cargo learn`. Delete this file to start over.\n{text}");
         cuda_builder::write_whole(&self.file, &text)?;
         Ok(())
     }
@@ -56,17 +56,17 @@ impl Progress {
         self.solved.iter().any(|solved| solved == name)
     }
 
-    /// How many of the course's exercises are.
+    /// How many of the course's exercises are solved.
     pub fn solved(&self, course: &Course) -> usize {
         course.names().filter(|name| self.is_solved(name)).count()
     }
 
-    /// The first exercise that is not.
+    /// The first exercise that is not solved.
     pub fn next<'a>(&self, course: &'a Course) -> Option<&'a str> {
         course.names().find(|name| !self.is_solved(name))
     }
 
-    /// Notes that an exercise is solved, or is not any more.
+    /// Records whether an exercise is solved.
     pub fn set_solved(&mut self, exercise: &Exercise, solved: bool) -> Result<()> {
         if self.is_solved(&exercise.name) == solved {
             return Ok(());
@@ -78,23 +78,23 @@ impl Progress {
         self.write()
     }
 
-    /// How many hints of an exercise were read.
+    /// The number of hints of an exercise that were read.
     pub fn hints(&self, name: &str) -> usize {
         self.hints.get(name).copied().unwrap_or(0)
     }
 
-    /// Notes how many were.
+    /// Records that number.
     pub fn set_hints(&mut self, name: &str, count: usize) -> Result<()> {
         self.hints.insert(name.to_owned(), count);
         self.write()
     }
 
-    /// How many runs of an exercise failed.
+    /// The number of failed runs of an exercise.
     pub fn tries(&self, name: &str) -> usize {
         self.tries.get(name).copied().unwrap_or(0)
     }
 
-    /// Notes one more.
+    /// Records another failed run.
     pub fn add_try(&mut self, name: &str) -> Result<()> {
         *self.tries.entry(name.to_owned()).or_default() += 1;
         self.write()

@@ -1,4 +1,4 @@
-//! A verdict as a student reads it, 100 columns wide: what is right, what is not, the line to look at, what to do next.
+//! Formats a verdict for students, 100 columns wide: what is right, what is wrong, the line to look at, and what to do next.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,18 +19,18 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const TITLE: Style = Style::new().bold();
 const PLACE: Style = AnsiColor::Cyan.on_default();
 
-/// Faults that are shown; the others are counted.
+/// How many faults are shown; the others are only counted.
 const SHOWN_FAULTS: usize = 3;
 
-/// What a report is about.
+/// A report to be formatted.
 pub struct Report<'a> {
     /// The file that was judged.
     pub file: &'a Path,
-    /// Whether wrong predictions are explained, too.
+    /// Whether wrong predictions are explained.
     pub explain: bool,
 }
 
-/// The first line of everything that concerns an exercise.
+/// The heading of everything about an exercise.
 pub fn heading(exercise: &Exercise) -> String {
     let task = match exercise.goals.task {
         Task::Right => "make it right",
@@ -43,14 +43,14 @@ pub fn heading(exercise: &Exercise) -> String {
     )
 }
 
-/// A path as one would type it here.
+/// A path relative to the current folder.
 pub fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     path.strip_prefix(here).unwrap_or(path).display().to_string()
 }
 
 impl Report<'_> {
-    /// The whole of it.
+    /// The whole text.
     pub fn text(&self, verdict: &Verdict) -> String {
         let mut text = String::new();
         if !verdict.right_at.is_empty() {
@@ -111,7 +111,7 @@ impl Report<'_> {
                 self.wrong(text, wrong);
             }
             Failure::InputChanged(sizes, place) => {
-                let what = format!("the kernel changed its input at {}: {place} is another value now", shown(sizes));
+                let what = format!("the kernel changed its input at {}: {place} has another value now", shown(sizes));
                 self.line(text, false, &what, "");
             }
             // Shown one by one.
@@ -122,7 +122,7 @@ impl Report<'_> {
     fn wrong(&self, text: &mut String, wrong: &Wrong) {
         let Wrong { first, is, should_be, count, unwritten, of } = wrong;
         let _ = match is {
-            Some(is) => writeln!(text, "       {first} is {is}, and should be {should_be}"),
+            Some(is) => writeln!(text, "       {first} is {is}, but should be {should_be}"),
             None => {
                 writeln!(text, "       {first} was never written, or computed from itself; it should be {should_be}")
             }
@@ -146,7 +146,7 @@ impl Report<'_> {
             let _ = writeln!(text, "       it is about {element}");
         }
         for (index, (line, who)) in fault.sites.iter().enumerate() {
-            // Both parties of a race may stand on one line.
+            // Both accesses of a race may be on one line.
             match index > 0 && line.is_some() && fault.sites[index - 1].0 == *line {
                 true => {
                     let _ = writeln!(text, "      = {who}");
@@ -180,7 +180,7 @@ impl Report<'_> {
         let GoalResult { goal, value, bound, met, blamed, limiter, why, .. } = result;
         let counted = value.map_or("nothing to count".to_owned(), number);
         let limiter = limiter.as_ref().map(|limiter| format!(" ({limiter})")).unwrap_or_default();
-        // A bound that is not a number in the text itself.
+        // Show the value of a bound that is not a literal.
         let bound = match goal.bound.to_string().parse::<f64>() {
             Ok(_) => String::new(),
             Err(_) => format!(" (limit {})", number(*bound)),
@@ -220,7 +220,7 @@ impl Report<'_> {
     }
 }
 
-/// The beginning of a line that is too long, with dots for the rest.
+/// Cuts a line that is too long, with dots for the rest.
 fn cut(line: &str, width: usize) -> String {
     match line.chars().count() > width {
         true => line.chars().take(width - 4).chain(" ...".chars()).collect(),
@@ -228,7 +228,7 @@ fn cut(line: &str, width: usize) -> String {
     }
 }
 
-/// A number without needless digits.
+/// A number without unnecessary digits.
 pub fn number(value: f64) -> String {
     match value.fract() == 0.0 && value.abs() < 1e15 {
         true => format!("{value}"),

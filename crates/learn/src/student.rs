@@ -1,4 +1,4 @@
-//! What students use: where they are, running a kernel, hints, the list, starting anew, the solution.
+//! The commands for students: progress, `run`, `hint`, `list`, `reset` and `solution`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,10 +16,10 @@ use crate::progress::Progress;
 use crate::report::{Report, heading, several, shown_path};
 use crate::verdict::{Failure, Verdict};
 
-/// Wrong predictions are explained after so many runs with a number for each question.
+/// Wrong predictions are explained after this many runs with a number for each question.
 const EXPLAINED_AFTER: usize = 2;
 
-/// `cargo learn`: how far the student is, and what comes next.
+/// `cargo learn`: shows the student's progress and the next exercise.
 pub fn status(course: &Course) -> Result<bool> {
     let progress = Progress::read(course)?;
     let (solved, all) = (progress.solved(course), course.names().count());
@@ -47,7 +47,7 @@ pub fn status(course: &Course) -> Result<bool> {
     Ok(true)
 }
 
-/// The exercise of this name, or the next, with the student's file in place.
+/// The exercise of this name, or the next one, after its starter has been copied if necessary.
 pub fn chosen(course: &Course, progress: &Progress, name: Option<&str>) -> Result<Exercise> {
     let name = name.or(progress.next(course)).or(course.names().last());
     let name = name.ok_or_else(|| Error::Usage("the course has no exercises".to_owned()))?;
@@ -80,7 +80,7 @@ pub fn compiler(root: &Path) -> Result<Compiler> {
     Ok(Compiler::new(root, 0, std::io::stdout().is_terminal())?.announcing())
 }
 
-/// Judges the student's file, shows the report, and notes what was solved.
+/// Judges the student's file, shows the report, and records the progress.
 pub fn attempt(
     course: &Course,
     exercise: &Exercise,
@@ -140,10 +140,10 @@ fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
     format!("Edit {file} and run it again. A hint: cargo learn hint {name}{again}")
 }
 
-/// A seed that nobody can expect.
+/// A random seed.
 pub fn some_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Six digits can be typed.
+    // Six digits are short enough to type.
     host::random::Random::new(now.as_nanos() as u64).next_u64() % 1_000_000
 }
 
@@ -192,7 +192,7 @@ pub fn list(course: &Course) -> Result<bool> {
 pub fn reset(course: &Course, name: Option<&str>) -> Result<bool> {
     let mut progress = Progress::read(course)?;
     let name =
-        name.ok_or_else(|| Error::Usage("name the exercise to begin anew: cargo learn reset NAME".to_owned()))?;
+        name.ok_or_else(|| Error::Usage("name the exercise to start over: cargo learn reset NAME".to_owned()))?;
     let exercise = course.exercise(name)?;
     let (file, starter) = (exercise.student_file(), exercise.starter_file());
     let text = fs::read_to_string(&starter).map_err(Error::reading(&starter))?;
@@ -200,7 +200,7 @@ pub fn reset(course: &Course, name: Option<&str>) -> Result<bool> {
     cuda_builder::write_whole(&file, &text)?;
     progress.forget(&exercise.name)?;
     if let Some(before) = before {
-        // Nobody's work is thrown away for a slip of the hand.
+        // Keep the student's work, in case this was a mistake.
         let kept = file.with_extension(format!("{}.before", file.extension().unwrap_or_default().to_string_lossy()));
         cuda_builder::write_whole(&kept, &before)?;
         anstream::println!("{} is the starter again; yours is kept as {}.", shown_path(&file), shown_path(&kept));

@@ -1,4 +1,4 @@
-//! One run of an exercise's kernels on a device: buffers in, launches, buffers out.
+//! Runs an exercise's kernels once on a device: copies the data there, launches, and reads the buffers. [`crate::judge`] calls it.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -19,10 +19,10 @@ use crate::expression::Expression;
 use crate::metric::Launched;
 use crate::verdict::{Fault, Problem};
 
-/// Memory of the simulated device: enough for every exercise, and a limit for the others.
+/// Memory of the simulated device: enough for every exercise, and a limit for a kernel's own allocations.
 const DEVICE_MEMORY: u64 = 1 << 30;
 
-/// What a block's size is called when the kernel decides it.
+/// The name of a block's size in `goals.toml` if the kernel decides it.
 const LAUNCH_BOUNDS: &str = "launch_bounds";
 
 /// Compiled kernels on a device.
@@ -31,7 +31,7 @@ pub struct Module {
     kernels: IndexMap<String, Signature>,
 }
 
-/// What the PTX says of a kernel.
+/// A kernel's signature in the PTX.
 struct Signature {
     /// Bytes of each parameter.
     parameters: Vec<u64>,
@@ -39,21 +39,21 @@ struct Signature {
     bounds: Option<[u32; 3]>,
 }
 
-/// What was run, and what came out.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// What is in each buffer now, rows close together.
+    /// The contents of each buffer, without padding between rows.
     pub buffers: IndexMap<String, Vec<u8>>,
-    /// What each launch did; empty on a GPU.
+    /// The counts of each launch; empty on a GPU.
     pub launches: Vec<Launched>,
-    /// What the sanitizer found.
+    /// The sanitizer's findings.
     pub faults: Vec<Fault>,
 }
 
-/// The values that a trial starts from.
+/// The initial values of a trial.
 pub type Values = IndexMap<String, Vec<u8>>;
 
-/// Draws the values of every buffer.
+/// Draws the initial values of every buffer.
 pub fn draw_values(exercise: &Exercise, sizes: &Sizes, random: &mut Random) -> Result<Values, String> {
     let of = |(name, plan): (&String, &Data)| {
         let [rows, columns] = data::shape(plan, sizes).map_err(|problem| format!("data '{name}': {problem}"))?;
@@ -66,22 +66,22 @@ pub fn draw_values(exercise: &Exercise, sizes: &Sizes, random: &mut Random) -> R
     exercise.goals.data.iter().map(of).collect()
 }
 
-/// Where the kernels of a trial come from.
+/// Which launches to make.
 #[derive(Clone, Copy)]
 pub enum Kernels<'a> {
     /// The launches of the exercise.
     Student,
-    /// The reference's.
+    /// The reference's launch.
     Reference(&'a crate::exercise::Answer),
 }
 
-/// Data on the device.
-enum Held {
+/// A buffer on the device.
+enum DeviceBuffer {
     Linear(Buffer<u8>),
     Pitched(PitchedBuffer<u8>),
 }
 
-impl Held {
+impl DeviceBuffer {
     fn address(&self) -> u64 {
         match self {
             Self::Linear(buffer) => buffer.address(),
@@ -89,7 +89,7 @@ impl Held {
         }
     }
 
-    /// Behind the last byte.
+    /// The address after the last byte.
     fn end(&self) -> u64 {
         self.address()
             + match self {
@@ -106,16 +106,16 @@ impl Held {
     }
 }
 
-/// What is on the device for a trial.
-struct Placed<'a> {
+/// A trial's data on the device.
+struct DeviceData<'a> {
     exercise: &'a Exercise,
     sizes: &'a Sizes,
-    held: IndexMap<String, Held>,
+    buffers: IndexMap<String, DeviceBuffer>,
     textures: IndexMap<String, OwnedTexture>,
 }
 
 impl Module {
-    /// Loads PTX on a device, with limits on what a launch may take.
+    /// Loads PTX on a device, with limits for a launch.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl Module {
         Ok(Self { device, kernels })
     }
 
-    /// Opens the simulator as `model`, or without one.
+    /// Opens the simulator with `model`, or without a model.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// [`Problem`]: what the kernels did wrong, or what is wrong with the exercise or the device.
+    /// [`Problem`] for a mistake of the kernels, the exercise or the device.
     pub fn run(
         &self,
         exercise: &Exercise,
@@ -169,14 +169,14 @@ impl Module {
             Kernels::Student => self.launch_all(&placed, checks, &mut outcome)?,
         }
         self.device.synchronize().map_err(Problem::of)?;
-        for (name, held) in &placed.held {
-            outcome.buffers.insert(name.clone(), held.read().map_err(Problem::of)?);
+        for (name, buffer) in &placed.buffers {
+            outcome.buffers.insert(name.clone(), buffer.read().map_err(Problem::of)?);
         }
         Ok(outcome)
     }
 
-    /// The launches of the exercise, in their order.
-    fn launch_all(&self, placed: &Placed<'_>, checks: Checks, outcome: &mut Outcome) -> Result<(), Problem> {
+    /// The launches, in order.
+    fn launch_all(&self, placed: &DeviceData<'_>, checks: Checks, outcome: &mut Outcome) -> Result<(), Problem> {
         for launch in &placed.exercise.goals.launch {
             if launch.optional && !self.kernels.contains_key(&launch.kernel) {
                 continue;
@@ -214,27 +214,27 @@ impl Module {
         Ok(Some(times[RUNS / 2]))
     }
 
-    /// Puts the data on the device.
-    fn place<'a>(&self, exercise: &'a Exercise, sizes: &'a Sizes, values: &Values) -> Result<Placed<'a>, Problem> {
-        let mut placed = Placed { exercise, sizes, held: IndexMap::new(), textures: IndexMap::new() };
+    /// Copies the data to the device.
+    fn place<'a>(&self, exercise: &'a Exercise, sizes: &'a Sizes, values: &Values) -> Result<DeviceData<'a>, Problem> {
+        let mut placed = DeviceData { exercise, sizes, buffers: IndexMap::new(), textures: IndexMap::new() };
         for (name, plan) in &exercise.goals.data {
             let [rows, columns] = data::shape(plan, sizes).map_err(Problem::Exercise)?;
             let bytes = &values[name];
             let row_bytes = columns * plan.element.bytes();
-            let held = if plan.pitched {
+            let buffer = if plan.pitched {
                 let mut buffer = self.device.pitched_buffer::<u8>(rows, row_bytes).map_err(Problem::of)?;
                 if !plan.scratch {
                     buffer.write(bytes).map_err(Problem::of)?;
                 }
-                Held::Pitched(buffer)
+                DeviceBuffer::Pitched(buffer)
             } else {
                 let mut buffer = self.device.buffer::<u8>(bytes.len()).map_err(Problem::of)?;
                 if !plan.scratch {
                     buffer.write(bytes).map_err(Problem::of)?;
                 }
-                Held::Linear(buffer)
+                DeviceBuffer::Linear(buffer)
             };
-            placed.held.insert(name.clone(), held);
+            placed.buffers.insert(name.clone(), buffer);
             if let Some(texture) = &plan.texture {
                 let made = self.texture(texture, rows, columns, bytes).map_err(Problem::of)?;
                 placed.textures.insert(name.clone(), made);
@@ -266,14 +266,14 @@ impl Module {
                 FilterName::Nearest => Filter::Point,
                 FilterName::Linear => Filter::Linear,
             },
-            // The hardware repeats and mirrors no others.
+            // The hardware repeats and mirrors only at normalised coordinates.
             normalized_coordinates: matches!(plan.address, Address::Wrap | Address::Mirror),
             ..Sampling::default()
         };
         self.device.array_texture(Rc::new(array), &sampling)
     }
 
-    fn config(&self, launch: &Launch, placed: &Placed<'_>) -> Result<LaunchConfig, Problem> {
+    fn config(&self, launch: &Launch, placed: &DeviceData<'_>) -> Result<LaunchConfig, Problem> {
         let signature = self.signature(&launch.kernel)?;
         let decided = matches!(launch.block.0.as_slice(), [one] if one.as_name() == Some(LAUNCH_BOUNDS));
         let block = match (decided, signature.bounds) {
@@ -309,7 +309,7 @@ impl Module {
 
     fn launch(
         &self,
-        placed: &Placed<'_>,
+        placed: &DeviceData<'_>,
         kernel: &str,
         config: &LaunchConfig,
         arguments: &[Argument],
@@ -330,7 +330,7 @@ impl Module {
     }
 
     /// The kernel's parameters, each as wide as the PTX has it.
-    fn arguments(&self, placed: &Placed<'_>, kernel: &str, arguments: &[Argument]) -> Result<Arguments, Problem> {
+    fn arguments(&self, placed: &DeviceData<'_>, kernel: &str, arguments: &[Argument]) -> Result<Arguments, Problem> {
         let sizes = &self.signature(kernel)?.parameters;
         let wanted: usize = arguments.iter().map(|one| if matches!(one, Argument::Slice(_)) { 2 } else { 1 }).sum();
         if wanted != sizes.len() {
@@ -378,7 +378,7 @@ impl Module {
     }
 }
 
-impl Placed<'_> {
+impl DeviceData<'_> {
     /// The value of a name in an expression: a size, or the pitch of data in elements.
     fn lookup(&self, name: &str) -> Option<f64> {
         if let Some(&size) = self.sizes.get(name) {
@@ -386,9 +386,9 @@ impl Placed<'_> {
         }
         let data = name.strip_suffix(".pitch")?;
         let plan = self.exercise.goals.data.get(data)?;
-        match self.held.get(data)? {
-            Held::Pitched(buffer) => Some(buffer.pitch() as f64 / plan.element.bytes() as f64),
-            Held::Linear(_) => data::shape(plan, self.sizes).ok().map(|[_, columns]| columns as f64),
+        match self.buffers.get(data)? {
+            DeviceBuffer::Pitched(buffer) => Some(buffer.pitch() as f64 / plan.element.bytes() as f64),
+            DeviceBuffer::Linear(_) => data::shape(plan, self.sizes).ok().map(|[_, columns]| columns as f64),
         }
     }
 
@@ -396,33 +396,34 @@ impl Placed<'_> {
         expression.evaluate(&|name| self.lookup(name)).map_err(Problem::Exercise)
     }
 
-    /// What a kernel takes for data: an address, or a texture's handle.
+    /// The parameter for data: an address, or a texture's handle.
     fn pointer(&self, name: &str) -> Option<u64> {
         if let Some(texture) = self.textures.get(name) {
             return Some(texture.argument().handle());
         }
-        Some(self.held.get(name.strip_suffix(".values").unwrap_or(name))?.address())
+        Some(self.buffers.get(name.strip_suffix(".values").unwrap_or(name))?.address())
     }
 
-    /// The fault, with the name of the element that it is about.
+    /// The fault with the name of the element concerned.
     fn with_element(&self, mut fault: Fault) -> Fault {
         fault.element = fault.address.and_then(|address| self.element(address, fault.allocation.unwrap_or(address)));
         fault
     }
 
-    /// Which element of which buffer is at an address, if its allocation is that of a buffer.
+    /// Which element of which buffer is at an address, if it is within a buffer.
     fn element(&self, address: u64, allocation: u64) -> Option<String> {
-        let (name, held) = self.held.iter().find(|(_, held)| (held.address()..held.end()).contains(&allocation))?;
+        let (name, buffer) =
+            self.buffers.iter().find(|(_, buffer)| (buffer.address()..buffer.end()).contains(&allocation))?;
         let plan = &self.exercise.goals.data[name];
         let [rows, columns] = data::shape(plan, self.sizes).ok()?;
-        let (bytes, offset) = (plan.element.bytes() as i64, address.wrapping_sub(held.address()) as i64);
+        let (bytes, offset) = (plan.element.bytes() as i64, address.wrapping_sub(buffer.address()) as i64);
         let has = |count: usize, what: &str| format!("{name} has {}", crate::report::several(count, what));
         if plan.rows.is_none() {
             return Some(format!("{name}[{}]; {}", offset.div_euclid(bytes), has(columns, "element")));
         }
-        let pitch = match held {
-            Held::Pitched(buffer) => buffer.pitch() as i64,
-            Held::Linear(_) => columns as i64 * bytes,
+        let pitch = match buffer {
+            DeviceBuffer::Pitched(buffer) => buffer.pitch() as i64,
+            DeviceBuffer::Linear(_) => columns as i64 * bytes,
         };
         let (row, column) = (offset.div_euclid(pitch), offset.rem_euclid(pitch) / bytes);
         Some(format!("{name}[{row}][{column}]; {} of {columns}", has(rows, "row")))
@@ -430,14 +431,14 @@ impl Placed<'_> {
 
     fn slice(&self, name: &str) -> Result<(u64, u64), Problem> {
         let unknown = || Problem::Exercise(format!("argument '&{name}': there is no such data"));
-        let held = self.held.get(name).ok_or_else(unknown)?;
+        let buffer = self.buffers.get(name).ok_or_else(unknown)?;
         let plan = &self.exercise.goals.data[name];
         let [rows, columns] = data::shape(plan, self.sizes).map_err(Problem::Exercise)?;
-        let length = match held {
-            Held::Linear(_) => rows * columns,
-            Held::Pitched(buffer) => (rows - 1) * buffer.pitch() / plan.element.bytes() + columns,
+        let length = match buffer {
+            DeviceBuffer::Linear(_) => rows * columns,
+            DeviceBuffer::Pitched(buffer) => (rows - 1) * buffer.pitch() / plan.element.bytes() + columns,
         };
-        Ok((held.address(), length as u64))
+        Ok((buffer.address(), length as u64))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What came of a student's file: everything that a report, a mark or a test needs to know.
+//! The verdict on a student's file: all that a report, a mark or a test needs. [`crate::judge`] makes it.
 
 use simt::{AccessAction, Finding, Site, SourcePosition, Trap, TrapKind};
 
@@ -6,31 +6,31 @@ use crate::compile::SOURCE;
 use crate::data::Sizes;
 use crate::goal::Goal;
 
-/// What came of a student's file.
+/// The verdict on a student's file.
 #[derive(Debug)]
 pub struct Verdict {
     /// What is wrong; `None` if it is right and meets all goals.
     pub failure: Option<Failure>,
     /// The sizes at which the results were right.
     pub right_at: Vec<Sizes>,
-    /// The goals, as far as they were counted.
+    /// The goals, if they were counted.
     pub goals: Vec<GoalResult>,
     /// The predictions.
     pub answers: Vec<AnswerResult>,
-    /// The seed: with it, the same run can be made again.
+    /// The seed, with which the run can be repeated.
     pub seed: u64,
-    /// How long it took on a GPU.
+    /// The times on a GPU.
     pub times: Option<Times>,
 }
 
 /// Times on a GPU, in milliseconds: medians of all launches of the exercise.
 #[derive(Debug)]
 pub struct Times {
-    /// At these sizes.
+    /// The sizes.
     pub sizes: Sizes,
-    /// The student's kernels.
+    /// The student's time.
     pub student: f64,
-    /// The solution's.
+    /// The solution's time.
     pub solution: f64,
 }
 
@@ -44,7 +44,7 @@ impl Verdict {
 /// What is wrong.
 #[derive(Debug)]
 pub enum Failure {
-    /// The file has something that no exercise needs and that is not safe to compile.
+    /// The file contains something that is unsafe to compile and that no exercise needs.
     Refused(String),
     /// It does not compile: rustc's messages.
     DoesNotCompile(String),
@@ -52,33 +52,33 @@ pub enum Failure {
     Unreadable(String),
     /// A kernel is missing, or has other parameters.
     Signature(String),
-    /// The kernels did something that they must not do, at these sizes, and what is wrong with the results, if they came to an end.
+    /// The kernels have faults at these sizes. Also holds what is wrong with the results, if there are any.
     Faults(Sizes, Vec<Fault>, Option<Wrong>),
     /// The results are wrong.
     Wrong(Sizes, Wrong),
-    /// Something that only the input holds was changed.
-    InputChanged(Sizes, Place),
+    /// The kernels changed their input.
+    InputChanged(Sizes, Position),
     /// Goals are missed.
     Goals,
     /// Predictions are wrong.
     Answers,
 }
 
-/// Why a run did not come to its end.
+/// Why a run did not complete.
 #[derive(Debug)]
 pub enum Problem {
-    /// The kernels are not those that the exercise launches.
+    /// The file lacks a kernel that the exercise launches, or its parameters differ.
     Signature(String),
-    /// The kernels did something that stopped them.
+    /// A fault stopped the kernels.
     Fault(Box<Fault>),
     /// The exercise is wrong.
     Exercise(String),
-    /// The device failed, or does not run this.
+    /// The device failed, or cannot run this.
     Device(host::Error),
 }
 
 impl Problem {
-    /// What an error of the device is.
+    /// Classifies an error of the device.
     pub fn of(error: host::Error) -> Self {
         match error {
             host::Error::Fault { trap: Some(trap), .. } => Self::Fault(Box::new(Fault::trapped(&trap))),
@@ -89,22 +89,22 @@ impl Problem {
     }
 }
 
-/// A fault: what a kernel did that it must not do.
+/// A fault of a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fault {
-    /// What it is, in a word: `memory`, `race`, `init`, `sync`, `undefined`; `trap` for what stopped the kernel.
+    /// Its kind: `memory`, `race`, `init`, `sync`, `undefined`, or `trap` if it stopped the kernel.
     pub kind: String,
-    /// What it is.
+    /// The message.
     pub message: String,
-    /// Who did it, where: the line of the student's file, and a sentence.
+    /// The accesses concerned: the line of the student's file, and a sentence.
     pub sites: Vec<(Option<u32>, String)>,
     /// How many times it happened.
     pub count: u64,
-    /// The address that it is about.
+    /// The address concerned.
     pub address: Option<u64>,
     /// The address where its allocation begins.
     pub allocation: Option<u64>,
-    /// Which element of which buffer that is.
+    /// The element at that address.
     pub element: Option<String>,
 }
 
@@ -162,23 +162,23 @@ fn triple([x, y, z]: [u32; 3]) -> String {
     }
 }
 
-/// The line of the student's file, of a place and those that it was inlined into.
+/// The line of the student's file, from an instruction's position and those that it was inlined into.
 fn line(source: &[SourcePosition]) -> Option<u32> {
     source.iter().find(|position| position.file == SOURCE).map(|position| position.line)
 }
 
 /// An element of a buffer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct Position {
     /// The buffer's name.
     pub buffer: String,
-    /// Row and column; the row only of a matrix.
+    /// The row, if it is a matrix.
     pub row: Option<usize>,
-    /// Column, or index.
+    /// The column, or the index.
     pub column: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.row {
             Some(row) => write!(f, "{}[{row}][{}]", self.buffer, self.column),
@@ -187,65 +187,65 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Where results are wrong.
+/// Wrong results in one buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wrong {
     /// The first wrong element.
-    pub first: Place,
-    /// What it is; `None` if nothing was written there.
+    pub first: Position,
+    /// Its value; `None` if nothing was written there.
     pub is: Option<String>,
-    /// What it should be.
+    /// The expected value.
     pub should_be: String,
     /// How many elements of this buffer are wrong.
     pub count: usize,
     /// How many of these were never written.
     pub unwritten: usize,
-    /// Of how many.
+    /// The number of elements.
     pub of: usize,
 }
 
-/// A goal and what was counted.
+/// The result of a goal.
 #[derive(Clone, Debug)]
 pub struct GoalResult {
     /// The goal.
     pub goal: Goal,
-    /// What was counted; `None` where there was nothing to count.
+    /// The counted value; `None` if there was nothing to count.
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// The bound's value.
     pub bound: f64,
     /// Whether it is met.
     pub met: bool,
-    /// The line to blame, with its own value.
+    /// The line to blame, with its share.
     pub blamed: Option<crate::metric::Blamed>,
-    /// What keeps the occupancy from being higher, if that is what was counted.
+    /// What limits the occupancy, if that was counted.
     pub limiter: Option<String>,
-    /// What it means when it is missed.
+    /// The explanation if it is missed.
     pub why: String,
     /// Whether the starter meets it already.
     pub also: bool,
 }
 
-/// A prediction and what was counted.
+/// The result of a prediction.
 #[derive(Clone, Debug)]
 pub struct AnswerResult {
     /// The question's name.
     pub name: String,
     /// The question.
     pub ask: String,
-    /// What the student says; `None` where there is no answer yet.
+    /// The student's answer; `None` if there is none yet.
     pub predicted: Option<f64>,
     /// What was counted.
     pub counted: f64,
-    /// The reason.
+    /// The explanation.
     pub why: String,
 }
 
 impl AnswerResult {
-    /// Whether it is right, to three digits.
+    /// Whether the answer is right, to three digits.
     pub fn right(&self) -> bool {
         self.predicted.is_some_and(|predicted| {
             (predicted - self.counted).abs() <= 0.005 * (1.0 + self.counted.abs()) && {
-                // Whole numbers are to be exact.
+                // Integers must be exact.
                 self.counted.fract() != 0.0 || predicted == self.counted
             }
         })

@@ -1,4 +1,4 @@
-//! `cargo learn watch`: judges the student's file each time it is saved, and goes on to the next exercise when it is solved.
+//! `cargo learn watch`: judges the student's file each time it is saved, and continues with the next exercise when it is solved.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::progress::Progress;
 use crate::report::shown_path;
 use crate::student;
 
-/// How often the file is looked at.
+/// How often to check the file.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Runs until it is interrupted, or all is solved.
+/// Runs until it is interrupted, or all exercises are solved.
 pub fn watch(course: &Course, arguments: &RunArguments) -> Result<bool> {
     let compiler = student::compiler(&course.root)?;
     loop {
@@ -26,7 +26,7 @@ pub fn watch(course: &Course, arguments: &RunArguments) -> Result<bool> {
         let file = exercise.student_file();
         loop {
             let text = fs::read(&file).ok();
-            // The cursor to the upper left corner, and the screen empty.
+            // Clear the screen and move the cursor to the upper left corner.
             anstream::print!("\u{1b}[2J\u{1b}[H");
             let verdict = student::attempt(course, &exercise, &compiler, arguments, &mut progress)?;
             if verdict.passed() && arguments.name.is_some() {

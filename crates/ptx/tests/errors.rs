@@ -2,7 +2,7 @@
 //!
 //! A file holds programs, each after a line `// program: name`, or `// kernel: name` for one whose header and
 //! registers are [`PRELUDE`]. An expectation is a line `//~ column: message` beneath the offending one. To write them
-//! anew after a change, run the test with `PTX_BLESS=1` in the environment, and read the difference.
+//! anew after a change, run the test with `COALESCE_BLESS=1` in the environment, and read the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn every_message_is_as_expected() {
             programs += 1;
             rest = &after[end..];
         }
-        if std::env::var_os("PTX_BLESS").is_some() {
+        if std::env::var_os("COALESCE_BLESS").is_some() {
             std::fs::write(&path, &result).expect("the folder can be written");
         } else {
             assert_eq!(result, text, "{}", path.display());

@@ -1,18 +1,18 @@
-//! The loops of the references on the CPU that take long: matrix products in f64, and transposes.
+//! The expensive loops of the references on the CPU: matrix products in f64, and transposes. `host`'s labs call them.
 //!
-//! They are a crate of their own so that `cargo run` compiles these few lines with optimisation, and the large crate `host`, which
-//! waits for devices most of the time, without: see `docs/SPEED.md`.
+//! They are a separate crate so that `cargo run` compiles these few lines with optimisation, and the large crate `host`, which
+//! mostly waits for devices, without: see `docs/SPEED.md`.
 
 use std::ops::Range;
 
 /// Rows of B that stay in the cache while a band of the product is computed.
 const DEPTH: usize = 64;
 
-/// These rows of the product of A and B, row by row. `a` has rows of `depth` elements, and `b` has `depth` rows of `columns`.
+/// Some rows of the product of A and B, row by row. `a` has rows of `depth` elements, and `b` has `depth` rows of `columns`.
 ///
 /// # Panics
 ///
-/// When a matrix is shorter than that.
+/// If a matrix is shorter than that.
 pub fn product(a: &[f32], depth: usize, rows: Range<usize>, b: &[f64], columns: usize) -> Vec<f64> {
     let mut values = vec![0.0; rows.len() * columns];
     if columns == 0 {
@@ -32,11 +32,11 @@ pub fn product(a: &[f32], depth: usize, rows: Range<usize>, b: &[f64], columns: 
     values
 }
 
-/// The dot product of two vectors. It is added up in eight parts, for the processor's vector unit.
+/// The dot product of two vectors, added up in eight parts for the processor's vector unit.
 ///
 /// # Panics
 ///
-/// When one is longer.
+/// If one is longer.
 pub fn dot(a: &[f32], b: &[f32]) -> f64 {
     assert_eq!(a.len(), b.len());
     let (a_parts, a_rest) = a.as_chunks::<8>();
@@ -51,14 +51,14 @@ pub fn dot(a: &[f32], b: &[f32]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// Rows that are read at a time, so that what is written stays in the cache.
+/// Rows to read at a time, so that the output stays in the cache.
 const TURNED: usize = 64;
 
-/// These columns of a matrix, column by column. Its rows have `columns` elements.
+/// Some columns of a matrix, column by column. Its rows have `columns` elements.
 ///
 /// # Panics
 ///
-/// When there are fewer columns.
+/// If there are fewer columns.
 pub fn transpose(elements: &[f32], columns: usize, band: Range<usize>) -> Vec<f32> {
     let rows = elements.len().checked_div(columns).unwrap_or(0);
     let mut turned = vec![0.0; band.len() * rows];

@@ -1,9 +1,13 @@
-//! The digest of the sources that PTX is made of, by which stale PTX is recognised without a compiler for devices.
+//! The digest of the sources that PTX was compiled from, which reveals stale PTX without a device compiler.
 //!
-//! `cuda_builder` writes it into the PTX. The program `host` computes it when it is built, and says so where the two differ.
+//! `cuda_builder` writes it into the PTX. `host/build.rs` computes it when the program is built, and the program prints a note if
+//! the two differ.
 //!
 //! It is the SHA-256 over the manifest (`Cargo.toml`) and all of `src` of a crate of kernels and of every crate that
 //! it depends on by path, as (path relative to the workspace, text with `\n` as line end), sorted by path.
+//!
+//! The digest covers the sources, not the compiler. Another compiler may make different PTX from
+//! the same sources, and continuous integration tests that PTX too.
 
 use std::fmt;
 use std::fs;
@@ -12,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-/// The line of a PTX file's header that bears the digest begins with this.
+/// The prefix of the header line with the digest.
 const HEADER: &str = "// coalesce: sources sha256 ";
 
 /// A digest of sources.
@@ -46,7 +50,7 @@ impl SourceDigest {
         Ok(SourceDigest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// The digest that a PTX file bears in its header.
+    /// The digest in a PTX file's header.
     pub fn in_ptx(ptx: &str) -> Option<Self> {
         let header = ptx.lines().take_while(|line| line.starts_with("//"));
         let digest = header.filter_map(|line| line.strip_prefix(HEADER)).next()?.trim();
@@ -54,7 +58,7 @@ impl SourceDigest {
         is_digest.then(|| SourceDigest(digest.to_owned()))
     }
 
-    /// The header line that bears it.
+    /// The header line with the digest.
     pub fn header(&self) -> String {
         format!("{HEADER}{self}")
     }
@@ -84,7 +88,7 @@ impl Unreadable {
     }
 }
 
-/// Every source below `folder`; what editors leave behind is none.
+/// Every source file in `folder`, without editors' backup files.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Unreadable> {
     for entry in fs::read_dir(folder).map_err(Unreadable::of(folder))? {
         let entry = entry.map_err(Unreadable::of(folder))?;
@@ -110,7 +114,7 @@ fn portable_name(root: &Path, file: &Path) -> String {
     parts.join("/")
 }
 
-/// Git may check text out with `\r\n`; the digest must not tell the difference.
+/// Git may check text out with `\r\n`; the digest must be the same.
 fn normalise_line_ends(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for (index, &byte) in text.iter().enumerate() {
@@ -140,7 +144,7 @@ mod tests {
 
     #[test]
     fn it_is_the_same_everywhere() {
-        // Pinned: another value would make every PTX file that is checked in stale.
+        // Pinned: another value would make every checked-in PTX file stale.
         assert_eq!(
             digest(&[MANIFEST, ("src/lib.rs", "fn a() {}\n"), ("src/b/c.rs", "\n")]).to_string(),
             "ef645ac72c98b1f646108604f17b36d3e339006f6fe647bce12d428b7b1df0f5"

@@ -4,11 +4,11 @@ use ptx::Error;
 
 use crate::error::printable;
 
-/// Characters of a line that are shown before the place, and in all.
+/// Characters of a line to show before the error's position, and in all.
 const BEFORE: usize = 60;
 const WIDTH: usize = 110;
 
-/// The error, the line it is in, a mark under the wrong part, and what to do about it where that is known.
+/// The error, its line, a mark under the wrong part and, if known, what to do about it.
 ///
 /// ```text
 /// k.ptx:5:2: unknown instruction `frob`
@@ -29,7 +29,7 @@ pub(super) fn marked(name: &str, text: &str, error: &Error) -> String {
     shown
 }
 
-/// The part of the line around the place, without its indentation, and the mark under it.
+/// The part of the line around the error, without its indentation, and the mark under it.
 fn line_and_mark(text: &str, error: &Error) -> (String, String) {
     let line = text.lines().nth((error.line as usize).saturating_sub(1)).unwrap_or_default();
     let characters: Vec<char> = line.chars().collect();
@@ -38,7 +38,7 @@ fn line_and_mark(text: &str, error: &Error) -> (String, String) {
     let start = if column - indentation > BEFORE { column - BEFORE } else { indentation };
     let end = characters.len().min(start + WIDTH);
 
-    // A control character would take no place, or any.
+    // A control character may be of any width.
     let plain = |part: &[char]| -> String { part.iter().map(|&c| if c.is_control() { ' ' } else { c }).collect() };
     let wrong = text.get(error.span.start as usize..error.span.end as usize).unwrap_or_default();
     let length = wrong.lines().next().unwrap_or_default().chars().count().clamp(1, (end - column.min(end)).max(1));

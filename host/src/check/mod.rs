@@ -1,13 +1,13 @@
-//! `host check FILE.ptx`: checks that a file is PTX that this program supports, and lists its kernels.
+//! `host check FILE.ptx`: validates a PTX file and lists its kernels. It runs nothing and opens no device.
 //!
-//! If the file has errors, the result is all of them, each with its line and a mark under the wrong text, and the exit code is 2. A kernel
-//! with an instruction that the simulator does not support is not an error: it may run on a GPU.
+//! If the file has errors, all are reported, each with its line and a mark under the wrong text, and the exit code is 2. A kernel
+//! that the simulator does not support is not an error: it may run on a GPU.
 //!
 //! As JSON: `{"file", "valid", "version", "target", "kernels": [{"name", "demangled", "parameters": [{"name", "type", "bytes", "align"}],
 //! "shared", "local", "max_threads", "required_threads", "min_blocks", "max_registers", "instructions", "never_written", "simulator"}],
-//! "errors": [{"line", "column", "message", "statement", "help"}]}`. `"valid"` says that this program understands all of it; sizes are in
-//! bytes; `"never_written"` has the registers that are used and that nothing writes; `"simulator"` is null, or says why the simulator does
-//! not run the kernel; `"demangled"` is the name of a kernel of C++ or Rust, else null.
+//! "errors": [{"line", "column", "message", "statement", "help"}]}`. `"valid"` is true if this program understands the whole file;
+//! sizes are in bytes; `"never_written"` lists registers that are read but never written; `"simulator"` is null, or the reason why
+//! the simulator does not run the kernel; `"demangled"` is the name of a kernel in C++ or Rust, else null.
 
 mod mark;
 
@@ -25,7 +25,7 @@ use crate::listing;
 use crate::names;
 use crate::report::Format;
 
-/// Explains the hints at slices, for running the kernel.
+/// Explains the "perhaps a slice" hints, for those who want to run the kernel.
 const SLICES: &str = "
 A Rust slice is two parameters, its address and its length in elements. For `host run`, a slice
 `&[f32]` of 1024 elements is the two arguments f32[1024] u64:1024.
@@ -45,7 +45,7 @@ pub(crate) fn command() -> Command {
         .about("Parse and validate a PTX file from any compiler, and list its kernels")
 }
 
-/// Checks the file that the arguments name, and writes what was found.
+/// Checks the file that the arguments name, and writes the result.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub(crate) fn main(matches: &ArgMatches, format: Format, out: &mut dyn Write) ->
             let unsupported =
                 |error: &ptx::Error| matches!(error.problem, Problem::Instruction(InstructionError::Unsupported(_)));
             let what = match errors.iter().all(unsupported) {
-                true => "holds what this program does not support",
+                true => "uses PTX that this program does not support",
                 false => "is not valid PTX",
             };
             let problem = match (errors.iter().len(), errors.is_complete()) {
@@ -112,7 +112,7 @@ struct Kernel<'a> {
     parameters: Vec<&'a Variable>,
     /// Static shared memory of a block and local memory of a thread in bytes, where the simulator runs it.
     shared_and_local: Option<(u64, u64)>,
-    /// Registers that are used and that nothing writes.
+    /// Registers that are read but never written.
     never_written: Vec<String>,
     /// Why the simulator does not support it.
     refused: Option<String>,
@@ -120,7 +120,7 @@ struct Kernel<'a> {
 
 /// The kernels of a module, in the order of the text.
 fn kernels(module: &Module) -> Vec<Kernel<'_>> {
-    // The module's own variables must fit; nothing is allocated before it is needed.
+    // The module's variables must fit; memory is allocated only when it is needed.
     let mut memory = simt::Memory::new(u64::MAX / 2);
     let program = simt::Program::load(module, &mut memory);
     let unsupported: HashMap<&str, &simt::LoadError> =
@@ -157,13 +157,13 @@ pub(crate) fn type_of(variable: &Variable) -> String {
     }
 }
 
-/// Whether a parameter is what a tensor map is: 128 bytes that are aligned to 64.
+/// Whether a parameter has the size and alignment of a tensor map: 128 bytes, aligned to 64.
 pub(crate) fn may_be_tensor_map(variable: &Variable) -> bool {
     variable.size == Some(simt::TENSOR_MAP_BYTES as u64) && variable.align >= 64
 }
 
-/// Whether a parameter and the next are what rustc makes of a slice: an address whose alignment is known, and a length. (A raw
-/// pointer has an unknown alignment, as C's have; so has a slice of bytes.)
+/// Whether a parameter and the next look like rustc's slice: an address of known alignment, then a length. (Raw pointers and
+/// slices of bytes have no known alignment.)
 pub(crate) fn may_be_slice(pair: &[&Variable]) -> bool {
     let [address, length] = pair else { return false };
     let is_whole = matches!(length.ty, Type::B64 | Type::U64 | Type::S64) && length.size == Some(8);
@@ -175,7 +175,7 @@ impl Kernel<'_> {
         self.function.body.as_ref().map_or(0, Vec::len)
     }
 
-    /// What the blocks must be like, in words.
+    /// The limits on blocks and clusters that the kernel was compiled with, as text.
     fn bounds(&self) -> String {
         let shape = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
         let bounds = [
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(text.matches("k.ptx:12:").count() + text.matches("k.ptx:14:").count(), 2, "{text}");
         let unsupported = KERNEL.replace("ld.param.u64 %rd1, [a];", "tcgen05.fence::before_thread_sync;");
         let (_, error) = written(&unsupported, Format::Table);
-        assert_eq!(error.as_deref(), Some("k.ptx: holds what this program does not support: 1 error"));
+        assert_eq!(error.as_deref(), Some("k.ptx: uses PTX that this program does not support: 1 error"));
         let (text, error) = written(&wrong, Format::Json);
         let json: Value = serde_json::from_str(&text).unwrap();
         assert!(error.is_some());

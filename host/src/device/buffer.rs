@@ -10,11 +10,11 @@ use super::backend::Backend;
 use crate::error::Result;
 use crate::parallel;
 
-/// The byte that poisons outputs: as a float of any size, and as an integer of any size, it makes a large finite number that
-/// no lab computes, so that an element which a kernel forgot is seen.
+/// The byte that poisons outputs. As a float or integer of any size it is a large finite number that no lab computes, so an
+/// element that a kernel forgot is noticed.
 pub const POISON: u8 = 0x7b;
 
-/// Memory on a device that a copy can read or write as a whole.
+/// Linear memory on a device.
 pub trait OnDevice {
     /// The address of the first byte on the device.
     fn address(&self) -> u64;
@@ -67,7 +67,7 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When `data` has another number of elements: an error of the caller.
+    /// If `data` has a different number of elements: a bug of the caller.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         assert_eq!(data.len(), self.length, "buffer and data differ in length");
         self.allocation.backend.write(self.address(), bytemuck::cast_slice(data))
@@ -77,7 +77,7 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there are fewer: an error of the caller.
+    /// If there are fewer: a bug of the caller.
     pub fn write_from(&mut self, first: usize, data: &[T]) -> Result<()> {
         assert!(first + data.len() <= self.length, "the buffer is too short");
         let address = self.address() + (first * size_of::<T>()) as u64;
@@ -88,7 +88,7 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When it has another number of elements: an error of the caller.
+    /// If it has a different number of elements: a bug of the caller.
     pub fn copy_to(&self, to: &mut Self) -> Result<()> {
         assert_eq!(to.length, self.length, "the buffers differ in length");
         self.allocation.backend.copy(self.address(), to.address(), self.bytes())
@@ -105,11 +105,11 @@ impl<T: Pod> Buffer<T> {
         Ok(data)
     }
 
-    /// As [`Buffer::read`], into memory that the caller has.
+    /// As [`Buffer::read`], into the caller's memory.
     ///
     /// # Panics
     ///
-    /// When `data` has another number of elements: an error of the caller.
+    /// If `data` has a different number of elements: a bug of the caller.
     pub fn read_into(&self, data: &mut [T]) -> Result<()> {
         assert_eq!(data.len(), self.length, "buffer and data differ in length");
         self.allocation.backend.read(self.address(), bytemuck::cast_slice_mut(data))
@@ -181,7 +181,7 @@ impl<T: Pod> PitchedBuffer<T> {
     ///
     /// # Panics
     ///
-    /// When `data` has another number of elements: an error of the caller.
+    /// If `data` has a different number of elements: a bug of the caller.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         assert_eq!(data.len(), self.rows * self.columns, "buffer and data differ in length");
         if data.is_empty() {
@@ -241,7 +241,7 @@ impl<T: Pod> OnDevice for PitchedBuffer<T> {
     }
 }
 
-/// The elements of a buffer from one on: what a kernel's `*const T` may point to.
+/// The elements of a buffer from an index on: what a kernel's `*const T` may point to.
 #[derive(Clone, Copy)]
 pub struct Tail<'a, T> {
     buffer: &'a Buffer<T>,
@@ -253,7 +253,7 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Panics
     ///
-    /// When there are fewer: an error of the caller.
+    /// If there are fewer: a bug of the caller.
     pub fn tail(&self, first: usize) -> Tail<'_, T> {
         assert!(first <= self.length);
         Tail { buffer: self, first }

@@ -1,4 +1,4 @@
-//! The choice of a device, as a flag.
+//! The value of `--device`: parsing and printing it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,8 +15,8 @@ pub enum DeviceChoice {
     Gpu(u32),
     /// `sim`: the simulator.
     Simulator,
-    /// `sim:MODEL`: the simulator as that GPU, with its caches. `sim:MODEL:ca` and `sim:MODEL:cg` say whether loads that do
-    /// not say go through L1, as the lectures' `-dlcm` does.
+    /// `sim:MODEL`: the simulator with a model of that GPU and its caches. With `:ca` or `:cg`, loads without a cache operator go
+    /// through L1 or bypass it, as with nvcc's `-dlcm`.
     Model(&'static Model, LoadCaching),
 }
 
@@ -43,10 +43,10 @@ impl FromStr for DeviceChoice {
     }
 }
 
-/// What `sim:` takes.
+/// What `sim:` accepts.
 pub(crate) fn models() -> String {
     let names: Vec<_> = Model::all().iter().map(|model| model.name).collect();
-    format!("{}, with :ca or :cg after it to send loads through L1 or past it", names.join(", "))
+    format!("{}, optionally followed by :ca (cache loads in L1) or :cg (bypass L1)", names.join(", "))
 }
 
 /// What comes after `sim:`.

@@ -1,4 +1,4 @@
-//! The PTX that devices load: built in, or from a file.
+//! The PTX that devices load: the built-in kernels, or a file's. Also checks launches against its kernels' signatures.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,10 +8,10 @@ use cuda_std::launch::Arguments;
 use super::{ComputeCapability, PtxFile};
 use crate::error::{Error, Result, one_line};
 
-/// One PTX text, for one target.
+/// A PTX text for one target.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
-    /// What to call it in errors.
+    /// Its name in errors.
     pub name: String,
     /// The target that the text itself names, such as `sm_75`.
     pub target: String,
@@ -23,20 +23,20 @@ pub(super) struct Image {
     pub text: Cow<'static, str>,
 }
 
-/// The digest of the kernels' sources as this program was built.
+/// The digest of the kernels' sources when this program was built.
 pub(super) const KERNEL_SOURCES: &str = env!("COALESCE_KERNEL_SOURCES");
 
-/// The note that the built-in PTX was made of other sources than those that the program was built beside.
+/// The note that the built-in PTX was compiled from sources other than those that the program was built with.
 pub(super) fn stale(images: &[kernels::PtxImage], sources: &str) -> Option<String> {
     let stale = images.iter().find(|image| image.sources() != sources)?;
     Some(format!("the kernels' sources are newer than their PTX for {}; run `cargo xtask build-ptx`", stale.arch))
 }
 
-/// The PTX texts there are to choose from, at least one, from the oldest target to the newest.
+/// The PTX texts to choose from, from the oldest target to the newest; at least one.
 pub(super) struct Images(Vec<Image>);
 
 impl Images {
-    /// The built-in PTX, or that of a file.
+    /// The built-in PTX, or a file's.
     pub fn new(file: Option<&PtxFile>) -> Result<Self> {
         let mut images = match file {
             Some(file) => vec![Image::from_file(file)?],
@@ -49,12 +49,12 @@ impl Images {
         Ok(Self(images))
     }
 
-    /// The newest PTX that a device of this compute capability runs. `Err` holds the oldest that there is.
+    /// The newest PTX that a device of this compute capability runs. `Err` holds the oldest PTX, which is too new.
     pub fn newest_for(&self, device: ComputeCapability) -> std::result::Result<&Image, &Image> {
         self.0.iter().rev().find(|image| image.capability <= device).ok_or(&self.0[0])
     }
 
-    /// The PTX for the newest target: what the simulator runs, as today's GPUs do.
+    /// The PTX for the newest target, which the simulator runs.
     pub fn newest(&self) -> &Image {
         &self.0[self.0.len() - 1]
     }
@@ -64,7 +64,7 @@ impl Images {
 pub(super) struct Signatures(HashMap<String, Vec<u64>>);
 
 impl Signatures {
-    /// Those of a module.
+    /// The kernels of a module.
     pub fn of(module: &ptx::Module) -> Self {
         let kernels = module.kernels().map(|(_, kernel)| {
             let sizes = kernel.parameters.iter().map(|&parameter| module.variables[parameter].size.unwrap_or(0));
@@ -73,8 +73,8 @@ impl Signatures {
         Self(kernels.collect())
     }
 
-    /// Whether the module has this kernel, and it takes these arguments. A GPU's driver reads as many bytes of each argument as
-    /// the kernel has, whatever was given, so this is asked before each launch.
+    /// Fails unless the module has this kernel and it takes these arguments. Called before each launch: a GPU's driver reads as many
+    /// bytes of each argument as the kernel's parameter has, however long the argument is.
     pub fn check(&self, kernel: &str, arguments: &Arguments) -> Result<()> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let Some(sizes) = self.0.get(kernel) else {
@@ -100,10 +100,10 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`Error::Ptx`] with the first complaint.
+    /// [`Error::Ptx`] with the first error.
     pub fn parse(&self) -> Result<ptx::Module> {
         ptx::parse(&self.name, &self.text).map_err(|errors| {
-            // One line in all: the first error, at `line:column`, and how many there are.
+            // One line: the first error, with `line:column`, and how many more there are.
             let mut all = errors.iter().map(ToString::to_string);
             let first = all.next().unwrap_or_default();
             let (place, problem) = first.split_once(": ").unwrap_or(("", &first));
@@ -116,7 +116,7 @@ impl Image {
         })
     }
 
-    /// The text of a file that a user names.
+    /// The PTX of a file that the user names.
     pub fn from_file(file: &PtxFile) -> Result<Self> {
         Self::new(file.name(), Cow::Owned(file.text()?.to_owned()))
     }

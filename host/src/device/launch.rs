@@ -1,4 +1,4 @@
-//! The configuration of a launch: its grid and block, and its preferences for the cache.
+//! The configuration of a launch, and the check that a device allows it.
 
 use cuda_std::launch::LaunchBounds;
 use simt::{Checks, LoadCaching};
@@ -6,15 +6,15 @@ use simt::{Checks, LoadCaching};
 use super::{ComputeCapability, Properties};
 use crate::error::{Error, Result};
 
-/// Blocks of a cluster, at most. What every GPU with clusters grants is 8.
+/// The maximum number of blocks in a cluster. Every GPU with clusters allows 8; more are opted into.
 const MOST_BLOCKS_OF_A_CLUSTER: u64 = 16;
-/// The first GPUs with clusters.
+/// The first compute capability with clusters.
 const FIRST_WITH_CLUSTERS: ComputeCapability = ComputeCapability { major: 9, minor: 0 };
 
-/// Which of the two that share a multiprocessor's memory a kernel prefers to be large: the L1 cache or shared memory.
+/// Whether a kernel prefers a large L1 cache or a lot of shared memory; both share a multiprocessor's memory.
 ///
-/// A wish; today's GPUs choose the split from the kernel's shared memory and [`LaunchConfig::carveout`]. The simulator has an L1
-/// cache only with a model; there the wishes stand for a carveout of 100, 0 and 50 percent.
+/// Only a hint: today's GPUs choose the split from the kernel's shared memory and [`LaunchConfig::carveout`]. The simulator has an
+/// L1 cache only with a model; there the preferences stand for a carveout of 100, 0 and 50 percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheConfig {
@@ -29,12 +29,12 @@ pub enum CacheConfig {
     Equal,
 }
 
-/// What a multiprocessor of a GPU holds of a launch, as the driver says.
+/// The occupancy of a launch, as the driver computes it.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct GpuOccupancy {
     /// Blocks resident at once on a multiprocessor.
     pub blocks: u32,
-    /// Their threads in percent of those that it can hold.
+    /// Their threads, in percent of the maximum.
     pub percent: f64,
 }
 
@@ -45,22 +45,22 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Blocks of a cluster in x, y and z. `None`: what the kernel demands, else blocks by themselves.
+    /// Blocks of a cluster in x, y and z. `None`: the size that the kernel requires, else no clusters.
     pub cluster: Option<[u32; 3]>,
-    /// Whether all blocks are to be resident at once, so that they can wait for each other (`cuLaunchCooperativeKernel`).
+    /// Whether all blocks must be resident at once, so that they can wait for each other (`cuLaunchCooperativeKernel`).
     pub cooperative: bool,
-    /// Dynamic shared memory of a block in bytes. More than [`Properties::shared_per_block`] is opted into.
+    /// Dynamic shared memory of a block in bytes. Launching opts in to more than [`Properties::shared_per_block`].
     pub dynamic_shared: u32,
     /// Preference between L1 cache and shared memory.
     pub cache: CacheConfig,
-    /// The part of a multiprocessor's memory that should be shared memory, in percent. `None` leaves it to the driver.
+    /// The share of a multiprocessor's memory to use as shared memory, in percent. `None` leaves it to the driver.
     pub carveout: Option<u8>,
-    /// Whether loads that do not say go through L1, as the lectures' `-dlcm` has it: on a GPU the kernels are compiled so, on a
-    /// model of the simulator they are run so. The default is the device's.
+    /// Whether loads without a cache operator go through L1, as with nvcc's `-dlcm`. A GPU's driver compiles the kernels
+    /// accordingly; a model of the simulator runs them accordingly. The default is the device's.
     pub load_caching: LoadCaching,
-    /// What the simulator's sanitizer looks for. A GPU does not check.
+    /// What the simulator's sanitizer looks for. Ignored on a GPU.
     pub checks: Checks,
-    /// Registers of a thread, for the occupancy on a model of the simulator. `None`: not known, and no limit.
+    /// Registers of a thread, for the occupancy on a model of the simulator. `None`: unknown, and no limit.
     pub registers: Option<u32>,
 }
 
@@ -83,17 +83,17 @@ impl LaunchConfig {
 
     /// A one-dimensional launch with at least `threads` threads, in blocks of `block` threads.
     ///
-    /// Fails later, at the launch, when `threads / block` is beyond what a grid can hold.
+    /// If `threads / block` exceeds the largest grid, the launch will fail.
     pub fn linear(threads: usize, block: u32) -> Self {
         let blocks = threads.div_ceil(block.max(1) as usize);
         Self::new([u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1], [block, 1, 1])
     }
 
-    /// Whether a device can run this launch of `kernel`.
+    /// Fails unless the device can run this launch of `kernel`.
     ///
     /// # Errors
     ///
-    /// [`Error::Launch`] names the extent that is wrong and its limit (CUDA programming guide, "Compute capabilities").
+    /// [`Error::Launch`] names the wrong extent and its limit (CUDA programming guide, "Compute capabilities").
     pub(crate) fn check(&self, kernel: &str, bounds: Option<LaunchBounds>, device: &Properties) -> Result<()> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let list = |extents: [u32; 3]| format!("{} x {} x {}", extents[0], extents[1], extents[2]);
@@ -133,7 +133,7 @@ impl LaunchConfig {
         Ok(())
     }
 
-    /// Whether a device can run these clusters; why not, otherwise.
+    /// Checks that the device can run these clusters; `Err` says why not.
     fn check_cluster(&self, cluster: [u32; 3], device: &Properties) -> std::result::Result<(), String> {
         let list = |extents: [u32; 3]| format!("{} x {} x {}", extents[0], extents[1], extents[2]);
         let blocks = cluster.iter().fold(1_u64, |all, &extent| all.saturating_mul(extent.into()));

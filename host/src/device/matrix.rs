@@ -1,4 +1,4 @@
-//! A matrix on a device that is linear or pitched, as the user likes: kernels that take a pitch see no difference.
+//! A matrix on a device, linear or pitched. Kernels that take a pitch work with both.
 
 use bytemuck::Pod;
 use cuda_std::launch::{Argument, Arguments, Pointer, PointerMut, Slice, SliceMut};
@@ -44,11 +44,11 @@ impl<T: Pod> Matrix<T> {
         }
     }
 
-    /// Copies the elements, which lie row by row, to the device.
+    /// Copies the elements, row by row, to the device.
     ///
     /// # Panics
     ///
-    /// When `data` has another number of elements: an error of the caller.
+    /// If `data` has a different number of elements: a bug of the caller.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         match self {
             Self::Linear { buffer, .. } => buffer.write(data),

@@ -1,7 +1,7 @@
-//! Devices: an NVIDIA GPU or the simulator, behind one interface.
+//! Devices: an NVIDIA GPU or the simulator, behind one interface. The labs and `host run` call it.
 //!
-//! [`open`] gives a [`Device`]. It allocates [`Buffer`]s and [`PitchedBuffer`]s, launches kernels by their typed handles, and
-//! times on its own clock. Addresses are `u64` on either device, so a kernel's arguments are laid out once.
+//! [`open`] returns a [`Device`], which allocates [`Buffer`]s and [`PitchedBuffer`]s, launches kernels by their typed handles, and
+//! times them on its own clock. Addresses are `u64` on both kinds of device, so a kernel's arguments have one layout.
 //!
 //! ```
 //! use host::device::{DeviceChoice, LaunchConfig, Options, open};
@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! *Invariant:* only the folder `gpu` calls the driver, and only after `cust_raw::load()` has said that there is one.
+//! *Invariant:* only the folder `gpu` calls the driver, and only after `cust_raw::load()` has succeeded.
 
 mod backend;
 mod buffer;
@@ -50,7 +50,7 @@ pub use choice::DeviceChoice;
 pub(crate) use choice::models as models_named;
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig};
 pub use matrix::Matrix;
-pub use peers::{Number, Peers, Reduction, Room, Wanted};
+pub use peers::{Number, PeerLibraries, Peers, Reduction, Scratch};
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
 pub use simt::{
@@ -70,12 +70,12 @@ use crate::limits::Limits;
 use crate::progress::Progress;
 use crate::timing::ClockReading;
 
-/// What else decides how a device is opened.
+/// Options for opening a device.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Load the kernels from this PTX instead of the PTX that is built in.
+    /// Load the kernels from this PTX instead of the built-in PTX.
     pub ptx: Option<PtxFile>,
-    /// What a run may take.
+    /// The limits of a run.
     pub limits: Limits,
 }
 
@@ -83,16 +83,16 @@ pub struct Options {
 pub const PTX_VARIABLE: &str = "COALESCE_PTX";
 
 impl Options {
-    /// What the environment asks for: see [`PTX_VARIABLE`].
+    /// The options that the environment sets: see [`PTX_VARIABLE`].
     pub fn from_environment() -> Self {
         let ptx = std::env::var_os(PTX_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
         Self { ptx: ptx.map(PtxFile::from), ..Self::default() }
     }
 }
 
-/// A device with the kernels loaded. Clones are the same device.
+/// A device with the kernels loaded. Clones refer to the same device.
 ///
-/// A GPU does its work in order, while the host continues: see [`Device::synchronize`].
+/// A GPU works in order and asynchronously to the host: see [`Device::synchronize`].
 #[derive(Clone)]
 pub struct Device {
     backend: Rc<dyn Backend>,
@@ -145,15 +145,15 @@ pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     }
 }
 
-/// The notes on a device that has been opened.
+/// The notes about a device that has been opened.
 fn notes(options: &Options, fallback: Option<Error>) -> Vec<String> {
     let fallback = fallback.map(|why| format!("running on the simulator: {why}"));
     let stale = if options.ptx.is_none() { image::stale(kernels::PTX, image::KERNEL_SOURCES) } else { None };
     fallback.into_iter().chain(stale).collect()
 }
 
-/// Every device of this machine: the GPUs that can be opened, and the simulator last. Why a GPU (or all of them) cannot be used
-/// is among the errors.
+/// Every device of this machine: the GPUs that can be opened, then the simulator. The errors say why other GPUs, or all of them,
+/// cannot be used.
 pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
     let mut devices = Vec::new();
     let mut errors = Vec::new();
@@ -172,7 +172,7 @@ pub fn all(options: &Options) -> Result<(Vec<Device>, Vec<Error>)> {
     Ok((devices, errors))
 }
 
-/// What the simulator is with each of its models.
+/// The properties of the simulator with each of its models.
 ///
 /// # Errors
 ///
@@ -184,12 +184,12 @@ pub fn models(options: &Options) -> Result<Vec<Properties>> {
 }
 
 impl Device {
-    /// What the device is.
+    /// The device's properties.
     pub fn properties(&self) -> &Properties {
         self.backend.properties()
     }
 
-    /// What a user should know about the choice: why it is the simulator, that the kernels' PTX is stale. The first call returns them, later
+    /// Notes for the user: why the simulator was chosen, or that the kernels' PTX is stale. The first call returns them and later
     /// ones nothing, so each is shown once however many labs run.
     pub fn take_notes(&self) -> Vec<String> {
         self.notes.take()
@@ -200,11 +200,11 @@ impl Device {
         self.backend.available()
     }
 
-    /// Whether the device has `needed` more bytes for `what`.
+    /// Fails unless the device has `needed` more bytes for `what`.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] when it has less.
+    /// [`Error::OutOfMemory`].
     pub fn check_room(&self, what: &str, needed: u64) -> Result<()> {
         let available = self.available()?;
         if available < needed {
@@ -218,11 +218,11 @@ impl Device {
         Ok(())
     }
 
-    /// Whether the device has room for one buffer of `needed` bytes, for `what`.
+    /// Fails unless the device has room for one buffer of `needed` bytes, for `what`.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] when it has less, or makes no buffers of that size.
+    /// [`Error::OutOfMemory`], also for a size beyond the largest buffer.
     pub fn check_buffer(&self, what: &str, needed: u64) -> Result<()> {
         match self.backend.largest_allocation() {
             Some(largest) if needed > largest => Err(Error::OutOfMemory {
@@ -235,7 +235,7 @@ impl Device {
         }
     }
 
-    /// What a run on this device may take.
+    /// The limits of a run on this device.
     pub fn limits(&self) -> &Limits {
         &self.options.limits
     }
@@ -270,7 +270,7 @@ impl Device {
         })
     }
 
-    /// A simulator with the same kernels as this device: itself, if it is one.
+    /// A simulator with the same kernels as this device: this device, if it is the simulator.
     pub fn simulator(&self) -> Result<Self> {
         match self.properties().kind {
             Kind::Simulator => Ok(self.clone()),
@@ -278,7 +278,7 @@ impl Device {
         }
     }
 
-    /// The simulator as this GPU, with the same kernels as this device.
+    /// The simulator with this model of a GPU and the same kernels as this device.
     ///
     /// # Errors
     ///
@@ -287,11 +287,10 @@ impl Device {
         open(DeviceChoice::Model(model, caching), &self.options)
     }
 
-    /// Launches a kernel: on the simulator to its end, and returns what was counted; on a GPU it is only started.
+    /// Launches a kernel. The simulator runs it to its end and returns the counters; a GPU only starts it.
     ///
-    /// The arguments are a tuple with one host value for each of the kernel's parameters. Those that do not fit, do not
-    /// compile. What the kernel demands beyond their types (its `# Safety`) is the caller's to keep; on the simulator a
-    /// violation is [`Error::Fault`].
+    /// The arguments are a tuple with one host value for each of the kernel's parameters; wrong types do not compile. The caller
+    /// must keep the kernel's further requirements (its `# Safety`); on the simulator a violation is [`Error::Fault`].
     ///
     /// # Errors
     ///
@@ -309,9 +308,9 @@ impl Device {
         self.start(kernel.name(), config, &bytes)
     }
 
-    /// As [`Device::launch`], for a kernel that has no typed handle: one of a PTX file that was not made of the `kernels`. The
-    /// arguments' number and sizes are checked against the PTX; that addresses stand where the kernel wants them is the
-    /// caller's to see to.
+    /// As [`Device::launch`], for a kernel without a typed handle, from a PTX file that was not compiled from `kernels`. The
+    /// arguments' number and sizes are checked against the PTX; the caller must see to it that addresses are where the kernel
+    /// expects them.
     ///
     /// # Errors
     ///
@@ -326,7 +325,7 @@ impl Device {
         self.start(kernel, config, arguments)
     }
 
-    /// Sets what all launches prefer that do not say otherwise: L1 cache or shared memory (`cuCtxSetCacheConfig`).
+    /// Sets the preference between L1 cache and shared memory for launches without their own (`cuCtxSetCacheConfig`).
     ///
     /// # Errors
     ///
@@ -335,8 +334,8 @@ impl Device {
         self.backend.prefer(cache)
     }
 
-    /// How much of such a launch a multiprocessor of the GPU holds at once. `None` on the simulator, whose models say it with
-    /// their counters.
+    /// How much of such a launch is resident at once on a multiprocessor of the GPU. `None` on the simulator, whose models report
+    /// it with their counters.
     ///
     /// # Errors
     ///
@@ -354,8 +353,8 @@ impl Device {
         self.backend.launch(kernel, config, arguments)
     }
 
-    /// Copies the first `bytes` bytes of one buffer to another on the device; a GPU only starts to. What the device's memory
-    /// can do at best: the yardstick of the labs.
+    /// Copies the first `bytes` bytes of one buffer to another on the device; on a GPU this only starts the copy. The labs compare
+    /// their bandwidth with that of this copy.
     ///
     /// # Panics
     ///
@@ -365,32 +364,32 @@ impl Device {
         self.backend.copy(from.address(), to.address(), bytes)
     }
 
-    /// Loads the libraries of the field that are wanted and there, to be timed beside kernels.
+    /// Loads the requested libraries that are installed, to time them beside kernels.
     ///
     /// # Errors
     ///
     /// [`Error::Flag`] on the simulator, and [`Error::File`] for a library that cannot be used.
-    pub fn peers(&self, wanted: Wanted<'_>) -> Result<Peers> {
+    pub fn peers(&self, wanted: PeerLibraries<'_>) -> Result<Peers> {
         Peers::load(&self.backend, wanted)
     }
 
-    /// What the last launch did, instruction by instruction and line by line. `None` on a GPU, and before any launch.
+    /// The last launch's counts, instruction by instruction and line by line. `None` on a GPU, and before any launch.
     pub fn last_report(&self) -> Option<Rc<simt::Report>> {
         self.backend.last_report()
     }
 
-    /// What kernels have allocated with `malloc` and not freed: findings, where no other kernel is to free it. None on a GPU.
+    /// What kernels have allocated with `malloc` and not freed: findings, unless a later kernel frees it. Empty on a GPU.
     pub fn leaks(&self) -> Vec<simt::Finding> {
         self.backend.leaks()
     }
 
-    /// What kernels have printed (`printf`) since the last call, up to [`simt::DEFAULT_OUTPUT_LIMIT`] bytes. `None` on a GPU:
-    /// its driver writes to the program's standard output by itself when the host waits.
+    /// What kernels have printed (`printf`) since the last call, up to [`simt::DEFAULT_OUTPUT_LIMIT`] bytes. `None` on a GPU, whose
+    /// driver writes to the program's standard output when the host synchronises.
     pub fn take_printed(&self) -> Option<simt::Printed> {
         self.backend.take_printed()
     }
 
-    /// Shows on `progress` how far a long launch is, from now on.
+    /// Shows the progress of long launches on `progress` from now on.
     pub fn watch(&self, progress: &Progress) {
         self.backend.watch(progress.clone());
     }
@@ -399,25 +398,25 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Fault`] when a kernel misbehaved. A GPU is of no more use then.
+    /// [`Error::Fault`] when a kernel misbehaved. A GPU cannot be used any more after that.
     pub fn synchronize(&self) -> Result<()> {
         self.backend.synchronize()
     }
 
-    /// Runs `work` and takes the time on the device's clock, in milliseconds, from before the first thing that it starts until
+    /// Runs `work` and returns the time on the device's clock, in milliseconds, from before the first thing that it starts until
     /// after the last. `None` on the simulator, where `work` does not run.
     pub fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Option<f64>> {
         self.backend.time(work)
     }
 
-    /// The clock of the multiprocessors now, while whatever was started goes on. `None` on the simulator, and where NVIDIA's
-    /// management library is not there.
+    /// The clock of the multiprocessors now; it does not wait for running work. `None` on the simulator and without NVIDIA's
+    /// management library.
     pub fn clock(&self) -> Option<ClockReading> {
         self.backend.clock()
     }
 }
 
-/// The size of `length` elements, where memory of that size can exist.
+/// The size of `length` elements, if memory of that size can exist.
 fn bytes_of<T>(length: usize) -> Result<u64> {
     length
         .checked_mul(size_of::<T>())

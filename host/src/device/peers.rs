@@ -1,7 +1,7 @@
-//! Libraries of the field on a GPU, for labs to time beside their kernels: cuBLAS, and what `docs/compare/cub.cu` makes.
+//! Libraries that labs time beside their kernels on a GPU: cuBLAS, and the library compiled from `docs/compare/cub.cu`.
 //!
-//! [`Peers`] takes the labs' own buffers and matrices, which are row-major. It checks that they fit; the backend knows how the
-//! libraries want them. Work is started like a kernel's, in the same order.
+//! [`Peers`] takes the labs' own buffers and matrices, which are row-major, and checks their sizes; the backend translates them for
+//! the libraries. Calls are asynchronous and in order, like launches.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use super::backend::Backend;
 use super::{Buffer, Matrix, OnDevice, Tail};
 use crate::error::{Error, Result};
 
-/// What cuBLAS can be asked for. All matrices are row-major.
+/// A call of cuBLAS. All matrices are row-major.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum BlasCall {
-    /// `to` becomes the transpose of `from`, which has this shape.
+    /// `to` becomes the transpose of `from`, which has `rows` x `columns` elements.
     Transpose { rows: i32, columns: i32, from: Operand, to: Operand },
     /// C becomes A B, where A has m rows and k columns, and B has n columns.
     Multiply { m: i32, n: i32, k: i32, a: Operand, b: Operand, c: Operand },
@@ -35,7 +35,7 @@ pub(super) struct Operand {
     pub pitch: i32,
 }
 
-/// What the library of `--peer-library` can be asked for.
+/// A call of the library of `--peer-library`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LibraryCall {
     /// `output` becomes the reduction of `length` values.
@@ -46,7 +46,7 @@ pub(super) enum LibraryCall {
     Copy { input: u64, output: u64, length: u64 },
 }
 
-/// An operation of the library's reduction, with its number there.
+/// An operation of the library's reduction, with the library's number for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The sum; of integers, modulo 2^32.
@@ -59,7 +59,7 @@ pub enum Reduction {
     Max = 3,
 }
 
-/// A type of the library's reduction, with its number there.
+/// An element type of the library's reduction, with the library's number for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// `f32`.
@@ -70,10 +70,10 @@ pub enum Number {
 
 /// Which libraries to load.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
-    /// cuBLAS, if there is one.
+pub struct PeerLibraries<'a> {
+    /// cuBLAS, if it is installed.
     pub cublas: bool,
-    /// The library that `docs/compare/cub.cu` makes.
+    /// The library compiled from `docs/compare/cub.cu`.
     pub library: Option<&'a Path>,
 }
 
@@ -92,7 +92,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    pub(super) fn load(backend: &Rc<dyn Backend>, wanted: Wanted<'_>) -> Result<Self> {
+    pub(super) fn load(backend: &Rc<dyn Backend>, wanted: PeerLibraries<'_>) -> Result<Self> {
         Ok(Self { backend: Rc::clone(backend), loaded: backend.load_peers(wanted)? })
     }
 
@@ -115,11 +115,11 @@ impl Peers {
     ///
     /// # Errors
     ///
-    /// Those of the library; [`Error::Flag`] for sizes beyond its 32 bits.
+    /// Those of the library; [`Error::Flag`] for sizes that exceed its 32 bits.
     ///
     /// # Panics
     ///
-    /// When the matrices' shapes do not fit: an error of the caller. So with the others.
+    /// If the matrices' shapes do not match: a bug of the caller. The same holds for the methods below.
     pub fn transpose(&self, from: &Matrix<f32>, to: &mut Matrix<f32>) -> Result<()> {
         assert_eq!([from.rows(), from.columns()], [to.columns(), to.rows()]);
         let (rows, columns) = (int(from.rows())?, int(from.columns())?);
@@ -194,13 +194,13 @@ impl Peers {
         self.backend.start_library(&call, None).map(drop)
     }
 
-    /// The room that [`Peers::reduce`] needs.
+    /// The temporary memory that [`Peers::reduce`] needs.
     ///
     /// # Errors
     ///
     /// Those of the library, and [`Error::OutOfMemory`].
-    pub fn room_to_reduce(&self, operation: Reduction, number: Number, length: usize) -> Result<Room> {
-        self.room(&LibraryCall::Reduce { operation, number, input: 0, output: 0, length: length as u64 })
+    pub fn scratch_for_reduce(&self, operation: Reduction, number: Number, length: usize) -> Result<Scratch> {
+        self.scratch(&LibraryCall::Reduce { operation, number, input: 0, output: 0, length: length as u64 })
     }
 
     /// `cub::DeviceReduce`: the first element of `output` becomes the reduction of the first `length` values.
@@ -213,20 +213,20 @@ impl Peers {
         (operation, number): (Reduction, Number),
         (input, length): (&Buffer<T>, usize),
         output: &mut Buffer<T>,
-        room: &Room,
+        scratch: &Scratch,
     ) -> Result<()> {
         assert!(size_of::<T>() == 4 && input.len() >= length && !output.is_empty());
         let (input, output, length) = (input.address(), output.address(), length as u64);
-        self.library(&LibraryCall::Reduce { operation, number, input, output, length }, room)
+        self.library(&LibraryCall::Reduce { operation, number, input, output, length }, scratch)
     }
 
-    /// The room that [`Peers::sum_rows`] needs for this matrix.
+    /// The temporary memory that [`Peers::sum_rows`] needs for this matrix.
     ///
     /// # Errors
     ///
     /// Those of the library, and [`Error::OutOfMemory`].
-    pub fn room_to_sum_rows(&self, matrix: &Matrix<f32>) -> Result<Room> {
-        self.room(&sums_of_rows(matrix, 0))
+    pub fn scratch_for_row_sums(&self, matrix: &Matrix<f32>) -> Result<Scratch> {
+        self.scratch(&sums_of_rows(matrix, 0))
     }
 
     /// `cub::DeviceSegmentedReduce`: the first elements of `sums` become the sums of the rows.
@@ -234,29 +234,29 @@ impl Peers {
     /// # Errors
     ///
     /// Those of the library.
-    pub fn sum_rows(&self, matrix: &Matrix<f32>, sums: &mut Buffer<f32>, room: &Room) -> Result<()> {
+    pub fn sum_rows(&self, matrix: &Matrix<f32>, sums: &mut Buffer<f32>, scratch: &Scratch) -> Result<()> {
         assert!(sums.len() >= matrix.rows());
-        self.library(&sums_of_rows(matrix, sums.address()), room)
+        self.library(&sums_of_rows(matrix, sums.address()), scratch)
     }
 
     fn blas(&self, call: &BlasCall) -> Result<()> {
         self.backend.start_blas(call)
     }
 
-    fn library(&self, call: &LibraryCall, room: &Room) -> Result<()> {
-        self.backend.start_library(call, Some((room.0.address(), room.0.bytes()))).map(drop)
+    fn library(&self, call: &LibraryCall, scratch: &Scratch) -> Result<()> {
+        self.backend.start_library(call, Some((scratch.0.address(), scratch.0.bytes()))).map(drop)
     }
 
-    /// Asks the library how much room a call needs.
-    fn room(&self, call: &LibraryCall) -> Result<Room> {
+    /// Asks the library how much temporary memory a call needs.
+    fn scratch(&self, call: &LibraryCall) -> Result<Scratch> {
         let bytes = self.backend.start_library(call, None)?;
-        // A null pointer would ask again.
-        Ok(Room(Buffer::new(&self.backend, (bytes as usize).max(1))?))
+        // A null pointer would be another question for the size.
+        Ok(Scratch(Buffer::new(&self.backend, (bytes as usize).max(1))?))
     }
 }
 
 /// Memory on the device for a library's intermediate results.
-pub struct Room(Buffer<u8>);
+pub struct Scratch(Buffer<u8>);
 
 fn sums_of_rows(matrix: &Matrix<f32>, output: u64) -> LibraryCall {
     let (rows, columns, pitch) = (matrix.rows() as u64, matrix.columns() as u64, matrix.pitch() as u64);
@@ -264,11 +264,11 @@ fn sums_of_rows(matrix: &Matrix<f32>, output: u64) -> LibraryCall {
 }
 
 fn operand(matrix: &Matrix<f32>) -> Result<Operand> {
-    // A matrix without columns has no pitch, and cuBLAS wants one.
+    // A matrix without columns has no pitch, but cuBLAS requires at least 1.
     Ok(Operand { address: matrix.address(), pitch: int(matrix.pitch().max(1))? })
 }
 
-/// A size as cuBLAS counts.
+/// A size as cuBLAS takes it.
 fn int(size: usize) -> Result<i32> {
     i32::try_from(size).map_err(|_| {
         Error::flag("--peer", format!("{size} is more than the {} that cuBLAS counts to; use smaller sizes", i32::MAX))

@@ -1,4 +1,4 @@
-//! What a device is: the numbers that `host devices` lists and that every report carries.
+//! A device's properties: what `host devices` lists and every report contains.
 
 use serde::{Serialize, Serializer};
 
@@ -19,9 +19,8 @@ impl ComputeCapability {
         Some(Self { major: number / 10, minor: number % 10 })
     }
 
-    /// Multiplications with additions of f32 that a multiprocessor starts in a cycle: the row "32-bit floating-point add,
-    /// multiply, multiply-add" in the CUDA C++ Programming Guide's table of the throughput of arithmetic instructions. `None`
-    /// for what is not in it.
+    /// Fused multiply-adds of f32 that a multiprocessor starts in a cycle: the row "32-bit floating-point add, multiply,
+    /// multiply-add" in the CUDA C++ Programming Guide's table of arithmetic throughput. `None` if the table lacks it.
     pub fn f32_lanes(self) -> Option<u32> {
         match (self.major, self.minor) {
             (3, _) => Some(192),
@@ -54,7 +53,7 @@ pub enum Kind {
     Simulator,
 }
 
-/// The properties of a device. What the simulator has no such thing of is `None`.
+/// The properties of a device. `None` for those that the simulator does not have.
 #[derive(Clone, Debug, Serialize)]
 pub struct Properties {
     /// GPU or simulator.
@@ -79,11 +78,11 @@ pub struct Properties {
     pub memory_clock_mhz: Option<f64>,
     /// What the memory bus can carry at that clock, in GB/s (10^9 bytes).
     pub peak_gbps: Option<f64>,
-    /// Multiplications with additions of f32 that a multiprocessor starts in a cycle, where that is known.
+    /// Fused multiply-adds of f32 that a multiprocessor starts in a cycle, if known.
     pub f32_lanes_per_multiprocessor: Option<u32>,
     /// Level-2 cache in bytes.
     pub l2_bytes: Option<u64>,
-    /// Shared memory that a block can have without asking, in bytes.
+    /// Shared memory that a block can have without opting in, in bytes.
     pub shared_per_block: u64,
     /// Shared memory that a block can have when the kernel opts in, in bytes.
     pub shared_per_block_opt_in: u64,
@@ -103,14 +102,14 @@ pub struct Properties {
     pub cuda_version: Option<String>,
     /// The driver's own version, such as `580.95.05`, where the system reports it.
     pub driver: Option<String>,
-    /// The sizes that shared memory can have on a multiprocessor, in bytes: what is left is L1 cache, from compute capability 7.0 on
-    /// and on 2.x and 3.x.
+    /// The sizes that shared memory can have on a multiprocessor, in bytes. On compute capability 2.x, 3.x and from 7.0 on, the rest
+    /// is L1 cache.
     pub shared_sizes: Vec<u32>,
     /// Blocks resident on a multiprocessor, at most.
     pub max_blocks_per_multiprocessor: Option<u32>,
     /// 32-bit registers of a multiprocessor.
     pub registers_per_multiprocessor: Option<u32>,
-    /// Level-1 cache of a multiprocessor when shared memory is as small as it can be, in bytes.
+    /// Level-1 cache of a multiprocessor when shared memory is smallest, in bytes.
     pub l1_bytes: Option<u64>,
     /// For the simulator with a model: the model's name.
     pub simulates: Option<&'static str>,
@@ -157,8 +156,8 @@ impl Properties {
         }
     }
 
-    /// What the multiprocessors can compute in f32 at a clock in MHz, in GFLOP/s (10^9 operations): a multiplication with an
-    /// addition is two operations.
+    /// The peak f32 arithmetic of the multiprocessors at a clock in MHz, in GFLOP/s (10^9 operations). A multiply-add is two
+    /// operations.
     pub fn peak_gflops(&self, clock_mhz: f64) -> Option<f64> {
         let lanes = f64::from(self.multiprocessors?) * f64::from(self.f32_lanes_per_multiprocessor?);
         Some(2.0 * lanes * clock_mhz / 1e3)

@@ -1,7 +1,7 @@
 //! A PTX text that a user names: a file, a pipe, or `-` for the standard input.
 //!
-//! The text is read once, when it is first needed, and kept: a pipe cannot be read twice, and one run asks several times
-//! (for the kernels' signatures, for the GPU, for the simulator beside it).
+//! The text is read once, when it is first needed, and kept: a pipe cannot be read twice, and one run needs the text several times
+//! (for the kernels' signatures, the GPU, and the simulator beside it).
 
 use std::fmt;
 use std::fs::File;
@@ -13,11 +13,11 @@ use super::image::Image;
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// What stands for the standard input on the command line, and what messages call it.
+/// The standard input's name on the command line and in messages.
 const STDIN: &str = "-";
 const STDIN_NAME: &str = "standard input";
 
-/// Bytes of a stream that are read before the text so far is looked at again.
+/// How many bytes of a stream to read between checks of the text.
 const CHUNK: u64 = 1 << 20;
 
 /// A PTX text that a user names. Clones share the text.
@@ -40,17 +40,17 @@ impl fmt::Debug for PtxFile {
 }
 
 impl PtxFile {
-    /// What messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         if self.is_stdin() { STDIN_NAME.to_owned() } else { self.path.display().to_string() }
     }
 
-    /// The file, where it is one that could be written over.
+    /// The file, if it is one that an output could overwrite.
     pub fn path(&self) -> Option<&Path> {
         (!self.is_stdin()).then_some(&self.path)
     }
 
-    /// The text. Whether it is PTX is for `ptx` to say.
+    /// The text, which need not be valid PTX.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl PtxFile {
             } else if is_pipe(&there) {
                 self.read_stream(File::open(&self.path).map_err(cannot_read)?)?
             } else {
-                // Some devices have no end.
+                // Some devices never end.
                 return Err(self.error("is not PTX: it is a folder or a device"));
             }
         };
@@ -102,7 +102,7 @@ impl PtxFile {
         String::from_utf8(bytes).map_err(|_| self.error("is not PTX: it is not a text file"))
     }
 
-    /// Reads what has no known length, as far as there is memory and PTX may be long.
+    /// Reads a stream of unknown length, up to the available memory and the maximum length of PTX.
     fn read_stream(&self, mut stream: impl Read) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         loop {

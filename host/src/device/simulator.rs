@@ -20,18 +20,18 @@ use crate::limits::Limits;
 use crate::names;
 use crate::progress::Progress;
 
-/// What the simulator has when the host's memory is unknown.
+/// The simulator's memory if the host's memory is unknown.
 const DEFAULT_MEMORY: u64 = 4 << 30;
 
-/// Warp instructions after which a launch is taken for endless: enough for a few warps that work for long, and more for each
-/// warp that there is, so that an endless launch of a lab's default size is reported within a minute or two.
+/// After this many warp instructions a launch counts as endless: enough for a few warps that work for long, plus some for each
+/// warp, so that an endless launch of a lab's default size is reported within a minute or two.
 fn step_limit(config: &LaunchConfig) -> u64 {
     let count = |extents: [u32; 3]| extents.into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let warps = count(config.grid).saturating_mul(count(config.block).div_ceil(32));
     (1 << 31) + warps.saturating_mul(1 << 16).min(simt::DEFAULT_STEP_LIMIT)
 }
 
-/// A module that the simulator does not load. What it says begins with the module's name and the place.
+/// The error of a module that the simulator does not load. Its message begins with the module's name and the position.
 fn refused(name: &str, error: &simt::LoadError) -> Error {
     let text = one_line(&error.to_string());
     match text.split_once(": ") {
@@ -42,13 +42,13 @@ fn refused(name: &str, error: &simt::LoadError) -> Error {
     }
 }
 
-/// The trap with the names of kernel and function as programmers know them.
+/// The trap with the demangled names of kernel and function.
 fn with_shown_names(trap: &Trap) -> Trap {
     let shown = |symbol: &str| names::shown(symbol).into_owned();
     Trap { kernel: shown(&trap.kernel), function: shown(&trap.function), ..trap.clone() }
 }
 
-/// Advice on blocks that wait for each other, to end a message with.
+/// Advice about blocks that wait for each other, for the end of a message.
 fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
     match kind {
         TrapKind::NotCooperative => "; give --cooperative",
@@ -62,7 +62,7 @@ fn waiting_advice(kind: &TrapKind, config: &LaunchConfig) -> &'static str {
     }
 }
 
-/// The part of the memory shared with L1 that a preference asks for, in percent.
+/// The carveout that a preference stands for, in percent.
 fn wish(cache: CacheConfig) -> Option<u8> {
     match cache {
         CacheConfig::None => None,
@@ -77,34 +77,34 @@ pub(super) struct Simulator {
     program: Program,
     memory: RefCell<Memory>,
     properties: Properties,
-    /// The GPU that it runs as, if any.
-    placed: Option<Placed>,
-    /// What launches prefer that do not say otherwise.
+    /// The model of a GPU, if any.
+    placed: Option<ModelAndCaching>,
+    /// The preference of launches without their own.
     preferred: Cell<CacheConfig>,
     progress: RefCell<Progress>,
     last_report: RefCell<Option<Rc<Report>>>,
     output: Output,
     limits: Limits,
-    /// The arrays that there have been, by the numbers that buffers know them by.
+    /// All arrays so far, by their handles.
     arrays: RefCell<Vec<ArrayHandle>>,
 }
 
-/// The threads that run blocks: all of rayon's pool (`None`), or this one alone where the system starts no others, as under
-/// `ulimit -v`. Asked for here, since rayon panics if its pool cannot be made when it is first used.
+/// The threads that run blocks: rayon's whole pool (`None`), or only this one if the system starts no others, as under `ulimit
+/// -v`. The pool is created here because rayon panics if it cannot be created on first use.
 fn threads() -> Option<usize> {
     static THREADS: OnceLock<Option<usize>> = OnceLock::new();
     *THREADS.get_or_init(|| match rayon::ThreadPoolBuilder::new().build_global() {
-        // An error with a source is the system's; the other one says that there is a pool.
+        // An error with a source is the system's; the other one means that the pool exists already.
         Err(error) if error.source().is_some() => Some(1),
         _ => None,
     })
 }
 
-/// The GPU that the simulator runs as, and how loads that do not say are cached.
-pub(super) type Placed = (&'static Model, LoadCaching);
+/// The model, and how it caches loads without a cache operator.
+pub(super) type ModelAndCaching = (&'static Model, LoadCaching);
 
-/// What the simulator is. The device's memory is what the limits say, or three quarters of what the host has available.
-pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<Placed>) -> Properties {
+/// The simulator's properties. Its memory is the limit's, or three quarters of what the host has available.
+pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<ModelAndCaching>) -> Properties {
     let three_quarters = || crate::memory::available_on_host().unwrap_or(DEFAULT_MEMORY) / 4 * 3;
     let memory_bytes = limits.memory_limit.unwrap_or_else(three_quarters);
     let plain = Properties::simulator(image.capability, image.target.clone(), memory_bytes);
@@ -140,7 +140,7 @@ pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<Placed>)
 
 impl Simulator {
     /// Loads the kernels.
-    pub fn open(image: &Image, module: &ptx::Module, limits: &Limits, placed: Option<Placed>) -> Result<Self> {
+    pub fn open(image: &Image, module: &ptx::Module, limits: &Limits, placed: Option<ModelAndCaching>) -> Result<Self> {
         let properties = properties(image, limits, placed);
         let limit = properties.memory_bytes;
         let mut memory = Memory::new(limit);
@@ -163,7 +163,7 @@ impl Simulator {
         })
     }
 
-    /// The error of a misused memory, or of a full one.
+    /// The error for memory that is misused or full.
     fn memory_error(&self, doing: &str, error: MemoryError) -> Error {
         match error {
             MemoryError::OutOfMemory { requested, free, .. } => Error::OutOfMemory {
@@ -178,7 +178,7 @@ impl Simulator {
 }
 
 impl Simulator {
-    /// The simulator's own handle of an array.
+    /// The simulator's handle of an array.
     fn array(&self, array: &Array) -> ArrayHandle {
         self.arrays.borrow()[array.handle as usize]
     }

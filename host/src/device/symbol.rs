@@ -1,4 +1,4 @@
-//! Statics of the kernels that the host sets and reads: constants, by typed handles.
+//! The kernels' statics, such as constants, which the host sets and reads by typed handles.
 //!
 //! ```
 //! use cuda_std::launch::Symbol;
@@ -6,7 +6,7 @@
 //!
 //! # fn main() -> Result<(), host::Error> {
 //! let device = open(DeviceChoice::Simulator, &Options::default())?;
-//! // What `#[address_space(constant)] #[unsafe(no_mangle)] pub static CONSTANT_POLYNOMIAL: ConstantCell<[f32; 8]>` leaves.
+//! // The handle of `#[address_space(constant)] #[unsafe(no_mangle)] pub static CONSTANT_POLYNOMIAL: ConstantCell<[f32; 8]>`.
 //! let mut coefficients = device.variable(&kernels::constant::CONSTANT_POLYNOMIAL)?;
 //! coefficients.write(&[0.5; 8])?;
 //! assert_eq!(coefficients.read()?, [0.5; 8]);
@@ -43,17 +43,17 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Symbol`] when the PTX that was loaded has none, or one of another size.
+    /// [`Error::Symbol`] if the loaded PTX has none, or one of another size.
     pub fn variable<T: Pod>(&self, symbol: &Symbol<T>) -> Result<Variable<T>> {
         let VariableBytes { backend, address, .. } = self.variable_bytes(symbol.name(), size_of::<T>() as u64)?;
         Ok(Variable { backend, address, value: PhantomData })
     }
 
-    /// The module's variable of this name, which has so many bytes.
+    /// The module's variable of this name and size.
     ///
     /// # Errors
     ///
-    /// [`Error::Symbol`] when the device has none, or one of another size.
+    /// [`Error::Symbol`] if the device has none, or one of another size.
     pub fn variable_bytes(&self, name: &str, bytes: u64) -> Result<VariableBytes> {
         let wrong = |problem: String| Error::Symbol { symbol: name.to_owned(), problem };
         let found = self.backend.symbol(name)?;
@@ -68,11 +68,11 @@ impl Device {
 }
 
 impl VariableBytes {
-    /// Sets it (`cudaMemcpyToSymbol`): launches that come later see the value.
+    /// Sets it (`cudaMemcpyToSymbol`): later launches see the value.
     ///
     /// # Panics
     ///
-    /// When `value` has another size: an error of the caller.
+    /// If `value` has another size: a bug of the caller.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl VariableBytes {
     ///
     /// # Panics
     ///
-    /// When `value` has another size: an error of the caller.
+    /// If `value` has another size: a bug of the caller.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl VariableBytes {
 }
 
 impl<T: Pod> Variable<T> {
-    /// Sets it (`cudaMemcpyToSymbol`): launches that come later see the value.
+    /// Sets it (`cudaMemcpyToSymbol`): later launches see the value.
     ///
     /// # Errors
     ///
@@ -107,8 +107,8 @@ impl<T: Pod> Variable<T> {
         self.backend.write(self.address, bytemuck::bytes_of(value))
     }
 
-    /// Sets it on a second stream (`cudaMemcpyToSymbolAsync`): the host goes on at once, and launches that come later wait for
-    /// the copy. The simulator has one stream.
+    /// Sets it on a second stream (`cudaMemcpyToSymbolAsync`): the host continues at once, and later launches wait for the copy.
+    /// The simulator has one stream.
     ///
     /// # Errors
     ///

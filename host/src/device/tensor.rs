@@ -1,4 +1,4 @@
-//! Tensor maps: what kernels take for a tensor in a buffer.
+//! Tensor maps, which describe a tensor in a buffer to a kernel.
 //!
 //! ```
 //! use host::device::{DeviceChoice, OnDevice, Options, Swizzle, TensorElement, TensorMap, open};
@@ -21,11 +21,11 @@ use super::Device;
 use crate::error::Result;
 
 impl Device {
-    /// The bytes that a kernel takes for a tensor at an address on this device. They mean nothing to another device.
+    /// The encoded map of a tensor at an address on this device. It is valid on this device only.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Tensor`] for an invalid map, [`crate::Error::Driver`] where the driver makes none.
+    /// [`crate::Error::Tensor`] for an invalid map, [`crate::Error::Driver`] if the driver cannot encode it.
     pub fn tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]> {
         map.check()?;
         self.backend.encode_tensor_map(map)

@@ -1,4 +1,4 @@
-//! Arrays, textures and surfaces of a device: freed and destroyed when they are dropped.
+//! Arrays, textures and surfaces of a device, which own what they are made of: dropping one frees it.
 //!
 //! ```
 //! use host::device::{DeviceChoice, Options, TextureSource, open};
@@ -26,14 +26,14 @@ use super::backend::Backend;
 use super::{Buffer, Device, OnDevice, PitchedBuffer};
 use crate::error::Result;
 
-/// Texels of one, two or three dimensions on a device, in the order that its textures like.
+/// Texels of one, two or three dimensions on a device, in a memory layout that suits its textures.
 pub struct Array {
     backend: Rc<dyn Backend>,
     pub(super) handle: u64,
     shape: ArrayShape,
 }
 
-/// What a texture reads. It is borrowed: nothing writes it while the texture is there.
+/// What a texture reads. It is borrowed: nothing writes it while the texture exists.
 #[derive(Clone, Copy)]
 pub enum TextureSource<'a> {
     /// An array.
@@ -42,9 +42,9 @@ pub enum TextureSource<'a> {
     Linear {
         /// The buffer.
         buffer: &'a dyn OnDevice,
-        /// How many texels.
+        /// The number of texels.
         texels: u32,
-        /// What they are.
+        /// Their format.
         format: TexelFormat,
     },
     /// The rows of a buffer.
@@ -57,19 +57,19 @@ pub enum TextureSource<'a> {
         height: u32,
         /// Bytes from one row to the next.
         pitch: u64,
-        /// What the texels are.
+        /// The texels' format.
         format: TexelFormat,
     },
 }
 
 impl<'a> TextureSource<'a> {
-    /// All of a buffer, an element a texel.
+    /// A whole buffer, one element per texel.
     pub fn linear<T: Pod>(buffer: &'a Buffer<T>, format: TexelFormat) -> Self {
         let texels = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
         Self::Linear { buffer, texels, format }
     }
 
-    /// All rows of a buffer, an element a texel.
+    /// All rows of a buffer, one element per texel.
     pub fn pitched<T: Pod>(buffer: &'a PitchedBuffer<T>, format: TexelFormat) -> Self {
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let (width, height) = (count(buffer.columns()), count(buffer.rows()));
@@ -93,7 +93,7 @@ pub struct OwnedTexture {
 }
 
 impl OwnedTexture {
-    /// What a kernel takes.
+    /// The value of a kernel's parameter.
     pub fn argument(&self) -> cuda_std::texture::Texture {
         cuda_std::texture::Texture::from_handle(self.texture.handle)
     }
@@ -111,7 +111,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Texture`] for shapes that there are not, [`crate::Error::OutOfMemory`].
+    /// [`crate::Error::Texture`] for an invalid shape, [`crate::Error::OutOfMemory`].
     pub fn array(&self, shape: &ArrayShape) -> Result<Array> {
         shape.check()?;
         let backend = Rc::clone(&self.backend);
@@ -122,7 +122,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Texture`] for what cannot be read so.
+    /// [`crate::Error::Texture`] if the source cannot be sampled like this.
     pub fn texture<'a>(&self, source: TextureSource<'a>, sampling: &Sampling) -> Result<Texture<'a>> {
         self.create_texture(source, sampling)
     }
@@ -137,7 +137,7 @@ impl Device {
         Ok(OwnedTexture { texture, _source: array })
     }
 
-    /// Makes a texture of all of a buffer, an element a texel, and keeps the buffer.
+    /// Makes a texture of a whole buffer, one element per texel, and keeps the buffer.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl Device {
         Ok(OwnedTexture { texture, _source: buffer })
     }
 
-    /// A texture that lives as long as the caller sees to it that its source does.
+    /// A texture whose source the caller keeps alive.
     fn create_texture<'t>(&self, source: TextureSource<'_>, sampling: &Sampling) -> Result<Texture<'t>> {
         let format = match source {
             TextureSource::Array(array) => array.shape.format,
@@ -188,7 +188,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Texture`] when there is no such level, or it has another size.
+    /// [`crate::Error::Texture`] if there is no such level, or it has another size.
     pub fn write<T: Pod>(&mut self, level: u32, texels: &[T]) -> Result<()> {
         let bytes = bytemuck::cast_slice(texels);
         self.check(level, bytes.len())?;
@@ -214,7 +214,7 @@ impl Drop for Array {
 }
 
 impl Texture<'_> {
-    /// What a kernel takes.
+    /// The value of a kernel's parameter.
     pub fn handle(&self) -> u64 {
         self.handle
     }
@@ -227,7 +227,7 @@ impl Drop for Texture<'_> {
 }
 
 impl Surface<'_> {
-    /// What a kernel takes.
+    /// The value of a kernel's parameter.
     pub fn handle(&self) -> u64 {
         self.handle
     }

@@ -1,22 +1,22 @@
-//! A fault of the kernel, as the JSON has it.
+//! A fault of the kernel as data, for the JSON reports.
 
 use serde::Serialize;
 use simt::{AllocationSpan, Finding, SourcePosition, Trap, TrapKind};
 
 use crate::error::Error;
 
-/// What the kernel did that it must not do, and where, as far as the device knows. A GPU knows the kernel alone.
+/// What the kernel did wrong, and where, as far as the device reports it. A GPU reports only the kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fault {
     /// Its kind, as a word that programs can compare.
     pub kind: &'static str,
     /// The check that found it: `memory`, `init`, `race`, `sync` or `undefined`; `None` if it stopped the kernel.
     pub check: Option<&'static str>,
-    /// The whole of it for people.
+    /// The message for people.
     pub message: String,
     /// The kernel that was launched.
     pub kernel: String,
-    /// The file of the source program, or the PTX file where that does not say.
+    /// The source file, or the PTX file if the PTX has no line information.
     pub file: Option<String>,
     /// The line in that file, from 1.
     pub line: Option<u32>,
@@ -34,9 +34,9 @@ pub struct Fault {
     pub instruction: Option<String>,
     /// How many times it happened.
     pub count: u64,
-    /// The allocation that it is about: address and bytes.
+    /// The allocation concerned: address and size.
     pub allocation: Option<Allocation>,
-    /// The other party, of a race or an asynchronous copy.
+    /// The other access of a race, or the asynchronous copy.
     pub other: Option<Other>,
 }
 
@@ -49,7 +49,7 @@ pub struct Allocation {
     pub bytes: u64,
 }
 
-/// The other party: what came before.
+/// The earlier access.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Other {
     /// As in [`Fault`].
@@ -66,13 +66,13 @@ pub struct Other {
     pub instruction: String,
 }
 
-/// File and line of an instruction: of the source, or of the PTX where that does not say.
+/// File and line of an instruction: in the source, or in the PTX if that has no line information.
 fn place(source: &[SourcePosition], module: &str, ptx_line: u32) -> (String, u32) {
     source.first().map_or((module.to_owned(), ptx_line), |source| (source.file.clone(), source.line))
 }
 
 impl Fault {
-    /// The fault that an error reports, if it reports one.
+    /// The fault that an error reports, if any.
     pub fn of(error: &Error) -> Option<Self> {
         let Error::Fault { kernel, fault, trap } = error else {
             return None;

@@ -1,4 +1,4 @@
-//! The simulator's sanitizer in the host program: the flag that enables it, and its findings as text and as JSON.
+//! The simulator's sanitizer in the host program: the flag `--check` that enables it, and its findings as text and as JSON.
 
 mod fault;
 mod text;
@@ -15,25 +15,25 @@ pub use fault::Fault;
 
 /// The flag of every subcommand that launches kernels.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct CheckFlags {
+pub struct SanitizerFlags {
     /// On the simulator: the faults to look for, separated by commas: memory, init, race, sync, undefined, or all, or none. strict,
     /// which all does not include, adds what a GPU runs but is often a mistake: barriers that proceed without exited threads, volatile
-    /// accesses in place of barriers [default: all for run; none for the labs, whose own kernels have been checked]
+    /// accesses in place of barriers [default: all for run; none for the labs, whose kernels are known to be correct]
     #[arg(long, value_name = "CHECKS")]
     check: Option<Checks>,
 }
 
-impl CheckFlags {
-    /// What to look for, where the flag does not say.
+impl SanitizerFlags {
+    /// The requested checks, or this default.
     pub fn or(self, default: Checks) -> Checks {
         self.check.unwrap_or(default)
     }
 
-    /// Checks that there is a simulator to run the checks: the device itself, or one beside it.
+    /// Fails if checks are requested and there is no simulator to run them: neither the device itself nor one beside it.
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] when there is none, but checks are requested.
+    /// [`Error::Flag`].
     pub fn check_simulated(self, simulated: bool) -> Result<()> {
         match simulated || !self.or(Checks::NONE).any() {
             true => Ok(()),
@@ -45,9 +45,9 @@ impl CheckFlags {
 /// What the sanitizer found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// Each bug once.
+    /// The findings, each bug once.
     pub list: Vec<Finding>,
-    /// Occurrences of further bugs, which were not kept.
+    /// How many occurrences of further bugs were not kept.
     pub beyond: u64,
 }
 
@@ -62,14 +62,14 @@ impl Findings {
         Self { list: trap.map(|trap| trap.findings.clone()).unwrap_or_default(), beyond: 0 }
     }
 
-    /// The findings of several launches: a fault of a kernel in more than one of them counts once.
+    /// The findings of several launches. A kernel's fault counts once, however many launches it occurs in.
     pub fn of_all<'a>(launches: impl Iterator<Item = &'a Self>) -> Self {
         let mut all = Self::default();
         launches.for_each(|findings| all.add(findings));
         all
     }
 
-    /// Adds those of another launch: what a kernel did in both is one.
+    /// Adds the findings of another launch. A finding of the same kernel in both counts once.
     pub fn add(&mut self, launch: &Self) {
         self.beyond += launch.beyond;
         for finding in &launch.list {
@@ -80,10 +80,10 @@ impl Findings {
         }
     }
 
-    /// Shows them on the standard error: the standard output is for results. JSON has them already.
-    pub fn tell(&self, format: Format) {
+    /// Writes them to the standard error, because the standard output is for results. JSON has them already.
+    pub fn print(&self, format: Format) {
         if format != Format::Json {
-            // Without a standard error there is nowhere to write this.
+            // If the standard error is closed, there is nowhere left to write this.
             let _ = std::io::stderr().write_all(text::of(self).as_bytes());
         }
     }
@@ -93,7 +93,7 @@ impl Findings {
         self.list.iter().map(Fault::found).collect()
     }
 
-    /// The error that they are, if there are any.
+    /// The error for them, if there are any.
     pub fn error(&self) -> Option<Error> {
         let mut kernels: Vec<String> = Vec::new();
         for finding in &self.list {
@@ -105,7 +105,7 @@ impl Findings {
     }
 }
 
-/// Whether two findings are of one bug.
+/// Whether two findings are the same bug.
 fn is_same(one: &Finding, other: &Finding) -> bool {
     let of = |finding: &Finding| {
         let second = finding.second.as_ref().map(|site| site.ptx_line);

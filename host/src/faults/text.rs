@@ -1,4 +1,4 @@
-//! Findings as text: what happened, where, with the source line, the other party, and how often.
+//! Findings as text: what happened, where, the source line, the other access, and how often.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::sources::Sources;
 /// Columns of the text.
 const WIDTH: usize = 100;
 
-/// All of them, one below the other.
+/// All findings, one below the other.
 pub(super) fn of(findings: &Findings) -> String {
     let mut sources = Sources::default();
     let mut text = String::new();
@@ -56,7 +56,7 @@ fn who(site: &Site) -> String {
     format!("thread {} of block {}", triple(site.thread), triple(site.block))
 }
 
-/// The place, and its line if the source is there.
+/// The file and line, and the line's text if the source was found.
 fn push_site(text: &mut String, site: &Site, module: &str, sources: &mut Sources) {
     let place = match site.source.first() {
         Some(source) => source.to_string(),
@@ -76,7 +76,7 @@ fn note(text: &mut String, note: &str) {
     wrap(text, "   = ", note);
 }
 
-/// A paragraph: the first line begins with `start`, the others are indented as far.
+/// A paragraph whose first line begins with `start`, with the others indented as far.
 fn wrap(text: &mut String, start: &str, paragraph: &str) {
     let indentation = if start.is_empty() { 4 } else { start.len() };
     let mut line = start.to_owned();

@@ -43,7 +43,7 @@ pub struct Options {
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "2,3,8,16,32",
           value_parser = whole_number(2, 1024u32))]
     pub stride: Vec<u32>,
-    /// On the simulator without a model: the models to compare, separated by commas, as --device sim:MODEL takes them
+    /// On the simulator without a model: the models to compare, separated by commas, as for --device sim:MODEL
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',', value_parser = model,
           default_value = "fermi:ca,fermi:cg,hopper")]
     pub models: Vec<ModelChoice>,
@@ -72,7 +72,7 @@ enum Task {
 }
 
 impl Task {
-    /// The last element that it touches, for so many threads.
+    /// The last element that it touches, for this many threads.
     fn last(self, threads: u32) -> u64 {
         match self {
             Self::Load(pattern) | Self::Store(pattern) => {
@@ -92,24 +92,24 @@ pub struct Access {
     options: Options,
     threads: u32,
     seed: u32,
-    /// Whether a GPU's launches are counted, too.
+    /// Whether a GPU's launches are also counted.
     counted: bool,
     /// Names and tasks.
     tasks: Vec<(String, Task)>,
     elements: Vec<u32>,
-    /// Elements that the widest store reaches.
+    /// Elements up to the last one that a store reaches.
     stored: usize,
 }
 
-/// What lies on each device.
+/// The data on each device.
 pub struct Data(Vec<OnDevice>);
 
-/// What lies on a device.
+/// The data on one device.
 struct OnDevice {
     input: Buffer<u32>,
     /// A result of each thread, for the tasks that load.
     results: Buffer<u32>,
-    /// What is scattered, for the tasks that store.
+    /// The values to store, for the tasks that store.
     stored: Buffer<u32>,
 }
 
@@ -193,7 +193,7 @@ impl Lab for Access {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        // Of the last device that ran: the newest of the models, where there are several.
+        // The last device's: the newest of the models, if there are several.
         let of = |pattern: &str| {
             let is = |variant: &&VariantReport| variant.fact("pattern") == Some(&pattern.into());
             let counters = report.variants.iter().rfind(is)?.counters?;
@@ -236,7 +236,7 @@ fn compares_models(device: &Device) -> bool {
     !properties.is_gpu() && properties.simulates.is_none()
 }
 
-/// The patterns by name, as far as the flags ask for them.
+/// The patterns that the flags request, by name.
 fn tasks(options: &Options, threads: u32) -> Vec<(String, Task)> {
     let bits = threads.max(32).next_power_of_two().ilog2();
     let aligned = Pattern::ALIGNED;
@@ -247,7 +247,7 @@ fn tasks(options: &Options, threads: u32) -> Vec<(String, Task)> {
         ("one word".to_owned(), Pattern { stride: 0, ..aligned }),
     ];
     patterns.extend(options.stride.iter().map(|&stride| (format!("stride {stride}"), Pattern { stride, ..aligned })));
-    // Each thread in a line of its own; and anywhere.
+    // Each thread in a cache line of its own; and anywhere.
     patterns.push(("scattered".to_owned(), Pattern { stride: 32, scatter_bits: bits, ..aligned }));
     patterns.push(("random".to_owned(), Pattern { scatter_bits: bits, ..aligned }));
     let mut tasks = Vec::new();
@@ -266,8 +266,8 @@ fn tasks(options: &Options, threads: u32) -> Vec<(String, Task)> {
     tasks
 }
 
-/// Transactions of a request and the part of their bytes that was requested: on a model as it makes them, else in sectors. On a
-/// GPU without counters, GB/s.
+/// Transactions per request and the share of their bytes that was requested: on a model in its transactions, else in sectors. On
+/// a GPU without counters, GB/s.
 fn cell(variant: &VariantReport, sectors: &MemoryCounters, modelled: Option<TransactionCounters>) -> Option<Cell> {
     let (transactions, used) = match modelled {
         Some(modelled) => (modelled.transactions, modelled.percent_used()?),
@@ -348,7 +348,7 @@ impl Access {
         }
     }
 
-    /// What the output should be: the poison where nothing is written.
+    /// The expected output: poison where nothing is written.
     fn expected(&self, task: Task) -> Vec<u32> {
         let mut output = vec![u32::from_le_bytes([POISON; 4]); self.written(task)];
         for i in 0..self.threads {

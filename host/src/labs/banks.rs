@@ -19,10 +19,10 @@ use crate::units::three_digits;
 
 const BLOCKS: DefaultSize = DefaultSize { on_gpu: 1 << 16, on_simulator: 4 };
 
-/// Reads of a thread where no flag says otherwise.
+/// The default number of reads per thread.
 const ROUNDS: DefaultSize = DefaultSize { on_gpu: 128, on_simulator: 32 };
 
-/// The most reads of a thread: no pattern leaves the stage.
+/// The maximum number of reads per thread: no pattern leaves the staged data.
 const MOST_ROUNDS: u32 = 128;
 
 /// Threads of a block: one warp.
@@ -42,7 +42,7 @@ pub struct Options {
     pub rounds: Option<u32>,
 }
 
-/// How the lanes of a warp read the stage.
+/// How the lanes of a warp read the staged data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     name: &'static str,
@@ -51,15 +51,15 @@ pub struct Pattern {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reads {
-    /// A word, so many words from the next lane's.
+    /// One word per lane, this many words from the next lane's.
     Stride(u32),
-    /// A word, in another order.
+    /// One word per lane, in another order.
     Permuted,
-    /// A word of so many bytes, side by side.
+    /// One word of this many bytes per lane, side by side.
     Bytes(u32),
-    /// The fields of a structure of so many words, one after the other.
+    /// The fields of a structure of this many words, one after another.
     Structure(u32),
-    /// Two words, so far apart.
+    /// Two words per lane, this far apart.
     Two(u32),
 }
 
@@ -93,7 +93,7 @@ fn pattern(text: &str) -> std::result::Result<Pattern, String> {
     })
 }
 
-/// The lab: what is on the stage.
+/// The lab: the staged data.
 pub struct Banks {
     patterns: Vec<Pattern>,
     blocks: u32,
@@ -101,7 +101,7 @@ pub struct Banks {
     words: Vec<u32>,
 }
 
-/// What lies on each device.
+/// The data on each device.
 pub struct Data(Vec<(Buffer<u32>, Buffer<u32>)>);
 
 impl Lab for Banks {
@@ -132,7 +132,7 @@ impl Lab for Banks {
         let mut devices = vec![("this device", device.clone())];
         let properties = device.properties();
         if !properties.is_gpu() && properties.simulates.is_none() {
-            // The lecture's table has both: 32 banks for a warp, and 16 for each half.
+            // The lecture's table has both: 32 banks for a warp, and 16 for each half-warp.
             devices[0].0 = "32 banks";
             if let Some(model) = Model::named("g80") {
                 devices.push(("g80", device.as_model(model, LoadCaching::Default)?));

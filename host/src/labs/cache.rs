@@ -1,5 +1,5 @@
-//! The caches: operators of loads, cache configuration, carveout, and how the kernels are compiled. The kernels and what they show
-//! are in `kernels::cache`.
+//! The lab `cache`: cache operators of loads, cache configuration, carveout, and how the kernels are compiled. The kernels are in
+//! `kernels::cache`, with what to look for.
 
 use clap::{Args, ValueEnum};
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
@@ -33,10 +33,10 @@ pub struct Options {
     /// Preferences for L1 or shared memory, of the context and of the kernel
     #[arg(long, help_heading = "Variants (default: all)")]
     pub configurations: bool,
-    /// The share of L1's memory that is shared memory
+    /// Each share of L1's memory that can be shared memory
     #[arg(long, help_heading = "Variants (default: all)")]
     pub carveouts: bool,
-    /// Loads compiled to go through L1 or past it (-dlcm), with little and with much of it
+    /// Loads compiled to use or bypass L1 (-dlcm), with a small and with a large L1
     #[arg(long, help_heading = "Variants (default: all)")]
     pub compiled: bool,
 
@@ -54,20 +54,20 @@ pub struct Options {
     pub pattern: Vec<Reads>,
 }
 
-/// What each thread reads.
+/// The elements that each thread reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Reads {
-    /// Its own element.
+    /// The thread's own element.
     Aligned,
-    /// The next thread's.
+    /// The next thread's element.
     Misaligned,
     /// Every eighth element: one of each sector.
     Strided,
-    /// An element in a line of its own, anywhere.
+    /// One element in a cache line of its own, anywhere.
     Scattered,
     /// Nine neighbours.
     Stencil,
-    /// Eight neighbours, somewhere in a table of 32 KB.
+    /// Eight neighbours anywhere in a table of 32 KB.
     Table,
 }
 
@@ -81,7 +81,7 @@ impl Reads {
         [1, 1, 1, 1, 9, 8][self as usize]
     }
 
-    /// Where it begins, for so many threads.
+    /// The first element for this thread.
     fn pattern(self, threads: u32) -> Pattern {
         let aligned = Pattern::ALIGNED;
         match self {
@@ -113,7 +113,7 @@ const TABLE_BITS: u32 = 13;
 /// The kernels' parameters: data, output, threads, taps, pattern.
 type Parameters = (Pointer<f32>, PointerMut<f32>, u32, u32, Pattern);
 
-/// The operators of loads, with their kernels.
+/// The cache operators of loads, with their kernels.
 const OPERATORS: [(&str, &Kernel<Parameters>); 7] = [
     ("default", &kernel::cache_default),
     ("ca", &kernel::cache_ca),
@@ -124,19 +124,19 @@ const OPERATORS: [(&str, &Kernel<Parameters>); 7] = [
     ("nc", &kernel::cache_nc),
 ];
 
-/// The lab: what to read.
+/// The lab: the data to read.
 pub struct Cache {
     options: Options,
     threads: u32,
     elements: Vec<f32>,
 }
 
-/// What lies on each device: the one of the report, or a model of an old GPU and one of a new GPU.
+/// The data on each device: on the report's, or on a model of an old GPU and one of a new GPU.
 pub struct Data(Vec<(Buffer<f32>, Buffer<f32>)>);
 
-/// A device that variants run on: its place in [`Data`], its name as a fact, and itself, if it is not the lab's.
+/// A device that variants run on: its index in [`Data`], its name as a fact, and the device, if it is not the lab's.
 #[derive(Clone)]
-struct Place {
+struct Target {
     index: usize,
     model: Value,
     device: Option<Device>,
@@ -172,8 +172,8 @@ impl Lab for Cache {
         }
         let (old, new) = (&places[0], &places[places.len() - 1]);
         let Options { operators, configurations, carveouts, compiled, .. } = self.options;
-        type Part<'a> = fn(&'a Cache, &Place) -> Vec<Variant<'a, Data>>;
-        let parts: [((Part<'a>, &Place), bool); 4] = [
+        type Part<'a> = fn(&'a Cache, &Target) -> Vec<Variant<'a, Data>>;
+        let parts: [((Part<'a>, &Target), bool); 4] = [
             ((Self::operators, new), operators),
             ((Self::configurations, new), configurations),
             ((Self::carveouts, new), carveouts),
@@ -187,8 +187,8 @@ impl Lab for Cache {
             group: group.to_owned(),
             cell,
         };
-        // The simulator without a model has no caches: say which model stands in for it.
-        let on = |place: &Place| place.model.as_str().map_or(String::new(), |model| format!(" on the {model} model"));
+        // The simulator without a model has no caches: name the model that replaces it.
+        let on = |place: &Target| place.model.as_str().map_or(String::new(), |model| format!(" on the {model} model"));
         let (on_old, on_new) = (on(old), on(new));
         let unit = if device.properties().is_gpu() { "GB/s" } else { "hits in L1, and bytes from beyond it" };
         let plan = Plan::new(data, variants)
@@ -200,7 +200,7 @@ impl Lab for Cache {
                 "configurations",
             ))
             .grid(grid(&format!("carveout in percent{on_new}: {unit}"), "pattern", "carveout", "carveouts"));
-        // One small table for each pattern: the two by two of the lectures.
+        // One small table for each pattern, as in the lectures.
         let compiled = self.options.pattern.iter().map(|pattern| {
             let group = format!("compiled, {}", pattern.name());
             grid(&format!("{group}{on_old}: {unit}"), "compiled", "l1", &group)
@@ -226,7 +226,7 @@ impl Lab for Cache {
             let (ca, cg) = (of("operators", "operator", "ca")?, of("operators", "operator", "cg")?);
             let beyond = |variant: &VariantReport| Some(variant.counters?.model?.caches.l2_to_l1_sectors);
             Some(format!(
-                "A stencil finds {} of its sectors in L1; past L1, {:.1} times as many sectors come from L2.",
+                "A stencil finds {} of its sectors in L1; bypassing L1, {:.1} times as many sectors come from L2.",
                 percent(hits(ca)?),
                 beyond(cg)? as f64 / beyond(ca)? as f64
             ))
@@ -234,22 +234,22 @@ impl Lab for Cache {
         let time = || {
             let time = |variant: &VariantReport| variant.timing.as_ref().map(|timing| timing.median_ms);
             let (ca, cg) = (of("operators", "operator", "ca")?, of("operators", "operator", "cg")?);
-            Some(format!("Past L1 a stencil takes {} times as long.", three_digits(time(cg)? / time(ca)?)))
+            Some(format!("Bypassing L1, a stencil takes {} times as long.", three_digits(time(cg)? / time(ca)?)))
         };
         [time(), stencil()].into_iter().flatten().collect()
     }
 }
 
-/// The devices that the lab runs on. The simulator without a model has no caches, so two models stand in for it: an old one whose
-/// compiler chose between the caches, and a new one.
-fn places(device: &Device) -> Result<Vec<Place>> {
+/// The devices that the lab runs on. The simulator without a model has no caches, so two models replace it: an old GPU, where the
+/// compiler chose the cache, and a new one.
+fn places(device: &Device) -> Result<Vec<Target>> {
     let properties = device.properties();
     if properties.is_gpu() || properties.simulates.is_some() {
-        return Ok(vec![Place { index: 0, model: Value::Null, device: None }]);
+        return Ok(vec![Target { index: 0, model: Value::Null, device: None }]);
     }
     let place = |(index, name): (usize, &str)| {
         let model = Model::named(name).map(|model| device.as_model(model, LoadCaching::Default)).transpose()?;
-        Ok(Place { index, model: name.into(), device: model })
+        Ok(Target { index, model: name.into(), device: model })
     };
     ["fermi", "hopper"].into_iter().enumerate().map(place).collect()
 }
@@ -269,7 +269,7 @@ impl Cache {
     /// A variant that reads with one of the patterns.
     fn variant(
         &self,
-        place: &Place,
+        place: &Target,
         name: String,
         kernel: &'static Kernel<Parameters>,
         reads: Reads,
@@ -304,7 +304,7 @@ impl Cache {
         }
     }
 
-    fn operators(&self, place: &Place) -> Vec<Variant<'_, Data>> {
+    fn operators(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let pairs = self.options.pattern.iter().flat_map(|&reads| OPERATORS.map(|operator| (reads, operator)));
         let variant = |(reads, (operator, kernel)): (Reads, (&str, &'static Kernel<Parameters>))| {
             self.variant(place, format!("{operator}-{}", reads.name()), kernel, reads, Preferences::default())
@@ -314,7 +314,7 @@ impl Cache {
         pairs.map(variant).collect()
     }
 
-    fn configurations(&self, place: &Place) -> Vec<Variant<'_, Data>> {
+    fn configurations(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let wishes = [
             ("nothing", CacheConfig::None),
             ("shared", CacheConfig::Shared),
@@ -337,7 +337,7 @@ impl Cache {
         pairs.map(variant).collect()
     }
 
-    fn carveouts(&self, place: &Place) -> Vec<Variant<'_, Data>> {
+    fn carveouts(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let variant = |carveout: u8| {
             let preferences = Preferences { carveout: Some(carveout), ..Preferences::default() };
             self.variant(place, format!("carveout-{carveout}"), &kernel::cache_ca, self.busiest(), preferences)
@@ -347,13 +347,13 @@ impl Cache {
         [0, 25, 50, 75, 100].map(variant).into()
     }
 
-    /// The pattern that lives on L1 most: what its size is tried on.
+    /// The pattern that profits most from L1, for the variants that change its size.
     fn busiest(&self) -> Reads {
         self.options.pattern.iter().copied().max_by_key(|&reads| reads as usize).unwrap_or(Reads::Table)
     }
 
     /// `{ca, cg}` x `{a small L1, a large L1}`.
-    fn compiled(&self, place: &Place) -> Vec<Variant<'_, Data>> {
+    fn compiled(&self, place: &Target) -> Vec<Variant<'_, Data>> {
         let mut variants = Vec::new();
         for &reads in &self.options.pattern {
             for (compiled, load_caching) in [("ca", LoadCaching::AllLevels), ("cg", LoadCaching::GlobalLevel)] {

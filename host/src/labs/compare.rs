@@ -1,8 +1,12 @@
-//! Comparison of a lab's result with its reference: exact where a device has no choice, and within the error of f32
-//! arithmetic where the order of a sum is free.
+//! Compares a lab's result with its reference: exactly where the result is determined, and within the error of f32 arithmetic
+//! where the order of a sum is free. Labs call it through [`Outcome`](super::lab::Outcome).
 //!
 //! The allowed error follows from the number of terms and is part of the report, so that "right" is well defined. The
-//! comparisons are those of the crate `approx`.
+//! comparisons use the crate `approx`.
+//!
+//! Where the order of a sum is free, each rounding on the way may cost 2^-24 of the magnitude of
+//! the terms. The report shows how many roundings were allowed for, and how much of the tolerance
+//! was used. Everything else is compared bit by bit.
 
 use std::ops::Range;
 
@@ -10,16 +14,16 @@ use approx::{abs_diff_eq, ulps_eq};
 use bytemuck::Pod;
 
 use crate::parallel;
-use crate::report::{Check, Mismatch, Tolerance, Tolerated};
+use crate::report::{Comparison, Mismatch, Tolerance, Tolerated};
 
-/// The shape of a result, whose elements lie row by row.
+/// The shape of a result, whose elements are stored row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One number.
     Scalar,
     /// The number of elements.
     Vector(usize),
-    /// Rows of so many.
+    /// A matrix.
     Matrix {
         /// Rows.
         rows: usize,
@@ -47,7 +51,7 @@ impl Shape {
         }
     }
 
-    /// Where an element is, in as many numbers as there are dimensions.
+    /// An element's indices, one for each dimension.
     fn index(self, row: usize, column: usize) -> Vec<u64> {
         match self {
             Self::Scalar => vec![],
@@ -57,12 +61,12 @@ impl Shape {
     }
 }
 
-/// What an element should be, in more precision than the device has.
+/// The expected value of an element, in higher precision than the device's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reference {
-    /// Its value.
+    /// The value.
     pub value: f64,
-    /// What errors of rounding are in proportion to: of a sum, the sum of its terms' magnitudes.
+    /// What rounding errors are proportional to: for a sum, the sum of its terms' magnitudes.
     pub magnitude: f64,
 }
 
@@ -76,14 +80,14 @@ impl Reference {
     }
 }
 
-/// What is known of an element before it is looked at.
+/// What is known about an element before the comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expected {
-    /// What it should be.
+    /// Its expected value.
     Known(Reference),
-    /// How large it may be in magnitude, rounding errors aside: of a sample, the elements that are not in it.
+    /// Only the largest magnitude that it can have, rounding errors aside: for elements outside a sample.
     AtMost(f64),
-    /// Nothing: it is not part of the result.
+    /// Nothing, because it is not part of the result.
     Anything,
 }
 
@@ -93,10 +97,10 @@ impl From<f64> for Reference {
     }
 }
 
-/// What one rounding to f32 adds at most, relatively.
+/// The maximum relative error of one rounding to f32.
 const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 
-/// How far from `expected` a right result may be.
+/// The allowed distance of a result from `expected`.
 fn allowed(tolerance: Tolerance, expected: Reference) -> f64 {
     match tolerance {
         Tolerance::Roundings(count) => count as f64 * UNIT_ROUNDOFF * expected.magnitude,
@@ -118,42 +122,42 @@ fn ulp(value: f32) -> f64 {
     f64::from(next) - f64::from(value.abs())
 }
 
-/// Compares a result with what `expected` says for each row and column (of a vector, row 0): bit by bit, so that -0 is not 0
-/// and each NaN is itself only.
+/// Compares a result bit by bit with `expected` of each row and column (for a vector, row 0): -0 differs from 0, and NaNs with
+/// different bits differ.
 ///
 /// # Panics
 ///
-/// When `found` has another number of elements than the shape: an error of the calling lab.
+/// If `found` and the shape differ in the number of elements: a bug of the calling lab.
 pub fn exact<T: Pod + Into<f64> + Sync>(
     shape: Shape,
     found: &[T],
     expected: impl Fn(usize, usize) -> T + Sync,
-) -> Check {
+) -> Comparison {
     compare(shape, found, None, |found, row, column| {
         let expected = expected(row, column);
         let right = bytemuck::bytes_of(found) == bytemuck::bytes_of(&expected);
         let (found, expected): (f64, f64) = ((*found).into(), expected.into());
         // Equal values with different bits are wrong and have no distance.
         let error = if right { 0.0 } else { (expected - found).abs() };
-        Judged { counts: Counts::Wholly, right, error, part: 0.0, expected }
+        ElementComparison { counts: Counts::Wholly, right, error, part: 0.0, expected }
     })
 }
 
-/// Compares a result with a reference in more precision. Infinities and NaNs are right where the reference has the same.
+/// Compares a result with a reference in higher precision. Infinities and NaNs are right where the reference has the same.
 ///
 /// # Panics
 ///
-/// When `found` has another number of elements than the shape: an error of the calling lab.
+/// If `found` and the shape differ in the number of elements: a bug of the calling lab.
 pub fn near(
     shape: Shape,
     found: &[f32],
     tolerance: Tolerance,
     expected: impl Fn(usize, usize) -> Reference + Sync,
-) -> Check {
+) -> Comparison {
     near_where(shape, found, tolerance, |row, column| Expected::Known(expected(row, column)))
 }
 
-/// As [`near`], where not every element has a reference.
+/// As [`near`], if not every element has a reference.
 ///
 /// # Panics
 ///
@@ -163,19 +167,19 @@ pub fn near_where(
     found: &[f32],
     tolerance: Tolerance,
     expected: impl Fn(usize, usize) -> Expected + Sync,
-) -> Check {
+) -> Comparison {
     compare(shape, found, Some(tolerance), |&found, row, column| {
         let reference = match expected(row, column) {
             Expected::Known(reference) => reference,
             Expected::AtMost(most) => {
                 let most = most + allowed(tolerance, Reference { value: 0.0, magnitude: most });
-                // Of infinite inputs nothing follows.
+                // Infinite inputs give no bound.
                 let right = f64::from(found).abs() <= most || !most.is_finite();
                 let error = if right { 0.0 } else { f64::from(found).abs() - most };
-                return Judged { counts: Counts::InPart, right, error, part: 0.0, expected: most };
+                return ElementComparison { counts: Counts::InPart, right, error, part: 0.0, expected: most };
             }
             Expected::Anything => {
-                return Judged { counts: Counts::Not, right: true, error: 0.0, part: 0.0, expected: 0.0 };
+                return ElementComparison { counts: Counts::Not, right: true, error: 0.0, part: 0.0, expected: 0.0 };
             }
         };
         let counts = Counts::Wholly;
@@ -183,36 +187,42 @@ pub fn near_where(
         let found64 = f64::from(found);
         if !value.is_finite() || (value as f32).is_infinite() {
             let right = found == value as f32 || (found.is_nan() && value.is_nan());
-            return Judged { counts, right, error: if right { 0.0 } else { f64::NAN }, part: 0.0, expected: value };
+            return ElementComparison {
+                counts,
+                right,
+                error: if right { 0.0 } else { f64::NAN },
+                part: 0.0,
+                expected: value,
+            };
         }
         let error = (value - found64).abs();
         let part = if error == 0.0 { 0.0 } else { error / allowed(tolerance, reference) };
-        Judged { counts, right: is_right(tolerance, found, reference), error, part, expected: value }
+        ElementComparison { counts, right: is_right(tolerance, found, reference), error, part, expected: value }
     })
 }
 
-/// Whether an element was compared.
+/// How an element was compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counts {
     /// With a reference.
     Wholly,
-    /// With what it is at most.
+    /// With the largest possible magnitude.
     InPart,
-    /// It is not part of the result.
+    /// Not at all: it is not part of the result.
     Not,
 }
 
-/// What a comparison says of one element.
-struct Judged {
+/// The comparison of one element.
+struct ElementComparison {
     counts: Counts,
     right: bool,
     error: f64,
-    /// The error as a part of what is allowed.
+    /// The error relative to the allowed error.
     part: f64,
     expected: f64,
 }
 
-/// What one thread found.
+/// The part of the comparison that one thread made.
 #[derive(Default)]
 struct Part {
     in_part: u64,
@@ -224,19 +234,19 @@ struct Part {
     first: Option<(usize, usize, f64, f64)>,
 }
 
-/// The side of a tile in elements: a reference that walks the other way (a transpose) stays in the cache.
+/// The side of a tile in elements. Comparing by tiles keeps a reference with another order (a transpose) in the cache.
 const TILE: usize = 64;
 
-/// Judges every element, with all cores.
+/// Compares every element, on all cores.
 fn compare<T: Pod + Into<f64> + Sync>(
     shape: Shape,
     found: &[T],
     tolerance: Option<Tolerance>,
-    judge: impl Fn(&T, usize, usize) -> Judged + Sync,
-) -> Check {
+    compare: impl Fn(&T, usize, usize) -> ElementComparison + Sync,
+) -> Comparison {
     let (rows, columns) = shape.rows_and_columns();
     assert_eq!(found.len(), rows * columns);
-    // Bands of whole rows; of a single row, of columns.
+    // Bands of whole rows, or of columns if there is only one row.
     let bands: Vec<(Range<usize>, Range<usize>)> = match rows {
         1 => parallel::ranges(columns, TILE).into_iter().map(|columns| (0..1, columns)).collect(),
         _ => parallel::ranges(rows, TILE).into_iter().map(|rows| (rows, 0..columns)).collect(),
@@ -248,7 +258,7 @@ fn compare<T: Pod + Into<f64> + Sync>(
                 for row in tile_row..(tile_row + TILE).min(rows.end) {
                     for column in tile_column..(tile_column + TILE).min(column_range.end) {
                         let found = &found[row * columns + column];
-                        part.note(row, column, (*found).into(), &judge(found, row, column));
+                        part.note(row, column, (*found).into(), &compare(found, row, column));
                     }
                 }
             }
@@ -260,7 +270,7 @@ fn compare<T: Pod + Into<f64> + Sync>(
     let sum = |of: fn(&Part) -> u64| parts.iter().map(of).sum::<u64>();
     let elements = found.len() as u64 - sum(|part| part.not);
     let in_part = sum(|part| part.in_part);
-    Check {
+    Comparison {
         elements,
         sample: (in_part > 0).then(|| elements - in_part),
         wrong: sum(|part| part.wrong),
@@ -276,29 +286,29 @@ fn compare<T: Pod + Into<f64> + Sync>(
 
 impl Part {
     #[inline(always)]
-    fn note(&mut self, row: usize, column: usize, found: f64, judged: &Judged) {
-        match judged.counts {
+    fn note(&mut self, row: usize, column: usize, found: f64, element: &ElementComparison) {
+        match element.counts {
             Counts::Wholly => {}
             Counts::InPart => self.in_part += 1,
             Counts::Not => self.not += 1,
         }
-        // Written so that elements without an error, nearly all of them, cost one comparison.
-        if judged.right && judged.error == 0.0 {
+        // Elements without an error, which are nearly all, cost only one comparison.
+        if element.right && element.error == 0.0 {
             return;
         }
-        self.max_error = worse(self.max_error, judged.error);
-        self.worst_part = worse(self.worst_part, judged.part);
-        if judged.right {
+        self.max_error = worse(self.max_error, element.error);
+        self.worst_part = worse(self.worst_part, element.part);
+        if element.right {
             return;
         }
         self.wrong += 1;
         if self.first.is_none_or(|(first_row, first_column, ..)| (row, column) < (first_row, first_column)) {
-            self.first = Some((row, column, judged.expected, found));
+            self.first = Some((row, column, element.expected, found));
         }
     }
 }
 
-/// The larger of two errors; one that is not a number is the largest.
+/// The larger of two errors; NaN counts as the largest.
 fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }

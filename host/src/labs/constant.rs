@@ -44,7 +44,7 @@ pub struct Options {
     #[arg(long, help_heading = "Memories (default: both)")]
     pub global: bool,
 
-    /// What the polynomial and the gamma correction are computed of: numbers from 0 to 1.
+    /// The inputs of the polynomial and the gamma correction: numbers from 0 to 1.
     #[command(flatten)]
     pub x: VectorFlags,
     /// Threads of a block
@@ -60,7 +60,7 @@ enum Task {
     Set,
 }
 
-/// The lab: numbers to work on, and the constants.
+/// The lab: its input and the constants.
 pub struct Constant {
     options: Options,
     x: Vec<f32>,
@@ -70,7 +70,7 @@ pub struct Constant {
     table: [f32; ENTRIES],
 }
 
-/// What lies on a device.
+/// The data on a device.
 pub struct Data {
     x: Buffer<f32>,
     bytes: Buffer<u8>,
@@ -92,7 +92,7 @@ impl Lab for Constant {
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
         let mut random = Random::new(settings.seed);
         let mut x: Vec<f32> = options.x.vector(device, SIZE, ROOM, &mut random)?;
-        // Neither negative, for the power, nor large, for the polynomial.
+        // The power needs numbers that are not negative, the polynomial small ones.
         match &options.x.input {
             Some(path) => check_range(path, &x)?,
             None => x.iter_mut().for_each(|x| *x = x.abs()),
@@ -174,7 +174,7 @@ impl Lab for Constant {
     }
 }
 
-/// Whether a file's numbers are of the kind that the lab computes with.
+/// Fails unless all of a file's numbers are valid inputs.
 fn check_range(path: &Path, x: &[f32]) -> Result<()> {
     match x.iter().enumerate().find(|(_, x)| !(0.0..=1.0).contains(*x)) {
         Some((index, x)) => {
@@ -231,7 +231,7 @@ impl Constant {
             }
             Task::Gamma => {
                 let [gain, exponent] = self.gamma.map(f64::from);
-                // The power within a unit in the last place, and the product rounded.
+                // The power is exact to one unit in the last place, and the product is rounded.
                 Outcome::near(shape, found, Tolerance::Roundings(3), |_, i| {
                     Reference::from(gain * f64::from(self.x[i]).powf(exponent))
                 })

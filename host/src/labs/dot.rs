@@ -7,10 +7,10 @@ use clap::Args;
 use kernels::dot as kernel;
 use serde_json::{Value, json};
 
+use super::combine;
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, Room, VectorFlags, named, second_vector};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
-use super::meeting;
 use super::peers::{self, Peer};
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Peers, Tail};
@@ -22,26 +22,26 @@ use crate::units::{as_fast, three_digits};
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1000 };
 
-/// Both vectors twice, and a place for each thread; the vectors on the host.
+/// Both vectors twice and a product for each thread on the device; the vectors on the host.
 const ROOM: Room = Room { what: "the dot product of vectors", on_device: 5, on_host: 2 };
 
 /// The flags of `host dot`.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Add up in global memory
-    #[arg(long, help_heading = "Memories (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub global: bool,
     /// Add up in shared memory
-    #[arg(long, help_heading = "Memories (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub shared: bool,
     /// Many pairs per thread, then shuffles, in one launch
-    #[arg(long, help_heading = "Memories (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub best: bool,
     /// The second vector directly after the first, in one allocation
-    #[arg(long, help_heading = "Places (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub linear: bool,
     /// Each vector at the start of an allocation
-    #[arg(long, help_heading = "Places (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub aligned: bool,
 
     /// The first vector.
@@ -63,7 +63,7 @@ enum Memory {
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum Layout {
     Linear,
     Aligned,
 }
@@ -76,15 +76,15 @@ pub struct Dot {
     expected: Reference,
 }
 
-/// What lies on a device.
+/// The data on a device.
 pub struct Data {
     a: Buffer<f32>,
     b: Buffer<f32>,
-    /// Both, one after the other.
+    /// Both vectors, one after the other.
     both: Buffer<f32>,
     scratch: Buffer<f32>,
     sums: Buffer<f32>,
-    /// Where the blocks of the best kernel leave their sums; empty between launches.
+    /// Slots for the block sums of the best kernel; empty between launches.
     slots: Buffer<u64>,
 }
 
@@ -114,14 +114,14 @@ impl Lab for Dot {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let size = self.a.len();
         let threads = size.next_multiple_of(self.options.block as usize);
-        let best = meeting::launch(size, meeting::multiprocessors(device));
+        let best = combine::launch(size, combine::multiprocessors(device));
         let mut data = Data {
             a: device.buffer(size)?,
             b: device.buffer(size)?,
             both: device.buffer(2 * size)?,
             scratch: device.buffer(threads)?,
             sums: device.buffer(threads / self.options.block as usize)?,
-            slots: meeting::slots(device, best.grid[0] as usize)?,
+            slots: combine::slots(device, best.grid[0] as usize)?,
         };
         data.a.write(&self.a)?;
         data.b.write(&self.b)?;
@@ -138,7 +138,7 @@ impl Lab for Dot {
     fn peers<'a>(&'a self, _device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
         let Some(library) = peers.cublas() else { return Ok(Vec::new()) };
         let size = self.a.len();
-        let row = |place: Place| {
+        let row = |place: Layout| {
             let peers = Rc::clone(peers);
             let launch = move |data: &mut Data| {
                 let Data { a, b, both, sums, .. } = data;
@@ -189,7 +189,7 @@ impl Lab for Dot {
 }
 
 impl Dot {
-    fn variant(&self, memory: Memory, place: Place, best: LaunchConfig) -> Variant<'_, Data> {
+    fn variant(&self, memory: Memory, place: Layout, best: LaunchConfig) -> Variant<'_, Data> {
         let size = self.a.len();
         let launch = if memory == Memory::Best { best } else { LaunchConfig::linear(size, self.options.block) };
         let blocks = launch.grid[0] as usize;
@@ -198,9 +198,9 @@ impl Dot {
         let (memory_name, place_name) = (memory.name(), place.name());
         let tree = u64::from(launch.block[0].ilog2()) + 1;
         let roundings = match memory {
-            // A product, the sums of a thread, a tree, the blocks' sums, and a tree.
-            Memory::Best => 1 + meeting::numbers_of_a_thread(size, &launch) + 2 * tree + blocks as u64,
-            // A product and a tree. The sums of the blocks are added in more precision.
+            // Roundings of the product, a thread's sums, a tree, the blocks' sums, and another tree.
+            Memory::Best => 1 + combine::numbers_of_a_thread(size, &launch) + 2 * tree + blocks as u64,
+            // Roundings of the product and a tree. The blocks' sums are added in higher precision.
             Memory::Global | Memory::Shared => 2 + tree,
         };
         Variant::new(
@@ -222,7 +222,7 @@ impl Dot {
         .computes("the product", size_of::<f32>() as u64)
     }
 
-    /// Whether the sum of what so many blocks left is right.
+    /// Compares the sum of this many blocks' results with the reference.
     fn outcome(&self, data: &mut Data, blocks: usize, roundings: u64) -> Result<Outcome> {
         let sums = data.sums.read()?;
         let sum: f64 = sums[..blocks].iter().copied().map(f64::from).sum();
@@ -230,7 +230,7 @@ impl Dot {
         Ok(Outcome::near(Shape::Scalar, vec![sum as f32], Tolerance::Roundings(roundings), |_, _| expected))
     }
 
-    /// The bytes of both vectors.
+    /// The size of both vectors in bytes.
     fn bytes(&self) -> u64 {
         2 * size_of_val(self.a.as_slice()) as u64
     }
@@ -247,14 +247,14 @@ impl Memory {
 }
 
 impl Options {
-    /// Where the vectors lie.
-    fn places(&self) -> Vec<Place> {
-        chosen(&[(Place::Linear, self.linear), (Place::Aligned, self.aligned)])
+    /// How the vectors are stored.
+    fn places(&self) -> Vec<Layout> {
+        chosen(&[(Layout::Linear, self.linear), (Layout::Aligned, self.aligned)])
     }
 }
 
-impl Place {
-    /// The vectors of this place.
+impl Layout {
+    /// The vectors stored this way.
     fn of<'d>(
         self,
         a: &'d Buffer<f32>,

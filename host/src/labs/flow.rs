@@ -1,8 +1,11 @@
-//! The flow that every lab runs through: launch, check, time, report. Data goes one way; a lab never sees the report while it is
-//! made.
+//! Runs a lab: launches, compares, times and reports each variant. [`super::run`] calls it. Data goes one way; a lab never sees the
+//! report while it is made.
 //!
-//! For each variant: the outputs are poisoned, the variant launched, its result compared with the reference, and on a GPU it is
-//! timed. On the simulator its first launch gives the counters.
+//! For each variant, the outputs are poisoned, the variant is launched, its result is compared with the reference, and on a GPU it
+//! is timed. On the simulator the first launch gives the counters.
+//!
+//! A wrong result is saved all the same, with a note on the standard error: whoever looks for the
+//! mistake needs it. A result that a fault cut short is not saved.
 
 use std::path::Path;
 
@@ -17,17 +20,17 @@ use crate::error::{Error, Result};
 use crate::faults::{Fault, Findings};
 use crate::output_file;
 use crate::progress::Progress;
-use crate::report::{Check, CounterSource, LabReport, VariantReport};
+use crate::report::{Comparison, CounterSource, LabReport, VariantReport};
 use crate::timing::{Times, Timing};
 
 /// Runs a lab.
 ///
-/// With [`Settings::counters`] on a GPU, its variants run a second time, on the simulator.
+/// With [`Settings::counters`] on a GPU, its variants run again on the simulator.
 ///
 /// # Errors
 ///
-/// [`Error::Flag`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; those of the device after. A wrong result
-/// is not an error, nor is a fault of a kernel: they are in the report.
+/// [`Error::Flag`], [`Error::File`] and [`Error::OutOfMemory`] before anything runs; the device's errors after. Wrong results and
+/// faults of kernels are not errors: they are in the report.
 pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) -> Result<LabReport> {
     let progress = &settings.progress;
     let name = L::NAME;
@@ -49,10 +52,10 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     let simulated = alongside || !device.properties().is_gpu();
     settings.lines.check_counted(simulated)?;
     settings.checks.check_simulated(simulated)?;
-    // Not before: a request that cannot be met is one line.
+    // Not earlier, so that a bad request prints only its one line.
     device.take_notes().iter().for_each(|note| progress.note(note));
     if let Some(peers) = &peers {
-        settings.peer.tell_missing(peers, L::PEERS, progress);
+        settings.peer.note_missing(peers, L::PEERS, progress);
     }
     progress.add_steps(plan.variants.len() + if alongside { own } else { 0 });
 
@@ -75,7 +78,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     } else if alongside && report.stopped.is_none() {
         count_alongside(&lab, device, settings, &mut report)?;
     }
-    // The bar must be gone before the report is written.
+    // Remove the bar before the report is written.
     device.watch(&Progress::default());
     save(saved, &report, settings)?;
     if report.correct() {
@@ -84,7 +87,7 @@ pub fn run<L: Lab>(device: &Device, options: L::Options, settings: &Settings) ->
     Ok(report)
 }
 
-/// The parts common to all variants.
+/// What all variants have in common.
 fn parameters<L: Lab>(lab: &L, settings: &Settings) -> Map<String, Value> {
     let mut parameters = match lab.parameters() {
         Value::Object(parameters) => parameters,
@@ -98,7 +101,7 @@ fn parameters<L: Lab>(lab: &L, settings: &Settings) -> Map<String, Value> {
     parameters
 }
 
-/// Whether `--output` can be met: there is one result, and it may be as large as it is.
+/// Fails unless `--output` is possible: all variants have the same result, and its size is within the limit.
 fn check_output<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) -> Result<()> {
     if settings.output.is_none() {
         return Ok(());
@@ -120,7 +123,7 @@ fn check_output<D>(plan: &Plan<'_, D>, device: &Device, settings: &Settings) -> 
     device.limits().check_output(&format!("{} for --output", first.what), first.bytes)
 }
 
-/// Runs every variant and reports it; the values of the last one that computes a result are for `--output`.
+/// Runs and reports every variant. Also returns the last result, for `--output`.
 fn run_variants<L: Lab>(
     lab: &L,
     plan: Plan<'_, L::Data>,
@@ -149,7 +152,7 @@ fn run_variants<L: Lab>(
             launched => launched?,
         }
         let outcome = (variant.outcome)(&mut data)?;
-        result.check = outcome.check;
+        result.comparison = outcome.comparison;
         if variant.computes.is_some() {
             saved = Some(outcome.values);
         }
@@ -166,7 +169,7 @@ fn run_variants<L: Lab>(
     Ok(saved)
 }
 
-/// What the lab says of a variant, before it runs.
+/// The report of a variant before it runs.
 fn nothing_known<D>(variant: &Variant<'_, D>) -> VariantReport {
     VariantReport {
         name: variant.name.clone(),
@@ -178,7 +181,7 @@ fn nothing_known<D>(variant: &Variant<'_, D>) -> VariantReport {
     }
 }
 
-/// Launches a variant once, to its end, and notes what is known of it. An error that is a fault of a kernel is noted, too.
+/// Launches a variant once, to its end, and adds the result to the report, as well as the fault of a kernel.
 fn once<D>(
     variant: &Variant<'_, D>,
     data: &mut D,
@@ -217,12 +220,12 @@ fn once<D>(
     Ok(())
 }
 
-/// What to call the PTX where it does not name its source.
+/// The name of the PTX, for faults in PTX without line information.
 fn ptx_name(device: &Device) -> String {
     format!("PTX for {}", device.properties().ptx_target)
 }
 
-/// Fills in the rates that follow from the cold time; `report` has the variants that ran before.
+/// Fills in the rates, which follow from the cold time. `report` has the earlier variants.
 fn rate(result: &mut VariantReport, report: &LabReport) {
     let Some(&Timing { median_ms: time, sm_clock_mhz, .. }) = result.timing.as_ref() else { return };
     if result.useful_bytes > 0 {
@@ -234,7 +237,7 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
     if result.operations > 0 {
         let gflops = result.operations as f64 / time / 1e6;
         result.gflops = Some(gflops);
-        // Where the clock cannot be read, the driver's highest stands for it.
+        // If the clock cannot be read, use the highest clock that the driver reports.
         let peak = sm_clock_mhz.or(report.device.clock_mhz).and_then(|clock| report.device.peak_gflops(clock));
         result.percent_of_arithmetic_limit = peak.map(|peak| gflops / peak * 100.0);
     }
@@ -246,8 +249,8 @@ fn rate(result: &mut VariantReport, report: &LabReport) {
     result.speedup = baseline.map(|baseline| baseline / time);
 }
 
-/// Runs the same variants on the simulator and takes over its counters. Its results must be right, too. The libraries' rows,
-/// which are the last, have no counters.
+/// Runs the same variants on the simulator and copies its counters. Its results must be right, too. The libraries' rows, which
+/// come last, have no counters.
 fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report: &mut LabReport) -> Result<()> {
     let progress = &settings.progress;
     let simulator = device.simulator()?;
@@ -263,9 +266,9 @@ fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report
             }
             launched => launched?,
         }
-        let check = (variant.outcome)(&mut data)?.check;
-        if !check.as_ref().is_none_or(Check::correct) {
-            on_gpu.check = check;
+        let comparison = (variant.outcome)(&mut data)?.comparison;
+        if !comparison.as_ref().is_none_or(Comparison::correct) {
+            on_gpu.comparison = comparison;
         }
         progress.done();
     }
@@ -273,8 +276,8 @@ fn count_alongside<L: Lab>(lab: &L, device: &Device, settings: &Settings, report
     Ok(())
 }
 
-/// Writes a result for `--output`, unless a fault cut the run short. A wrong result is written, too, because it helps to find the mistake;
-/// a note says that it is wrong.
+/// Writes a result for `--output`, unless a fault ended the run. A wrong result is written, too, because it helps to find the
+/// mistake; a note says that it is wrong.
 fn save(values: Option<Box<dyn Values>>, report: &LabReport, settings: &Settings) -> Result<()> {
     let (Some(path), Some(values), None) = (&settings.output, values, &report.stopped) else { return Ok(()) };
     let path: &Path = path;

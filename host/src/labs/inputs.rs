@@ -1,4 +1,5 @@
-//! The inputs of labs: their flags, and the data: a NumPy file or seeded random numbers, if there is room.
+//! The inputs of labs: their flags, and the data, which is a NumPy file or seeded random numbers. Also checks that memory suffices
+//! before anything is allocated.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ use crate::{memory, npy, parallel};
 /// The flags of labs on vectors.
 #[derive(Args, Clone, Debug, Default)]
 pub struct VectorFlags {
-    /// Elements of a vector; 1000 is the lab sheet's size [default: large against a GPU's caches, or quick on the simulator]
+    /// Elements of a vector; 1000 is the lab sheet's size [default: far larger than a GPU's caches, or small on the simulator]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u64::MAX))]
     pub size: Option<u64>,
     /// Take the vector in this NumPy file instead of a random one
@@ -25,7 +26,7 @@ pub struct VectorFlags {
 /// The flags of labs on a matrix.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MatrixFlags {
-    /// Rows of the matrix; 1000 is the lab sheet's size [default: large against a GPU's caches, or quick on the simulator]
+    /// Rows of the matrix; 1000 is the lab sheet's size [default: far larger than a GPU's caches, or small on the simulator]
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, u32::MAX))]
     pub rows: Option<u32>,
     /// Columns of the matrix [default: as --rows; 120 in the lab pitch]
@@ -36,7 +37,7 @@ pub struct MatrixFlags {
     pub input: Option<PathBuf>,
 }
 
-/// A size that no flag names: large against a GPU's caches, and quick on the simulator.
+/// A default size: far larger than a GPU's caches, and small on the simulator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DefaultSize {
     pub on_gpu: u64,
@@ -44,7 +45,7 @@ pub(super) struct DefaultSize {
 }
 
 impl DefaultSize {
-    /// That for `device`.
+    /// The size for `device`.
     pub fn on(self, device: &Device) -> u64 {
         match device.properties().is_gpu() {
             true => self.on_gpu,
@@ -53,7 +54,7 @@ impl DefaultSize {
     }
 }
 
-/// What a lab needs room for, counted in arrays as large as its input.
+/// The memory that a lab needs, in arrays as large as its input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     /// The task, as in "adding vectors".
@@ -65,11 +66,11 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Whether there is room for arrays of these extents, asked before anything is allocated.
+    /// Fails unless there is room for arrays of these extents. Called before anything is allocated.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] names the one that has too little.
+    /// [`Error::OutOfMemory`] names the side that has too little.
     pub fn check<T>(self, device: &Device, extents: &[u64]) -> Result<()> {
         let list: Vec<_> = extents.iter().map(u64::to_string).collect();
         let what = format!("{} of {}", self.what, list.join(" x "));
@@ -78,25 +79,25 @@ impl Room {
     }
 }
 
-/// Whether there is room for so many bytes on the device, and so many on the host beside them.
+/// Fails unless there is room for this many bytes on the device, and at the same time on the host.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`] names the one that has too little.
+/// [`Error::OutOfMemory`] names the side that has too little.
 pub(super) fn check_room(device: &Device, what: &str, on_device: u64, on_host: u64) -> Result<()> {
-    // The simulator's memory is the host's.
+    // The simulator's memory is the host's memory.
     let simulated = if device.properties().is_gpu() { 0 } else { on_device };
     memory::check_host(what, on_host.saturating_add(simulated))?;
     device.check_room(what, on_device)
 }
 
-/// The bytes of elements of `T` in an array of these extents; more than any memory has where that overflows.
+/// The size in bytes of an array of `T` with these extents; `u64::MAX` if that overflows.
 pub(super) fn bytes_of<T>(extents: &[u64]) -> u64 {
     extents.iter().fold(size_of::<T>() as u64, |bytes, &extent| bytes.saturating_mul(extent))
 }
 
 impl VectorFlags {
-    /// The vector that the flags ask for.
+    /// The vector that the flags request.
     ///
     /// # Errors
     ///
@@ -119,7 +120,7 @@ impl VectorFlags {
     }
 }
 
-/// A matrix on the host, row by row.
+/// A matrix on the host, stored row by row.
 #[derive(Clone, Debug)]
 pub(super) struct HostMatrix {
     pub rows: usize,
@@ -128,7 +129,7 @@ pub(super) struct HostMatrix {
 }
 
 impl HostMatrix {
-    /// The matrix in a NumPy file, which is at most as large as kernels can index.
+    /// The matrix in a NumPy file, if kernels can index it.
     ///
     /// # Errors
     ///
@@ -142,7 +143,7 @@ impl HostMatrix {
         Ok(Self { rows, columns, elements: array.data })
     }
 
-    /// Random elements. Whether there is room for them has been checked.
+    /// Random elements. The caller has checked that there is room for them.
     pub fn random(rows: u64, columns: u64, random: &mut Random) -> Self {
         let (rows, columns) = (rows as usize, columns as usize);
         Self { rows, columns, elements: random.samples(rows * columns) }
@@ -155,7 +156,7 @@ impl HostMatrix {
         &self.elements[row * self.columns..][..self.columns]
     }
 
-    /// Its transpose, made by all cores.
+    /// Its transpose, computed on all cores.
     pub fn transposed(&self) -> Self {
         let Self { rows, columns, ref elements } = *self;
         let parts = parallel::for_each(&parallel::ranges(columns, 1), |band| {
@@ -165,7 +166,7 @@ impl HostMatrix {
     }
 }
 
-/// Whether a matrix of a file has the rows and columns that it must have, where that is decided.
+/// Fails unless a file's matrix has the required numbers of rows and columns, if any.
 ///
 /// # Errors
 ///
@@ -182,7 +183,7 @@ pub(super) fn check_matrix(
 }
 
 impl MatrixFlags {
-    /// The matrix that the flags ask for.
+    /// The matrix that the flags request.
     ///
     /// # Errors
     ///
@@ -206,7 +207,7 @@ impl MatrixFlags {
     }
 }
 
-/// The second of two vectors of a length: the one in the file, if there is one, else a random one. `why` says why it has to be as long.
+/// The second of two vectors of equal length: from the file, if any, else random. `why` says why it has to be as long.
 ///
 /// # Errors
 ///
@@ -218,7 +219,7 @@ pub(super) fn second_vector(file: Option<&Path>, length: usize, why: &str, rando
     Ok(vector.data)
 }
 
-/// Whether a second input has the shape that it must have beside the first.
+/// Fails unless a second input has the shape that the first one requires.
 ///
 /// # Errors
 ///

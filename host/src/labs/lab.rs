@@ -1,12 +1,17 @@
-//! The interface of labs: a lab is its flags, its data on a device, and a table of variants.
+//! The interface of labs: a lab consists of its flags, its data on a device, and a table of variants.
 //!
 //! ```text
 //! Lab::new   flags ──▶ inputs on the host              once
 //! Lab::plan  inputs ──▶ data on a device, variants     once for each device that runs them
-//! Variant    launch(data) ──▶ outcome(data)            what the flow does with each row
+//! Variant    launch(data) ──▶ outcome(data)            what the flow does with each variant
 //! ```
 //!
-//! A lab defines what to run and what is right. [`super::flow`] does the rest: room, timing, counting, faults, reports.
+//! A lab defines what to run and which result is right. [`super::flow`] does the rest: memory, timing, counting, faults, reports.
+//!
+//! A variant is a name, a function that launches, one that compares, and facts: its group, its
+//! place on the axes of a sweep, bytes, operations, cache preferences. So a lab never handles
+//! counters, times or formats. If a variant launches several kernels, their counts are added up,
+//! and their lines and findings merged.
 
 use std::ops::Range;
 use std::path::Path;
@@ -22,24 +27,24 @@ use super::settings::Settings;
 use crate::device::{Device, Peers};
 use crate::error::Result;
 use crate::npy;
-use crate::report::{Check, Fact, Grid, LabReport, Subject, Tolerance};
+use crate::report::{Comparison, Fact, Grid, LabReport, Subject, Tolerance};
 
 /// A lab: one subcommand of `host`.
 pub trait Lab: Sized {
     /// Its name: the subcommand, and the prefix of its kernels' names.
     const NAME: &'static str;
-    /// Its subject, in a line.
+    /// Its subject, in one line.
     const ABOUT: &'static str;
-    /// Which counters its table shows, the most important first. The other formats have all of them.
+    /// Which counters its table shows, the most important first. The other formats have all counters.
     const SUBJECTS: &'static [Subject];
-    /// Which libraries of the field have rows in its table with `--peer`; a lab without has no such flag.
+    /// Which libraries have rows in its table with `--peer`. A lab without any does not have that flag.
     const PEERS: &'static [Peer] = &[];
     /// Its own flags.
     type Options: Args;
     /// Its data on a device.
     type Data;
 
-    /// Reads or makes the inputs. `device` is the one that the report will be about: it decides sizes that no flag names.
+    /// Reads or generates the inputs. `device` is the report's device, which decides default sizes.
     /// Invalid input is rejected here, before anything is allocated.
     ///
     /// # Errors
@@ -47,21 +52,21 @@ pub trait Lab: Sized {
     /// [`crate::Error::Flag`], [`crate::Error::File`] and [`crate::Error::OutOfMemory`].
     fn new(device: &Device, options: Self::Options, settings: &Settings) -> Result<Self>;
 
-    /// What is the same for all variants, as an object: the report's first line. Nulls are left out, and the seed is added.
+    /// The parameters that all variants share, as an object, for the report's first line. Nulls are omitted; the seed is added.
     fn parameters(&self) -> Value;
 
-    /// Allocates the data on a device, and says what to run there.
+    /// Allocates the data on a device and returns the variants to run there.
     ///
     /// # Errors
     ///
     /// Those of the device.
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Self::Data>>;
 
-    /// What the libraries do with the same data: rows below the lab's own. Asked only on a GPU, with `--peer`.
+    /// The libraries' variants on the same data, shown below the lab's own. Called only on a GPU, with `--peer`.
     ///
     /// # Errors
     ///
-    /// Those of the device and of the libraries, and [`crate::Error::Flag`] where they have nothing for the lab's flags.
+    /// Those of the device and of the libraries, and [`crate::Error::Flag`] if no library does what the flags request.
     fn peers<'a>(
         &'a self,
         _device: &Device,
@@ -71,27 +76,26 @@ pub trait Lab: Sized {
         Ok(Vec::new())
     }
 
-    /// Overwrites all outputs, so that nothing of an earlier variant is left. A lab that works in place writes its input
-    /// again.
+    /// Overwrites all outputs, so that no earlier variant's result remains. A lab that works in place restores its input.
     ///
     /// # Errors
     ///
     /// Those of the device.
     fn reset(&self, data: &mut Self::Data) -> Result<()>;
 
-    /// What the numbers show, in a sentence or two made of the numbers. Asked only when every variant was right.
+    /// What the numbers show, in a sentence or two with the numbers in them. Called only if every variant was right.
     fn conclude(&self, report: &LabReport) -> Vec<String>;
 }
 
-/// What a lab runs on one device.
+/// The data and variants of a lab on one device.
 pub struct Plan<'a, D> {
-    /// What lies on the device.
+    /// The data on the device.
     pub data: D,
-    /// The rows of the table, in the order in which they run.
+    /// The variants, which are the rows of the table, in the order in which they run.
     pub variants: Vec<Variant<'a, D>>,
     /// Sweeps of two axes to show as grids, below the table.
     pub grids: Vec<Grid>,
-    /// Whether the grids say it all, so that people see the variants only where something is wrong.
+    /// Whether the grids show everything, so that the table lists variants only if something is wrong.
     pub compact: bool,
 }
 
@@ -101,7 +105,7 @@ impl<'a, D> Plan<'a, D> {
         Self { data, variants, grids: Vec::new(), compact: false }
     }
 
-    /// Shows people the grids alone where nothing is wrong: for sweeps of many variants.
+    /// Shows only the grids unless something is wrong, for sweeps of many variants.
     pub fn compact(mut self) -> Self {
         self.compact = true;
         self
@@ -116,10 +120,10 @@ impl<'a, D> Plan<'a, D> {
 
 /// How a variant is launched.
 type Launch<'a, D> = Box<dyn Fn(&mut D, &mut Launcher<'_>) -> Result<()> + 'a>;
-/// How its result is read and judged.
-type Judge<'a, D> = Box<dyn Fn(&mut D) -> Result<Outcome> + 'a>;
+/// How its result is read and compared.
+type ReadOutcome<'a, D> = Box<dyn Fn(&mut D) -> Result<Outcome> + 'a>;
 
-/// A row of a lab's table: something to launch, and how to check its result.
+/// A row of a lab's table: something to launch, and how to compare its result.
 pub struct Variant<'a, D> {
     pub(super) name: String,
     pub(super) group: String,
@@ -130,7 +134,7 @@ pub struct Variant<'a, D> {
     pub(super) preferences: Preferences,
     pub(super) device: Option<Device>,
     pub(super) launch: Launch<'a, D>,
-    pub(super) outcome: Judge<'a, D>,
+    pub(super) outcome: ReadOutcome<'a, D>,
 }
 
 impl<'a, D> Variant<'a, D> {
@@ -160,53 +164,53 @@ impl<'a, D> Variant<'a, D> {
         self
     }
 
-    /// A parameter: in every format but the table.
+    /// Adds a parameter, which every format but the table shows.
     pub fn fact(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.facts.push(Fact { name, value: value.into(), axis: false });
         self
     }
 
-    /// Where it stands on an axis of a sweep: a column of every format.
+    /// Adds its position on an axis of a sweep, which is a column of every format.
     pub fn axis(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.facts.push(Fact { name, value: value.into(), axis: true });
         self
     }
 
-    /// Bytes that the task itself has to read and write: the GB/s of the report.
+    /// The bytes that the task itself reads and writes, for the report's GB/s.
     pub fn bytes(mut self, useful: u64) -> Self {
         self.useful_bytes = useful;
         self
     }
 
-    /// Floating-point operations that the task itself has to make: the GFLOP/s of the report.
+    /// The task's own floating-point operations, for the report's GFLOP/s.
     pub fn operations(mut self, operations: u64) -> Self {
         self.operations = operations;
         self
     }
 
-    /// What its result is, of so many bytes, for `--output`: variants that compute the same say so in the same words.
+    /// Names its result and the result's size in bytes, for `--output`. Variants with the same result use the same name.
     pub fn computes(mut self, what: impl Into<String>, bytes: u64) -> Self {
         self.computes = Some(Computed { what: what.into(), bytes });
         self
     }
 
-    /// Launches it with preferences of its own, where the flags do not say otherwise.
+    /// Launches it with these preferences, unless the flags set others.
     pub fn preferences(mut self, preferences: Preferences) -> Self {
         self.preferences = preferences;
         self
     }
 
-    /// Runs it on this device, not on the lab's: a model of the simulator that it is about.
+    /// Runs it on this device instead of the lab's: on a model of the simulator.
     pub fn on(mut self, device: Device) -> Self {
         self.device = Some(device);
         self
     }
 }
 
-/// What a variant's result is, for `--output`.
+/// A variant's result, for `--output`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Computed {
-    /// In words.
+    /// Its name.
     pub what: String,
     /// Its size.
     pub bytes: u64,
@@ -214,60 +218,60 @@ pub(super) struct Computed {
 
 /// A variant's result: whether it is right, and the values for `--output`.
 pub struct Outcome {
-    pub(super) check: Option<Check>,
+    pub(super) comparison: Option<Comparison>,
     pub(super) values: Box<dyn Values>,
 }
 
 impl Outcome {
-    /// Right where it equals the reference bit by bit: see [`compare::exact`].
+    /// Right if it equals the reference bit by bit: see [`compare::exact`].
     pub fn exact<T: npy::Element + Into<f64> + Sync>(
         shape: Shape,
         found: Vec<T>,
         expected: impl Fn(usize, usize) -> T + Sync,
     ) -> Self {
-        let check = compare::exact(shape, &found, expected);
-        Self { check: Some(check), values: Saved::whole(shape, found) }
+        let comparison = compare::exact(shape, &found, expected);
+        Self { comparison: Some(comparison), values: Saved::whole(shape, found) }
     }
 
-    /// Right where it is as near to the reference as arithmetic in f32 must be: see [`compare::near`].
+    /// Right if it is within the error of f32 arithmetic: see [`compare::near`].
     pub fn near(
         shape: Shape,
         found: Vec<f32>,
         tolerance: Tolerance,
         expected: impl Fn(usize, usize) -> Reference + Sync,
     ) -> Self {
-        let check = compare::near(shape, &found, tolerance, expected);
-        Self { check: Some(check), values: Saved::whole(shape, found) }
+        let comparison = compare::near(shape, &found, tolerance, expected);
+        Self { comparison: Some(comparison), values: Saved::whole(shape, found) }
     }
 
-    /// As [`Outcome::near`], where not every element has a reference: see [`compare::near_where`].
+    /// As [`Outcome::near`], if not every element has a reference: see [`compare::near_where`].
     pub fn near_where(
         shape: Shape,
         found: Vec<f32>,
         tolerance: Tolerance,
         expected: impl Fn(usize, usize) -> Expected + Sync,
     ) -> Self {
-        let check = compare::near_where(shape, &found, tolerance, expected);
-        Self { check: Some(check), values: Saved::whole(shape, found) }
+        let comparison = compare::near_where(shape, &found, tolerance, expected);
+        Self { comparison: Some(comparison), values: Saved::whole(shape, found) }
     }
 
-    /// With nothing to compare with.
+    /// Not compared with anything.
     pub fn unchecked<T: npy::Element>(shape: Shape, found: Vec<T>) -> Self {
-        Self { check: None, values: Saved::whole(shape, found) }
+        Self { comparison: None, values: Saved::whole(shape, found) }
     }
 
-    /// As [`Outcome::exact`] for a vector of which only a part is the result. The rest is compared, but not saved.
+    /// As [`Outcome::exact`] for a vector whose result is only a part of it. The rest is compared, but not saved.
     pub fn exact_part<T: npy::Element + Into<f64> + Sync>(
         found: Vec<T>,
         part: Range<usize>,
         expected: impl Fn(usize, usize) -> T + Sync,
     ) -> Self {
-        let check = compare::exact(Shape::Vector(found.len()), &found, expected);
-        Self { check: Some(check), values: Box::new(Saved { shape: Shape::Vector(part.len()), found, part }) }
+        let comparison = compare::exact(Shape::Vector(found.len()), &found, expected);
+        Self { comparison: Some(comparison), values: Box::new(Saved { shape: Shape::Vector(part.len()), found, part }) }
     }
 }
 
-/// Values of any element type, for a file.
+/// Values of any element type, to be saved.
 pub(super) trait Values {
     /// Writes them as a NumPy file, whole or not at all.
     fn write(&self, path: &Path) -> Result<()>;
@@ -281,7 +285,7 @@ struct Saved<T> {
 }
 
 impl<T: npy::Element> Saved<T> {
-    /// All that was found.
+    /// All values.
     fn whole(shape: Shape, found: Vec<T>) -> Box<dyn Values> {
         let part = 0..found.len();
         Box::new(Self { shape, found, part })
@@ -294,14 +298,14 @@ impl<T: npy::Element> Values for Saved<T> {
     }
 }
 
-/// The alternatives that flags name; all of them if none is named.
+/// The alternatives that flags select; all of them if none is selected.
 pub(super) fn chosen<T: Copy>(alternatives: &[(T, bool)]) -> Vec<T> {
     let all = !alternatives.iter().any(|(_, named)| *named);
     alternatives.iter().filter(|(_, named)| all || *named).map(|(alternative, _)| *alternative).collect()
 }
 
-/// The alternatives that flags name. If none is named, all whose blocks the device takes: `block` has an alternative's threads
-/// and bytes of shared memory. One that is named is never left out; its launch then says why it cannot be.
+/// The alternatives that flags select. If none is selected, all whose blocks fit the device: `block` has an alternative's threads
+/// and bytes of shared memory. A selected one is never omitted: its launch reports why it does not fit.
 pub(super) fn chosen_for<T: Copy>(
     device: &Device,
     alternatives: &[(T, bool)],

@@ -1,5 +1,5 @@
-//! Blocks, grids, words and independent loads: what it takes to keep the memory busy. The kernels and what they show are in
-//! `kernels::launch`.
+//! The lab `launch`: blocks, grids, words and independent loads, and which of them keep the memory busy. The kernels and what they
+//! show are in `kernels::launch`.
 
 use clap::{Args, ValueEnum};
 use cuda_std::launch::{Kernel, PointerMut};
@@ -19,7 +19,7 @@ use crate::units::three_digits;
 
 const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 26, on_simulator: 1 << 14 };
 
-/// The vector and the input to start from on the device; both and a result on the host.
+/// The vector and its initial values on the device; both and a result on the host.
 const ROOM: Room = Room { what: "incrementing a vector", on_device: 2, on_host: 2 };
 
 /// The flags of `host launch`.
@@ -55,7 +55,7 @@ pub enum Word {
     F32x4,
 }
 
-/// A number of independent loads that there is a kernel for.
+/// A number of independent loads for which there is a kernel.
 fn loads(text: &str) -> std::result::Result<u32, String> {
     let number = text.parse().ok().filter(|number| [1, 2, 4, 8].contains(number));
     number.ok_or_else(|| "give 1, 2, 4 or 8".to_owned())
@@ -70,7 +70,7 @@ impl Word {
         [4, 8, 16][self as usize]
     }
 
-    /// The kernel with so many independent loads, which takes the vector and its length.
+    /// The kernel with this many independent loads, which takes the vector and its length.
     fn kernel(self, loads: u32) -> &'static Kernel<(PointerMut<f32>, usize)> {
         let kernels: [[&'static Kernel<_>; 4]; 3] = [
             [&kernel::launch_f32_1, &kernel::launch_f32_2, &kernel::launch_f32_4, &kernel::launch_f32_8],
@@ -87,7 +87,7 @@ pub struct Launch {
     elements: Vec<f32>,
 }
 
-/// What lies on a device.
+/// The data on a device.
 pub struct Data {
     input: Buffer<f32>,
     vector: Buffer<f32>,
@@ -114,7 +114,7 @@ impl Lab for Launch {
         let mut data = Data { input: device.buffer(size)?, vector: device.buffer(size)? };
         data.input.write(&self.elements)?;
         let Options { word, loads, block, grid, .. } = &self.options;
-        // Without times, what only times show is left out.
+        // Without times, omit the variants that only differ in time.
         let on_gpu = device.properties().is_gpu();
         let blocks = match block.as_slice() {
             [] if on_gpu => &[64, 256, 1024],
@@ -188,7 +188,7 @@ impl Lab for Launch {
     }
 }
 
-/// GB/s, or how many requests it took.
+/// GB/s, or the number of requests.
 fn cell(variant: &VariantReport) -> Option<Cell> {
     match variant.gbps {
         Some(gbps) => Some(Cell::ranked(three_digits(gbps), gbps)),
@@ -212,7 +212,7 @@ impl Launch {
         let kernel = word.kernel(loads);
         let words = size.div_ceil(word.bytes() / size_of::<f32>());
         let mut launch = LaunchConfig::linear(words.div_ceil(loads as usize), block);
-        // What does not fill a word is left to threads of its own, at most three.
+        // Elements that do not fill a word have threads of their own, at most three.
         launch.grid[0] = launch.grid[0].max(3_u32.div_ceil(block));
         let grid_name = match grid {
             None => "full".to_owned(),

@@ -1,5 +1,5 @@
-//! Launches the kernels of a variant. It fills in the preferences of the flags and of the variant, and adds up what the
-//! simulator counts: a variant that launches several kernels reports all of them.
+//! Launches the kernels of a variant for [`super::flow`]. It sets the preferences of the flags and of the variant, and adds up the
+//! simulator's counters if a variant launches several kernels.
 
 use cuda_std::launch::{ArgumentList, Kernel};
 use simt::{Checks, LoadCaching};
@@ -10,16 +10,16 @@ use crate::error::Result;
 use crate::faults::Findings;
 use crate::lines::LineCounts;
 
-/// What a variant prefers, where the flags do not say otherwise.
+/// A variant's preferences, which flags override.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preferences {
     /// Preference between L1 cache and shared memory.
     pub cache: CacheConfig,
-    /// The context's preference, for kernels that have none.
+    /// The context's preference, for kernels without their own.
     pub context_cache: CacheConfig,
-    /// The part of a multiprocessor's memory that should be shared memory, in percent.
+    /// The share of a multiprocessor's memory to use as shared memory, in percent.
     pub carveout: Option<u8>,
-    /// Whether loads that do not say go through L1: the mode of the driver's compiler, and of a model.
+    /// Whether loads without a cache operator go through L1: an option of the driver's compiler and of a model.
     pub load_caching: LoadCaching,
 }
 
@@ -33,18 +33,18 @@ pub struct Launcher<'a> {
     record: Option<&'a mut Record>,
 }
 
-/// What the launches of a variant did.
+/// What was recorded of a variant's launches.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     /// The kernels in the order of their first launches, each once.
     pub kernels: Vec<&'static str>,
-    /// What each launch did, in their order, where it was counted.
+    /// The counters of each launch, in order, if they were counted.
     pub launches: Vec<(&'static str, Counters)>,
-    /// What all of them did, line by line.
+    /// The counts of all launches, line by line.
     pub lines: LineCounts,
     /// What the sanitizer found in them.
     pub findings: Findings,
-    /// How many blocks of the first launch a multiprocessor of the GPU holds.
+    /// How many blocks of the first launch are resident on a multiprocessor of the GPU.
     pub occupancy: Option<GpuOccupancy>,
 }
 
@@ -59,18 +59,18 @@ impl Record {
 }
 
 impl<'a> Launcher<'a> {
-    /// Launches on `device`, and keeps in `record` what is known of each launch.
+    /// Launches on `device` and adds each launch to `record`.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Driver`] where the device does not take a preference.
+    /// [`crate::Error::Driver`] if the device rejects a preference.
     pub(super) fn new(
         device: &'a Device,
         settings: &Settings,
         preferences: Preferences,
         record: Option<&'a mut Record>,
     ) -> Result<Self> {
-        // What the user says goes before what the variant prefers.
+        // The user's flags override the variant's preferences.
         let cache = match settings.cache_config {
             CacheConfig::None => preferences.cache,
             wish => wish,
@@ -85,7 +85,7 @@ impl<'a> Launcher<'a> {
         self.device
     }
 
-    /// Launches a kernel. What `config` prefers is filled in.
+    /// Launches a kernel with the preferences added to `config`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Arrays of structures against structures of arrays. The kernels and what they show are in `kernels::layout`.
+//! The lab `layout`: arrays of structures against structures of arrays. The kernels and what they show are in `kernels::layout`.
 
 use clap::Args;
 use kernels::layout::{self as kernel, Particle, Point, ROW};
@@ -20,7 +20,7 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 23, on_simulator: 1 << 12 }
 /// Elements of a row of the matrix that is copied: not a multiple of a line, so that a pitch makes a difference.
 const COLUMNS: usize = 1000;
 
-/// Threads of a block; the staged kernel knows no other number.
+/// Threads of a block; the staged kernel works with this number only.
 const BLOCK: u32 = kernel::STAGED;
 
 /// The flags of `host layout`.
@@ -52,7 +52,7 @@ enum Subjects {
     Matrix,
 }
 
-/// The lab: how many of everything.
+/// The lab: its inputs.
 pub struct Layout {
     options: Options,
     subjects: Vec<Subjects>,
@@ -61,11 +61,11 @@ pub struct Layout {
     particles: Vec<Particle>,
     /// 32 numbers for each sum, as `[32][size]`.
     columns: Vec<f32>,
-    /// As large as the matrix: as many rows as a grid has blocks in y, at most.
+    /// The matrix, which has at most as many rows as a grid has blocks in y.
     matrix: Vec<f32>,
 }
 
-/// What lies on a device; buffers that are not needed are empty.
+/// The data on a device; buffers that are not needed are empty.
 pub struct Data {
     points: Buffer<Point>,
     coordinates: [Buffer<f32>; 3],
@@ -73,7 +73,7 @@ pub struct Data {
     fields: Buffer<f64>,
     rows: Buffer<f32>,
     columns: Buffer<f32>,
-    /// Rows by themselves; they stay where they are as long as `pointers` is used.
+    /// Separately allocated rows, whose addresses are in `pointers`.
     _table: Vec<Buffer<f32>>,
     pointers: Buffer<u64>,
     matrix: PitchedBuffer<f32>,
@@ -98,7 +98,7 @@ impl Lab for Layout {
             (Subjects::Sums, options.sums),
             (Subjects::Matrix, options.matrix),
         ]);
-        // Each subject's numbers twice on the device, in both layouts; once on the host.
+        // Each task's numbers in both layouts on the device; once on the host.
         let words = |subject: &Subjects| match subject {
             Subjects::Points => 3,
             Subjects::Particles => 8,

@@ -1,11 +1,11 @@
-//! The labs: each file is one subcommand, with its flags, its variants and its reference.
+//! The labs, and the program's list of them. Each lab's file is one subcommand, with its flags, variants and reference.
 //!
 //! ```text
 //! lab        the interface: trait Lab, Plan, Variant, Outcome
-//! inputs     NumPy files, random numbers, room for them     compare   results against references
+//! inputs     NumPy files, random numbers, room for them     compare   compares results with references
 //! flow       runs the variants of a lab                     launcher  one variant's launches
 //! stopwatch  times them on a GPU                            settings  the flags that every lab has
-//! product    matrix products on the CPU                     peers     the libraries of the field beside them
+//! product    matrix products on the CPU                     peers     libraries that are timed beside the kernels
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
@@ -23,13 +23,13 @@ mod stopwatch;
 pub mod access;
 pub mod banks;
 pub mod cache;
+mod combine;
 pub mod constant;
 pub mod dot;
 pub mod gram;
 pub mod launch;
 pub mod layout;
 pub mod matmul;
-mod meeting;
 pub mod offset;
 pub mod pitch;
 pub mod reduce;
@@ -76,7 +76,7 @@ pub const ALL: &[Entry] = &[
     Entry::of::<texture::Texture>(),
 ];
 
-/// A lab as the program lists and runs it.
+/// A lab, as the program lists and runs it.
 pub struct Entry {
     /// Its name: the subcommand.
     pub name: &'static str,
@@ -124,9 +124,9 @@ fn command<L: Lab>() -> Command {
         command = PeerFlags::augment_args(command).mut_arg("peer_library", |flag| flag.hide(no_library));
     }
     let command = Settings::augment_args(command);
-    // The type's documentation would take the place of the line in the list.
+    // Otherwise `clap` would show the type's documentation in the list.
     let command = command.about(L::ABOUT).long_about(None);
-    // `--rows -1` is a wrong number and not an unknown flag `-1`.
+    // So that `--rows -1` is a bad number and not an unknown flag `-1`.
     command.mut_args(|flag| match flag.get_action().takes_values() {
         true => flag.allow_negative_numbers(true),
         false => flag,
@@ -135,7 +135,7 @@ fn command<L: Lab>() -> Command {
 
 /// Runs a lab with the flags as they were given.
 fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -> Result<LabReport> {
-    // `clap` has checked them, so this does not fail for users.
+    // `clap` has checked them, so this cannot fail.
     let wrong = |error: clap::Error| Error::flag("flags", crate::error::one_line(&error.to_string()));
     let options = L::Options::from_arg_matches(matches).map_err(wrong)?;
     let settings = Settings::from_arg_matches(matches).map_err(wrong)?;
@@ -146,7 +146,7 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -
 
 /// The flags' defaults.
 fn defaults<O: Args>() -> O {
-    // Every flag has a default; a test of each lab makes sure.
+    // Every flag has a default; a test checks that for each lab.
     let matches =
         O::augment_args(Command::new("defaults").no_binary_name(true)).get_matches_from(std::iter::empty::<&str>());
     O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())

@@ -1,4 +1,5 @@
-//! Reads and writes that start in the middle of a sector. The kernels and what they show are in `kernels::offset`.
+//! The lab `offset`: reads and writes that start in the middle of a sector. The kernels and what they show are in
+//! `kernels::offset`.
 
 use std::path::PathBuf;
 
@@ -60,7 +61,7 @@ enum Side {
     Write,
 }
 
-/// The lab: two vectors, their sum, and where it starts.
+/// The lab: two vectors, their sum, and the offsets.
 pub struct Offset {
     options: Options,
     a: Vec<f32>,
@@ -68,7 +69,7 @@ pub struct Offset {
     offsets: Vec<usize>,
 }
 
-/// What lies on a device.
+/// The data on a device.
 pub struct Data {
     a: Buffer<f32>,
     b: Buffer<f32>,
@@ -166,7 +167,7 @@ impl Offset {
         .computes(format!("the sums of {name}+{offset}"), bytes)
     }
 
-    /// What element `index` of C should be afterwards: a sum, or the poison where the kernel writes nothing.
+    /// The expected element `index` of C: a sum, or poison where the kernel writes nothing.
     fn expected(&self, side: Side, offset: usize, index: usize) -> f32 {
         let from = match side {
             Side::Read => index.checked_add(offset),
@@ -188,14 +189,14 @@ impl Side {
     }
 }
 
-/// The offsets that the flag names, for vectors of `size` elements.
+/// The offsets of the flag, or the default ones, for vectors of `size` elements.
 fn offsets(named: &[u64], size: usize) -> Result<Vec<usize>> {
     if named.is_empty() {
         return Ok((0..=32).chain([128]).filter(|&offset| offset < size).collect());
     }
     let check = |&offset: &u64| {
         usize::try_from(offset).ok().filter(|&offset| offset < size).ok_or_else(|| {
-            Error::flag("--offset", format!("{offset} leaves nothing of {size} elements; give one below the size"))
+            Error::flag("--offset", format!("{offset} is not below the size of {size} elements; give a smaller offset"))
         })
     };
     named.iter().map(check).collect()
@@ -213,7 +214,7 @@ mod tests {
         assert_eq!(offsets(&[0, 11, 128], 1000).unwrap(), [0, 11, 128]);
         assert_eq!(
             offsets(&[128], 100).unwrap_err().to_string(),
-            "--offset: 128 leaves nothing of 100 elements; give one below the size"
+            "--offset: 128 is not below the size of 100 elements; give a smaller offset"
         );
     }
 

@@ -1,8 +1,8 @@
-//! `--peer`: what the libraries of the field do with the same data, as further rows of a lab's table.
+//! `--peer`: times cuBLAS, CUB and the driver's copies on a lab's data, as further rows of its table.
 //!
-//! A lab says which libraries it has rows of ([`Lab::PEERS`](super::Lab::PEERS)), and makes them
-//! ([`Lab::peers`](super::Lab::peers)). They are checked and timed like its own, on a GPU. The simulator does not run them, so
-//! counters beside a GPU's times (`--counters`) are those of the lab's own rows alone.
+//! A lab names the libraries that it has rows for ([`Lab::PEERS`](super::Lab::PEERS)) and makes these rows
+//! ([`Lab::peers`](super::Lab::peers)). They are compared and timed like its own, on a GPU. The simulator does not run them, so
+//! with `--counters` only the lab's own rows have counters.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -10,11 +10,11 @@ use std::rc::Rc;
 use clap::Args;
 
 use super::lab::{Outcome, Variant};
-use crate::device::{self, Device, Peers, Wanted};
+use crate::device::{self, Device, PeerLibraries, Peers};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-/// Where a lab's peers come from.
+/// A library whose calls are timed beside a lab's kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// The driver's own copies.
@@ -29,16 +29,16 @@ pub enum Peer {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Peers")]
 pub struct PeerFlags {
-    /// On a GPU: also time the libraries of the field on the same data, as further rows: cuBLAS, the driver's copies
+    /// On a GPU: also time NVIDIA's libraries on the same data, as further rows: cuBLAS and the driver's copies
     #[arg(long)]
     pub peer: bool,
-    /// With --peer: also time CUB and nvcc's copy, from this shared library, made of docs/compare/cub.cu
+    /// With --peer: also time CUB and nvcc's copy, from this shared library, compiled from docs/compare/cub.cu
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub peer_library: Option<PathBuf>,
 }
 
 impl PeerFlags {
-    /// Whether this device can run them, for a lab that has rows of these.
+    /// Fails if this device cannot run the requested libraries, or the lab has no rows for them.
     ///
     /// # Errors
     ///
@@ -51,37 +51,37 @@ impl PeerFlags {
             return Err(device::only_on_a_gpu());
         }
         if self.peer_library.is_some() && !of_lab.contains(&Peer::Library) {
-            return Err(Error::flag("--peer-library", "it has nothing for this lab, but for reduce, rows and vector"));
+            return Err(Error::flag("--peer-library", "this lab has no rows for it; reduce, rows and vector do"));
         }
         Ok(())
     }
 
-    /// Loads what there is. `None` if nothing is wanted.
+    /// Loads the libraries that are installed. `None` without `--peer`.
     ///
     /// # Errors
     ///
     /// [`Error::File`] for a library that cannot be used.
     pub(super) fn load(&self, device: &Device, of_lab: &[Peer]) -> Result<Option<Rc<Peers>>> {
-        let wanted = Wanted { cublas: of_lab.contains(&Peer::Cublas), library: self.peer_library.as_deref() };
+        let wanted = PeerLibraries { cublas: of_lab.contains(&Peer::Cublas), library: self.peer_library.as_deref() };
         self.peer.then(|| device.peers(wanted).map(Rc::new)).transpose()
     }
 
-    /// Notes what is missing.
-    pub(super) fn tell_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
+    /// Writes a note for each library that was not found.
+    pub(super) fn note_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
         if of_lab.contains(&Peer::Cublas) && peers.cublas().is_none() {
             let variable = device::CUBLAS_VARIABLE;
             let why = match std::env::var_os(variable) {
                 Some(_) => format!("{variable} is empty"),
                 None => format!(
                     "there is no libcublas.so.13, .12 or .11 on the library path, in CUDA_HOME, CUDA_PATH or /usr/local/cuda; \
-                     {variable} names one elsewhere"
+                     set {variable} to its path"
                 ),
             };
             progress.note(&format!("cuBLAS is left out: {why}"));
         }
         if of_lab.contains(&Peer::Library) && self.peer_library.is_none() {
             progress.note(
-                "CUB and nvcc's kernels are left out: --peer-library names the library made of docs/compare/cub.cu",
+                "CUB and nvcc's kernels are left out: give --peer-library the library compiled from docs/compare/cub.cu",
             );
         }
     }
@@ -97,14 +97,14 @@ pub(super) fn row<'a, D>(
     Variant::new(name, move |data, _| launch(data), outcome).fact("library", library)
 }
 
-/// What the driver's rows name as their library.
+/// The library's name in the driver's rows.
 pub(super) fn driver(device: &Device) -> String {
     device.properties().driver.as_ref().map_or_else(|| "driver".to_owned(), |version| format!("driver {version}"))
 }
 
-/// How many roundings to allow a library that adds up so many terms, in an order that it keeps to itself. A GPU adds up in
-/// thousands of threads, and then in trees; of the errors of n roundings one after the other about the root of n is left
-/// (N. Higham and T. Mary, A new approach to probabilistic rounding error analysis, 2019).
+/// How many roundings to allow a library that adds this many terms in an unknown order. A GPU adds in thousands of threads and
+/// then in trees, and the errors of n successive roundings add up to about the root of n of them (N. Higham and T. Mary, A new
+/// approach to probabilistic rounding error analysis, 2019).
 pub(super) fn roundings(terms: usize) -> u64 {
     let one_after_the_other = terms as f64 / f64::from(1 << 15) + 64.0;
     (8.0 * one_after_the_other.sqrt()).ceil() as u64

@@ -1,4 +1,4 @@
-//! Linear against pitched rows. The kernels and what they show are in `kernels::pitch`.
+//! The lab `pitch`: linear against pitched rows. The kernels and what they show are in `kernels::pitch`.
 
 use clap::Args;
 use kernels::pitch as kernel;
@@ -15,7 +15,7 @@ use crate::random::Random;
 use crate::report::{LabReport, Subject};
 use crate::units::{as_fast, percent, three_digits};
 
-/// The lecture's rows.
+/// The columns of the lecture's matrix.
 const COLUMNS: u32 = 120;
 const ROWS: DefaultSize = DefaultSize { on_gpu: 1 << 19, on_simulator: 500 };
 
@@ -27,22 +27,22 @@ const ROOM: Room = Room { what: "the copies of a matrix", on_device: 11, on_host
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// Read by rows
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Accesses (default: all)")]
     pub by_rows: bool,
     /// Read by columns
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Accesses (default: all)")]
     pub by_columns: bool,
     /// Read the transposed copy by rows
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Accesses (default: all)")]
     pub transposed: bool,
     /// Copy to and from the device
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Accesses (default: all)")]
     pub copies: bool,
     /// Rows directly after each other
-    #[arg(long, help_heading = "Memories (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub linear: bool,
     /// Rows that each start at the device's preferred alignment
-    #[arg(long, help_heading = "Memories (default: both)")]
+    #[arg(long, help_heading = "Layouts (default: both)")]
     pub pitched: bool,
 
     /// The matrix.
@@ -68,21 +68,21 @@ pub struct Pitch {
     transpose: Vec<f32>,
 }
 
-/// What lies on each device: on the lab's, and on a model whose cache has lines.
+/// The data on each device: on the lab's, and on a model whose cache has lines of 128 bytes.
 pub struct Data(Vec<OnDevice>);
 
-/// What lies on a device, linear and pitched.
+/// The data on a device, linear and pitched.
 struct OnDevice {
     matrices: [Matrix<f32>; 2],
     transposes: [Matrix<f32>; 2],
-    /// What the copies to the device fill.
+    /// The target of the copies to the device.
     targets: [Matrix<f32>; 2],
     output: Buffer<f32>,
-    /// What came back from the device.
+    /// The result of the copies from the device.
     received: Vec<f32>,
 }
 
-/// The two memories: the place in [`OnDevice`], and the name.
+/// The two layouts: the index in [`OnDevice`], and the name.
 const MEMORIES: [(usize, &str); 2] = [(0, "linear"), (1, "pitched")];
 
 impl Lab for Pitch {
@@ -131,7 +131,7 @@ impl Lab for Pitch {
             let properties = device.properties();
             let plain = !properties.is_gpu() && properties.simulates.is_none();
             if let Some(model) = Model::named(LINES).filter(|_| plain && way == Way::Rows) {
-                // What the lecture measured: a cache whose lines are 128 bytes.
+                // The lecture's GPU: a cache with lines of 128 bytes.
                 let model = device.as_model(model, LoadCaching::Default)?;
                 data.0.push(self.on_device(&model)?);
                 let on_model = |&(index, memory): &(usize, &'static str)| {
@@ -203,7 +203,7 @@ impl Pitch {
             received: Vec::new(),
         };
         for (index, _) in MEMORIES {
-            // The padding of a pitched matrix is never right to read.
+            // Poison the padding of a pitched matrix: reading it is a bug.
             data.matrices[index].poison()?;
             data.matrices[index].write(elements)?;
             data.transposes[index].poison()?;
@@ -212,7 +212,7 @@ impl Pitch {
         Ok(data)
     }
 
-    /// Adds what is to be known of a matrix.
+    /// Adds a matrix's parameters.
     fn described<'a>(&self, variant: Variant<'a, Data>, matrix: &Matrix<f32>, memory: &str) -> Variant<'a, Data> {
         let linear_bytes = size_of_val(self.matrix.elements.as_slice()) as f64;
         let extra = (matrix.bytes() as f64 / linear_bytes - 1.0) * 100.0;
@@ -225,7 +225,7 @@ impl Pitch {
     /// Reads the matrix, or its transposed copy.
     fn reads(&self, data: &Data, place: usize, way: Way, index: usize, memory: &str) -> Variant<'_, Data> {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
-        // What the kernel takes for rows and for columns, and which of the two a warp runs along.
+        // The kernel's numbers of rows and columns, and the direction in which a warp reads.
         let (name, (rows, columns), along, source) = match way {
             Way::Columns => ("columns", (rows, columns), rows, &self.transpose),
             Way::Transposed => ("transposed", (columns, rows), rows, &self.transpose),
@@ -284,7 +284,7 @@ impl Pitch {
     }
 }
 
-/// A launch whose warps run along lines of so many elements, with a block row for each line.
+/// A launch whose warps read along lines of this many elements, with a row of blocks for each line.
 fn covering(along: usize, lines: usize, block: u32) -> LaunchConfig {
     let mut launch = LaunchConfig::linear(along, block);
     let layers = lines.div_ceil(65_535);

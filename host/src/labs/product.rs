@@ -1,8 +1,8 @@
-//! What the labs of matrix products share: which of the best kernels to launch, and the products on the CPU, in f64, as references.
+//! Shared by the labs `matmul` and `gram`: the choice of the best kernel, and the references, computed on the CPU in f64.
 //!
-//! A product that would take a CPU minutes is computed in part: one element in each tile of 16 x 16, chosen by the seed. So a
-//! tile, a row or a column that is wrong is seen; the other elements are only known not to exceed what the inputs allow, which
-//! one that was never written does.
+//! A product that would take a CPU minutes is sampled: one element in each tile of 16 x 16, chosen by the seed. A wrong tile, row
+//! or column is then noticed. The other elements are only checked against the largest magnitude that the inputs allow, which the
+//! poison of an element that was never written exceeds.
 
 use kernels::matmul::BestTile;
 
@@ -12,22 +12,22 @@ use crate::device::Device;
 use crate::parallel;
 use crate::random::Random;
 
-/// Multiplications from which on only a sample is computed: a few seconds with 16 cores.
+/// The number of multiplications above which only a sample is computed: a few seconds on 16 cores.
 const MANY: u64 = 1 << 36;
 
-/// The side of the tiles that have one element of the sample each.
+/// The side of the tiles with one sampled element each.
 const TILE: usize = 16;
 
-/// The multiprocessors of a device that has none: those of an H200.
+/// The multiprocessors to assume for the simulator: an H200's.
 const MULTIPROCESSORS: u32 = 132;
 
-/// How much longer a small tile takes for as many elements: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
+/// How much longer a small tile takes per element: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
 const SMALL_TILE_COST: f64 = 1.18;
 
-/// The kernel whose tiles make the product of this `shape` soonest, with its number of blocks. `None` where no tile fits into the
-/// product, or its shared memory into a block of the device.
+/// The kernel whose tiles compute the product of this `shape` fastest, with its number of blocks. `None` if no tile fits the
+/// product, or its shared memory the device.
 ///
-/// The last block is done when the multiprocessor with the most blocks is.
+/// The time is that of the multiprocessor with the most blocks.
 pub(super) fn best_tile<K: Copy>(
     device: &Device,
     kernels: [(BestTile, K); 2],
@@ -50,7 +50,7 @@ pub(super) fn best_tile<K: Copy>(
     Some((best, u32::try_from(blocks(best.0)).ok()?))
 }
 
-/// The elements of a product of two matrices, and how large the terms are that each is the sum of.
+/// The elements of a product of two matrices, and the magnitudes of the terms that each element sums.
 pub(super) struct Products {
     columns: usize,
     values: Values,
@@ -62,11 +62,11 @@ pub(super) struct Products {
 enum Values {
     /// Every element, row by row.
     All(Vec<f64>),
-    /// One of each tile, tile row by tile row: its place, and its value.
+    /// One element of each tile, by rows of tiles: its position and value.
     Sample(Vec<Sampled>),
 }
 
-/// An element of the sample.
+/// A sampled element.
 struct Sampled {
     row: usize,
     column: usize,
@@ -74,11 +74,11 @@ struct Sampled {
 }
 
 impl Products {
-    /// The product of A and B, with all cores. Which elements are computed of a large one, `seed` says.
+    /// The product of A and B, computed on all cores. `seed` chooses the sample of a large one.
     ///
     /// # Panics
     ///
-    /// When A has not as many columns as B has rows: an error of the calling lab.
+    /// Unless A has as many columns as B has rows: a bug of the calling lab.
     pub fn of(a: &HostMatrix, b: &HostMatrix, seed: u64) -> Self {
         assert_eq!(a.columns, b.rows);
         match is_large(a, b.columns) {
@@ -130,7 +130,7 @@ impl Products {
         Self { columns: b.rows, values: Values::Sample(samples), lengths: [row_lengths(a), row_lengths(b)] }
     }
 
-    /// What is known of an element of the product.
+    /// What is known about an element of the product.
     pub fn of_element(&self, row: usize, column: usize) -> Expected {
         let magnitude = self.lengths[0][row] * self.lengths[1][column];
         match &self.values {
@@ -146,12 +146,12 @@ impl Products {
     }
 }
 
-/// Whether a product takes so long that a sample must do.
+/// Whether a product takes so long that it is sampled.
 fn is_large(a: &HostMatrix, columns: usize) -> bool {
     [a.rows, a.columns, columns].iter().fold(1_u64, |all, &extent| all.saturating_mul(extent as u64)) > MANY
 }
 
-/// The length of each row as a vector.
+/// The Euclidean length of each row.
 fn row_lengths(matrix: &HostMatrix) -> Vec<f64> {
     (0..matrix.rows).map(|row| reference::dot(matrix.row(row), matrix.row(row)).sqrt()).collect()
 }

@@ -1,4 +1,4 @@
-//! The flags that every lab has.
+//! The flags that every lab has, and the settings that follow from them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use simt::Checks;
 
 use super::peers::PeerFlags;
 use crate::device::CacheConfig;
-use crate::faults::CheckFlags;
+use crate::faults::SanitizerFlags;
 use crate::flag_values::{seconds, whole_number};
 use crate::lines::LineFlags;
 use crate::progress::Progress;
@@ -20,11 +20,11 @@ pub struct Settings {
     /// Seed of the random data; the same seed gives the same data everywhere
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = whole_number(0, u64::MAX))]
     pub seed: u64,
-    /// Write the result of the last variant that ran to this NumPy file, even if it is wrong (with a note)
+    /// Write the result of the last variant that ran to this NumPy file; a note says if it is wrong
     #[arg(long, value_name = "X.npy")]
     pub output: Option<PathBuf>,
-    /// What the kernels prefer: more shared memory, more L1 cache, or both equally
-    #[arg(long, value_enum, value_name = "WISH", default_value_t = CacheConfig::None)]
+    /// The kernels' preference: more shared memory, more L1 cache, or both equally
+    #[arg(long, value_enum, value_name = "PREFERENCE", default_value_t = CacheConfig::None)]
     pub cache_config: CacheConfig,
     /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
     #[arg(long, value_name = "PERCENT", value_parser = whole_number(0, 100u8))]
@@ -38,13 +38,13 @@ pub struct Settings {
     /// On a GPU: also run each variant on the simulator, for its counters
     #[arg(long)]
     pub counters: bool,
-    /// Counters by line of the kernels' source.
+    /// The flags for counters by source line.
     #[command(flatten)]
     pub lines: LineFlags,
     /// The faults to look for on the simulator.
     #[command(flatten)]
-    pub checks: CheckFlags,
-    /// The libraries to time beside the lab's kernels, for labs that have some.
+    pub checks: SanitizerFlags,
+    /// The flags for libraries to time beside the lab's kernels.
     #[arg(skip)]
     pub peer: PeerFlags,
     /// Where progress is shown.
@@ -59,7 +59,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What to look for: nothing by default, since the labs' kernels are known and their data is large.
+    /// The sanitizer's checks: none by default, because the labs' kernels are correct and their data is large.
     pub(super) fn checks(&self) -> Checks {
         self.checks.or(Checks::NONE)
     }

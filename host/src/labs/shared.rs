@@ -1,4 +1,5 @@
-//! Static and dynamic shared memory, and what it does to occupancy. The kernels and what they show are in `kernels::shared`.
+//! The lab `shared`: static and dynamic shared memory, and its effect on occupancy. The kernels and what they show are in
+//! `kernels::shared`.
 
 use clap::Args;
 use kernels::shared as kernel;
@@ -21,7 +22,7 @@ const SIZE: DefaultSize = DefaultSize { on_gpu: 1 << 27, on_simulator: 1 << 17 }
 /// The input and the output on the device; the input and a result on the host.
 const ROOM: Room = Room { what: "reversing the chunks of a vector", on_device: 2, on_host: 2 };
 
-/// Kilobytes of shared memory of a block, as far as the device has so much.
+/// Default sizes of a block's shared memory in kilobytes; those that the device does not have are omitted.
 const KILOBYTES: [u32; 10] = [1, 4, 8, 16, 32, 48, 64, 96, 160, 227];
 
 /// The flags of `host shared`.
@@ -61,7 +62,7 @@ pub struct Shared {
     elements: Vec<f32>,
 }
 
-/// What lies on the device, or on the model that stands in for it.
+/// The data on the device, or on the model that replaces the plain simulator.
 pub struct Data {
     input: Buffer<f32>,
     output: Buffer<f32>,
@@ -159,10 +160,10 @@ impl Lab for Shared {
     }
 }
 
-/// Kilobytes of the chunks that are tried with each carveout.
+/// The size in kilobytes of the chunks for each carveout.
 const CARVED: u32 = 16;
 
-/// What stands in for the simulator without a model, which knows no occupancy.
+/// The model that replaces the plain simulator, which has no occupancy.
 const MODEL: &str = "hopper";
 
 fn stand_in(device: &Device) -> Result<Option<Device>> {
@@ -173,13 +174,13 @@ fn stand_in(device: &Device) -> Result<Option<Device>> {
     }
 }
 
-/// The most shared memory that a block can have.
+/// The maximum shared memory of a block.
 fn most_kilobytes(device: &Device) -> u32 {
     (device.properties().shared_per_block_opt_in >> 10) as u32
 }
 
 impl Shared {
-    /// Reverses in chunks of so many kilobytes, or in static ones.
+    /// Reverses in dynamic chunks of this many kilobytes, or in static ones.
     fn variant(&self, name: &str, kilobytes: Option<u32>, preferences: Preferences) -> Variant<'_, Data> {
         let size = self.elements.len();
         let chunk = kilobytes.map_or(kernel::STATIC_CHUNK, |kilobytes| kilobytes << 8);

@@ -1,4 +1,4 @@
-//! Times variants on a GPU, and the device's own copy for comparison.
+//! Times variants on a GPU for [`super::flow`], and the device's own copy for comparison.
 
 use std::time::Instant;
 
@@ -9,30 +9,29 @@ use crate::timing::{self, ClockReading, Policy, Timed, Times};
 
 use super::settings::Settings;
 
-/// What times launches on a GPU.
+/// Times launches on a GPU.
 pub(super) struct Stopwatch {
     device: Device,
     policy: Policy,
     flush: Flush,
 }
 
-/// What flushes the level-2 cache.
+/// The buffer for flushing the level-2 cache.
 struct Flush {
     /// Twice as large as the cache: filling it leaves nothing else there.
     buffer: Buffer<u8>,
-    /// How long that takes, in milliseconds.
+    /// How long a fill takes, in milliseconds.
     time_ms: f64,
 }
 
-/// A launch that takes the device less than so many times what it takes the host to submit one is over before the next one is
-/// there.
+/// If a launch takes the device less than this many times the host's time to submit one, it is over before the next one arrives.
 const HOST_BOUND: f64 = 1.5;
 
-/// How many fills the device is kept busy with at most.
+/// The maximum number of fills to keep the device busy with.
 const MOST_FILLS: f64 = 50.0;
 
 impl Stopwatch {
-    /// `None` where nothing is to be timed: on the simulator, which has no clock, and under a profiler.
+    /// `None` if nothing is to be timed: on the simulator, which has no clock, and with `--once`.
     pub fn new(device: &Device, settings: &Settings) -> Result<Option<Self>> {
         if !device.properties().is_gpu() || settings.once {
             return Ok(None);
@@ -41,8 +40,7 @@ impl Stopwatch {
         Ok(Some(Self { device: device.clone(), policy, flush: Flush::new(device)? }))
     }
 
-    /// Times the device's own copy of so many bytes: what its memory can do at best. `None` where there is no room for it beside
-    /// the lab's data.
+    /// Times the device's own copy of this many bytes, as a yardstick. `None` if there is no room for it beside the lab's data.
     pub fn copy(&mut self, bytes: u64) -> Result<Option<DeviceCopy>> {
         let device = self.device.clone();
         if bytes == 0 || device.available()? < bytes.saturating_mul(2) {
@@ -54,7 +52,7 @@ impl Stopwatch {
         Ok(Some(DeviceCopy { bytes, gbps: gigabytes_per_second(2 * bytes, timing.median_ms), timing }))
     }
 
-    /// Times `work`, whose data are so many bytes.
+    /// Times `work`, which touches this many bytes.
     pub fn measure(&mut self, footprint: u64, work: &mut dyn FnMut() -> Result<()>) -> Result<Times> {
         let mut timed =
             OnGpu { device: &self.device, flush: &mut self.flush, work, submission_ms: 0.0, launch_ms: 0.0 };
@@ -67,7 +65,7 @@ impl Flush {
     fn new(device: &Device) -> Result<Self> {
         let l2 = device.properties().l2_bytes.unwrap_or(0);
         let mut flush = Self { buffer: device.buffer((l2 * 2) as usize)?, time_ms: 0.0 };
-        // The first one may find the clocks low.
+        // During the first one the clocks may be low.
         for _ in 0..2 {
             flush.time_ms = device.time(&mut || Flush::start(&mut flush.buffer))?.unwrap_or(0.0);
         }
@@ -88,8 +86,8 @@ pub(super) fn gigabytes_per_second(bytes: u64, milliseconds: f64) -> f64 {
     bytes as f64 / milliseconds / 1e6
 }
 
-/// How often to fill the flush buffer to keep the device busy while the host submits so many launches. Not at all, unless a
-/// launch is so short that the device would wait for the host: else the host gets ahead by itself.
+/// How many fills of the flush buffer keep the device busy while the host submits this many launches. None, unless a launch is so
+/// short that the device would wait for the host.
 fn fills(launches: u32, submission_ms: f64, launch_ms: f64, fill_ms: f64) -> u32 {
     if HOST_BOUND * submission_ms <= launch_ms {
         return 0;
@@ -102,7 +100,7 @@ struct OnGpu<'a> {
     device: &'a Device,
     flush: &'a mut Flush,
     work: &'a mut dyn FnMut() -> Result<()>,
-    /// What a launch of the last sample took the host, and the device.
+    /// The time that a launch of the last sample took the host, and the device.
     submission_ms: f64,
     launch_ms: f64,
 }
@@ -154,7 +152,7 @@ mod tests {
         assert_eq!(fills(150, 0.0034, 0.0034, 0.04), 13);
         assert_eq!(fills(150, 0.0034, 0.0015, 0.04), 13);
         assert_eq!(fills(25, 0.0034, 0.02, 0.04), 0);
-        // A host that was held up, and a buffer of no size.
+        // A host that was interrupted, and an empty buffer.
         assert_eq!(fills(150, 10.0, 0.0034, 0.04), 50);
         assert_eq!(fills(1, 0.003, 0.0034, 0.0), 3);
     }

@@ -1,4 +1,4 @@
-//! A table of sin(sqrt(x)), accurate and fast. The kernels and what they show are in `kernels::table`.
+//! The lab `table`: sin(sqrt(x)) with accurate and with fast math. The kernels and what they show are in `kernels::table`.
 
 use clap::Args;
 use cuda_std::launch::{Kernel, PointerMut};
@@ -41,7 +41,7 @@ pub struct Options {
     pub block: u32,
 }
 
-/// The last x where no flag says otherwise: its root is near pi, up to which the fast sine is at its best.
+/// The default last x: its root is near pi, up to which the fast sine is most accurate.
 const LAST_X: f32 = 10.0;
 
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ pub struct Table {
     step: f32,
 }
 
-/// What lies on a device.
+/// The data on a device.
 pub struct Data {
     table: Buffer<f32>,
 }
@@ -92,7 +92,7 @@ impl Lab for Table {
     }
 
     fn conclude(&self, report: &LabReport) -> Vec<String> {
-        let error = |name| Some(report.variant(name)?.check.as_ref()?.max_error);
+        let error = |name| Some(report.variant(name)?.comparison.as_ref()?.max_error);
         let errors = || {
             Some(format!(
                 "The worst error is {:.1e} with accurate math and {:.1e} with fast math.",
@@ -100,7 +100,7 @@ impl Lab for Table {
                 error("fast")?
             ))
         };
-        // What its approximate instructions return is the nearest float.
+        // The simulator's approximate instructions return the nearest float.
         let simulated = || {
             let simulated = !report.device.is_gpu() && report.variant("fast").is_some();
             simulated.then(|| "The simulator's fast math is more exact than a GPU's.".to_owned())
@@ -133,18 +133,18 @@ impl Math {
         }
     }
 
-    /// How far from sin(sqrt(x)) it may be, and in proportion to what: `root` is the root of x.
+    /// The allowed error of sin(sqrt(x)), and what it is proportional to. `root` is the root of x.
     fn tolerance(self, root: f64) -> (Tolerance, f64) {
         match self {
-            // The root is rounded before its sine is taken, and the sine is.
+            // The root is rounded before its sine is taken, and so is the sine.
             Self::Accurate => (Tolerance::Roundings(2), 1.0 + root),
-            // 2^-20.5 up to pi, and beyond in proportion to the argument.
+            // 2^-20.5 up to pi, and proportional to the argument beyond.
             Self::Fast => (Tolerance::Roundings(4), 4.0 + root),
         }
     }
 }
 
-/// The number that a float's shortest decimal form is: 0.01 and not 0.009999999776.
+/// The value of a float's shortest decimal form: 0.01 and not 0.009999999776.
 fn as_written(number: f32) -> f64 {
     number.to_string().parse().unwrap_or(f64::from(number))
 }
@@ -160,7 +160,7 @@ impl Table {
             move |data| {
                 let (tolerance, _) = math.tolerance(0.0);
                 Ok(Outcome::near(Shape::Vector(size), data.table.read()?, tolerance, |_, i| {
-                    // x as the kernel has it; everything after it in more precision.
+                    // x as the kernel computes it; the rest in higher precision.
                     let root = f64::from(i as f32 * step).sqrt();
                     Reference { value: root.sin(), magnitude: math.tolerance(root).1 }
                 }))

@@ -1,4 +1,4 @@
-//! Textures against global memory. The kernels and what they show are in `kernels::texture`.
+//! The lab `texture`: textures against global memory. The kernels and what they show are in `kernels::texture`.
 
 use std::rc::Rc;
 
@@ -19,14 +19,14 @@ use crate::random::Random;
 use crate::report::{LabReport, Subject, Tolerance};
 use crate::units::{as_fast, three_digits};
 
-/// The side of the image where no flag says otherwise.
+/// The default side of the image.
 const SIDE_ON_GPU: u32 = 8192;
 const SIDE_ON_SIMULATOR: u32 = 128;
 
 /// The largest side: the Morton curve has 16 bits for each coordinate, and arrays are not larger.
 const MOST_SIDE: u32 = 32768;
 
-/// The most texels of a texture in linear memory that every GPU has.
+/// The most texels of a texture in linear memory that every GPU supports.
 const MOST_LINEAR: usize = 1 << 27;
 
 /// The flags of `host texture`.
@@ -78,11 +78,11 @@ const SAMPLED: [Sampled; 9] = [
     Sampled { name: "bytes-nearest", mode: AddressMode::Clamp, filter: Filter::Point, bytes: true },
 ];
 
-/// A walk over an image, and the block that it is made in.
+/// A walk over an image, and its block.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     name: &'static str,
-    /// How far the next lane is, and the next row of threads.
+    /// The distance to the next lane's texel, and to the next row of threads'.
     step_x: [u32; 2],
     step_y: [u32; 2],
     origin: [u32; 2],
@@ -93,13 +93,13 @@ const WAYS: [Way; 4] = [
     Way { name: "rows", step_x: [1, 0], step_y: [0, 1], origin: [0, 0], block: [32, 8] },
     Way { name: "columns", step_x: [0, 1], step_y: [1, 0], origin: [0, 0], block: [32, 8] },
     Way { name: "diagonals", step_x: [1, 1], step_y: [0, 1], origin: [0, 0], block: [32, 8] },
-    // Each warp has 4 x 8 threads, and none begins where a sector does.
+    // Each warp has 4 x 8 threads, and none begins at the start of a sector.
     Way { name: "windows", step_x: [1, 0], step_y: [0, 1], origin: [3, 1], block: [4, 64] },
 ];
 
-/// Where the images of a walk lie.
+/// How the image of a walk is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Layout {
     Texture,
     Rows,
     Morton,
@@ -113,7 +113,7 @@ pub struct Texture {
     bytes: Vec<u8>,
 }
 
-/// What lies on a device.
+/// The data on a device.
 pub struct Data {
     image: Rc<Buffer<f32>>,
     morton: Buffer<f32>,
@@ -135,7 +135,7 @@ impl Lab for Texture {
     type Data = Data;
 
     fn new(device: &Device, options: Options, settings: &Settings) -> Result<Self> {
-        // The image in row order, in Morton order, as two arrays and as a result; the image and a result on the host.
+        // On the device, the image in row order, in Morton order, as two arrays, and a result; on the host, the image and a result.
         let room = |side: u64| {
             let each = |arrays: u64| bytes_of::<f32>(&[arrays, side, side]);
             check_room(device, &format!("textures of {side} x {side} texels"), each(5), each(3))
@@ -176,11 +176,9 @@ impl Lab for Texture {
             match part {
                 Part::Linear => variants.extend(self.linear()),
                 Part::Sampling => variants.extend((0..SAMPLED.len()).map(|index| self.sample(index))),
-                Part::Walks => {
-                    variants.extend(WAYS.into_iter().flat_map(|way| {
-                        [Place::Rows, Place::Morton, Place::Texture].map(|place| self.walk(way, place))
-                    }))
-                }
+                Part::Walks => variants.extend(WAYS.into_iter().flat_map(|way| {
+                    [Layout::Rows, Layout::Morton, Layout::Texture].map(|place| self.walk(way, place))
+                })),
             }
         }
         Ok(Plan::new(data, variants))
@@ -283,12 +281,12 @@ impl Texture {
         variants
     }
 
-    /// Samples the image from a quarter of its side before it to a quarter after it.
+    /// Samples the image, and a quarter of its side beyond each edge.
     fn sample(&self, index: usize) -> Variant<'_, Data> {
         let sampled = SAMPLED[index];
         let side = self.side as u32;
         let launch = covering(side, [32, 8]);
-        // In normalised coordinates. 0.3 of a texel: no place is on the boundary of two texels.
+        // In normalised coordinates. The shift of 0.3 texels avoids positions on the boundary of two texels.
         let scale = 1.5 / side as f32;
         let shift = -0.25 + 0.3 / side as f32;
         let scale = if sampled.filter == Filter::Point { 1.0 / side as f32 } else { scale };
@@ -302,8 +300,8 @@ impl Texture {
                 let found = data.output.read()?;
                 let shape = Shape::Matrix { rows: self.side, columns: self.side };
                 let place = |i: usize| f64::from(i as f32 * scale + shift) * f64::from(side);
-                // Normalised coordinates keep at least 18 bits, and a weight is rounded to 8: in each direction it is off by that
-                // much, and neighbours differ by 2 at most. A byte is exact to a rounding.
+                // Normalised coordinates keep at least 18 bits, and a weight is rounded to 8 bits, in each direction; neighbours differ by at
+                // most 2. A byte is exact but for rounding.
                 let tolerance = match sampled.filter {
                     Filter::Linear => {
                         Tolerance::Absolute(4.0 * (2.0_f64.powi(-9) + f64::from(side) * 2.0_f64.powi(-18)))
@@ -320,7 +318,7 @@ impl Texture {
         .computes(format!("the image as {}", sampled.name), self.useful() / 2)
     }
 
-    /// What a texture should give at a place in texels.
+    /// The expected sample at a position in texels.
     fn sampled(&self, sampled: Sampled, x: f64, y: f64) -> f64 {
         let texel = |x: f64, y: f64| {
             let (Some(x), Some(y)) = (self.index(sampled.mode, x), self.index(sampled.mode, y)) else { return 0.0 };
@@ -338,7 +336,7 @@ impl Texture {
         row(top) * (1.0 - bottom_part) + row(top + 1.0) * bottom_part
     }
 
-    /// The texel that a place beyond the edge means; `None` for the border.
+    /// The texel that is read for a position beyond the edge; `None` for the border colour.
     fn index(&self, mode: AddressMode, place: f64) -> Option<usize> {
         let side = self.side as f64;
         let inside = match mode {
@@ -353,7 +351,7 @@ impl Texture {
         (0.0..side).contains(&inside).then_some(inside as usize)
     }
 
-    fn walk(&self, way: Way, place: Place) -> Variant<'_, Data> {
+    fn walk(&self, way: Way, place: Layout) -> Variant<'_, Data> {
         let Way { name, step_x, step_y, origin, block } = way;
         let side = self.side as u32;
         let launch = covering(side, block.map(|threads| threads.min(side)));
@@ -361,10 +359,10 @@ impl Texture {
         Variant::new(
             format!("{name}-{}", place.name()),
             move |data: &mut Data, launcher| match (place, &data.walked) {
-                (Place::Texture, Some(walked)) => {
+                (Layout::Texture, Some(walked)) => {
                     launcher.launch(&kernel::texture_walk, &launch, (walked.argument(), &mut data.output, side, walk))
                 }
-                (Place::Morton, _) => {
+                (Layout::Morton, _) => {
                     launcher.launch(&kernel::texture_morton, &launch, (&data.morton, &mut data.output, side, walk))
                 }
                 _ => launcher.launch(&kernel::texture_rows, &launch, (&*data.image, &mut data.output, side, walk)),
@@ -389,7 +387,7 @@ fn covering(side: u32, block: [u32; 2]) -> LaunchConfig {
     LaunchConfig::new([side.div_ceil(block[0]), side.div_ceil(block[1]), 1], [block[0], block[1], 1])
 }
 
-impl Place {
+impl Layout {
     fn name(self) -> &'static str {
         match self {
             Self::Texture => "texture",

@@ -1,4 +1,4 @@
-//! A copy with words of 4, 8 and 16 bytes, and past the caches. The kernels and what they show are in `kernels::vector`.
+//! A copy with words of 4, 8 and 16 bytes, and past L1. The kernels and what they show are in `kernels::vector`.
 
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ pub struct Options {
     /// Words of 16 bytes: f32x4
     #[arg(long, help_heading = "Variants (default: all)")]
     pub copy16: bool,
-    /// Words of 16 bytes, which the caches do not keep
+    /// Words of 16 bytes, past L1
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
@@ -124,7 +124,7 @@ impl Lab for Vector {
             let wide = report.variant("copy16")?.percent_of_copy?;
             let best = report.variant("best")?.percent_of_copy?;
             Some(format!(
-                "Words of 4 bytes reach {narrow:.1} % of the device's own copy, of 16 bytes {wide:.1} %, and past the caches {best:.1} %."
+                "Words of 4 bytes reach {narrow:.1} % of the device's own copy, of 16 bytes {wide:.1} %, and past L1 {best:.1} %."
             ))
         };
         [time(), counted()].into_iter().flatten().collect()

@@ -1,4 +1,5 @@
-//! The counts of each line, added up over launches: instructions, and the accesses to each memory separately.
+//! The counts of each source line, added up over launches: instructions, and the accesses to each memory. [`super::text`] shows
+//! them.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -6,20 +7,20 @@ use std::ops::AddAssign;
 use serde::Serialize;
 use simt::{AccessKind, InstructionClass, InstructionCounters, Report, SourceLine};
 
-/// What the lines of kernels did, in one launch or in several.
+/// The counts of the lines of kernels, in one launch or several.
 #[derive(Clone, Debug, Default)]
 pub struct LineCounts {
     pub(super) by_source: BTreeMap<SourceLine, Counted>,
-    /// For PTX that names no source: by its own lines.
+    /// For PTX without line information: the PTX's own lines.
     pub(super) by_ptx: BTreeMap<u32, Counted>,
-    /// The texts of those lines, also of those between them.
+    /// The texts of those lines, and of the lines between them.
     pub(super) ptx: BTreeMap<u32, String>,
-    /// What comes from no line of a source, where others do.
+    /// Instructions without a source line, if others have one.
     pub(super) elsewhere: Counted,
 }
 
 impl LineCounts {
-    /// Adds what a launch did.
+    /// Adds a launch's counts.
     pub fn add(&mut self, report: &Report) {
         let executed = || report.instructions().filter(|row| row.counters.executed > 0);
         let has_source = executed().any(|row| row.info.source.is_some());
@@ -37,16 +38,16 @@ impl LineCounts {
     }
 }
 
-/// What a line did.
+/// The counts of a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Counted {
     /// All of its instructions together.
     pub all: InstructionCounters,
-    /// Its accesses: each kind of access to each memory is one.
+    /// Its accesses, one entry for each kind of access to each memory.
     pub accesses: BTreeMap<(Memory, Kind), Access>,
 }
 
-/// What is accessed, in the order of a listing.
+/// The accessed memory, in the order of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Memory {
@@ -60,7 +61,7 @@ pub(super) enum Memory {
     Surface,
 }
 
-/// How it is accessed.
+/// The kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -77,9 +78,9 @@ pub(super) enum Kind {
 pub(super) struct Access {
     /// Warp instructions with an active lane.
     pub requests: u64,
-    /// Their unit: sectors, wavefronts or addresses, depending on the memory.
+    /// Sectors, wavefronts or addresses, depending on the memory.
     pub units: u64,
-    /// Wavefronts that the same accesses would not need without bank conflicts.
+    /// The extra wavefronts caused by bank conflicts.
     pub bank_conflicts: u64,
 }
 
@@ -92,7 +93,7 @@ impl AddAssign for Access {
 }
 
 impl Memory {
-    /// What the accesses to it are measured in, for each request; none for shared memory of other blocks.
+    /// The unit in which accesses are measured; none for other blocks' shared memory.
     pub fn unit(self) -> Option<&'static str> {
         match self {
             Self::Global | Self::Local | Self::Texture | Self::Surface => Some("sectors"),
@@ -104,7 +105,7 @@ impl Memory {
 }
 
 impl Access {
-    /// Units for each request.
+    /// Units per request.
     pub fn units_per_request(&self) -> f64 {
         self.units as f64 / self.requests as f64
     }
@@ -135,7 +136,7 @@ impl Counted {
         }
     }
 
-    /// What the line costs: sectors and wavefronts, then instructions.
+    /// The cost by which lines are sorted: sectors and wavefronts, then instructions.
     pub fn cost(&self) -> (u64, u64) {
         let moved = |((memory, _), access): (&(Memory, Kind), &Access)| match memory {
             Memory::Constant | Memory::Distributed => 0,
@@ -149,12 +150,12 @@ impl Counted {
         self.all.global.requests + self.all.local.requests
     }
 
-    /// Sectors of each of these.
+    /// Sectors per request.
     pub fn sectors_per_request(&self) -> Option<f64> {
         quotient(self.all.global.sectors + self.all.local.sectors, self.requests())
     }
 
-    /// Lanes of a warp that were active, on average.
+    /// Active lanes per warp instruction, on average.
     pub fn active_lanes(&self) -> Option<f64> {
         quotient(self.all.active_lanes, self.all.executed)
     }

@@ -1,13 +1,13 @@
-//! `--lines`: the source of a kernel with the counts of each line.
+//! `--lines`: the source of a kernel with the counts of each line. Labs and `host run` call it.
 //!
 //! ```text
-//! simt::Report ──counts──▶ what each line did ──▶ Lines ──text──▶ a listing for people
-//!                                                   └────────────▶ JSON
+//! simt::Report ──counts──▶ counts of each line ──▶ Lines ──text──▶ a listing for people
+//!                                                    └────────────▶ JSON
 //! ```
 //!
-//! Loads and stores of a line are kept apart: a line that reads misaligned and writes aligned must not show the average of the
-//! two. Instructions without a line have a row of their own, so that the rows add up to the launch. PTX without line information is
-//! listed itself.
+//! Loads and stores of a line are counted separately, so that a line with misaligned reads and aligned writes does not show their
+//! average. Instructions without a line have a row of their own, so that the rows add up to the launch. PTX without line information
+//! is itself listed.
 
 mod counts;
 mod text;
@@ -40,16 +40,16 @@ pub struct LineFlags {
     hot: Option<u64>,
 }
 
-/// The lines of a launch that did something.
+/// The lines of a launch that executed instructions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     rows: Vec<Line>,
     sources: Sources,
-    /// Whether the worst line is the first.
+    /// Whether the lines are sorted, the worst first.
     sorted: bool,
 }
 
-/// One line, or what comes from no line.
+/// One line, or the instructions without a line.
 #[derive(Clone, Debug, PartialEq)]
 struct Line {
     place: Option<SourceLine>,
@@ -57,11 +57,11 @@ struct Line {
 }
 
 impl LineFlags {
-    /// Whether the lines have a place in this format.
+    /// Fails if lines are requested and this format cannot show them.
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] when they have none.
+    /// [`Error::Flag`].
     pub fn check_format(self, format: Format) -> Result<()> {
         match format {
             Format::Csv | Format::Markdown if self.lines => {
@@ -71,11 +71,11 @@ impl LineFlags {
         }
     }
 
-    /// Whether the launches of a device are counted, alongside on the simulator or on itself.
+    /// Fails if lines are requested and nothing counts the device's launches: neither itself nor a simulator beside it.
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] when they are not, and lines are wanted.
+    /// [`Error::Flag`].
     pub fn check_counted(self, counted: bool) -> Result<()> {
         match counted || !self.lines {
             true => Ok(()),
@@ -83,12 +83,12 @@ impl LineFlags {
         }
     }
 
-    /// Whether lines are to be shown.
+    /// Whether lines are requested.
     pub fn wanted(self) -> bool {
         self.lines
     }
 
-    /// The lines of the device's last launch, if they are wanted. `ptx` names the PTX file.
+    /// The lines of the device's last launch, if requested. `ptx` names the PTX file.
     pub fn of_last_launch(self, device: &Device, ptx: &str) -> Option<Lines> {
         let report = device.last_report().filter(|_| self.lines)?;
         let mut counts = LineCounts::default();
@@ -96,7 +96,7 @@ impl LineFlags {
         self.of(counts, ptx)
     }
 
-    /// The lines of these launches, if they are wanted.
+    /// The lines of these launches, if requested.
     pub fn of(self, counts: LineCounts, ptx: &str) -> Option<Lines> {
         self.lines.then(|| Lines::of(counts, ptx, self.hot))
     }
@@ -115,7 +115,7 @@ impl Lines {
         let unplaced = Some(Line { place: None, counted: elsewhere }).filter(|row| row.counted.all.executed > 0);
         let mut rows: Vec<Line> = placed.chain(unplaced).collect();
         if let Some(most) = hot {
-            // Stable: of two that cost the same, the one that stands first.
+            // The sort is stable: lines of equal cost stay in order.
             rows.sort_by_key(|row| Reverse(row.counted.cost()));
             rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         }
@@ -124,7 +124,7 @@ impl Lines {
 }
 
 /// As a list of objects: file, line, source, instructions, active_lanes, requests, sectors_per_request, bank_conflicts, and
-/// accesses, each with memory, kind, requests and what else is known. Where the compiler gave no line, file and line are null.
+/// accesses, each with memory, kind, requests and further counts. For instructions without a line, file and line are null.
 impl Serialize for Lines {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows.iter().map(|Line { place, counted }| {

@@ -3,8 +3,8 @@ use simt::Report;
 use super::text::TITLES;
 use super::*;
 
-/// A kernel whose second store is a column of a matrix, in lines 3 and 9 of a file, if it says so. Its last store has no line but
-/// the one that it was inlined into, 11; its end has none.
+/// A kernel whose stores are in lines 3 and 9 of a file, if it has line information; the second one stores a column of a matrix.
+/// Its last store has only the line that it was inlined into, 11; its end has none.
 fn report(locations: bool) -> Report {
     let text = "
 .version 7.8

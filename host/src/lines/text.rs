@@ -1,4 +1,4 @@
-//! The listing as text: source lines wrapped to the available width, with the accesses of each below it.
+//! The listing as text: source lines wrapped to the available width, each with its accesses below it.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::error::printable;
 use crate::terminal::folded;
 use crate::units;
 
-/// A line that did nothing is shown if it stands between two that did something and are at most this far apart.
+/// A line without counts is shown if it is between two lines with counts that are at most this far apart.
 const NEAR: u32 = 4;
 
 pub(super) const TITLES: &str = concat!(
@@ -21,23 +21,23 @@ pub(super) const TITLES: &str = concat!(
 /// Columns before the source.
 const GUTTER: usize = 28;
 
-/// The indentation of a continued line, relative to its first.
+/// The extra indentation of a wrapped line.
 const GOES_ON: usize = 4;
 
 const LEGEND: &str = "Of a line's instructions, those that access memory stand below it: its requests. Sectors are 32 bytes. \
                       Wavefronts are passes over the banks of shared memory; bank conflicts are those that the same accesses \
                       would not need without conflicts.";
 
-/// For what comes from no line.
+/// The text for instructions without a line.
 const NO_LINE: &str = "(no line of its own: the compiler moved it or shares it between lines)";
 
-/// What the numbers are, in so many columns; for listings of one run, once.
+/// Explains the numbers, in this many columns; once for all listings of a run.
 pub(crate) fn legend(width: usize) -> String {
     folded(LEGEND, width, width).join("\n") + "\n"
 }
 
 impl Lines {
-    /// The listing for people, in so many columns.
+    /// The listing for people, in this many columns.
     pub fn text(&self, width: usize) -> String {
         let mut text = TITLES.to_owned();
         let mut before: Option<&SourceLine> = None;
@@ -74,7 +74,7 @@ impl Lines {
         text
     }
 
-    /// A line's text; without its indentation where it stands alone.
+    /// A line's text, without its indentation if its neighbours are not shown.
     fn source(&self, place: &SourceLine) -> String {
         let source = self.sources.line(&place.file, place.line).unwrap_or_default().replace('\t', "    ");
         printable(if self.sorted { source.trim_start() } else { &source })

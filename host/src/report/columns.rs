@@ -1,5 +1,5 @@
-//! The columns of tables, and a variant's cells in them. An unknown value is a dash; a column without any known value
-//! is left out.
+//! The columns of a lab's table, and a variant's cells in them. An unknown value is a dash; a column without any known value is
+//! omitted.
 
 use serde_json::Value;
 use simt::{ByKind, Counters};
@@ -9,20 +9,20 @@ use super::grid::words;
 use crate::timing::Timing;
 use crate::units;
 
-/// What counters are about. A lab chooses those that its table shows.
+/// A subject of counters. A lab chooses the subjects that its table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Loads from global memory: sectors per request, and how much of each sector is used.
     GlobalLoads,
-    /// Stores to global memory, the same.
+    /// Stores to global memory, likewise.
     GlobalStores,
-    /// How many requests to global memory there are.
+    /// The number of requests to global memory.
     GlobalRequests,
     /// Loads from shared memory: wavefronts per request.
     SharedLoads,
-    /// Stores to shared memory, the same.
+    /// Stores to shared memory, likewise.
     SharedStores,
-    /// Wavefronts of shared memory that are bank conflicts, in all.
+    /// The total number of bank conflicts.
     BankConflicts,
     /// Active lanes of a warp instruction.
     ActiveLanes,
@@ -30,7 +30,7 @@ pub enum Subject {
     Instructions,
     /// Atomic operations on global and on shared memory.
     Atomics,
-    /// Loads from constant memory: requests, and addresses of each.
+    /// Loads from constant memory: requests, and addresses per request.
     Constants,
     /// Textures: requests, and sectors per request.
     Textures,
@@ -39,7 +39,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The columns for a launch of a kernel that is not a lab's.
+    /// The subjects for a kernel that is not a lab's.
     pub(super) fn of(counters: &Counters) -> Vec<Self> {
         let ByKind { load, store, atomic, reduction, .. } = counters.global;
         let shared = &counters.shared;
@@ -62,26 +62,26 @@ impl Subject {
         all.into_iter().filter(|(_, concerned)| *concerned).map(|(subject, _)| subject).collect()
     }
 
-    /// Whether its columns are about sectors.
+    /// Whether its columns count sectors.
     pub(super) fn has_sectors(self) -> bool {
         matches!(self, Self::GlobalLoads | Self::GlobalStores | Self::Textures | Self::LocalMemory)
     }
 }
 
-/// A group of columns: a table keeps groups together where they fit.
+/// A group of columns. A table keeps groups together if they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
-    /// The variant's name: in every table.
+    /// The variant's name, which is in every table.
     Name,
-    /// Where it is on the axes of a sweep.
+    /// Its position on the axes of a sweep.
     Axis,
     /// Whether the result was right.
-    Check,
+    Comparison,
     /// How long it took.
     Time,
-    /// What was counted.
+    /// The counters.
     Counter,
-    /// What the caches did, and what fits on a multiprocessor.
+    /// The caches and the occupancy of a model.
     Model,
 }
 
@@ -89,25 +89,25 @@ pub(super) enum Section {
 pub(super) struct Column {
     /// The group that it belongs to.
     pub section: Section,
-    /// Its title, a line of a table's head each.
+    /// Its title, one text for each line of the table's head.
     pub title: Vec<String>,
-    /// One for each variant.
+    /// Its cells, one for each variant.
     pub cells: Vec<String>,
 }
 
-/// A column before its cells are known.
+/// The description of a column.
 struct Kind {
     section: Section,
     title: &'static [&'static str],
     cell: fn(&VariantReport) -> Option<String>,
 }
 
-/// The columns of variants that have something in them, in their order.
+/// The columns that are not empty for these variants, in order.
 pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<Column> {
     let mut columns = vec![build(variants, &NAME)];
     columns.extend(axes(variants));
     let counters = subjects.iter().flat_map(|&subject| counter_columns(subject));
-    // One series of times needs no name.
+    // A single series of times needs no name.
     let both = variants.iter().any(|variant| variant.warm_timing.is_some());
     let times = if both { COLD_AND_WARM } else { ONE_TIME };
     let kinds = CHECK.iter().chain(times).chain(RATES).chain(counters).chain(MODEL);
@@ -166,22 +166,22 @@ const NAME: Kind = Kind { section: Section::Name, title: &["variant"], cell: |va
 
 const CHECK: &[Kind] = &[
     Kind {
-        section: Section::Check,
+        section: Section::Comparison,
         title: &["right"],
         cell: |variant| Some(if variant.correct()? { "yes" } else { "NO" }.to_owned()),
     },
     Kind {
-        section: Section::Check,
+        section: Section::Comparison,
         title: &["worst", "error"],
-        cell: |variant| Some(error(variant.check.as_ref()?.max_error)),
+        cell: |variant| Some(error(variant.comparison.as_ref()?.max_error)),
     },
     Kind {
-        section: Section::Check,
+        section: Section::Comparison,
         title: &["% of", "allowed"],
-        cell: |variant| Some(units::three_digits(variant.check.as_ref()?.tolerance.as_ref()?.worst_part * 100.0)),
+        cell: |variant| Some(units::three_digits(variant.comparison.as_ref()?.tolerance.as_ref()?.worst_part * 100.0)),
     },
     Kind {
-        section: Section::Check,
+        section: Section::Comparison,
         title: &["faults"],
         cell: |variant| Some(variant.findings.as_ref()?.list.len().to_string()),
     },
@@ -235,7 +235,7 @@ fn counted(variant: &VariantReport, of: impl Fn(&Counters) -> Option<String>) ->
     variant.counters.as_ref().and_then(of)
 }
 
-/// A number where it is more than nothing.
+/// A number, unless it is 0.
 fn some(count: u64) -> Option<String> {
     (count > 0).then(|| count.to_string())
 }
@@ -313,7 +313,7 @@ fn counter_columns(subject: Subject) -> &'static [Kind] {
     }
 }
 
-/// Expands to a column of what a model counts.
+/// Expands to a column of a model's counters.
 macro_rules! modelled {
     ([$($title:literal),*], $of:expr) => {
         Kind { section: Section::Model, title: &[$($title),*], cell: |variant| counted(variant, $of) }
@@ -336,7 +336,7 @@ const MODEL: &[Kind] = &[
     }),
 ];
 
-/// Transactions and the part of their bytes that was requested.
+/// Transactions and the share of their bytes that was requested.
 fn transactions(counters: &simt::TransactionCounters) -> Option<String> {
     Some(format!("{} {:>4}%", counters.transactions, units::three_digits(counters.percent_used()?)))
 }

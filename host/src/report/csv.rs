@@ -36,7 +36,7 @@ const TIMING: [&str; 9] = [
     "dropped_samples",
 ];
 
-/// The same for labs that compute.
+/// The same for labs that count operations.
 const COMPUTE_RESULTS: [&str; 2] = ["operations", "gflops"];
 
 /// The report as text.
@@ -44,7 +44,7 @@ pub(super) fn render(report: &LabReport) -> String {
     let variants: Vec<Value> = report
         .variants
         .iter()
-        // Every part of a report can be written, so this cannot fail.
+        // Every part of a report can be serialized, so this cannot fail.
         .map(|variant| serde_json::to_value(variant).unwrap_or_default())
         .collect();
     let parameters = names(&variants, "parameters");
@@ -96,7 +96,7 @@ fn names(variants: &[Value], field: &str) -> Vec<String> {
     names
 }
 
-/// A value as a cell: nothing for null, lists with their elements joined by `x` (as in 32x8), but of faults their number.
+/// A value as a cell: empty for null, the elements joined by `x` for a list (as in 32x8), but the number of faults.
 fn cell(value: &Value) -> String {
     match value {
         Value::Array(list) if list.is_empty() || list.iter().any(Value::is_object) => list.len().to_string(),

@@ -1,4 +1,4 @@
-//! A sweep of two axes as a grid: one axis down, the other across, the best cell marked.
+//! A sweep of two axes as a grid below a lab's table: one axis down, the other across, the best cell marked.
 
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ use super::{LabReport, VariantReport};
 pub struct Grid {
     /// The meaning of its cells.
     pub title: String,
-    /// The fact that runs down.
+    /// The fact on the vertical axis.
     pub rows: &'static str,
-    /// The fact that runs across.
+    /// The fact on the horizontal axis.
     pub columns: &'static str,
-    /// Of which variants; an empty group stands for all.
+    /// The group of variants to show; empty for all.
     pub group: String,
     /// A variant's cell; `None` leaves it empty.
     pub cell: fn(&VariantReport) -> Option<Cell>,
@@ -22,9 +22,9 @@ pub struct Grid {
 /// A cell of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// What it shows.
+    /// Its text.
     pub text: String,
-    /// How good it is, where cells compete: the greatest is marked.
+    /// How good it is, if cells compete: the greatest is marked.
     pub rank: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ impl Cell {
 }
 
 impl Grid {
-    /// The grid as rows of text, the head first; `None` where fewer than two cells are known.
+    /// The grid as rows of text, the head first; `None` if fewer than two cells are known.
     pub(super) fn texts(&self, report: &LabReport) -> Option<Vec<Vec<String>>> {
         let mut rows: Vec<&Value> = Vec::new();
         let mut columns: Vec<&Value> = Vec::new();
@@ -65,7 +65,7 @@ impl Grid {
         }
         let ranks = || cells.iter().filter_map(|(.., cell)| cell.rank);
         let best = ranks().fold(f64::NEG_INFINITY, f64::max);
-        // Where most cells tie for the best, none is marked.
+        // If most cells tie for the best, none is marked.
         let competing = 2 * ranks().filter(|&rank| rank == best).count() <= ranks().count();
         let corner = format!("{} \\ {}", words(self.rows), words(self.columns));
         let mut texts =
@@ -90,7 +90,7 @@ impl Grid {
     }
 }
 
-/// A fact's name in words.
+/// A fact's name as text.
 pub(super) fn words(name: &str) -> String {
     name.replace('_', " ")
 }

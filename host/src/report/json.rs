@@ -6,7 +6,7 @@ use super::LabReport;
 
 /// The report as text, indented.
 pub(super) fn render(report: &LabReport) -> String {
-    // All keys are strings and every part of a report can be written, so this cannot fail.
+    // All keys are strings and every part of a report can be serialized, so this cannot fail.
     let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
     text.push('\n');
     text

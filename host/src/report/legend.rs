@@ -1,4 +1,4 @@
-//! Explains the words of a table, as far as the table uses them, for the modelled GPU.
+//! The sentences below a table that explain its terms, for the GPU that is modelled.
 
 use simt::BankRule;
 
@@ -63,15 +63,15 @@ pub(super) fn of(variants: &[VariantReport], subjects: &[Subject]) -> Vec<String
 const COLD: &str = "Rates, percentages and speed-ups are those of the cold times.";
 
 const SHORT: &str =
-    "To begin and end a launch takes a few microseconds of each cold time: compare short ones with care.";
+    "Each cold time includes a few microseconds to begin and end a launch: compare short ones with care.";
 
-/// Of a cold time below this, in milliseconds, much is overhead.
+/// Cold times below this, in milliseconds, are mostly overhead.
 const SHORT_MS: f64 = 0.01;
 
-/// How many names a sentence has at most.
+/// The maximum number of names in a sentence.
 const MOST_NAMES: usize = 3;
 
-/// The sentences about times: what they mean, and which of them are doubtful.
+/// The sentences about times: what they mean, and which are to be treated with care.
 pub(super) fn of_times(report: &LabReport) -> Vec<String> {
     let variants = &report.variants;
     let mut sentences = Vec::new();
@@ -103,9 +103,9 @@ fn limits(report: &LabReport) -> Option<String> {
     (!limits.is_empty()).then(|| format!("The limit is {}.", limits.join(", or ")))
 }
 
-/// Which times are doubtful, and why.
+/// Which times are to be treated with care, and why.
 fn doubts(report: &LabReport) -> Vec<String> {
-    // The variants of which a series is so, in words.
+    // The variants with such a series, as text.
     let which = |words: &dyn Fn(&str, &Timing) -> Option<String>| {
         let of_variant = |variant: &VariantReport| {
             let cold = variant.timing.as_ref().and_then(|timing| words(&variant.name, timing));
@@ -124,14 +124,14 @@ fn doubts(report: &LabReport) -> Vec<String> {
     [
         unsteady.map(|names| format!("Not steady when the time was up (--time-limit): {names}.")),
         throttled.map(|names| format!("The clock was throttled{highest}: {names}.")),
-        dropped.map(|names| format!("Samples at a clock far too low were dropped and taken again: {names}.")),
+        dropped.map(|names| format!("Samples at far too low a clock were dropped and taken again: {names}.")),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-/// A list, of which the first are shown; `None` if there are none.
+/// A list that is cut after some names; `None` if there are none.
 fn some_of(all: &[String]) -> Option<String> {
     let some = &all[..all.len().min(MOST_NAMES)];
     match all.len() - some.len() {
@@ -141,11 +141,11 @@ fn some_of(all: &[String]) -> Option<String> {
     }
 }
 
-/// How much of the results was compared, where it was not all.
+/// How much of the results was compared, if not all.
 fn sampled(variants: &[VariantReport]) -> Vec<String> {
     let sizes = variants
         .iter()
-        .filter_map(|variant| variant.check.as_ref())
+        .filter_map(|variant| variant.comparison.as_ref())
         .filter_map(|check| check.sample.map(|sample| (sample, check.elements)));
     let mut sizes: Vec<_> = sizes.collect();
     sizes.sort_unstable();
@@ -160,7 +160,7 @@ fn sampled(variants: &[VariantReport]) -> Vec<String> {
 
 /// The allowed errors, a sentence for each kind of tolerance.
 fn allowed(variants: &[VariantReport]) -> Vec<String> {
-    let all = || variants.iter().filter_map(|variant| Some(variant.check.as_ref()?.tolerance.as_ref()?.tolerance));
+    let all = || variants.iter().filter_map(|variant| Some(variant.comparison.as_ref()?.tolerance.as_ref()?.tolerance));
     let roundings = || all().filter_map(|it| if let Tolerance::Roundings(count) = it { Some(count) } else { None });
     let ulps = all().filter_map(|it| if let Tolerance::Ulps(count) = it { Some(count) } else { None }).max();
     let absolute = all().filter_map(|it| if let Tolerance::Absolute(error) = it { Some(error) } else { None });

@@ -31,7 +31,7 @@ pub(super) fn render(report: &LabReport) -> String {
     text
 }
 
-/// Writes a table; `left` says which columns are aligned to the left.
+/// Writes a table; `left` decides which columns are aligned to the left.
 fn push_table(text: &mut String, head: Vec<String>, left: &[bool], rows: impl Iterator<Item = Vec<String>>) {
     let mut line = |cells: Vec<String>| {
         text.push_str("| ");

@@ -1,7 +1,7 @@
-//! A lab's results, and the formats that they are written in.
+//! A lab's results as data, and the formats in which they are written.
 //!
-//! A lab's run ends in one [`LabReport`]; the formats only write it and add nothing. A new format is one file here, one
-//! variant of [`Format`] and one arm in [`write()`].
+//! A lab's run ends in one [`LabReport`]; a format only writes it. A new format is one file here, one variant of [`Format`] and one
+//! arm in [`write()`].
 
 mod columns;
 mod csv;
@@ -27,13 +27,13 @@ use crate::faults::{Fault, Findings};
 use crate::lines::Lines;
 use crate::timing::Timing;
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// A table for people, at most 100 columns wide.
     #[default]
     Table,
-    /// One JSON object with everything that is known.
+    /// One JSON object with all data.
     Json,
     /// One line for each variant, with a header.
     Csv,
@@ -51,24 +51,24 @@ pub struct LabReport {
     pub subjects: &'static [Subject],
     /// The device.
     pub device: Properties,
-    /// What was the same for all variants: sizes, seed, and so on.
+    /// The parameters that all variants share: sizes, seed, and so on.
     pub parameters: Map<String, Value>,
-    /// What the device's own copy reaches; `None` on the simulator.
+    /// The bandwidth of the device's own copy; `None` on the simulator.
     pub device_copy: Option<DeviceCopy>,
-    /// Where the counters come from; `None` when there are none.
+    /// Where the counters come from; `None` if there are none.
     pub counters_from: Option<CounterSource>,
     /// The variants in the order in which they ran.
     pub variants: Vec<VariantReport>,
-    /// Sweeps of two axes that are shown as grids.
+    /// Sweeps of two axes to show as grids.
     #[serde(skip)]
     pub grids: Vec<Grid>,
-    /// Whether the grids say it all where nothing is wrong.
+    /// Whether only the grids are shown unless something is wrong.
     #[serde(skip)]
     pub compact: bool,
     /// What the numbers show, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
-    /// The fault that stopped the last of the variants, and the run.
+    /// The fault that stopped the last variant, and the run.
     #[serde(skip)]
     pub stopped: Option<Error>,
 }
@@ -80,7 +80,7 @@ pub struct Fact {
     pub name: &'static str,
     /// Its value.
     pub value: Value,
-    /// Whether it is an axis of a sweep, and so a column of every table.
+    /// Whether it is an axis of a sweep, and thus a column of every table.
     pub axis: bool,
 }
 
@@ -88,11 +88,11 @@ pub struct Fact {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CounterSource {
-    /// The simulator: on the device itself, or alongside a GPU.
+    /// The simulator, which is the device or runs alongside a GPU.
     Simulator,
 }
 
-/// What the device's own copy (driver's copy from device to device) reaches: the yardstick for bandwidth.
+/// The device's own copy (the driver's, from device to device), as the yardstick for bandwidth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceCopy {
     /// Bytes copied; each is read once and written once.
@@ -107,70 +107,70 @@ pub struct DeviceCopy {
 /// One variant's result.
 #[derive(Clone, Debug, Default)]
 pub struct VariantReport {
-    /// The variant's name, as its flag has it.
+    /// The variant's name, as in its flag.
     pub name: String,
-    /// It is compared with the first variant of its group.
+    /// Its group: it is compared with the first variant of the same group.
     pub group: String,
     /// The kernels that it launches.
     pub kernels: Vec<&'static str>,
-    /// What distinguishes it: offset, block, grid, pitch.
+    /// Its parameters: offset, block, grid, pitch.
     pub facts: Vec<Fact>,
-    /// Whether every element was right; `None` if a fault stopped the kernel, or where there is nothing to compare with.
-    pub check: Option<Check>,
-    /// Bytes that the task itself has to read and write.
+    /// The comparison with the reference; `None` if a fault stopped the kernel, or there is no reference.
+    pub comparison: Option<Comparison>,
+    /// Bytes that the task itself reads and writes.
     pub useful_bytes: u64,
-    /// Floating-point operations that the task itself has to make; 0 where a lab is about memory alone.
+    /// Floating-point operations that the task itself requires; 0 in labs about memory only.
     pub operations: u64,
-    /// The times with nothing of use in the level-2 cache; `None` on the simulator. Rates are made of these.
+    /// The times with nothing useful in the level-2 cache, from which the rates follow; `None` on the simulator.
     pub timing: Option<Timing>,
-    /// The times of launches back to back, where the level-2 cache is of use to the next.
+    /// The times of launches back to back, if the level-2 cache helps the next one.
     pub warm_timing: Option<Timing>,
     /// Useful bytes in GB/s (10^9 bytes).
     pub gbps: Option<f64>,
-    /// That, in percent of the device's own copy.
+    /// The same in percent of the device's own copy.
     pub percent_of_copy: Option<f64>,
-    /// That, in percent of what the memory bus can carry.
+    /// The same in percent of the memory bus's peak.
     pub percent_of_memory_limit: Option<f64>,
     /// Operations in GFLOP/s (10^9 operations).
     pub gflops: Option<f64>,
-    /// That, in percent of what the multiprocessors can compute in f32 at the clock that was measured.
+    /// The same in percent of the multiprocessors' peak in f32 at the measured clock.
     pub percent_of_arithmetic_limit: Option<f64>,
     /// How many times as fast as the first variant of its group.
     pub speedup: Option<f64>,
-    /// What was counted, of all its launches together.
+    /// The counters of all its launches together.
     pub counters: Option<Counters>,
-    /// What was counted of each launch, with the kernel's name.
+    /// The counters of each launch, with the kernel's name.
     pub launches: Vec<(&'static str, Counters)>,
-    /// What a multiprocessor of the GPU holds of its first launch.
+    /// The GPU's occupancy with its first launch.
     pub occupancy: Option<GpuOccupancy>,
-    /// What each line of the kernels did, if that was requested.
+    /// The counts of each line of the kernels, if requested.
     pub lines: Option<Lines>,
-    /// What the sanitizer found, if it was requested.
+    /// The sanitizer's findings, if requested.
     pub findings: Option<Findings>,
     /// The fault that stopped the kernel.
     pub stopped: Option<Fault>,
 }
 
-/// What bounds the speed of a variant on a device.
+/// What limits the speed of a variant on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
     /// The bandwidth of the memory bus.
     Memory,
-    /// The rate of multiplications with additions of f32.
+    /// The rate of fused multiply-adds of f32.
     Arithmetic,
 }
 
 /// The comparison of an output with the reference.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Check {
+pub struct Comparison {
     /// Elements of the result.
     pub elements: u64,
-    /// How many of them were compared with a reference, where it was a sample. Of the others only the magnitude was.
+    /// How many of them were compared with a reference, if only a sample was. Of the others only the magnitude was checked.
     pub sample: Option<u64>,
     /// Elements that are wrong.
     pub wrong: u64,
-    /// The largest difference from the reference; not a number or infinite where one of the two is.
+    /// The largest difference from the reference; NaN or infinite if one of the two is.
     pub max_error: f64,
     /// The first wrong element.
     pub first: Option<Mismatch>,
@@ -178,7 +178,7 @@ pub struct Check {
     pub tolerance: Option<Tolerated>,
 }
 
-/// How far from the reference a right result may be.
+/// The allowed distance from the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tolerance {
@@ -196,22 +196,22 @@ pub enum Tolerance {
 pub struct Tolerated {
     /// The allowed error.
     pub tolerance: Tolerance,
-    /// The largest error as a part of what is allowed there: right up to 1.
+    /// The largest error relative to the allowed error: up to 1 is right.
     pub worst_part: f64,
 }
 
 /// A wrong element.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mismatch {
-    /// Where: row and column, or the index.
+    /// Its index: row and column, or one number.
     pub index: Vec<u64>,
-    /// What the reference has there.
+    /// The reference's value.
     pub expected: f64,
-    /// What the device wrote there, or the poison that it left.
+    /// The device's value, or the poison if nothing was written.
     pub found: f64,
 }
 
-impl Check {
+impl Comparison {
     /// Whether every element was right.
     pub fn correct(&self) -> bool {
         self.wrong == 0
@@ -219,7 +219,7 @@ impl Check {
 }
 
 impl LabReport {
-    /// Whether every variant came to its end, with every element right where there was something to compare with.
+    /// Whether no variant was stopped and every compared element was right.
     pub fn correct(&self) -> bool {
         self.variants.iter().all(|variant| variant.stopped.is_none() && variant.correct() != Some(false))
     }
@@ -229,42 +229,42 @@ impl LabReport {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
-    /// What was counted of the variant of this name, if it ran and was counted.
+    /// The counters of the variant of this name, if it ran and was counted.
     pub fn counters(&self, name: &str) -> Option<&Counters> {
         self.variant(name)?.counters.as_ref()
     }
 
-    /// How many times as fast the variant `fast` is as `slow`, where both were timed.
+    /// How many times as fast the variant `fast` is as `slow`, if both were timed.
     pub fn speedup(&self, fast: &str, slow: &str) -> Option<f64> {
         let time = |name| self.variant(name)?.timing.as_ref().map(|timing| timing.median_ms);
         Some(time(slow)? / time(fast)?)
     }
 
-    /// What the sanitizer found in all variants.
+    /// The sanitizer's findings in all variants.
     pub fn findings(&self) -> Findings {
         Findings::of_all(self.variants.iter().filter_map(|variant| variant.findings.as_ref()))
     }
 }
 
 impl VariantReport {
-    /// The value of the fact of this name.
+    /// The value of this fact.
     pub fn fact(&self, name: &str) -> Option<&Value> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value)
     }
 
     /// Whether every element was right; `None` if a fault stopped the kernel, or there is nothing to compare with.
     pub fn correct(&self) -> Option<bool> {
-        self.check.as_ref().map(Check::correct)
+        self.comparison.as_ref().map(Comparison::correct)
     }
 
-    /// The limit that the variant is closest to, and how much of it was reached, in percent.
+    /// The limit that the variant is closest to, and the percentage of it that was reached.
     pub fn limit(&self) -> Option<(Limit, f64)> {
         let memory = self.percent_of_memory_limit.map(|percent| (Limit::Memory, percent));
         let arithmetic = self.percent_of_arithmetic_limit.map(|percent| (Limit::Arithmetic, percent));
         memory.into_iter().chain(arithmetic).max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
-    /// All that the kernels did that they must not do.
+    /// All faults of the kernels.
     pub fn faults(&self) -> Vec<Fault> {
         self.findings.iter().flat_map(Findings::faults).chain(self.stopped.clone()).collect()
     }
@@ -278,16 +278,16 @@ impl Serialize for VariantReport {
         map.serialize_entry("kernels", &self.kernels)?;
         let facts: Map<_, _> = self.facts.iter().map(|fact| (fact.name.to_owned(), fact.value.clone())).collect();
         map.serialize_entry("parameters", &facts)?;
-        let check = self.check.as_ref();
+        let comparison = self.comparison.as_ref();
         map.serialize_entry("correct", &self.correct())?;
-        map.serialize_entry("max_error", &check.map(|check| check.max_error))?;
-        map.serialize_entry("wrong_elements", &check.map(|check| check.wrong))?;
-        if let Some(check) = check.filter(|check| check.sample.is_some()) {
-            map.serialize_entry("elements", &check.elements)?;
-            map.serialize_entry("compared_elements", &check.sample)?;
+        map.serialize_entry("max_error", &comparison.map(|comparison| comparison.max_error))?;
+        map.serialize_entry("wrong_elements", &comparison.map(|comparison| comparison.wrong))?;
+        if let Some(comparison) = comparison.filter(|comparison| comparison.sample.is_some()) {
+            map.serialize_entry("elements", &comparison.elements)?;
+            map.serialize_entry("compared_elements", &comparison.sample)?;
         }
-        map.serialize_entry("first_wrong", &check.and_then(|check| check.first.as_ref()))?;
-        if let Some(tolerance) = check.and_then(|check| check.tolerance.as_ref()) {
+        map.serialize_entry("first_wrong", &comparison.and_then(|comparison| comparison.first.as_ref()))?;
+        if let Some(tolerance) = comparison.and_then(|comparison| comparison.tolerance.as_ref()) {
             map.serialize_entry("tolerance", tolerance)?;
         }
         map.serialize_entry("useful_bytes", &self.useful_bytes)?;
@@ -338,7 +338,7 @@ impl Serialize for Metrics<'_> {
 ///
 /// # Errors
 ///
-/// [`crate::Error::Output`] when `out` does not take it.
+/// [`crate::Error::Output`] when writing to `out` fails.
 pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<()> {
     let text = match format {
         Format::Table => table::render(report),
@@ -351,7 +351,7 @@ pub fn write(report: &LabReport, format: Format, out: &mut dyn Write) -> Result<
     Ok(())
 }
 
-/// What was counted of one launch of any kernel, as a table for people: the labs' columns, by what the kernel does.
+/// The counters of one launch of any kernel, as a table for people, with the columns that suit the kernel's accesses.
 pub(crate) fn of_launch(kernel: &str, counters: &Counters) -> String {
     table::of_launch(kernel, counters)
 }

@@ -5,15 +5,15 @@ use serde_json::Value;
 
 use super::columns::{self, Column, Section};
 use super::grid::Grid;
-use super::{Check, LabReport, Subject, VariantReport, legend};
+use super::{Comparison, LabReport, Subject, VariantReport, legend};
 use crate::device::Counters;
 use crate::timing::Cache;
 use crate::{lines, terminal, units};
 
-/// Columns of a terminal that tables and text keep to.
+/// The maximum width of tables and text, in columns.
 pub(super) const WIDTH: usize = 100;
 
-/// Characters of a kernel's name that a table has room for: a mangled name may have hundreds.
+/// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
 const LONGEST_NAME: usize = 24;
 
 /// The report as text.
@@ -59,7 +59,7 @@ pub(super) fn render(report: &LabReport) -> String {
     text
 }
 
-/// What was counted of one launch, in the columns that labs have for what it does, and what they mean.
+/// The counters of one launch, in the labs' columns for its accesses, with their explanation.
 pub(super) fn of_launch(kernel: &str, counters: &Counters) -> String {
     let subjects = Subject::of(counters);
     let name = match kernel.char_indices().nth(LONGEST_NAME) {
@@ -77,8 +77,8 @@ pub(super) fn of_launch(kernel: &str, counters: &Counters) -> String {
     parts.join("\n")
 }
 
-/// Columns as tables that each fit the width and begin with the variant's name. Columns that belong together stay together
-/// where they fit, and what a model counts has tables of its own.
+/// Columns as tables that each fit the width and begin with the variant's name. Groups of columns stay together if they fit, and a
+/// model's counters have tables of their own.
 fn tables(columns: Vec<Column>) -> Vec<Vec<Column>> {
     let mut columns = columns.into_iter();
     let Some(name) = columns.next() else { return Vec::new() };
@@ -86,8 +86,9 @@ fn tables(columns: Vec<Column>) -> Vec<Vec<Column>> {
     let mut sections: Vec<Vec<Column>> = Vec::new();
     for column in columns {
         let joins = |before: Section| match (before, column.section) {
-            // Whether it was right is shown once, with the times if there are any.
-            (Section::Axis, Section::Axis | Section::Check) | (Section::Check, Section::Check | Section::Time) => true,
+            // Show once whether it was right, with the times if there are any.
+            (Section::Axis, Section::Axis | Section::Comparison)
+            | (Section::Comparison, Section::Comparison | Section::Time) => true,
             (before, section) => before == section,
         };
         match sections.last_mut().filter(|section| section.last().is_some_and(|last| joins(last.section))) {
@@ -145,7 +146,7 @@ fn width(column: &Column) -> usize {
     column.title.iter().chain(&column.cells).map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
-/// Columns as a table. Titles stand at the foot of the head. Variants of which nothing is known are left out, unless `all` are wanted.
+/// Columns as a table, with titles aligned to the bottom of the head. Variants without any value are omitted, unless `all` is set.
 fn lay_out(columns: &[Column], all: bool) -> String {
     let height = columns.iter().map(|column| column.title.len()).max().unwrap_or(0);
     let title = |column: &Column| "\n".repeat(height - column.title.len()) + &column.title.join("\n");
@@ -157,7 +158,7 @@ fn lay_out(columns: &[Column], all: bool) -> String {
     lay_out_rows(&std::iter::once(head).chain(rows).collect::<Vec<Vec<String>>>())
 }
 
-/// Rows as a table, the first of which is its head: the first column to the left, the others to the right.
+/// Rows as a table whose first row is its head: the first column aligned to the left, the others to the right.
 fn lay_out_rows(rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -177,7 +178,7 @@ fn lay_out_rows(rows: &[Vec<String>]) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// What stands above the table: the lab and its parameters, the device, the yardstick, what else to know about the numbers.
+/// The lines above the table: the lab and its parameters, the device, the yardstick, and notes on the numbers.
 pub(super) fn heading(report: &LabReport) -> Vec<String> {
     let device = &report.device;
     let parameters: Vec<_> =
@@ -204,7 +205,7 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
     }
     let timings: Vec<_> = report.variants.iter().filter_map(|v| v.timing.as_ref()).collect();
     for (cache, words) in [
-        (Cache::Exceeded, "the data is large against the level-2 cache"),
+        (Cache::Exceeded, "the data is far larger than the level-2 cache"),
         (Cache::Flushed, "cold (level-2 cache flushed before each launch) and warm (back to back)"),
         (Cache::Warm, "back to back; the driver does not say how large the level-2 cache is"),
     ] {
@@ -223,19 +224,19 @@ pub(super) fn heading(report: &LabReport) -> Vec<String> {
     lines
 }
 
-/// The wrong variants, a line each.
+/// The wrong variants, one line each.
 pub(super) fn wrong(report: &LabReport) -> Vec<String> {
     let line = |variant: &VariantReport| {
-        let check = variant.check.as_ref().filter(|check| !check.correct())?;
-        Some(wrong_variant(variant, check))
+        let comparison = variant.comparison.as_ref().filter(|comparison| !comparison.correct())?;
+        Some(wrong_variant(variant, comparison))
     };
     report.variants.iter().filter_map(line).collect()
 }
 
-/// How a variant is wrong, in a line.
-fn wrong_variant(variant: &VariantReport, check: &Check) -> String {
-    let mut text = format!("{} is wrong: {} of {} elements", variant.name, check.wrong, check.elements);
-    if let Some(first) = &check.first {
+/// How a variant is wrong, in one line.
+fn wrong_variant(variant: &VariantReport, comparison: &Comparison) -> String {
+    let mut text = format!("{} is wrong: {} of {} elements", variant.name, comparison.wrong, comparison.elements);
+    if let Some(first) = &comparison.first {
         if !first.index.is_empty() {
             let index: Vec<_> = first.index.iter().map(u64::to_string).collect();
             text += &format!(", the first at [{}]", index.join(", "));
@@ -245,7 +246,7 @@ fn wrong_variant(variant: &VariantReport, check: &Check) -> String {
     text
 }
 
-/// A number as it is, in the shorter notation.
+/// A number in full precision, in the shorter notation.
 fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -254,7 +255,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// A parameter's value in words.
+/// A parameter's value as text.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

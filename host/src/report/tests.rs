@@ -75,11 +75,11 @@ fn map(value: Value) -> Map<String, Value> {
 
 fn report(device: Properties) -> LabReport {
     let on_gpu = device.is_gpu();
-    let variant = |name: &str, time: f64, check: Check| VariantReport {
+    let variant = |name: &str, time: f64, comparison: Comparison| VariantReport {
         name: name.into(),
         kernels: vec!["transpose_kernel"],
         facts: vec![Fact { name: "block", value: json!([32, 8]), axis: false }],
-        check: Some(check),
+        comparison: Some(comparison),
         useful_bytes: 8_000_000,
         timing: on_gpu.then(|| timing(time, Cache::Flushed)),
         gbps: on_gpu.then(|| 8.0 / time),
@@ -90,7 +90,7 @@ fn report(device: Properties) -> LabReport {
         counters: (!on_gpu).then(counters),
         ..VariantReport::default()
     };
-    let wrong = Check {
+    let wrong = Comparison {
         elements: 1_000_000,
         sample: None,
         wrong: 2,
@@ -112,7 +112,7 @@ fn report(device: Properties) -> LabReport {
         device_copy: on_gpu.then(|| DeviceCopy { bytes: 4_000_000, gbps: 4000.0, timing: timing(0.002, Cache::Warm) }),
         counters_from: (!on_gpu).then_some(CounterSource::Simulator),
         variants: vec![
-            variant("naive-writes", 0.01, Check { elements: 1_000_000, ..Check::default() }),
+            variant("naive-writes", 0.01, Comparison { elements: 1_000_000, ..Comparison::default() }),
             variant("padded", 0.0025, wrong),
         ],
         grids: vec![],
@@ -156,7 +156,7 @@ padded          NO  1e36 2.50 us 1.25 us    1.0 3200 80.0  64.0     4.00
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
 Rates, percentages and speed-ups are those of the cold times.
-To begin and end a launch takes a few microseconds of each cold time: compare short ones with care.
+Each cold time includes a few microseconds to begin and end a launch: compare short ones with care.
 The limit is the memory bus, 5000 GB/s.
 ";
 
@@ -167,9 +167,9 @@ fn one_series_is_one_column() {
         (variant.timing, variant.warm_timing) = (Some(timing(2.0, Cache::Exceeded)), None);
     }
     let table = text(&large, Format::Table);
-    assert!(table.contains("timed: the data is large against the level-2 cache\n"), "{table}");
+    assert!(table.contains("timed: the data is far larger than the level-2 cache\n"), "{table}");
     assert!(table.contains(" median ") && !table.contains("cold") && !table.contains("warm"), "{table}");
-    // One of the two is large: the other has both times.
+    // The data of one variant exceeds the cache; the other has both times.
     large.variants[0].timing = Some(timing(0.5, Cache::Flushed));
     large.variants[0].warm_timing = Some(timing(0.25, Cache::Warm));
     let table = text(&large, Format::Table);
@@ -224,7 +224,7 @@ fn tables_are_pinned_and_fit_a_hundred_columns() {
     assert_eq!(text(&report(simulator()), Format::Table), TABLE_OF_COUNTS);
     assert_eq!(text(&report(gpu()), Format::Table), TABLE_OF_TIMES);
 
-    // The widest that labs have: times and counters, a long name.
+    // The widest table of any lab: times, counters and a long name.
     let mut widest = report(gpu());
     for variant in &mut widest.variants {
         variant.name = "naive-writes".into();
@@ -270,7 +270,7 @@ fn faults_have_a_column_and_are_in_every_format() {
     assert_eq!(value["variants"][0]["faults"][0]["check"], "sync");
     assert_eq!(value["variants"][0]["faults"][0]["count"], 3);
 
-    // The same bug in both variants is one.
+    // The same bug in both variants counts once.
     let all = checked.findings();
     assert_eq!((all.list.len(), all.list[0].count), (1, 6));
     assert_eq!(all.error().unwrap().to_string(), "kernel transpose_kernel: the checks found 1 fault");
@@ -281,7 +281,7 @@ fn faults_have_a_column_and_are_in_every_format() {
 fn of_a_variant_that_a_fault_stopped_nothing_is_right_or_wrong() {
     let mut stopped = report(simulator());
     stopped.variants.truncate(1);
-    stopped.variants[0].check = None;
+    stopped.variants[0].comparison = None;
     let error = Error::Fault { kernel: "transpose_kernel".into(), fault: "it trapped".into(), trap: None };
     stopped.variants[0].stopped = Fault::of(&error);
     assert!(!stopped.correct());
@@ -307,7 +307,7 @@ timed: cold (level-2 cache flushed before each launch) and warm (back to back)
 padded is wrong: 2 of 1000000 elements, the first at [3, 14]: 1.5e36 instead of 0.5
 
 Rates, percentages and speed-ups are those of the cold times. \
-To begin and end a launch takes a few microseconds of each cold time: compare short ones with care. \
+Each cold time includes a few microseconds to begin and end a launch: compare short ones with care. \
 The limit is the memory bus, 5000 GB/s.
 ";
     assert_eq!(text(&report(gpu()), Format::Markdown), expected);
@@ -392,7 +392,7 @@ fn json_has_what_scripts_rely_on() {
 #[test]
 fn an_error_that_is_no_number_is_null_in_json() {
     let mut report = report(simulator());
-    report.variants[1].check.as_mut().unwrap().max_error = f64::NAN;
+    report.variants[1].comparison.as_mut().unwrap().max_error = f64::NAN;
     let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
     assert_eq!(value["variants"][1]["max_error"], Value::Null);
     assert!(text(&report, Format::Table).contains("NaN"));
@@ -459,7 +459,7 @@ fn the_grids_of_a_compact_report_stand_for_its_table_if_all_is_right() {
     });
     let table = text(&report, Format::Table);
     assert!(table.contains("\npadded ") && table.contains("\nscattered "), "one is wrong: {table}");
-    report.variants[1].check = Some(Check { elements: 1_000_000, ..Check::default() });
+    report.variants[1].comparison = Some(Comparison { elements: 1_000_000, ..Comparison::default() });
     let table = text(&report, Format::Table);
     let all = "\nAll 2 variants are right. --format csv and --format json have each of them.\n";
     assert!(table.contains(all) && !table.contains("\npadded") && table.contains("\nscattered "), "{table}");
@@ -472,11 +472,11 @@ fn tolerances_and_what_a_lab_computes_are_shown() {
     report.variants.truncate(1);
     let variant = &mut report.variants[0];
     (variant.operations, variant.gflops) = (20_000_000, Some(2000.0));
-    variant.check = Some(Check {
+    variant.comparison = Some(Comparison {
         elements: 4,
         max_error: 0.25,
         tolerance: Some(Tolerated { tolerance: Tolerance::Roundings(3), worst_part: 0.125 }),
-        ..Check::default()
+        ..Comparison::default()
     });
     let table = text(&report, Format::Table);
     assert!(table.contains("naive-writes   yes 0.250    12.5 10.0 us 5.00 us    1.0  800 20.0    2000"), "{table}");

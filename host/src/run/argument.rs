@@ -1,48 +1,48 @@
-//! The kernel's arguments, as written on the command line.
+//! Parses the kernel's arguments from the command line, and makes their data.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
 //! | `u32:5`, `i64:-1`, `f32:0.5` | the number: u8 to u64, i8 to i64, f32, f64 |
 //! | `bytes:00ff10` | these bytes, for a parameter that is a struct |
 //! | `f32[1024]` | the address of a buffer of 1024 zeros |
-//! | `f32[1024]=1.5` | of a buffer in which each element is 1.5 |
-//! | `u8[4]=1,2,3,4` | of a buffer of these elements |
-//! | `f32[1024]=rand:7` | of random elements, decided by the seed 7 |
-//! | `f32[1024]=ramp` | of 0, 1, 2, ... |
-//! | `u32[1024]=@i.npy` | of the file's elements, which must have this type and number |
-//! | `@i.npy` | of the file's elements, with its type and length |
-//! | `f32[1024]=uninit` | of a buffer that nothing has written |
+//! | `f32[1024]=1.5` | the address of a buffer in which each element is 1.5 |
+//! | `u8[4]=1,2,3,4` | the address of a buffer of these elements |
+//! | `f32[1024]=rand:7` | the address of a buffer of random elements, with the seed 7 |
+//! | `f32[1024]=ramp` | the address of a buffer of 0, 1, 2, ... |
+//! | `u32[1024]=@i.npy` | the address of a buffer of the file's elements, which must have this type and number |
+//! | `@i.npy` | the address of a buffer of the file's elements, with its type and length |
+//! | `f32[1024]=uninit` | the address of a buffer that is not initialised |
 //! | `f32[1024]+8=ramp` | the address 8 bytes into the buffer |
 //! | `tex2d:f32[64x48],linear=ramp`, `surf2d:f32[64x48]`, ... | a texture or surface: see [`super::texture`] |
-//! | `tensor:f32[64x32],box:32x8=ramp`, `tensor_at:...` | a tensor's map: see [`super::tensor`] |
-//! | `arg:1`, `arg:0.1+8` | the buffer, texture, surface or tensor of an earlier argument, by its [`Place`] |
-//! | `freed:f32[1024]` | the address of a buffer that is freed before the launch: any of these, after `freed:` |
+//! | `tensor:f32[64x32],box:32x8=ramp`, `tensor_at:...` | a tensor map: see [`super::tensor`] |
+//! | `arg:1`, `arg:0.1+8` | the buffer, texture, surface or tensor of an earlier argument, by its [`ArgumentId`] |
+//! | `freed:f32[1024]` | the address of a buffer that is freed before the launch; `freed:` goes before any buffer |
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use super::place::Place;
+use super::argument_id::ArgumentId;
 use super::tensor::{self, Tensor};
 use super::texture::{self, Object, ObjectKind};
 use super::value::{Type, Values};
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// An argument as it was written.
+/// A parsed argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The text.
+    /// The text on the command line.
     pub text: String,
     kind: Kind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
-    /// Bytes by value, and the type of the number that they are.
+    /// Bytes by value, and their type if they are a number.
     Value(Vec<u8>, Option<Type>),
     /// A buffer by address.
     Buffer {
-        /// Type and length; those of the file if there are none.
+        /// Type and length; `None` for the file's.
         shape: Option<(Type, usize)>,
         /// Bytes from the start of the buffer to the address that is passed.
         offset: u64,
@@ -52,19 +52,19 @@ enum Kind {
     },
     /// A texture or surface by its handle.
     Object(Object, Contents),
-    /// A tensor by its map.
+    /// A tensor map.
     Tensor(Tensor, Contents),
-    /// What an earlier argument has, and bytes from its start.
-    Again(Place, u64),
+    /// An earlier argument's data, and bytes from its start.
+    Again(ArgumentId, u64),
 }
 
 /// The initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 enum Contents {
     Zeros,
-    /// Whatever is there.
+    /// Not initialised.
     Unwritten,
-    /// One value, everywhere.
+    /// The same value in each element.
     Each(Values),
     List(Values),
     Random(u64),
@@ -72,19 +72,19 @@ enum Contents {
     File(PathBuf),
 }
 
-/// An argument with its data.
+/// An argument and its data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prepared {
     /// Bytes by value.
     Value(Vec<u8>),
     /// A buffer by address.
     Buffer(Data),
-    /// A texture or surface by its handle, with its components.
+    /// A texture or surface by its handle, with its texels.
     Object(Object, Data),
-    /// A tensor by its map, with its elements.
+    /// A tensor map, with the tensor's elements.
     Tensor(Tensor, Data),
-    /// What an earlier argument has, and bytes from its start.
-    Again(Place, u64),
+    /// An earlier argument's data, and bytes from its start.
+    Again(ArgumentId, u64),
 }
 
 impl Prepared {
@@ -104,20 +104,20 @@ pub struct Data {
     pub ty: Type,
     /// The number of its elements.
     pub length: usize,
-    /// Elements in each dimension: the length, or what the file has.
+    /// Elements in each dimension: the length, or the file's shape.
     pub shape: Vec<usize>,
-    /// Bytes from its start to the address that is passed.
+    /// Bytes from its start to the passed address.
     pub offset: u64,
-    /// What is written to it.
+    /// Its initial contents.
     pub fill: Fill,
     /// Whether it is freed before the launch.
     pub freed: bool,
 }
 
-/// What is written to a buffer before the launch.
+/// The initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fill {
-    /// Zeros, everywhere.
+    /// Zeros.
     Zeros,
     /// These elements.
     Values(Values),
@@ -128,7 +128,7 @@ pub enum Fill {
 impl Data {
     /// Its size.
     pub fn bytes(&self) -> u64 {
-        // The length was checked when the argument was read.
+        // The length was checked when the argument was parsed.
         (self.length * self.ty.bytes()) as u64
     }
 }
@@ -138,27 +138,27 @@ impl Argument {
     pub fn bytes(&self) -> usize {
         match &self.kind {
             Kind::Value(bytes, _) => bytes.len(),
-            // `Again`: the argument that it names may have another size.
+            // `Again`: the argument that it refers to may have another size.
             Kind::Buffer { .. } | Kind::Object(..) | Kind::Again(..) => size_of::<u64>(),
             Kind::Tensor(tensor, _) => tensor.parameter_bytes(),
         }
     }
 
-    /// Whether it is a number or bytes that are all zero.
+    /// Whether it is a value of zero bytes only.
     pub fn is_zero(&self) -> bool {
         matches!(&self.kind, Kind::Value(bytes, _) if bytes.iter().all(|&byte| byte == 0))
     }
 
-    /// Whether there is something to read when the kernel is done: it is a buffer, a surface or a tensor.
+    /// Whether it can be read when the kernel is done: whether it is a buffer, a surface or a tensor.
     pub fn is_buffer(&self) -> bool {
         let surface = matches!(self.kind, Kind::Object(Object { kind: ObjectKind::Surface, .. }, _));
         surface || matches!(self.kind, Kind::Buffer { .. } | Kind::Tensor(..))
     }
 
-    /// The earlier argument that it names, and bytes from the start of that one's buffer.
-    pub fn again(&self) -> Option<(Place, u64)> {
+    /// The earlier argument that it refers to, and bytes from the start of that one's buffer.
+    pub fn again(&self) -> Option<(ArgumentId, u64)> {
         match self.kind {
-            Kind::Again(place, offset) => Some((place, offset)),
+            Kind::Again(id, offset) => Some((id, offset)),
             _ => None,
         }
     }
@@ -176,7 +176,7 @@ impl Argument {
         matches!(self.kind, Kind::Buffer { .. })
     }
 
-    /// Whether it could be what a variable holds: a value, or a whole buffer's elements.
+    /// Whether it can be the contents of a variable: a value, or a whole buffer's elements.
     pub fn is_contents(&self) -> bool {
         match &self.kind {
             Kind::Value(..) => true,
@@ -192,7 +192,7 @@ impl Argument {
         matches!(self.kind, Kind::Buffer { freed: true, .. })
     }
 
-    /// Bytes of the buffer, if it is one and the argument gives its length; a file may decide it later.
+    /// The buffer's size in bytes, if it is one and the argument gives its length rather than a file.
     pub fn buffer_bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Buffer { shape: Some((ty, length)), .. } => Some((length * ty.bytes()) as u64),
@@ -206,17 +206,17 @@ impl Argument {
     ///
     /// # Errors
     ///
-    /// [`Error::File`] for a file that does not fit, [`Error::OutOfMemory`].
+    /// [`Error::File`] for a file of another type or length, [`Error::OutOfMemory`].
     pub fn prepare(&self) -> Result<Prepared> {
         let (shape, offset, contents, freed) = match &self.kind {
             Kind::Value(bytes, _) => return Ok(Prepared::Value(bytes.clone())),
-            Kind::Again(place, offset) => return Ok(Prepared::Again(*place, *offset)),
+            Kind::Again(id, offset) => return Ok(Prepared::Again(*id, *offset)),
             Kind::Buffer { shape, offset, contents, freed } => (*shape, *offset, contents, *freed),
             Kind::Object(object, contents) => (Some((object.ty, object.length())), 0, contents, false),
             Kind::Tensor(tensor, contents) => (Some((tensor.ty(), tensor.length())), 0, contents, false),
         };
         let made = |make: &dyn Fn(Type, usize) -> Fill| {
-            // All but files have a type and a length: `FromStr` sees to it.
+            // All but files have a type and a length: `FromStr` checks it.
             let (ty, length) = shape.unwrap_or((Type::U8, 0));
             memory::check_host(&format!("argument {}", self.text), (length * ty.bytes()) as u64)?;
             Ok(Data { ty, length, shape: vec![length], offset, fill: make(ty, length), freed })
@@ -249,14 +249,14 @@ impl Argument {
 }
 
 impl Argument {
-    /// Reads an argument, whose file may have any name that the system takes.
+    /// Parses an argument, whose file may have any name that the system allows.
     ///
     /// # Errors
     ///
     /// The problem, as a message.
     pub fn from_os(text: &OsStr) -> std::result::Result<Self, String> {
         let mut argument: Self = text.to_string_lossy().parse()?;
-        // The first @ is that before the file: nothing else has one.
+        // The first @ is the one before the file: nothing else contains one.
         if let (Some(contents), Some((_, file))) = (argument.contents_mut(), split_os(text, b'@'))
             && let Contents::File(path) = contents
         {
@@ -273,7 +273,7 @@ impl Argument {
     }
 }
 
-/// What stands on either side of the first `separator`, an ASCII character.
+/// The parts before and after the first `separator`, an ASCII character.
 #[cfg(unix)]
 pub(super) fn split_os(text: &OsStr, separator: u8) -> Option<(&OsStr, &OsStr)> {
     use std::os::unix::ffi::OsStrExt;
@@ -282,7 +282,7 @@ pub(super) fn split_os(text: &OsStr, separator: u8) -> Option<(&OsStr, &OsStr)> 
     Some((OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])))
 }
 
-/// As on Unix, of texts that are Unicode.
+/// As on Unix, for texts that are Unicode.
 #[cfg(not(unix))]
 pub(super) fn split_os(text: &OsStr, separator: u8) -> Option<(&OsStr, &OsStr)> {
     let (before, behind) = text.to_str()?.split_once(char::from(separator))?;
@@ -340,12 +340,12 @@ fn kind_of(text: &str) -> std::result::Result<Kind, String> {
     }
 }
 
-/// What follows `arg:`.
+/// Parses the part after `arg:`.
 fn again(text: &str) -> std::result::Result<Kind, String> {
-    let (place, offset) = text.split_once('+').unwrap_or((text, "0"));
+    let (id, offset) = text.split_once('+').unwrap_or((text, "0"));
     let digits = offset.bytes().all(|digit| digit.is_ascii_digit());
-    match (place.parse(), offset.parse()) {
-        (Ok(place), Ok(offset)) if digits => Ok(Kind::Again(place, offset)),
+    match (id.parse(), offset.parse()) {
+        (Ok(id), Ok(offset)) if digits => Ok(Kind::Again(id, offset)),
         _ => Err(format!(
             "'{text}' does not name an argument; give its number, as in arg:1, or arg:1.0 for argument 0 of launch 1 (all count from \
              0), with or without +BYTES"
@@ -365,7 +365,7 @@ fn file_name(text: &str) -> std::result::Result<PathBuf, String> {
     }
 }
 
-/// What stands on either side of the colon of a value.
+/// Parses a value from the parts before and after the colon.
 fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
     if name != "bytes" {
         let ty = type_of(name)?;
@@ -379,7 +379,7 @@ fn value(name: &str, text: &str) -> std::result::Result<Kind, String> {
     Ok(Kind::Value((0..text.len()).step_by(2).map(byte).collect::<std::result::Result<_, _>>()?, None))
 }
 
-/// What stands before the opening bracket of a buffer, and after it.
+/// Parses a buffer from the parts before and after the opening bracket.
 fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
     let ty = type_of(ty)?;
     let (length_text, rest) =
@@ -411,7 +411,7 @@ fn buffer(ty: &str, text: &str) -> std::result::Result<Kind, String> {
     Ok(Kind::Buffer { shape: Some((ty, length)), offset, contents, freed: false })
 }
 
-/// What follows the equals sign of a buffer.
+/// Parses the part after a buffer's equals sign.
 fn contents_of(ty: Type, length: usize, text: &str) -> std::result::Result<Contents, String> {
     if let Some(file) = text.strip_prefix('@') {
         return Ok(Contents::File(file_name(file)?));

@@ -1,6 +1,5 @@
-//! Checks whether numbers suit the use that the kernel makes of them. PTX passes bits: an integer passed for a float is
-//! accepted silently and becomes another number. What the kernel does with a parameter often shows its type where the
-//! declared one (`.b32`, `.u64`) does not.
+//! Notes on arguments whose type is probably wrong. PTX passes bits, so an integer passed for a float is accepted silently and
+//! becomes another number. How the kernel uses a parameter often shows its type where the declaration (`.b32`, `.u64`) does not.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +9,7 @@ use super::argument::Argument;
 use super::value;
 use crate::check::type_of;
 
-/// What a parameter is used as. Several may be true.
+/// How a parameter is used. Several may be true.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Uses {
     float: bool,
@@ -18,7 +17,7 @@ struct Uses {
     address: bool,
 }
 
-/// A note for each argument that does not suit its parameter.
+/// A note for each argument whose type does not match its parameter's.
 pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]) -> Vec<String> {
     let uses = uses(function);
     let mut notes = Vec::new();
@@ -30,7 +29,7 @@ pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]
         let name = format!("parameter {index} ({} {})", type_of(parameter), parameter.name);
         let suggestion = |is_float| {
             let number = text.split_once(':').map_or("", |(_, number)| number);
-            // `u32:0.5` is not a number.
+            // There is no suggestion if the text is not a number of that type, as `u32:0.5`.
             let ty = value::Type::of_kind(is_float, given.bytes()).filter(|ty| ty.parse(&[number]).is_ok());
             ty.map_or(String::new(), |ty| format!("; {}:{number} passes the number", ty.name()))
         };
@@ -53,7 +52,7 @@ pub(super) fn notes(module: &Module, function: &Function, arguments: &[Argument]
     notes
 }
 
-/// What the parameter's type says, where it says something: integers are whatever has their size.
+/// What the parameter's declared type implies: floats only, since integers stand for anything of their size.
 fn declared(parameter: &Variable) -> Option<Uses> {
     match parameter.ty {
         Type::F32 | Type::F64 => Some(Uses { float: true, ..Uses::default() }),
@@ -62,11 +61,11 @@ fn declared(parameter: &Variable) -> Option<Uses> {
     }
 }
 
-/// What the function does with what it loads from its parameters.
+/// How the function uses its parameters.
 fn uses(function: &Function) -> HashMap<Handle<Variable>, Uses> {
     let body = function.body.as_deref().unwrap_or_default();
     let mut found: HashMap<Handle<Variable>, Uses> = HashMap::new();
-    // Registers that hold a parameter, and nothing else: as far as the instructions below show.
+    // Registers that hold a parameter and are written only once.
     let mut holds: HashMap<Handle<Register>, Handle<Variable>> = HashMap::new();
     let mut written: HashSet<Handle<Register>> = HashSet::new();
     for instruction in body {
@@ -123,7 +122,7 @@ fn uses(function: &Function) -> HashMap<Handle<Variable>, Uses> {
     found
 }
 
-/// The parameter that an instruction moves to a register, whole.
+/// The parameter that an instruction loads whole into a register.
 fn copied(
     op: &Op,
     holds: &HashMap<Handle<Register>, Handle<Variable>>,
@@ -152,7 +151,7 @@ fn computed(op: &Op) -> Option<Handle<Register>> {
     }
 }
 
-/// What a type says of an operand: bits say nothing.
+/// What an operand's type implies: `.b32` and the like imply nothing.
 fn of_type(ty: Type) -> Uses {
     let float = matches!(ty, Type::F32 | Type::F64);
     let integer =

@@ -1,4 +1,4 @@
-//! The flags of `host run`, and their help.
+//! The flags of `host run`, their help, and their division into launches at `--then`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,9 +7,9 @@ use clap::builder::{NonEmptyStringValueParser, OsStringValueParser, TypedValuePa
 use clap::{ArgMatches, Args, Command};
 
 use super::argument::{Argument, split_os};
-use super::place::Named;
+use super::argument_id::Named;
 use crate::error::{Error, Result};
-use crate::faults::CheckFlags;
+use crate::faults::SanitizerFlags;
 use crate::flag_values::{bytes32, whole_number};
 use crate::lines::LineFlags;
 
@@ -20,7 +20,7 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   f32[1024]                the address of a buffer of 1024 zeros
   f32[1024]=1.5            ... in which each element is 1.5
   u8[4]=1,2,3,4            ... of these elements
-  f32[1024]=rand:7         ... of random elements, decided by the seed 7
+  f32[1024]=rand:7         ... of random elements, with the seed 7
   f32[1024]=ramp           ... of 0, 1, 2, ...
   u32[65536]=@idx.npy      ... of the file's elements; @idx.npy alone takes type and length from it
   f32[1024]=uninit         ... uninitialised
@@ -30,7 +30,7 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
   arg:1+8                  the address 8 bytes into its buffer
   arg:1.0                  that of argument 0 of launch 1 (launches and arguments count from 0)
   tex2d:f32[64x48]=ramp    a texture of an array of 64 columns and 48 rows, filled like a buffer
-                           tex1d, tex3d: of one and three extents
+                           tex1d, tex3d: with one and three extents
                            texa1d, texa2d: layered; the last extent is the number of layers
                            texlin:f32[1024]: of linear memory
   tex2d:u8x4[64x48],linear,wrap,norm,float=@image.npy
@@ -39,7 +39,7 @@ Arguments, in the order of the kernel's parameters (`host check FILE.ptx` lists 
                            clamp, wrap, mirror, border or border:VALUE, for all dimensions,
                            or one for each, as in wrap/clamp
                            norm: coordinates from 0 to 1
-                           float: integers as floats up to 1
+                           float: integers are read as floats up to 1
                            srgb
   surf2d:f32[64x48]        a surface, which the kernel may write; surf1d, surf3d, surfa1d, surfa2d
   tensor:f32[64x32],box:32x8=ramp
@@ -71,14 +71,14 @@ Variables of the module, in .global or .const memory: --set gives them a value b
 a buffer (f32[4]=ramp, @table.npy), and must have as many bytes as the variable. Elements are shown
 as the type of --set or of the PTX, or as the type after the name: --print table:f32.
 
-Several launches: --then KERNEL starts the next one on the same memory. What belongs to a launch
-follows its kernel: arguments, --grid, --block, --cluster, --shared, --carveout, --registers
-and --set. The other flags apply to all launches, wherever they are. A sum in two steps:
+Several launches: --then KERNEL starts the next one on the same memory. The arguments
+and options of a launch follow its kernel: --grid, --block, --cluster, --shared, --carveout,
+--registers and --set. The other flags apply to all launches, wherever they are. A sum in two steps:
 
   host run sum.ptx block_sums --grid 4 --block 64 f32[256]=ramp f32[4] \\
     --then total --grid 1 --block 32 arg:1 f32[1] --print 1.1";
 
-/// The flags. The lists have those of all launches, in the order of the command line: see [`Flags::launches`].
+/// The flags. The lists hold the values for all launches, in the order of the command line: see [`Flags::launches`].
 #[derive(Args, Clone, Debug)]
 pub(super) struct Flags {
     /// PTX from any compiler; - reads it from the standard input
@@ -112,7 +112,7 @@ pub(super) struct Flags {
     /// Launch this kernel next, on the same memory; see below
     #[arg(long, value_name = "KERNEL", value_parser = NonEmptyStringValueParser::new())]
     then: Vec<String>,
-    /// Write the buffer of argument I (from 0; L.I of launch L), or a variable, to this file at the end
+    /// Write a buffer or a variable to this file at the end. I is the argument's number, from 0, or L.I in launch L
     #[arg(long, value_name = "I=FILE.npy", value_parser = OsStringValueParser::new().try_map(save))]
     pub(super) save: Vec<Save>,
     /// The share of a multiprocessor's L1 memory to use as shared memory, in percent (0 to 100)
@@ -121,7 +121,7 @@ pub(super) struct Flags {
     /// On a model of the simulator: registers per thread, which limit how many blocks are resident
     #[arg(long, value_name = "NUMBER", value_parser = whole_number(1, 255u32))]
     registers: Vec<u32>,
-    /// Print the elements of the buffer of argument I (from 0; L.I of launch L), or of a variable
+    /// Print the elements of a buffer or a variable. I is the argument's number, from 0, or L.I in launch L
     #[arg(long, value_name = "I", value_delimiter = ',')]
     pub(super) print: Vec<Named>,
     /// On a GPU: also run on the simulator, for its counters
@@ -130,7 +130,7 @@ pub(super) struct Flags {
     #[command(flatten)]
     pub(super) lines: LineFlags,
     #[command(flatten)]
-    pub(super) checks: CheckFlags,
+    pub(super) checks: SanitizerFlags,
 }
 
 /// The flags of one launch.
@@ -148,11 +148,11 @@ pub(super) struct LaunchFlags {
 }
 
 impl Flags {
-    /// The flags of each launch: `matches` knows after which `--then` a flag stands.
+    /// The flags of each launch. `matches` has their positions relative to each `--then`.
     ///
     /// # Errors
     ///
-    /// [`Error::Flag`] when a launch lacks a flag, or has it twice.
+    /// [`Error::Flag`] if a launch lacks a flag, or has it twice.
     pub(super) fn launches(&self, matches: &ArgMatches) -> Result<Vec<LaunchFlags>> {
         let kernels: Vec<&String> = std::iter::once(&self.kernel).chain(&self.then).collect();
         let starts: Vec<usize> = matches.indices_of("then").into_iter().flatten().collect();
@@ -179,13 +179,13 @@ impl Flags {
 /// The parts of the command line, one for each launch.
 struct Parts<'a> {
     matches: &'a ArgMatches,
-    /// Where the second launch starts, and those after it.
+    /// Where the second and each later launch start.
     starts: Vec<usize>,
     kernels: Vec<&'a String>,
 }
 
 impl Parts<'_> {
-    /// The launch, for errors.
+    /// The launch's name in errors.
     fn name(&self, launch: usize) -> String {
         format!("launch {launch} ({})", self.kernels[launch])
     }
@@ -197,7 +197,7 @@ impl Parts<'_> {
         places.zip(values).filter(|&(place, _)| part(place) == launch).map(|(_, value)| value.clone()).collect()
     }
 
-    /// The value of a flag in this launch's part, which may have one.
+    /// The value of a flag in this launch's part, which may occur at most once.
     fn one<T: Copy>(&self, flag: &str, values: &[T], launch: usize) -> Result<Option<T>> {
         match *self.of(flag, values, launch) {
             [] => Ok(None),
@@ -232,7 +232,7 @@ fn set(text: OsString) -> std::result::Result<Set, String> {
     }
 }
 
-/// What to write to a file.
+/// A buffer or variable, and the file to write it to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Save {
     pub(super) what: Named,
@@ -273,7 +273,7 @@ mod tests {
     use clap::FromArgMatches;
 
     use super::*;
-    use crate::run::place::Place;
+    use crate::run::argument_id::ArgumentId;
 
     #[test]
     fn extents_are_one_to_three_numbers() {
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn what_to_save_is_an_argument_or_a_variable_and_a_file() {
         let saved = |text: &str| save(text.into());
-        let argument = Named::Argument(Place { launch: 0, argument: 2 });
+        let argument = Named::Argument(ArgumentId { launch: 0, argument: 2 });
         assert_eq!(saved("2=a=b.npy"), Ok(Save { what: argument, file: "a=b.npy".into() }));
         assert_eq!(saved("x=a.npy"), Ok(Save { what: Named::Variable("x".into()), file: "a.npy".into() }));
         for text in ["", "2", "2=", "a.npy"] {
@@ -331,8 +331,8 @@ mod tests {
         let launches = launches.unwrap();
         let texts: Vec<&str> = launches[0].arguments.iter().map(|argument| argument.text.as_str()).collect();
         assert_eq!(texts, ["i32:-1", "f32[4]=-1", "f32:-0.5"]);
-        let place = |launch, argument| Named::Argument(Place { launch, argument });
-        assert_eq!(flags.print, [place(0, 0), place(0, 1), place(1, 2)]);
+        let id = |launch, argument| Named::Argument(ArgumentId { launch, argument });
+        assert_eq!(flags.print, [id(0, 0), id(0, 1), id(1, 2)]);
         let error = command().try_get_matches_from("run k.ptx k --grid 1 --block 1 -1".split_whitespace()).unwrap_err();
         assert!(error.to_string().contains("give a value (u32:5)"), "{error}");
     }

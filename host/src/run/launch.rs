@@ -1,4 +1,4 @@
-//! The launches themselves: from arguments to what the kernels left in their buffers.
+//! Launches the kernels: makes the arguments' data, launches, and reads the outputs.
 
 use std::mem;
 
@@ -6,10 +6,10 @@ use cuda_std::launch::Arguments;
 use simt::{Checks, Printed};
 
 use super::argument::{Argument, Data, Prepared};
-use super::demands::{Launch, Output, Source};
+use super::argument_id::ArgumentId;
+use super::device_argument::{DeviceArgument, Parameter};
 use super::flags::Flags;
-use super::place::Place;
-use super::placed::{Parameter, Placed};
+use super::validate::{Launch, Output, Source};
 use super::value::Values;
 use crate::device::{Counters, Device, LaunchConfig};
 use crate::error::{Error, Result};
@@ -19,10 +19,10 @@ use crate::memory;
 use crate::names;
 use crate::progress::Progress;
 
-/// A checked request, with its data.
+/// A validated request, with its data.
 pub(super) struct Plan<'a> {
     pub(super) flags: &'a Flags,
-    /// What lines of PTX are blamed on.
+    /// The PTX file's name in faults and counts by line.
     pub(super) file: &'a str,
     pub(super) launches: &'a [Launch<'a>],
     pub(super) configs: &'a [LaunchConfig],
@@ -31,7 +31,7 @@ pub(super) struct Plan<'a> {
     pub(super) prepared: &'a [Vec<Prepared>],
 }
 
-/// Makes the arguments' data, once there is room for it. The output must be within its limit.
+/// Makes the arguments' data, if there is room for it and the output is within its limit.
 pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Output]) -> Result<Vec<Vec<Prepared>>> {
     for argument in launches.iter().flat_map(|launch| &launch.flags.arguments) {
         if let Some(bytes) = argument.buffer_bytes() {
@@ -44,8 +44,8 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
     }
     for (launch, prepared_here) in launches.iter().zip(&prepared) {
         for (argument, prepared_argument) in launch.flags.arguments.iter().zip(prepared_here) {
-            if let Prepared::Again(place, offset) = prepared_argument
-                && let Some(data) = data_at(&prepared, *place)
+            if let Prepared::Again(id, offset) = prepared_argument
+                && let Some(data) = data_at(&prepared, *id)
                 && *offset > data.bytes()
             {
                 return Err(Error::Launch {
@@ -56,7 +56,7 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
         }
     }
     let bytes_of = |output: &Output| match &output.source {
-        Source::Argument(place) => prepared[place.launch][place.argument].data().map_or(0, Data::bytes),
+        Source::Argument(id) => prepared[id.launch][id.argument].data().map_or(0, Data::bytes),
         Source::Variable(variable, _) => variable.bytes,
     };
     let bytes = outputs.iter().map(bytes_of).fold(0, u64::saturating_add);
@@ -64,41 +64,41 @@ pub(super) fn prepare(device: &Device, launches: &[Launch<'_>], outputs: &[Outpu
     Ok(prepared)
 }
 
-/// The data of an argument, or of the one that it names. Each names one before itself.
-fn data_at(prepared: &[Vec<Prepared>], place: Place) -> Option<&Data> {
-    match &prepared[place.launch][place.argument] {
+/// The data of an argument, or of the earlier one that it refers to.
+fn data_at(prepared: &[Vec<Prepared>], id: ArgumentId) -> Option<&Data> {
+    match &prepared[id.launch][id.argument] {
         Prepared::Again(earlier, _) => data_at(prepared, *earlier),
         argument => argument.data(),
     }
 }
 
-/// What a launch left.
+/// The result of one launch.
 pub(super) struct Launched {
     pub(super) counters: Option<Counters>,
     pub(super) findings: Findings,
     pub(super) lines: Option<Lines>,
-    /// What the kernel printed, where that is known.
+    /// What the kernel printed, if known.
     pub(super) printed: Option<Printed>,
 }
 
-/// What the launches left.
-pub(super) struct Ran {
-    /// Those that completed, and the one that did not.
+/// The results of all launches.
+pub(super) struct RunResult {
+    /// The launches that completed, and the one that was stopped.
     pub(super) launches: Vec<Launched>,
-    /// The fault that stopped the last of them.
+    /// The fault that stopped the last launch.
     pub(super) fault: Option<Error>,
-    /// The output, if there was no fault: as many as the outputs.
+    /// The values of the outputs, if there was no fault.
     pub(super) values: Vec<Values>,
 }
 
-/// Launches the kernels, one after the other, and reads what is wanted. A fault ends it.
-pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> {
+/// Launches the kernels, one after the other, and reads the outputs. A fault ends the run.
+pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunResult> {
     let beside = plan.flags.counters && device.properties().is_gpu();
     progress.add_steps(plan.launches.len() * if beside { 2 } else { 1 });
     let mut ran = run_on(device, progress, plan)?;
     if beside && ran.fault.is_none() {
         let counted = run_on(&device.simulator()?, progress, plan)?;
-        // A fault there, which the GPU did not see, is where it ends.
+        // The simulator may find a fault that the GPU did not notice. It ends the run.
         ran.launches.truncate(counted.launches.len());
         for (launched, counted) in ran.launches.iter_mut().zip(counted.launches) {
             *launched = Launched { printed: launched.printed.take(), ..counted };
@@ -108,12 +108,13 @@ pub(super) fn run(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Resu
     Ok(ran)
 }
 
-fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> {
+fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<RunResult> {
     device.watch(progress);
-    let name = |place: Place| format!("argument {}", plan.launches[place.launch].flags.arguments[place.argument].text);
-    let mut placed: Vec<Vec<Placed>> = Vec::new();
+    let name = |id: ArgumentId| format!("argument {}", plan.launches[id.launch].flags.arguments[id.argument].text);
+    let mut placed: Vec<Vec<DeviceArgument>> = Vec::new();
     for (launch, prepared) in plan.prepared.iter().enumerate() {
-        let place = |(argument, prepared)| Placed::new(device, prepared, &name(Place { launch, argument }));
+        let place =
+            |(argument, prepared)| DeviceArgument::new(device, prepared, &name(ArgumentId { launch, argument }));
         placed.push(prepared.iter().enumerate().map(place).collect::<Result<_>>()?);
     }
     let mut freed = Vec::new();
@@ -124,11 +125,11 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
         freed.push(to_be_freed);
     }
 
-    let mut ran = Ran { launches: Vec::new(), fault: None, values: Vec::new() };
+    let mut ran = RunResult { launches: Vec::new(), fault: None, values: Vec::new() };
     for (index, (launch, config)) in plan.launches.iter().zip(plan.configs).enumerate() {
         let kernel = &launch.function.name;
         progress.begin(|| names::shown(kernel).into_owned());
-        // Not before all are allocated: the next buffer would get the address of one that is freed.
+        // Only after all are allocated; otherwise the next buffer could get the address of a freed one.
         freed[index].clear();
         for setting in &launch.settings {
             device.variable_bytes(&setting.variable.symbol, setting.variable.bytes)?.write(&setting.bytes)?;
@@ -164,11 +165,10 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
     }
     for output in plan.outputs {
         ran.values.push(match &output.source {
-            Source::Argument(place) => {
-                let data = plan.prepared[place.launch][place.argument].data();
-                let read =
-                    data.map(|data| placed[place.launch][place.argument].read(data, &name(*place))).transpose()?;
-                // Only buffers are requested: see `demands::outputs`.
+            Source::Argument(id) => {
+                let data = plan.prepared[id.launch][id.argument].data();
+                let read = data.map(|data| placed[id.launch][id.argument].read(data, &name(*id))).transpose()?;
+                // Only buffers are requested: see `validate::outputs`.
                 read.flatten().unwrap_or(Values::U8(Vec::new()))
             }
             Source::Variable(variable, ty) => {
@@ -182,21 +182,20 @@ fn run_on(device: &Device, progress: &Progress, plan: &Plan<'_>) -> Result<Ran> 
     Ok(ran)
 }
 
-/// What a kernel gets of each of its arguments, and what is to be freed before it is launched. `earlier` has what the launches
-/// before it get.
+/// The parameters of a launch, and the buffers to free before it. `earlier` has the parameters of the launches before it.
 fn parameters_of<'a>(
     device: &Device,
-    placed: &'a mut [Placed],
+    placed: &'a mut [DeviceArgument],
     prepared: &[Prepared],
     earlier: &[Vec<Parameter<'a>>],
-) -> Result<(Vec<Parameter<'a>>, Vec<Placed>)> {
+) -> Result<(Vec<Parameter<'a>>, Vec<DeviceArgument>)> {
     let (mut own, mut freed) = (Vec::new(), Vec::new());
     for (placed, prepared) in placed.iter_mut().zip(prepared) {
         let parameter = match prepared {
-            Prepared::Again(place, offset) => earlier.get(place.launch).unwrap_or(&own)[place.argument].again(*offset),
+            Prepared::Again(id, offset) => earlier.get(id.launch).unwrap_or(&own)[id.argument].again(*offset),
             Prepared::Buffer(data) if data.freed => {
                 let parameter = placed.address(data.offset);
-                freed.push(mem::replace(placed, Placed::Nothing));
+                freed.push(mem::replace(placed, DeviceArgument::Nothing));
                 parameter
             }
             _ => placed.parameter(device, prepared)?,

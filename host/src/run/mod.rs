@@ -1,29 +1,29 @@
-//! `host run FILE.ptx KERNEL ...`: runs kernels of a PTX file from any compiler, on either device.
+//! `host run FILE.ptx KERNEL ...`: runs kernels of a PTX file from any compiler, on a GPU or the simulator.
 //!
-//! Data goes one way: flags -> launches with their arguments (see [`argument`]) -> a plan -> reports -> a format. The request
-//! is checked against the module (`demands`) before anything is opened. What `--save` names is written after the last kernel, each file
-//! whole or not at all.
+//! Data goes one way: flags -> launches with their arguments ([`argument`]) -> a plan -> reports -> a format. The request is
+//! validated against the module before a device is opened. The files of `--save` are written after the last kernel, each whole or
+//! not at all.
 //!
-//! | file | what |
+//! | file | contents |
 //! | --- | --- |
 //! | `flags` | the command line, divided into launches at `--then` |
 //! | [`argument`], [`value`], [`texture`], [`tensor`] | arguments and their data |
-//! | [`place`], `variables` | names of things: arguments of launches, variables of the module |
-//! | `demands` | whether the request can be run |
-//! | `placed`, `launch` | arguments on a device, and the launches |
+//! | [`argument_id`], `variables` | what flags refer to: arguments of launches, variables of the module |
+//! | `validate`, `fit` | whether the request can be run; notes on arguments of an unlikely type |
+//! | `device_argument`, `launch` | arguments on a device, and the launches |
 //! | `output`, `sequence` | the report of one launch, and of several |
 
 pub mod argument;
-mod demands;
+pub mod argument_id;
+mod device_argument;
 mod fit;
 mod flags;
 mod launch;
 mod output;
-pub mod place;
-mod placed;
 mod sequence;
 pub mod tensor;
 pub mod texture;
+mod validate;
 pub mod value;
 mod variables;
 
@@ -32,9 +32,9 @@ use std::io::Write;
 use clap::{ArgMatches, FromArgMatches};
 use simt::Checks;
 
-use demands::{Launch, Source};
 use flags::Flags;
 use output::{Report, Shown};
+use validate::{Launch, Source};
 
 pub(crate) use flags::command;
 
@@ -49,7 +49,7 @@ use crate::report::Format;
 ///
 /// # Errors
 ///
-/// Those of devices and files; [`Error::Fault`] when a kernel had a fault, after the report with the fault is written.
+/// Those of devices and files; [`Error::Fault`] if a kernel had a fault, after the report with the fault is written.
 pub(crate) fn main(
     matches: &ArgMatches,
     choice: DeviceChoice,
@@ -62,8 +62,8 @@ pub(crate) fn main(
     let launches = flags.launches(matches)?;
     let file = PtxFile::from(flags.file.clone());
     let module = file.module()?;
-    let launches = demands::launches(&module, &file, launches)?;
-    let outputs = demands::outputs(&module, &flags, &launches)?;
+    let launches = validate::launches(&module, &file, launches)?;
+    let outputs = validate::outputs(&module, &flags, &launches)?;
 
     let progress = Progress::on_terminal();
     progress.begin(|| "opening the device".to_owned());
@@ -76,7 +76,7 @@ pub(crate) fn main(
         config.check(&launch.function.name, None, device.properties())?;
     }
     let prepared = launch::prepare(&device, &launches, &outputs)?;
-    // Not before: a request that cannot be met is one line.
+    // Not earlier, so that a bad request prints only its one line.
     let unfit = launches.iter().flat_map(|launch| fit::notes(&module, launch.function, &launch.flags.arguments));
     device.take_notes().into_iter().chain(unfit).for_each(|note| progress.note(&note));
     let name = file.name();
@@ -89,7 +89,7 @@ pub(crate) fn main(
         prepared: &prepared,
     };
     let ran = launch::run(&device, &progress, &plan);
-    // The bar must be gone before the report is written.
+    // Remove the bar before the report is written.
     drop(progress);
     let mut ran = ran?;
     if let Some(fault) = &mut ran.fault {
@@ -118,8 +118,8 @@ pub(crate) fn main(
         if ran.fault.is_none() {
             for (output, values) in outputs.iter().zip(ran.values) {
                 let (title, shape) = match &output.source {
-                    Source::Argument(place) => {
-                        let data = prepared[place.launch][place.argument].data();
+                    Source::Argument(id) => {
+                        let data = prepared[id.launch][id.argument].data();
                         (format!("Argument {}", output.name), data.map(|data| data.shape.clone()).unwrap_or_default())
                     }
                     Source::Variable(variable, ty) => {
@@ -134,18 +134,18 @@ pub(crate) fn main(
         }
     }
     sequence::write(&reports, launches.len(), format, out)?;
-    sequence::tell(&findings, &launches, format);
+    sequence::print_findings(&findings, &launches, format);
     match ran.fault {
         Some(fault) => Err(sequence::with_launch(fault, reports.len(), launches.len())),
         None => sequence::error(&findings).map_or(Ok(()), Err),
     }
 }
 
-/// How a kernel is launched.
+/// The configuration of a launch.
 fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     let asked = &launch.flags;
     LaunchConfig {
-        // Such a kernel has its own cluster size, and its grid is counted in clusters.
+        // A kernel with .blocksareclusters has its own cluster size, and its grid is counted in clusters.
         cluster: asked.cluster.filter(|_| !launch.function.grid_in_clusters),
         cooperative: flags.cooperative,
         dynamic_shared: asked.shared,
@@ -156,7 +156,7 @@ fn config_of(launch: &Launch<'_>, flags: &Flags) -> LaunchConfig {
     }
 }
 
-/// A GPU does not say why a kernel stopped. A kernel that reads the grid's workspace stops if there is none.
+/// A GPU does not report why a kernel stopped. One that reads the grid's workspace stops if there is none.
 fn advise(error: &mut Error, module: &ptx::Module, flags: &Flags) {
     if let Error::Fault { fault, trap: None, .. } = error
         && !flags.cooperative

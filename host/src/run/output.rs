@@ -1,10 +1,10 @@
-//! The report of a run, in each of the formats.
+//! The report of a launch of `host run`, in each format.
 //!
-//! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is what `host devices` lists;
-//! `"correct"` is null, since there is nothing to compare with; `"counters"` is null on a GPU (without `--counters`) and after a
-//! fault; `"output"` is what the kernel printed, null on a GPU, whose driver writes it to the standard output by itself; `"buffers"` holds
-//! the elements of what `--print` names, as it names it: by the number of the argument or the name of the variable. Numbers that JSON
-//! cannot hold (infinities and NaN) are null. With `--lines`, `"lines"` has what each line did.
+//! As JSON: `{"kernel", "device", "correct", "counters", "faults", "buffers"}`. `"device"` is as in `host devices`; `"correct"` is
+//! null, since there is nothing to compare with; `"counters"` is null on a GPU (without `--counters`) and after a fault; `"output"`
+//! is what the kernel printed, or null on a GPU, whose driver writes it to the standard output; `"buffers"` holds the elements that
+//! `--print` requests, by the argument's number or the variable's name. Numbers that JSON cannot hold (infinities and NaN) are
+//! null. With `--lines`, `"lines"` has the counts of each line.
 
 use std::io::Write;
 
@@ -20,10 +20,10 @@ use crate::lines::{self, Lines};
 use crate::report::{self, Format, Metrics};
 use crate::{listing, names, terminal, units};
 
-/// Elements of a buffer on a line of the table.
+/// Elements of a buffer per line of the table.
 const ON_A_LINE: usize = 8;
 
-/// What a run found out.
+/// The report of one launch.
 pub struct Report<'a> {
     /// The PTX file.
     pub file: String,
@@ -35,13 +35,13 @@ pub struct Report<'a> {
     pub device: &'a Properties,
     /// What the simulator counted.
     pub counters: Option<Counters>,
-    /// What each line did, if that was requested.
+    /// The counts of each line, if requested.
     pub lines: Option<Lines>,
-    /// What the kernel did that it must not do.
+    /// The kernel's faults.
     pub faults: Vec<Fault>,
-    /// Whether the last of these stopped it.
+    /// Whether the last fault stopped it.
     pub stopped: bool,
-    /// What the kernel printed, where that is known.
+    /// What the kernel printed, if known.
     pub printed: Option<Printed>,
     /// The buffers and variables to show.
     pub buffers: Vec<Shown>,
@@ -49,7 +49,7 @@ pub struct Report<'a> {
 
 /// A buffer or variable to show.
 pub struct Shown {
-    /// What `--print` calls it.
+    /// Its name in `--print`.
     pub name: String,
     /// Its title in the table.
     pub title: String,
@@ -57,7 +57,7 @@ pub struct Shown {
     pub values: Values,
 }
 
-/// Buffers as the JSON has them: by their names.
+/// Buffers in the JSON: by their names.
 pub(super) struct Buffers<'a>(pub(super) &'a [Shown]);
 
 impl Serialize for Buffers<'_> {
@@ -66,7 +66,7 @@ impl Serialize for Buffers<'_> {
     }
 }
 
-/// A launch as the JSON of several has it.
+/// A launch in the JSON of several.
 #[derive(Serialize)]
 pub(super) struct Launched<'a> {
     kernel: &'a str,
@@ -77,7 +77,7 @@ pub(super) struct Launched<'a> {
     output: Option<String>,
 }
 
-/// The JSON. Not a `Value`: that would turn each f32 into the nearest f64, with its many digits.
+/// The JSON. Not a `Value`, which would turn each f32 into an f64 with many digits.
 #[derive(Serialize)]
 struct Json<'a> {
     kernel: &'a str,
@@ -92,7 +92,7 @@ struct Json<'a> {
 }
 
 impl Report<'_> {
-    /// Writes it. A table of a launch with a fault is empty: the fault is the program's error.
+    /// Writes it. The table of a stopped launch is empty: the fault is the program's error.
     pub fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
         match format {
             Format::Json => {
@@ -123,7 +123,7 @@ impl Report<'_> {
         }
     }
 
-    /// What the JSON of several launches has of this one.
+    /// This launch in the JSON of several.
     pub(super) fn launched(&self) -> Launched<'_> {
         Launched {
             kernel: self.kernel,
@@ -148,7 +148,7 @@ impl Report<'_> {
         })
     }
 
-    /// What the kernel printed, as it stands, with an empty line after it.
+    /// What the kernel printed, unchanged, with an empty line after it.
     fn write_printed(&self, out: &mut dyn Write) -> Result<()> {
         let text = self.printed.as_ref().map(text_of).unwrap_or_default();
         if !text.is_empty() {
@@ -159,7 +159,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Names and values of the counters that are wanted.
+    /// Names and values of the requested counters.
     fn metrics(&self, wanted: impl Fn(MetricValue) -> bool) -> Vec<[String; 2]> {
         let metrics = self.counters.as_ref().map(Counters::metrics).unwrap_or_default();
         let text = |value| match value {
@@ -224,7 +224,7 @@ impl Report<'_> {
     }
 }
 
-/// What was printed, and how much more there was.
+/// The printed text, and how much was lost.
 fn text_of(printed: &Printed) -> String {
     match printed.lost {
         0 => printed.text(),

@@ -1,15 +1,15 @@
-//! The report of several launches, in each of the formats. A single launch is written as [`Report`] does.
+//! The report of several launches of `host run`, in each format. [`Report`] writes a single launch.
 //!
 //! As JSON: `{"device", "correct", "launches", "buffers"}`. Each of `"launches"` has `{"kernel", "counters", "lines", "faults",
-//! "output"}` as the JSON of one launch has them; one that a fault has stopped is the last. `"buffers"` are those after all of them.
+//! "output"}` as in the JSON of one launch; a launch that a fault stopped is the last. `"buffers"` are those after all launches.
 
 use std::io::Write;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::demands::Launch;
 use super::output::{Buffers, Launched, Report};
+use super::validate::Launch;
 use crate::device::Properties;
 use crate::error::{Error, Result};
 use crate::faults::Findings;
@@ -25,7 +25,7 @@ struct Json<'a> {
     buffers: Buffers<'a>,
 }
 
-/// Writes what the launches found out, `asked` in all.
+/// Writes the reports of the launches, of which `asked` were requested.
 pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &mut dyn Write) -> Result<()> {
     let Some(last) = reports.last() else { return Ok(()) };
     if asked == 1 {
@@ -66,18 +66,18 @@ pub(super) fn write(reports: &[Report<'_>], asked: usize, format: Format, out: &
     }
 }
 
-/// Shows what the sanitizer found on the standard error, each launch's with its number if there are several.
-pub(super) fn tell(findings: &[Findings], launches: &[Launch<'_>], format: Format) {
+/// Writes the sanitizer's findings to the standard error, with each launch's number if there are several.
+pub(super) fn print_findings(findings: &[Findings], launches: &[Launch<'_>], format: Format) {
     for (index, (findings, launch)) in findings.iter().zip(launches).enumerate() {
         if launches.len() > 1 && format != Format::Json && !findings.list.is_empty() {
-            // Without a standard error there is nowhere to write this.
+            // If the standard error is closed, there is nowhere left to write this.
             let _ = writeln!(std::io::stderr(), "In launch {index}, {}:\n", names::shown(&launch.function.name));
         }
-        findings.tell(format);
+        findings.print(format);
     }
 }
 
-/// The error that the findings are, if there are any: what a kernel did in two launches is two.
+/// The error for the findings, if there are any. Findings of one kernel in two launches count twice.
 pub(super) fn error(findings: &[Findings]) -> Option<Error> {
     let all = Findings {
         list: findings.iter().flat_map(|findings| findings.list.iter().cloned()).collect(),
@@ -86,7 +86,7 @@ pub(super) fn error(findings: &[Findings]) -> Option<Error> {
     all.error()
 }
 
-/// The fault with the launch that it stopped, the last of `ran`, if there are several.
+/// The fault, prefixed with the number of the launch that it stopped if there are several.
 pub(super) fn with_launch(fault: Error, ran: usize, asked: usize) -> Error {
     match fault {
         Error::Fault { kernel, fault, trap } if asked > 1 => {

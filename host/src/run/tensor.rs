@@ -1,18 +1,18 @@
-//! Tensors as arguments of `host run`.
+//! Parses tensors, as arguments of `host run`.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
-//! | `tensor:f32[64x32],box:32x8=ramp` | 128 bytes by value: the map of a tensor of 32 rows and 64 columns, in boxes of 8 rows and 32 columns; filled like a buffer |
-//! | `tensor:f16[64x32],box:64x8,swizzle:128` | the same with a swizzle; and so on: see `simt`'s `tensor/text.rs` |
+//! | `tensor:f32[64x32],box:32x8=ramp` | 128 bytes by value: the map of a tensor of 32 rows and 64 columns, in boxes of 8 rows and 32 columns, filled like a buffer |
+//! | `tensor:f16[64x32],box:64x8,swizzle:128` | the same with a swizzle; for further options see `simt`'s `tensor/text.rs` |
 //! | `tensor_at:f32[64x32],box:32x8` | the address of the map, which is in device memory |
 //!
-//! Elements of 16 bits that are floats are given as `u16`, by their bits.
+//! 16-bit floats are given as the `u16` with the same bits.
 
 use simt::{TENSOR_MAP_BYTES, TensorElement, TensorMap};
 
 use super::value::Type;
 
-/// A tensor, but for what is in it.
+/// A tensor without its elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Its map, at address 0.
@@ -26,7 +26,7 @@ pub fn is_tensor(name: &str) -> bool {
     name.starts_with("tensor")
 }
 
-/// Reads what stands before and after the colon, up to the equals sign.
+/// Parses the parts before and after the colon, up to the equals sign.
 pub fn parse(name: &str, text: &str) -> Result<Tensor, String> {
     let by_address = match name {
         "tensor" => false,
@@ -56,12 +56,12 @@ impl Tensor {
         }
     }
 
-    /// Elements of the buffer that it is in.
+    /// The number of elements of its buffer.
     pub fn length(&self) -> usize {
         (self.map.bytes().unwrap_or(0) / u64::from(self.map.element.bytes())) as usize
     }
 
-    /// Elements in each dimension, the slowest first, if nothing lies between them; else those of the buffer.
+    /// Elements in each dimension, the slowest first, if they are contiguous; else the buffer's length.
     pub fn shape(&self) -> Vec<usize> {
         let shape: Vec<usize> = self.map.dimensions.iter().rev().map(|&extent| extent as usize).collect();
         if shape.iter().product::<usize>() == self.length() { shape } else { vec![self.length()] }

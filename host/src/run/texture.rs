@@ -1,30 +1,30 @@
-//! Textures and surfaces as arguments of `host run`.
+//! Parses textures and surfaces, as arguments of `host run`.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |
-//! | `tex2d:f32[64x48]=ramp` | a texture of an array of 64 columns and 48 rows; filled like a buffer |
-//! | `tex1d:f32[64]`, `tex3d:f32[16x16x8]` | of one and of three dimensions |
-//! | `texa1d:f32[64x3]`, `texa2d:f32[64x48x3]` | of three layers |
-//! | `texlin:f32[1024]=ramp` | of linear memory, read by whole indices |
-//! | `tex2d:u8x4[64x48]=rand:7` | of texels of four components: 1, 2 or 4 |
-//! | `tex2d:u8[64x48],linear,wrap,norm,float=@image.npy` | read with a linear filter, wrapped, at normalised coordinates, as floats from 0 to 1 |
+//! | `tex2d:f32[64x48]=ramp` | a texture of an array of 64 columns and 48 rows, filled like a buffer |
+//! | `tex1d:f32[64]`, `tex3d:f32[16x16x8]` | a texture of one or three dimensions |
+//! | `texa1d:f32[64x3]`, `texa2d:f32[64x48x3]` | a texture of three layers |
+//! | `texlin:f32[1024]=ramp` | a texture of linear memory, read by integer indices |
+//! | `tex2d:u8x4[64x48]=rand:7` | a texture with four components per texel; 1, 2 and 4 are possible |
+//! | `tex2d:u8[64x48],linear,wrap,norm,float=@image.npy` | a texture read with a linear filter, wrapped, at normalised coordinates, as floats from 0 to 1 |
 //! | `surf2d:f32[64x48]` | a surface; `surf1d`, `surf3d`, `surfa1d`, `surfa2d` |
 
 use super::value::Type;
 use crate::device::{AddressMode, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat};
 
-/// A texture or surface, but for what is in it.
+/// A texture or surface without its texels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     /// The type of the components.
     pub ty: Type,
-    /// The shape of the array; of linear memory, its length as the width.
+    /// The shape of the array. The width of linear memory is its length.
     pub shape: ArrayShape,
-    /// What it is.
+    /// Its kind.
     pub kind: ObjectKind,
 }
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ObjectKind {
     /// A texture of an array.
@@ -36,7 +36,7 @@ pub enum ObjectKind {
 }
 
 impl Object {
-    /// How it is read; of a surface, nothing in particular.
+    /// How it is read. A surface has the default.
     pub fn sampling(&self) -> Sampling {
         match self.kind {
             ObjectKind::Texture(sampling) | ObjectKind::Linear(sampling) => sampling,
@@ -44,7 +44,7 @@ impl Object {
         }
     }
 
-    /// Components of all texels together.
+    /// The number of components of all texels together.
     pub fn length(&self) -> usize {
         (self.shape.level_bytes(0) / u64::from(self.shape.format.ty.bytes())) as usize
     }
@@ -59,7 +59,7 @@ pub fn is_object(name: &str) -> bool {
     name.starts_with("tex") || name.starts_with("surf")
 }
 
-/// Reads what stands before and after the colon, up to the equals sign.
+/// Parses the parts before and after the colon, up to the equals sign.
 pub fn parse(name: &str, text: &str) -> Result<Object, String> {
     let is_surface = name.starts_with("surf");
     let kind = name.strip_prefix("tex").or(name.strip_prefix("surf")).unwrap_or_default();
@@ -143,12 +143,12 @@ fn format(text: &str) -> Result<(Type, TexelFormat), String> {
 
 /// `,linear,wrap,norm`: how a texture is read.
 ///
-/// - `point` (as without), `linear`: the filter;
-/// - `clamp` (as without), `wrap`, `mirror`, `border`, `border:VALUE`: outside, in every dimension, or one for each with
-///   slashes between: `wrap/clamp`;
+/// - `point` (the default), `linear`: the filter;
+/// - `clamp` (the default), `wrap`, `mirror`, `border`, `border:VALUE`: what is beyond the edges, in every dimension, or one for
+///   each with slashes between: `wrap/clamp`;
 /// - `norm`: coordinates from 0 to 1;
 /// - `float`: integers are read as floats from 0 (or -1) to 1;
-/// - `srgb`: the same, and sRGB is made linear.
+/// - `srgb`: the same, and sRGB is converted to linear.
 fn sampling(options: &str) -> Result<Sampling, String> {
     let mut sampling = Sampling::default();
     let Some(options) = options.strip_prefix(',') else {
@@ -195,7 +195,7 @@ fn outside(text: &str, sampling: &mut Sampling) -> Result<(), String> {
                 _ => return Err(wrong()),
             },
         };
-        // The last one goes for the dimensions that are left.
+        // The last one applies to the remaining dimensions.
         sampling.address_modes[index..].fill(mode);
     }
     Ok(())

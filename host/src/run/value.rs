@@ -1,4 +1,4 @@
-//! Numbers of the types that arguments can have: parsed, read from files, and written.
+//! The number types that arguments can have, and lists of such numbers: parsed, generated, read from files and written.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::npy::{self, Element};
 use crate::random::Random;
 
-/// Declares the types once: the names, the lists of values, and what is done for each.
+/// Declares each type once, and derives the names, the lists of values and the dispatch from that.
 macro_rules! types {
     ($($variant:ident $type:ident),*) => {
         /// The type of a number.
@@ -37,7 +37,7 @@ macro_rules! types {
         })*
 
         impl Type {
-            /// All of them.
+            /// All types.
             pub const ALL: [Self; 10] = [$(Self::$variant),*];
 
             /// Its name, which is Rust's.
@@ -61,10 +61,10 @@ macro_rules! types {
                 }
             }
 
-            /// What makes numbers of this type.
-            fn maker(self) -> Maker {
+            /// The constructors of values of this type.
+            fn constructors(self) -> Constructors {
                 match self {
-                    $(Self::$variant => Maker::of::<$type>()),*
+                    $(Self::$variant => Constructors::of::<$type>()),*
                 }
             }
         }
@@ -77,7 +77,7 @@ macro_rules! types {
                 }
             }
 
-            /// Their bytes as a device has them.
+            /// Their bytes, as on a device.
             pub fn bytes(&self) -> &[u8] {
                 match self {
                     $(Self::$variant(values) => bytemuck::cast_slice(values)),*
@@ -117,13 +117,13 @@ trait Number: Element + FromStr + Display + Draw {
     fn list(values: Vec<Self>) -> Values;
 }
 
-/// Numbers that are made up.
+/// Random and consecutive numbers.
 trait Draw: Sized {
-    /// What a number of this type may be, in words.
+    /// The range of this type, as text.
     fn range() -> String;
     /// The next random number.
     fn draw(random: &mut Random) -> Self;
-    /// The number at this place of 0, 1, 2, ...
+    /// The number at this index of 0, 1, 2, ...
     fn step(index: usize) -> Self;
 }
 
@@ -179,8 +179,8 @@ impl Draw for f64 {
 /// Numbers and their shape.
 type Array = (Values, Vec<usize>);
 
-/// The functions that make numbers of one type.
-struct Maker {
+/// The functions that make values of one type.
+struct Constructors {
     parse: fn(&[&str]) -> std::result::Result<Values, String>,
     repeat: fn(&Values, usize) -> Values,
     random: fn(u64, usize) -> Values,
@@ -188,7 +188,7 @@ struct Maker {
     read: fn(&Path, usize) -> Result<Array>,
 }
 
-impl Maker {
+impl Constructors {
     fn of<T: Number>() -> Self {
         Self {
             parse: |texts| {
@@ -221,60 +221,60 @@ impl Type {
         matches!(self, Self::F32 | Self::F64)
     }
 
-    /// The float or the unsigned integer of so many bytes.
+    /// The float or the unsigned integer of this many bytes.
     pub fn of_kind(is_float: bool, bytes: usize) -> Option<Self> {
         let unsigned = |ty: &Self| matches!(ty, Self::U8 | Self::U16 | Self::U32 | Self::U64);
         Self::ALL.into_iter().find(|ty| ty.bytes() == bytes && if is_float { ty.is_float() } else { unsigned(ty) })
     }
 
-    /// The type of that code of NumPy's, byte order included.
+    /// The type of this NumPy code, byte order included.
     fn of_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ty| code.strip_prefix(['<', '>', '|']) == Some(ty.code()))
     }
 
-    /// Numbers as texts.
+    /// Parses numbers.
     ///
     /// # Errors
     ///
-    /// Which text is not a number, and what is accepted.
+    /// A message with the wrong text and what is accepted.
     pub fn parse(self, texts: &[&str]) -> std::result::Result<Values, String> {
-        (self.maker().parse)(texts)
+        (self.constructors().parse)(texts)
     }
 
-    /// So many zeros.
+    /// This many zeros.
     pub fn zeros(self, length: usize) -> Values {
         self.ramp(1).repeat(length)
     }
 
     /// 0, 1, 2, ...; a type of whole numbers that is too small wraps around.
     pub fn ramp(self, length: usize) -> Values {
-        (self.maker().ramp)(length)
+        (self.constructors().ramp)(length)
     }
 
-    /// Random numbers: whole numbers from all of the type's range, others of at least -1 and below 1. The seed decides.
+    /// Random numbers: integers from the type's whole range, floats from -1 up to, but not including, 1.
     pub fn random(self, seed: u64, length: usize) -> Values {
-        (self.maker().random)(seed, length)
+        (self.constructors().random)(seed, length)
     }
 
     /// The vector or matrix of a `.npy` file and its shape; the type is the file's if none is given.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::File`] when it cannot be read, or holds another type or more dimensions.
+    /// [`crate::Error::File`] if it cannot be read, or has another type or more dimensions.
     pub fn read(wanted: Option<Self>, path: &Path) -> Result<Array> {
         let npy::Contents { code, dimensions } = npy::contents(path)?;
         let found = wanted.or(Self::of_code(&code)).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
             crate::Error::file(path, format!("holds elements of type '{code}', but one of {names} is needed"))
         })?;
-        (found.maker().read)(path, if dimensions == 2 { 2 } else { 1 })
+        (found.constructors().read)(path, if dimensions == 2 { 2 } else { 1 })
     }
 }
 
 impl Values {
-    /// The first of them, so many times.
+    /// The first value, repeated.
     pub fn repeat(&self, length: usize) -> Self {
-        (self.ty().maker().repeat)(self, length)
+        (self.ty().constructors().repeat)(self, length)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Variables of the module that `--set`, `--print` and `--save` name: which symbol is meant, its size, and the type its
-//! elements are shown as.
+//! The module's variables that `--set`, `--print` and `--save` refer to: which symbol is meant, its size, and the type in which its
+//! elements are shown.
 
 use ptx::{Kind, Module, Space, Type as PtxType};
 
@@ -19,11 +19,11 @@ pub(super) struct Variable {
     pub(super) bytes: u64,
 }
 
-/// A variable, and the bytes that it gets before a launch.
+/// A variable, and the bytes that are written to it before a launch.
 pub(super) struct Setting {
     pub(super) variable: Variable,
     pub(super) bytes: Vec<u8>,
-    /// The type of the elements, where the value has one.
+    /// The type of the elements, if the value has one.
     pub(super) ty: Option<Type>,
 }
 
@@ -36,7 +36,7 @@ fn variables(module: &Module) -> impl Iterator<Item = &ptx::Variable> {
     })
 }
 
-/// The variable that `name` means, if there is one.
+/// The variable that `name` refers to.
 fn find<'a>(module: &'a Module, flag: &str, name: &str) -> Result<Option<&'a ptx::Variable>> {
     let symbols: Vec<&str> = variables(module).map(|variable| variable.name.as_str()).collect();
     match names::find(name, &symbols) {
@@ -59,11 +59,11 @@ fn described(variable: &ptx::Variable) -> Variable {
     Variable { symbol: variable.name.clone(), bytes: variable.size.unwrap_or(0) }
 }
 
-/// What `--set` sets. The value is made here: it must have the variable's size.
+/// The variable and value of `--set`. The value must have the variable's size.
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] when there is no such variable or it has another size, and those of the value's file.
+/// [`Error::Flag`] if there is no such variable or it has another size, and the errors of the value's file.
 pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
     let Set { name, value } = set;
     let variable = find(module, "--set", name)?.ok_or_else(|| missing(module, "--set", name))?;
@@ -81,7 +81,7 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
             ),
         )),
     };
-    // Before the elements are made, where their number is known.
+    // Checked before the elements are made, if their number is known.
     value.buffer_bytes().map_or(Ok(()), fits)?;
     let (bytes, ty) = match value.prepare()? {
         Prepared::Value(bytes) => (bytes, value.value_type()),
@@ -89,19 +89,19 @@ pub(super) fn setting(module: &Module, set: &Set) -> Result<Setting> {
             Fill::Values(values) => (values.bytes().to_vec(), Some(data.ty)),
             Fill::Zeros | Fill::Nothing => (vec![0; data.length * data.ty.bytes()], Some(data.ty)),
         },
-        // The command line takes no others: see `Argument::is_contents`.
+        // The command line accepts no others: see `Argument::is_contents`.
         Prepared::Object(..) | Prepared::Tensor(..) | Prepared::Again(..) => (Vec::new(), None),
     };
     fits(bytes.len() as u64)?;
     Ok(Setting { variable: found, bytes, ty })
 }
 
-/// What `--print` or `--save` names: the variable, and the type of its elements: the one after its name, or that of the value it was set
-/// to, or that of the PTX.
+/// The variable that `--print` or `--save` names, and the type of its elements: the one after the name, else the type of the value
+/// that it was set to, else the PTX's.
 ///
 /// # Errors
 ///
-/// [`Error::Flag`] when there is no such variable, or its size does not fit the elements.
+/// [`Error::Flag`] if there is no such variable, or its size is not a multiple of an element's.
 pub(super) fn shown<'a>(
     module: &Module,
     flag: &str,
@@ -134,7 +134,7 @@ pub(super) fn shown<'a>(
     Ok((found, ty))
 }
 
-/// The type in which elements of a variable are shown; those that Rust does not have as bits.
+/// The type in which elements of a variable are shown: as unsigned integers if Rust does not have theirs.
 fn element(ty: PtxType) -> Type {
     match (ty.kind(), ty.bytes()) {
         (Kind::Signed, 1) => Type::I8,

@@ -1,4 +1,4 @@
-//! The clock of the multiprocessors while samples were taken: what it was, and what held it back.
+//! The clock of the multiprocessors while samples are taken, and what throttles it.
 
 use serde::{Serialize, Serializer};
 
@@ -7,27 +7,27 @@ use serde::{Serialize, Serializer};
 pub struct ClockReading {
     /// The clock of the multiprocessors in MHz.
     pub mhz: f64,
-    /// The highest clock that they can have, in MHz.
+    /// The highest clock of this GPU, in MHz.
     pub max_mhz: f64,
     /// What keeps the clock below the highest one.
     pub held_by: Throttle,
 }
 
-/// What holds a clock down.
+/// What throttles a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Throttle {
-    /// The power limit, or the power supply.
+    /// The power limit or the power supply.
     pub power: bool,
     /// The temperature.
     pub thermal: bool,
-    /// The hardware, which does not say why.
+    /// The hardware, for a reason that it does not report.
     pub hardware: bool,
     /// A setting of the clocks, such as `nvidia-smi --applications-clocks`.
     pub setting: bool,
 }
 
 impl Throttle {
-    /// The reasons that hold, each as a word of the report and as words for people.
+    /// The reasons that apply, each as a word for the report and as text for people.
     fn words(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let all = [
             (self.power, ("power", "the power limit")),
@@ -38,12 +38,12 @@ impl Throttle {
         all.into_iter().filter(|(holds, _)| *holds).map(|(_, words)| words)
     }
 
-    /// Whether anything holds the clock.
+    /// Whether anything throttles the clock.
     pub fn any(self) -> bool {
         self.words().next().is_some()
     }
 
-    /// Whether it may pass: a setting stays.
+    /// Whether it may pass by itself. A setting does not.
     fn passes(self) -> bool {
         self.power || self.thermal || self.hardware
     }
@@ -72,10 +72,10 @@ impl Serialize for Throttle {
     }
 }
 
-/// Below this part of the highest clock, samples are dropped and taken again, as nvbench does.
+/// Samples at a clock below this part of the highest one are dropped and taken again, as nvbench does.
 const DROPPED_BELOW: f64 = 0.75;
 
-/// Below this part of it, the report says what held the clock.
+/// If the clock is below this part of the highest one, the report says what throttled it.
 const NOTED_BELOW: f64 = 0.95;
 
 /// The readings of a series of samples.
@@ -83,7 +83,7 @@ const NOTED_BELOW: f64 = 0.95;
 pub(super) struct Readings(Vec<ClockReading>);
 
 impl ClockReading {
-    /// Whether samples that were taken at this clock are better taken again.
+    /// Whether samples taken at this clock should be taken again.
     pub(super) fn is_too_low(&self) -> bool {
         self.mhz < DROPPED_BELOW * self.max_mhz && self.held_by.passes()
     }
@@ -97,15 +97,14 @@ impl ClockReading {
 impl Readings {
     /// Takes a reading of samples that are kept.
     ///
-    /// A clock that is low though nothing is said to hold it is that of a device that has just become idle, and says nothing of
-    /// the samples.
+    /// A low clock with no reported reason is that of a device that has just become idle. It is ignored.
     pub fn take(&mut self, reading: ClockReading) {
         if !reading.is_low() || reading.held_by.any() {
             self.0.push(reading);
         }
     }
 
-    /// The median of the readings in MHz, and what held the clock if that is noticeably below the highest one.
+    /// The median of the readings in MHz, and what throttled the clock if it is noticeably below the highest one.
     pub fn sum_up(&self) -> (Option<f64>, Option<Throttle>) {
         if self.0.is_empty() {
             return (None, None);
@@ -139,9 +138,9 @@ mod tests {
         let none = Throttle::default();
         assert_eq!(sum_up(&[]), (vec![], None, None));
         assert_eq!(sum_up(&[(1980.0, none)]), (vec![false], Some(1980.0), None));
-        // The power limit is at work all the time in a long product, and the clock hardly lower.
+        // In a long matrix product the power limit is always active, but the clock is hardly lower.
         assert_eq!(sum_up(&[(1905.0, POWER)]), (vec![false], Some(1905.0), None));
-        // One low reading of three is passed by.
+        // One low reading of three does not count.
         assert_eq!(sum_up(&[(1980.0, none), (1500.0, POWER), (1980.0, none)]).2, None);
     }
 
@@ -158,7 +157,7 @@ mod tests {
         assert_eq!(sum_up(&[(1200.0, POWER), (1100.0, hot)]).2, Some(hot));
         assert_eq!(hot.to_string(), "the power limit and the temperature");
         assert_eq!(serde_json::to_value(hot).unwrap(), "power+thermal");
-        // Whoever waits for a setting to pass waits in vain.
+        // Waiting does not change a setting.
         let setting = Throttle { setting: true, ..Throttle::default() };
         assert_eq!(sum_up(&[(1200.0, setting)]), (vec![false], Some(1200.0), Some(setting)));
     }

@@ -1,17 +1,17 @@
 //! Timing of launches on a GPU: how often to launch, for how long, and which number to report.
 //!
-//! A launch is warmed up and then timed in samples until the median is steady or the time is up. The report gives the median,
-//! which one slow sample does not move, and the quartiles as the spread. What distorts samples:
+//! A launch is warmed up, then timed in samples until the median is steady or the time is up. The report gives the median, which
+//! one slow sample does not move, and the quartiles as the spread. Four things distort samples:
 //!
 //! - *The caches.* Data that fits the level-2 cache is faster the second time. So there are two series, as in nvbench: one
 //!   *cold*, with the cache flushed before each launch, which is timed alone, and one *warm*, launch after launch. A launch whose
-//!   data is large against the cache evicts its own traces: there one series says it all ([`Cache`]).
-//! - *The host.* What it takes to submit a launch would be counted where the device waits for it. So the device has something to
-//!   do meanwhile: the flush, or work that is not timed ([`Timed::lead`]).
-//! - *The events.* They tick in half a microsecond on older GPUs, and between two of them lies what the device needs to begin and end a
+//!   data is much larger than the cache evicts its own data, so one series is enough ([`Cache`]).
+//! - *The host.* If the device waits for the host to submit a launch, the wait would be timed. So the device is kept busy
+//!   meanwhile, with the flush or with work that is not timed ([`Timed::lead`]).
+//! - *The events.* Their resolution is half a microsecond on older GPUs, and the time between two of them includes what the device needs to begin and end a
 //!   launch: a few microseconds, in each cold sample. Nothing is subtracted. Warm samples share it: short launches are timed many
 //!   at once, so that a sample lasts half a millisecond.
-//! - *The clock.* It is read while the device works, now and then and at the end. Samples at a clock that something holds far
+//! - *The clock.* It is read from time to time while the device works, and at the end. Samples at a clock that is throttled far
 //!   below the highest are dropped and taken again (`clock.rs`).
 
 mod clock;
@@ -32,25 +32,25 @@ use clock::Readings;
 /// How long a sample of several launches lasts, in milliseconds.
 const SAMPLE_MS: f64 = 0.5;
 
-/// A launch longer than this, in milliseconds, needs no lead: what the host takes to submit it does not count.
+/// A launch longer than this, in milliseconds, needs no lead: the time to submit it is negligible.
 const LONG_MS: f64 = 5.0;
 
-/// How long to launch before the first sample, for the clocks to rise; less if the time limit is short.
+/// How long to launch before the first sample, so that the clocks rise; less if the time limit is short.
 const WARM_UP: Duration = Duration::from_millis(50);
 
-/// The fewest samples that a median is taken of.
+/// The minimum number of samples for a median.
 const FEWEST_SAMPLES: usize = 11;
 
-/// The most samples.
+/// The maximum number of samples.
 const MOST_SAMPLES: usize = 1001;
 
-/// The most launches in a sample.
+/// The maximum number of launches in a sample.
 const MOST_LAUNCHES: u32 = 1000;
 
 /// How long the device works while the clock is read, in milliseconds.
 const READING_MS: f64 = 2.0;
 
-/// How often the clock is read at least.
+/// The minimum number of clock readings.
 const READING_EVERY: Duration = Duration::from_millis(50);
 
 /// How long to wait after samples at a low clock.
@@ -59,11 +59,11 @@ const RECOVERY: Duration = Duration::from_millis(50);
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
-    /// The most time to spend on one variant, warm-up included.
+    /// The time limit for one variant, warm-up included.
     pub time_limit: Duration,
     /// The median is steady when its standard error is below this part of it.
     pub noise: f64,
-    /// How long to take samples at least, unless there are many: of short launches more samples cost little.
+    /// The minimum time to spend on samples, unless there are many: more samples of short launches cost little.
     pub least: Duration,
 }
 
@@ -81,7 +81,7 @@ pub enum Cache {
     Exceeded,
     /// Cold: it was flushed before each launch.
     Flushed,
-    /// What the launch before left there.
+    /// Warm: it holds what the previous launch left.
     Warm,
 }
 
@@ -103,13 +103,13 @@ pub struct Timing {
     pub launches_per_sample: u32,
     /// The state of the level-2 cache.
     pub cache: Cache,
-    /// Whether the median was steady before the time was up.
+    /// Whether the median became steady before the time was up.
     pub steady: bool,
     /// The clock of the multiprocessors in MHz, the median of some readings; `None` where it cannot be read.
     pub sm_clock_mhz: Option<f64>,
-    /// What held the clock, if that was noticeably below the highest one.
+    /// What throttled the clock, if it was noticeably below the highest one.
     pub throttled_by: Option<Throttle>,
-    /// Samples that were dropped since the clock was far too low.
+    /// Samples that were dropped because the clock was far too low.
     pub dropped_samples: usize,
 }
 
@@ -123,25 +123,25 @@ impl Timing {
 /// The times of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// With nothing of use in the level-2 cache; rates are made of this.
+    /// With nothing useful in the level-2 cache; rates follow from this.
     pub cold: Timing,
-    /// With what the launch before left there; `None` where that is nothing of use either.
+    /// With the data that the previous launch left in the cache; `None` if that is not useful either.
     pub warm: Option<Timing>,
 }
 
-/// What is timed.
+/// Something to time: a launch on a device.
 pub trait Timed {
-    /// Launches so many times and takes the time of all in milliseconds.
+    /// Launches `launches` times; returns the total time in milliseconds.
     fn sample(&mut self, launches: u32) -> Result<f64>;
 
-    /// Flushes the level-2 cache; the device may do it while the host goes on.
+    /// Starts a flush of the level-2 cache.
     fn flush(&mut self) -> Result<()>;
 
-    /// Starts work that is not timed, for the device to be busy while the host submits so many launches. It ends with a launch,
-    /// which leaves in the cache what the next one finds there.
+    /// Starts work that is not timed, to keep the device busy while the host submits this many launches. It ends with a launch,
+    /// which leaves the cache as the first timed launch should find it.
     fn lead(&mut self, launches: u32) -> Result<()>;
 
-    /// Reads the clock while the device works on so many launches. `None` where nobody can tell.
+    /// Reads the clock while the device works on this many launches. `None` if it cannot be read.
     fn clock(&mut self, launches: u32) -> Result<Option<ClockReading>>;
 }
 
@@ -157,7 +157,7 @@ pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: 
     let mut series = |cache, end| Series { cache, estimate_ms, end, policy }.run(timed);
     let whole = until(policy.time_limit);
     let (cold, warm) = match l2 {
-        // Nobody knows how much to flush.
+        // The size to flush is unknown.
         None => (series(Cache::Warm, whole)?, None),
         Some(l2) if footprint >= l2.saturating_mul(4) => (series(Cache::Exceeded, whole)?, None),
         Some(_) => {
@@ -171,7 +171,7 @@ pub fn measure(timed: &mut impl Timed, footprint: u64, l2: Option<u64>, policy: 
 /// Launches until the clocks are up. Returns how long a launch takes, in milliseconds.
 fn warm_up(timed: &mut impl Timed, limit: Duration) -> Result<f64> {
     let begin = Instant::now();
-    // The first launch loads the code, the next ones raise the clocks; the last says how long one takes.
+    // The first launch loads the code, the next ones raise the clocks; the last one is measured.
     let mut estimate = timed.sample(1)?;
     while begin.elapsed() < limit.min(WARM_UP) {
         estimate = timed.sample(1)?;
@@ -183,7 +183,7 @@ fn warm_up(timed: &mut impl Timed, limit: Duration) -> Result<f64> {
 /// A series of samples to be taken.
 struct Series<'a> {
     cache: Cache,
-    /// About how long a launch takes.
+    /// The approximate time of a launch.
     estimate_ms: f64,
     /// When to stop.
     end: Instant,
@@ -191,7 +191,7 @@ struct Series<'a> {
 }
 
 impl Series<'_> {
-    /// So many launches last about so long.
+    /// How many launches last about this long.
     fn launches_of(&self, milliseconds: f64) -> u32 {
         ((milliseconds / self.estimate_ms.max(1e-6)).ceil() as u32).clamp(1, MOST_LAUNCHES)
     }
@@ -202,7 +202,7 @@ impl Series<'_> {
         let mut readings = Readings::default();
         let (mut samples, mut dropped) = (Vec::new(), 0);
         let begin = Instant::now();
-        // Those before this one were taken at a clock that will do.
+        // The samples before this one were taken at an acceptable clock.
         let mut kept = 0;
         let mut last_reading = Instant::now();
         let steady = loop {
@@ -222,7 +222,7 @@ impl Series<'_> {
             }
             let reading = timed.clock(self.launches_of(READING_MS))?;
             last_reading = Instant::now();
-            // When the time is up, slow samples are better than none; the report says what they are.
+            // When the time is up, slow samples are better than none; the report says that the clock was throttled.
             if reading.is_some_and(|reading| reading.is_too_low()) && !up {
                 dropped += samples.len() - kept;
                 samples.truncate(kept);

@@ -1,4 +1,4 @@
-//! Medians, quartiles, and how exactly a median is known.
+//! Medians, quartiles, and the standard error of a median.
 
 /// For normally distributed samples the quartiles are this many standard deviations apart.
 const QUARTILES_IN_DEVIATIONS: f64 = 1.349;
@@ -6,8 +6,7 @@ const QUARTILES_IN_DEVIATIONS: f64 = 1.349;
 /// The standard error of the median over that of the mean, for normally distributed samples: sqrt(pi / 2).
 const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
-/// The standard error of the median of so many samples as a part of it, estimated from the quartiles, which outliers do not
-/// move.
+/// The relative standard error of the median of this many samples, estimated from the quartiles, which outliers do not move.
 pub fn relative_error_of_median(lower_quartile: f64, median: f64, upper_quartile: f64, samples: usize) -> f64 {
     if median <= 0.0 || samples == 0 {
         return 0.0;
@@ -23,7 +22,7 @@ pub(super) fn quartiles(samples: &[f64]) -> [f64; 3] {
     [0.25, 0.5, 0.75].map(|part| quantile(&sorted, part))
 }
 
-/// The value below which a part of the sorted samples lies, interpolated between neighbours.
+/// A quantile of the sorted samples, interpolated between neighbours.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let below = sorted[place.floor() as usize];

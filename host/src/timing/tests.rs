@@ -1,4 +1,4 @@
-//! The measurement, on launches whose times are made up.
+//! Tests of the measurement, on launches with invented times.
 
 use super::*;
 use crate::random::Random;
@@ -12,7 +12,7 @@ struct Fake {
     flushes: usize,
     leads: usize,
     is_cold: bool,
-    /// What the clock reads, in turn; the last one stays.
+    /// The clock's readings, one after another; the last one repeats.
     clocks: Vec<ClockReading>,
     random: Random,
 }
@@ -56,7 +56,7 @@ impl Timed for Fake {
     }
 }
 
-/// The time is never up, nor is there one to wait for: how far these tests get must not depend on what else the machine does.
+/// No time limit and no minimum time: the result must not depend on the machine's load.
 fn policy() -> Policy {
     Policy { time_limit: Duration::from_secs(600), least: Duration::ZERO, ..Policy::default() }
 }
@@ -141,7 +141,7 @@ fn samples_at_a_throttled_clock_are_taken_again() {
     assert_eq!((cold.samples, cold.dropped_samples), (FEWEST_SAMPLES, FEWEST_SAMPLES + 1));
     assert_eq!((cold.sm_clock_mhz, cold.throttled_by), (Some(1990.0), None));
 
-    // When the time is up, they are kept, and what held the clock is known.
+    // When the time is up, they are kept, and what throttled the clock is reported.
     let no_time = Policy { time_limit: Duration::ZERO, ..Policy::default() };
     let mut hot = Fake::new(1.0, 0.0);
     hot.clocks = vec![reading(1000.0, true)];

@@ -2,7 +2,7 @@
 //! [`gram`](crate::gram) are made of.
 //!
 //! A block computes a tile of the product. It walks along `k` in *slabs* of [`DEPTH`] steps: a slab of the left operand and one
-//! of the right lie in shared memory, and each thread multiplies 8 numbers of the left with `WIDE` of the right, in registers.
+//! of the right lie in shared memory, and each thread multiplies 8 numbers of the left with 8 of the right, in registers.
 //! Four things make it fast; the counters and stalls are those of Nsight Compute:
 //!
 //! - **Slabs are fetched by asynchronous copies**, [`STAGES`] - 1 ahead (`cuda_std::pipeline`). Nobody waits for global memory, and no
@@ -13,8 +13,8 @@
 //! - **Each step's numbers are loaded during the step before** (*stall short scoreboard*).
 //! - **The order of the multiplications** (`numbers.rs`). A multiprocessor's quarter can start one `FFMA` in each cycle, but reads
 //!   only one register from each of its two banks. Three operands need three reads, so one must come from the operand before (`.reuse` in
-//!   the SASS), and the other two from different banks (*stall dispatch*, *stall math pipe throttle*). The orders that were tried
-//!   made products of 4096 x 4096 0.90 to 0.99 times as fast as cuBLAS's (H200, 2026-11-22).
+//!   the SASS), and the other two from different banks (*stall dispatch*, *stall math pipe throttle*). Some 400 orders made products of
+//!   4096 x 4096 0.84 to 1.01 times as fast as cuBLAS's (H200, 2026-11-22).
 //!
 //! `operand` brings the slabs, `numbers` multiplies them, `tile` has the loop and stores what came of it.
 
@@ -29,6 +29,19 @@ mod tile;
 pub(crate) use operand::{AcrossK, AlongK, Matrix, Operand};
 #[cfg(target_arch = "nvptx64")]
 pub(crate) use tile::Tile;
+
+/// Rows, and columns, of the product that a thread computes.
+#[cfg(target_arch = "nvptx64")]
+pub(crate) const SIDE: usize = 8;
+
+/// Which of the orders of `numbers.rs` a kernel takes its rows in.
+#[cfg(target_arch = "nvptx64")]
+pub(crate) mod order {
+    pub const MATMUL: usize = 0;
+    pub const MATMUL_SMALL: usize = 1;
+    pub const GRAM: usize = 2;
+    pub const GRAM_SMALL: usize = 3;
+}
 
 /// Steps of `k` in a slab.
 pub(crate) const DEPTH: u32 = 16;

@@ -2,67 +2,111 @@
 
 use cuda_std::{GpuFloat, unroll, vector::f32x4};
 
-use super::Operand;
+use super::{Operand, SIDE};
+
+/// The sums of a thread: a row of the product in each.
+pub(crate) type Sums = [[f32; SIDE]; SIDE];
+
+/// Words of 16 bytes that a thread takes in each step: two of rows, then two of columns.
+const WORDS: usize = 4;
+
+/// In which order a thread takes its rows, for each kernel. The assembler chooses the registers of the sums after it, and conflicts between
+/// banks follow from that by chance: these are the best of some fifty each (H200, CUDA 13.0, 2026-11-22).
+const ORDERS: [[usize; SIDE]; 4] =
+    [[7, 5, 0, 1, 3, 4, 6, 2], [3, 4, 5, 6, 0, 7, 1, 2], [6, 1, 5, 7, 0, 2, 3, 4], [6, 0, 2, 4, 1, 7, 5, 3]];
 
 /// The numbers that a thread multiplies in one step and in the next.
-pub(super) struct Numbers<const WIDE: usize> {
-    pub rows: [[f32; 8]; 2],
-    pub columns: [[f32; WIDE]; 2],
+pub(super) struct Numbers {
+    rows: [[f32; SIDE]; 2],
+    columns: [[f32; SIDE]; 2],
 }
 
-impl<const WIDE: usize> Numbers<WIDE> {
+impl Numbers {
+    /// Those of the first step.
+    ///
+    /// # Safety
+    /// The words are those of `Tile::words`, and there.
+    #[inline(always)]
+    pub unsafe fn first<L: Operand, R: Operand>(words: [*const f32x4; 2]) -> Self {
+        let mut numbers = Self { rows: [[0.0; SIDE]; 2], columns: [[0.0; SIDE]; 2] };
+        // SAFETY: the caller says so.
+        unsafe { numbers.load::<L, R>(words, 0) };
+        numbers
+    }
+
     /// Loads those of a step.
     ///
     /// # Safety
-    /// The words are those of [`Tile::words`], and there.
+    /// As for [`Numbers::first`].
     #[inline(always)]
-    pub unsafe fn load<L: Operand, R: Operand>(&mut self, [left, right]: [*const f32x4; 2], step: usize) {
+    pub unsafe fn load<L: Operand, R: Operand>(&mut self, words: [*const f32x4; 2], step: usize) {
         // SAFETY: the caller says so.
-        unsafe {
-            unroll::<2>(|word| {
-                let four = (*left.add(step * L::PITCH as usize / 4 + 8 * word)).to_array();
-                unroll::<4>(|e| self.rows[step % 2][4 * word + e] = four[e]);
-            });
-            unroll_words::<WIDE>(|word| {
-                let four = (*right.add(step * R::PITCH as usize / 4 + 4 * word)).to_array();
-                unroll::<4>(|e| self.columns[step % 2][4 * word + e] = four[e]);
-            });
-        }
+        unroll::<WORDS>(|word| unsafe { self.load_word::<L, R>(words, step, word) });
     }
 
-    /// Multiplies each row's number with each column's, so that each multiplication has a number in common with the one before.
+    /// Loads one of the words of a step.
     ///
-    /// Of the orders that were tried, these two left the assembler with the fewest conflicts: for tiles with all warps side by side,
-    /// two rows at a time; for those in slices, column by column, and the rows forth and back.
+    /// # Safety
+    /// As for [`Numbers::first`].
     #[inline(always)]
-    pub fn multiply(&self, step: usize, in_slices: bool, sums: &mut [[f32; WIDE]; 8]) {
-        const ROWS: [usize; 8] = [6, 0, 2, 4, 1, 7, 5, 3];
-        let (rows, columns) = (&self.rows[step % 2], &self.columns[step % 2]);
-        let mut multiply = |i: usize, j: usize| sums[i][j] = GpuFloat::mul_add(rows[i], columns[j], sums[i][j]);
-        if in_slices {
-            unroll::<16>(|j| {
-                if j < WIDE {
-                    unroll::<8>(|i| multiply(ROWS[if j % 2 == 0 { i } else { 7 - i }], j));
+    unsafe fn load_word<L: Operand, R: Operand>(&mut self, [left, right]: [*const f32x4; 2], step: usize, word: usize) {
+        let half = word % 2;
+        // SAFETY: the caller says so.
+        let (numbers, word) = unsafe {
+            if word < 2 {
+                (&mut self.rows[step % 2], *left.add(step * L::PITCH as usize / 4 + 8 * half))
+            } else {
+                (&mut self.columns[step % 2], *right.add(step * R::PITCH as usize / 4 + 4 * half))
+            }
+        };
+        let word = word.to_array();
+        unroll::<4>(|e| numbers[4 * half + e] = word[e]);
+    }
+
+    /// Multiplies each row's number of a step with each column's, and loads those of the `next` step meanwhile: a word before each
+    /// quarter of the multiplications.
+    ///
+    /// Row by row, forth and back over four columns, then up again over the other four: so each multiplication has a number in common
+    /// with the one before. The rows are taken in the order `O` of [`ORDERS`].
+    ///
+    /// # Safety
+    /// As for [`Numbers::first`].
+    #[inline(always)]
+    pub unsafe fn multiply_and_load<L: Operand, R: Operand, const O: usize>(
+        &mut self,
+        step: usize,
+        words: [*const f32x4; 2],
+        next: usize,
+        sums: &mut Sums,
+    ) {
+        unroll::<2>(|half| {
+            unroll::<SIDE>(|row| {
+                if row % 4 == 0 {
+                    // SAFETY: the caller says so.
+                    unsafe { self.load_word::<L, R>(words, next, 2 * half + row / 4) };
                 }
-            });
-        } else {
-            unroll::<4>(|pair| {
-                unroll::<16>(|j| {
-                    if j < WIDE {
-                        unroll::<2>(|i| multiply(2 * pair + (i + j + pair) % 2, j));
-                    }
+                let i = ORDERS[O][if half == 0 { row } else { SIDE - 1 - row }];
+                unroll::<4>(|e| {
+                    let j = 4 * half + if row % 2 == 0 { e } else { 3 - e };
+                    self.multiply_one(step, i, j, sums);
                 });
             });
-        }
+        });
     }
-}
 
-/// Calls `visit` with the number of each word of four in a row of `WIDE`.
-#[inline(always)]
-pub(super) fn unroll_words<const WIDE: usize>(mut visit: impl FnMut(usize)) {
-    unroll::<4>(|word| {
-        if word < WIDE / 4 {
-            visit(word);
-        }
-    });
+    /// The same without loads, column by column, forth and back over the rows: what suits tiles in slices best.
+    #[inline(always)]
+    pub fn multiply<const O: usize>(&self, step: usize, sums: &mut Sums) {
+        unroll::<SIDE>(|j| {
+            unroll::<SIDE>(|row| {
+                let i = ORDERS[O][if j % 2 == 0 { row } else { SIDE - 1 - row }];
+                self.multiply_one(step, i, j, sums);
+            });
+        });
+    }
+
+    #[inline(always)]
+    fn multiply_one(&self, step: usize, i: usize, j: usize, sums: &mut Sums) {
+        sums[i][j] = GpuFloat::mul_add(self.rows[step % 2][i], self.columns[step % 2][j], sums[i][j]);
+    }
 }

@@ -4,14 +4,18 @@ use core::marker::PhantomData;
 
 use cuda_std::{pipeline, shared, shared::SharedAddress, thread, unroll, vector::f32x4};
 
-use super::numbers::{Numbers, unroll_words};
-use super::{DEPTH, Matrix, Operand, STAGES, THREADS};
+use super::numbers::{Numbers, Sums};
+use super::{DEPTH, Matrix, Operand, SIDE, STAGES, THREADS};
 
 /// Rows of the tile that a warp computes: its lanes are 8 down and 4 across, and each has 8 rows.
 const WARP_ROWS: u32 = 64;
 
-/// How a block shares out the tile of `L` and `R` among its threads, of which each has 8 rows and `WIDE` columns.
-pub(crate) struct Tile<L, R, const WIDE: usize> {
+/// Words of 16 bytes in a row of a thread's sums.
+const WORDS: usize = SIDE / 4;
+
+/// How a block shares out the tile of `L` and `R` among its threads, of which each has
+/// [`SIDE`] rows and columns.
+pub(crate) struct Tile<L, R, const O: usize> {
     operands: PhantomData<(L, R)>,
     /// The first row and column that the block stores.
     row: u32,
@@ -21,11 +25,11 @@ pub(crate) struct Tile<L, R, const WIDE: usize> {
     first_column: u32,
 }
 
-impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
+impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
     /// Warps down the tile, across it, and in slices: where there are more warps than the tile has room for, they share the steps
     /// of each slab.
     const DOWN: u32 = L::SIDE / WARP_ROWS;
-    const ACROSS: u32 = R::SIDE / (4 * WIDE as u32);
+    const ACROSS: u32 = R::SIDE / (4 * SIDE as u32);
     const SLICES: u32 = THREADS / 32 / (Self::DOWN * Self::ACROSS);
     /// Steps of a slab that a warp takes.
     const STEPS: u32 = DEPTH / Self::SLICES;
@@ -53,16 +57,16 @@ impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
     #[inline(always)]
     fn thread() -> (u32, u32) {
         let (lane, (down, across, _)) = (thread::thread_idx_x() % 32, Self::warp());
-        (down * WARP_ROWS + lane / 2 % 8 * 4, across * 4 * WIDE as u32 + (lane % 2 + lane / 16 * 2) * 4)
+        (down * WARP_ROWS + lane / 2 % 8 * 4, across * 4 * SIDE as u32 + (lane % 2 + lane / 16 * 2) * 4)
     }
 
     /// The sums of this thread's elements: products of `left` and `right` over all `k`.
     ///
     /// # Safety
     /// The operands have `k` steps and a whole tile each; nothing writes them meanwhile. The block has [`THREADS`] threads and
-    /// [`bytes`] of dynamic shared memory.
+    /// [`shared_bytes`](super::shared_bytes) of dynamic shared memory.
     #[inline(always)]
-    pub unsafe fn sums(&self, left: Matrix, right: Matrix, k: u32) -> [[f32; WIDE]; 8] {
+    pub unsafe fn sums(&self, left: Matrix, right: Matrix, k: u32) -> Sums {
         let memory = shared::dynamic_shared_mem::<f32>();
         let to = SharedAddress::of(memory);
         let mut left = L::new(left, self.first_row, to);
@@ -93,17 +97,18 @@ impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
             pipeline::wait_prior::<{ STAGES - 2 }>();
             thread::sync_threads();
 
-            let mut sums = [[0.0; WIDE]; 8];
-            let mut numbers = Numbers { rows: [[0.0; 8]; 2], columns: [[0.0; WIDE]; 2] };
+            let mut sums = [[0.0; SIDE]; SIDE];
             let mut stage = 0;
             let mut words = Self::words(memory, stage);
-            numbers.load::<L, R>(words, 0);
+            let mut numbers = Numbers::first::<L, R>(words);
             for slab in 0..slabs {
                 fetch();
                 unroll::<{ DEPTH as usize }>(|step| {
-                    if step + 1 < Self::STEPS as usize {
-                        numbers.load::<L, R>(words, step + 1);
-                    } else if step + 1 == Self::STEPS as usize {
+                    if step >= Self::STEPS as usize {
+                        return;
+                    }
+                    let mut next = step + 1;
+                    if next == Self::STEPS as usize {
                         pipeline::wait_prior::<{ STAGES - 2 }>();
                         thread::sync_threads();
                         // After the last slab the numbers go to waste, but somebody wrote them.
@@ -111,10 +116,13 @@ impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
                             stage = if stage + 1 == STAGES { 0 } else { stage + 1 };
                         }
                         words = Self::words(memory, stage);
-                        numbers.load::<L, R>(words, 0);
+                        next = 0;
                     }
-                    if step < Self::STEPS as usize {
-                        numbers.multiply(step, Self::SLICES > 1, &mut sums);
+                    if Self::SLICES == 1 {
+                        numbers.multiply_and_load::<L, R, O>(step, words, next, &mut sums);
+                    } else {
+                        numbers.load::<L, R>(words, next);
+                        numbers.multiply::<O>(step, &mut sums);
                     }
                 });
             }
@@ -145,11 +153,11 @@ impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
     /// # Safety
     /// `memory` is that of [`Tile::sums`]; there are two slices, and their sums take no more than the stages.
     #[inline(always)]
-    unsafe fn add_slices(memory: *mut f32, sums: &mut [[f32; WIDE]; 8]) {
+    unsafe fn add_slices(memory: *mut f32, sums: &mut Sums) {
         let (_, _, slice) = Self::warp();
         let threads = THREADS / Self::SLICES;
         let place = |i: usize, word: usize| {
-            let word = (i * WIDE / 4 + word) * threads as usize + (thread::thread_idx_x() % threads) as usize;
+            let word = (i * WORDS + word) * threads as usize + (thread::thread_idx_x() % threads) as usize;
             // SAFETY: the caller says so.
             unsafe { memory.cast::<f32x4>().add(word) }
         };
@@ -158,12 +166,12 @@ impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
         // SAFETY: each thread has places of its own until the barrier, and the first slice reads them behind it.
         unsafe {
             if slice == 1 {
-                unroll::<8>(|i| unroll_words::<WIDE>(|word| *place(i, word) = four(&sums[i], word)));
+                unroll::<8>(|i| unroll::<WORDS>(|word| *place(i, word) = four(&sums[i], word)));
             }
             thread::sync_threads();
             if slice == 0 {
                 unroll::<8>(|i| {
-                    unroll_words::<WIDE>(|word| {
+                    unroll::<WORDS>(|word| {
                         let others = (*place(i, word)).to_array();
                         unroll::<4>(|e| sums[i][4 * word + e] += others[e]);
                     });
@@ -182,19 +190,20 @@ impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
     /// Stores `scale` times the sums to the tile of `c`.
     ///
     /// `scale` is BLAS's `alpha`. What is stored in words of 16 bytes stands in four registers in a row. The sums may stand anywhere,
-    /// as long as they are multiplied with something on the way: so the assembler can choose banks that suit [`multiply`].
+    /// as long as they are multiplied with something on the way: so the assembler can choose banks that suit the
+    /// multiplications.
     ///
     /// # Safety
     /// `c` has the shape of the product, starts on 16 bytes, and nothing else uses the tile meanwhile.
     #[inline(always)]
-    pub unsafe fn store(&self, c: Matrix, sums: &[[f32; WIDE]; 8], scale: f32) {
+    pub unsafe fn store(&self, c: Matrix, sums: &Sums, scale: f32) {
         if !self.has_sums() {
             return;
         }
         let (row, column) = Self::thread();
         unroll::<8>(|i| {
             let row = self.first_row + row + (i % 4 + i / 4 * 32) as u32;
-            unroll_words::<WIDE>(|word| {
+            unroll::<WORDS>(|word| {
                 let column = self.first_column + column + 16 * word as u32;
                 let window = Window { row: self.row, column: self.column, matrix: c };
                 // SAFETY: as the caller says.
@@ -208,13 +217,13 @@ impl<L: Operand, R: Operand, const WIDE: usize> Tile<L, R, WIDE> {
     /// # Safety
     /// As for [`Tile::store`].
     #[inline(always)]
-    pub unsafe fn store_mirrored(&self, c: Matrix, sums: &[[f32; WIDE]; 8], scale: f32) {
+    pub unsafe fn store_mirrored(&self, c: Matrix, sums: &Sums, scale: f32) {
         if !self.has_sums() {
             return;
         }
         let (row, column) = Self::thread();
         let window = Window { row: self.column, column: self.row, matrix: c };
-        unroll_words::<WIDE>(|word| {
+        unroll::<WORDS>(|word| {
             unroll::<4>(|e| {
                 let column = self.first_column + column + (16 * word + e) as u32;
                 unroll::<2>(|half| {
@@ -266,6 +275,6 @@ impl Window {
 
 /// Four neighbours.
 #[inline(always)]
-fn four<const WIDE: usize>(row: &[f32; WIDE], word: usize) -> f32x4 {
+fn four(row: &[f32; SIDE], word: usize) -> f32x4 {
     f32x4::new(row[4 * word], row[4 * word + 1], row[4 * word + 2], row[4 * word + 3])
 }

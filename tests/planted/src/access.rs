@@ -24,7 +24,7 @@ pub unsafe fn misaligned_vector_fixed(input: *const f32, output: *mut f32x4) {
     *output.add(i) = f32x4::from_array(*input.cast::<[f32; 4]>().add(i));
 }
 
-/// Records of twelve bytes, with a number of eight bytes in each: every second one lies askew.
+/// Records of twelve bytes, with a number of eight bytes in each: every second one is misaligned.
 // run: --grid 1 --block 16 u8[192]=1 u64[16]
 #[kernel]
 pub unsafe fn misaligned_record(records: *const u8, output: *mut u64) {
@@ -88,7 +88,7 @@ pub unsafe fn freed_input_fixed(input: *const f32, output: *mut f32) {
     *output.add(i) = *input.add(i);
 }
 
-/// The host has freed the output; only every second thread gets to use it.
+/// The host has freed the output; only every second thread uses it.
 // run: --grid 1 --block 64 f32[64]=ramp freed:f32[64]
 #[kernel]
 pub unsafe fn freed_output(input: *const f32, output: *mut f32) {

@@ -9,7 +9,7 @@ use cuda_std::{shared, shared_array, thread};
 #[gpu_only]
 use crate::{in_block, in_grid};
 
-/// The guard says `<=`: one thread writes behind the end.
+/// The guard says `<=`: one thread writes past the end.
 // run: --grid 2 --block 64 f32[100] u32:100
 #[kernel]
 pub unsafe fn bounds_off_by_one(output: *mut f32, count: u32) {
@@ -81,7 +81,7 @@ pub unsafe fn bounds_left_neighbour_fixed(input: *const f32, output: *mut f32) {
     *output.add(i) = left;
 }
 
-/// The guard compares x with the height and y with the width: right for squares alone.
+/// The guard compares x with the height and y with the width: right only for squares.
 // run: --grid 3,3 --block 16,16 u32[960] u32:40 u32:24
 #[kernel]
 pub unsafe fn bounds_swapped_guard(image: *mut u32, width: u32, height: u32) {
@@ -101,7 +101,7 @@ pub unsafe fn bounds_swapped_guard_fixed(image: *mut u32, width: u32, height: u3
     }
 }
 
-/// The last thread reads the element behind the shared tile.
+/// The last thread reads the element after the shared tile.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn bounds_shared_tile(input: *const f32, output: *mut f32) {
@@ -121,7 +121,7 @@ pub unsafe fn bounds_shared_tile_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = *tile.add((t + 1).min(63));
 }
 
-/// The launch gives dynamic shared memory for the elements, and none for the one more at the end.
+/// The launch gives dynamic shared memory for the elements, but not for the extra one at the end.
 // run: --grid 1 --block 64 --shared 256 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn bounds_dynamic_shared(input: *const f32, output: *mut f32) {
@@ -147,7 +147,7 @@ pub unsafe fn bounds_dynamic_shared_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = *tile.add(t);
 }
 
-/// An array of the thread's own has eight counters, and the data asks for a ninth.
+/// A thread's local array has eight counters, and the data selects a ninth.
 // run: --grid 1 --block 32 u32[32]=ramp u32[32]
 #[kernel]
 pub unsafe fn bounds_local_array(input: *const u32, output: *mut u32) {
@@ -175,7 +175,7 @@ pub unsafe fn bounds_local_array_fixed(input: *const u32, output: *mut u32) {
     *output.add(i) = *counters.add(i % 8);
 }
 
-/// Four floats a thread, and yet the index counts floats.
+/// Each thread takes four floats, but the index counts single floats.
 // run: --grid 1 --block 32 f32[128]
 #[kernel]
 pub unsafe fn bounds_vector_stride(output: *mut f32) {
@@ -191,7 +191,7 @@ pub unsafe fn bounds_vector_stride_fixed(output: *mut f32) {
     *output.cast::<f32x4>().add(i) = f32x4::splat(i as f32);
 }
 
-/// 102 floats are 25 vectors and a half: the last one reaches over the end.
+/// 102 floats are 25 vectors and a half: the last one extends past the end.
 // run: --grid 1 --block 32 f32[102] u32:102
 #[kernel]
 pub unsafe fn bounds_vector_tail(output: *mut f32, count: u32) {

@@ -181,7 +181,7 @@ pub unsafe fn race_mixed_atomic_fixed(total: *mut u32) {
     }
 }
 
-/// A lock that is taken and given back without fences: what it protects is not in order.
+/// A lock that is taken and given back without fences: nothing orders what it protects.
 // run: --grid 4 --block 32 u32[1] u32[1]
 #[kernel]
 pub unsafe fn race_lock(lock: *mut u32, total: *mut u32) {
@@ -205,7 +205,7 @@ pub unsafe fn race_lock_fixed(lock: *mut u32, total: *mut u32) {
     }
 }
 
-/// The fence is one for the block, and the reader is in another block.
+/// The fence has the scope of the block, and the reader is in another block.
 // run: --grid 2 --block 32 f32[1] u32[1] f32[1]
 #[kernel]
 pub unsafe fn race_narrow_fence(data: *mut f32, flag: *mut u32, output: *mut f32) {

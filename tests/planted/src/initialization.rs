@@ -73,7 +73,7 @@ pub unsafe fn init_halo_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = left + right;
 }
 
-/// The input ends within the tile, and the sum does not.
+/// The input ends within the tile, but the sum covers all of it.
 // run: --grid 1 --block 64 f32[50]=ramp f32[1] u32:50
 #[kernel]
 pub unsafe fn init_tile_tail(input: *const f32, output: *mut f32, count: u32) {
@@ -152,7 +152,7 @@ pub struct Mean {
     count: u32,
 }
 
-/// Of each record only the sum is set, and the count is used.
+/// Only the sum of each record is set, but the count is used, too.
 // run: --grid 1 --block 32 f32[32]=ramp u32[64]=uninit f32[32]
 #[kernel]
 pub unsafe fn init_record(input: *const f32, means: *mut Mean, output: *mut f32) {

@@ -66,7 +66,7 @@ pub unsafe fn race_warp_neighbour_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = shared::load(tile.add((t + 1) % 32));
 }
 
-/// The two halves of the warp wait each for themselves, and then read from each other.
+/// Each half of the warp waits for itself, and then reads what the other half wrote.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_half_warps(input: *const f32, output: *mut f32) {
@@ -130,7 +130,7 @@ pub unsafe fn race_warp_bits_fixed(input: *const u32, output: *mut u32) {
     }
 }
 
-/// The lanes of one branch write, those of the other read: which branch comes first is for the hardware to choose.
+/// The lanes of one branch write, those of the other read: the hardware chooses which branch runs first.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_branches(input: *const f32, output: *mut f32) {
@@ -160,7 +160,7 @@ pub unsafe fn race_branches_fixed(input: *const f32, output: *mut f32) {
     }
 }
 
-/// All lanes write their value to one place: which one stays is open.
+/// All lanes write their value to one place: which one remains is undefined.
 // run: --grid 1 --block 32 u32[32]=ramp u32[1]
 #[kernel]
 pub unsafe fn race_last_value(input: *const u32, output: *mut u32) {

@@ -1,4 +1,4 @@
-//! `host compare`: two reports, and what it says of their times.
+//! Tests of `host compare`: two reports, and the verdicts on their times.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::{fails, host};
 
-/// A series of samples around a median, with the quartiles at this part of it to either side.
+/// A series of samples around a median, with the quartiles at this relative distance on either side.
 fn series(time_ms: f64, spread: f64, cache: &str) -> Value {
     json!({
         "time_ms": time_ms,
@@ -21,7 +21,7 @@ fn series(time_ms: f64, spread: f64, cache: &str) -> Value {
     })
 }
 
-/// A variant that was timed once, with data that exceeds the cache.
+/// A variant with one series of times and data that exceeds the cache.
 fn variant(name: &str, time_ms: f64, spread: f64) -> Value {
     json!({"name": name, "correct": true, "timing": series(time_ms, spread, "exceeded"), "warm_timing": null})
 }
@@ -60,7 +60,7 @@ fn refused(before: &str, after: &str, parts: &[&str]) {
     fails(compare(files(before, after).path(), ""), 2, parts);
 }
 
-/// Two runs with a word for each rule.
+/// Two runs with one example of each verdict.
 fn runs() -> [Value; 2] {
     let cold_and_warm = |cold: f64, warm: f64| {
         json!({
@@ -169,7 +169,7 @@ fn cold_times_are_not_compared_with_warm_ones() {
 fn files_may_hold_several_reports() {
     let lab = |name, rows, time| report(name, rows, &[variant("naive", time, 0.001)]);
     let list = json!([lab("transpose", 1000, 1.0), lab("reduce", 1, 1.0), lab("transpose", 2000, 4.0)]);
-    // One after the other, in another order.
+    // Several reports in one file, in another order.
     let lines = format!("{}\n{}\n", lab("transpose", 2000, 2.0), lab("transpose", 1000, 1.0));
     let folder = files(&list.to_string(), &lines);
     let run = compare(folder.path(), "").assert().success();
@@ -224,7 +224,7 @@ fn a_lab_s_own_report_can_be_compared() {
     for name in ["before.json", "after.json"] {
         std::fs::write(folder.path().join(name), text).expect("the file is written");
     }
-    // What is missing in it is times alone.
+    // It lacks only times.
     fails(compare(folder.path(), ""), 2, &["before.json: has no times: it is a report of simulator"]);
 }
 

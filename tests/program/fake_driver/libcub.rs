@@ -1,5 +1,5 @@
-//! A stand-in for the library that nvcc makes of `docs/compare/cub.cu`, whose memory is the process's own.
-//! `FAKE_INTERFACE` is the version that it says it has. The tests of `tests/program/peers.rs` compile it.
+//! A fake of the library that nvcc compiles from `docs/compare/cub.cu`. Device memory is the process's own.
+//! `FAKE_INTERFACE` sets the version that it reports. The tests of `tests/program/peers.rs` compile it.
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 use std::ffi::{c_int, c_void};
@@ -19,10 +19,10 @@ pub extern "C" fn coalesce_peer_nvcc_version() -> u32 {
     13_000
 }
 
-/// Bytes of temporary storage, which must be there.
+/// The required size of the temporary memory.
 const ROOM: u64 = 1234;
 
-/// Whether it is there; if not, how much it would be.
+/// Whether the caller gave temporary memory. If not, returns the required size.
 unsafe fn has_room(room: *mut c_void, bytes: *mut u64) -> bool {
     match room.is_null() {
         true => unsafe { *bytes = ROOM },

@@ -1,4 +1,4 @@
-//! A stand-in for cuBLAS, whose memory is the process's own: each function as NVIDIA's document describes it, element by element.
+//! A fake cuBLAS, which computes each function as NVIDIA documents it, element by element. Device memory is the process's own.
 //! Matrices are column-major. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail.
 //! The tests of `tests/program/peers.rs` compile it.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// Whether scalars and results are on the device.
 static POINTER_MODE: AtomicI32 = AtomicI32::new(0);
 
-/// Declares functions of cuBLAS: what each does if it does not fail.
+/// Declares functions of cuBLAS, with what each does unless it is to fail.
 macro_rules! cublas {
     ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
         $(

@@ -1,7 +1,9 @@
-//! A stand-in for NVIDIA's driver, so that the host's GPU code runs where there is no GPU: memory is the process's own, and kernels do
-//! nothing. `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on; `FAKE_CUDA_DEVICES` says how many GPUs there are,
-//! `FAKE_CUDA_MAJOR` of which compute capability, `FAKE_CUDA_L2` how large their level-2 cache is.
-//! The tests of `tests/program/gpu.rs` compile it to `libcuda.so.1`.
+//! A fake CUDA driver, so that the host's GPU code can be tested without a GPU. Device memory is the process's own, and kernels do
+//! nothing. The tests of `tests/program/gpu.rs` compile it to `libcuda.so.1`. The environment controls it:
+//!
+//! - `FAKE_CUDA_FAILS=FUNCTION:STATUS` makes a function fail, `FUNCTION:STATUS:N` from its Nth call on;
+//! - `FAKE_CUDA_DEVICES` is the number of GPUs, `FAKE_CUDA_MAJOR` their compute capability, `FAKE_CUDA_L2` the size of their
+//!   level-2 cache.
 #![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 use std::alloc::{Layout, alloc_zeroed};
@@ -9,16 +11,16 @@ use std::collections::HashMap;
 use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 
-/// What the GPU says that it has.
+/// The GPU's memory in bytes.
 const MEMORY: usize = 1 << 30;
 
-/// The module that was loaded last, and its variables.
+/// The text of the module that was loaded last, and its variables.
 static TEXT: Mutex<String> = Mutex::new(String::new());
 static VARIABLES: Mutex<Option<HashMap<String, u64>>> = Mutex::new(None);
 
 static CALLS: Mutex<Option<HashMap<&str, u32>>> = Mutex::new(None);
 
-/// The status of a call: 0, or what the environment says.
+/// The status of a call: 0, or the one that the environment sets.
 fn status(function: &'static str) -> u32 {
     let mut calls = CALLS.lock().unwrap();
     let count = calls.get_or_insert_default().entry(function).or_default();
@@ -33,7 +35,7 @@ fn status(function: &'static str) -> u32 {
     if *count >= from { status } else { 0 }
 }
 
-/// Declares functions of the driver: what each does if it does not fail.
+/// Declares functions of the driver, with what each does unless it is to fail.
 macro_rules! driver {
     ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {
         $(
@@ -65,13 +67,13 @@ pub struct ArrayDescriptor {
     flags: u32,
 }
 
-/// An array: x runs fastest, without gaps. Its handle is its address.
+/// An array, with x varying fastest and without gaps. Its handle is its address.
 struct Array {
     texels: Vec<u8>,
 }
 
 impl Array {
-    /// The bytes of a component are in the format's number: 8-bit integers are 1 and 8, 16-bit ones 2, 9 and 16.
+    /// The format's number decides the size of a component: 8-bit integers are 1 and 8, 16-bit formats 2, 9 and 16.
     fn handle(descriptor: &ArrayDescriptor, level: u32) -> *mut c_void {
         let component = match descriptor.format {
             1 | 8 => 1,
@@ -111,7 +113,7 @@ pub struct Copy3D {
 }
 
 impl Side3D {
-    /// The bytes, of which the host copies whole levels without gaps.
+    /// The bytes. The host only copies whole levels without gaps.
     unsafe fn bytes(&self, width: usize) -> *mut u8 {
         if self.kind == 3 {
             // SAFETY: the handle is an array's.
@@ -151,11 +153,11 @@ impl Side {
 }
 
 fn allocate(bytes: usize) -> u64 {
-    // Never freed: the process is short.
+    // Never freed: the process is short-lived.
     unsafe { alloc_zeroed(Layout::from_size_align(bytes.max(1), 512).unwrap()) as u64 }
 }
 
-/// Any pointer that is not null: nothing stands behind the driver's objects here.
+/// A pointer that is not null, for all of the driver's objects.
 fn object() -> *mut c_void {
     8 as *mut c_void
 }
@@ -186,7 +188,7 @@ driver! {
         map: *mut [u8; 128], element: u32, rank: u32, address: *mut c_void, dimensions: *const u64, strides: *const u64,
         extents: *const u32, steps: *const u32, interleave: u32, swizzle: u32, promotion: u32, fill: u32
     ) {
-        // As the tests of `gpu.rs` have it.
+        // As in the tests of `gpu.rs`.
         assert_eq!(map as usize % 64, 0, "the map is aligned");
         assert_eq!((element, rank, interleave, swizzle, promotion, fill), (8, 2, 0, 3, 2, 1));
         assert_eq!(address as usize % 16, 0, "the tensor is aligned");
@@ -221,7 +223,7 @@ driver! {
             13 => 1_980_000,
             36 => 3_201_000,
             37 => 6016,
-            // Level-2 cache: so small that flushing it takes no time.
+            // A level-2 cache so small that flushing it takes no time.
             38 => std::env::var("FAKE_CUDA_L2").map_or(64, |text| text.parse().unwrap()),
             // Domain, bus and device on the PCI bus.
             50 => 0,
@@ -248,7 +250,7 @@ driver! {
     }
     cuStreamWaitEvent(stream: *mut c_void, event: *mut c_void, flags: u32) {}
     cuModuleGetGlobal_v2(address: *mut u64, bytes: *mut usize, module: *mut c_void, name: *const c_char) {
-        // Its size stands in the text: `.const .align 4 .b8 NAME[32]`. Each variable has a place that stays the same.
+        // Its size is in the text: `.const .align 4 .b8 NAME[32]`. A variable keeps its address.
         let name = std::ffi::CStr::from_ptr(name).to_str().unwrap();
         let text = TEXT.lock().unwrap();
         let rest = text.split(&format!(" {name}[")).nth(1);
@@ -274,8 +276,8 @@ driver! {
     cuLaunchKernelEx(
         config: *const c_void, function: *mut c_void, parameters: *mut *mut c_void, extra: *mut *mut c_void
     ) {
-        // Three extents of the grid, three of the block, shared memory, the stream, attributes, and how many; an attribute has
-        // its number, 4 bytes of nothing and its value.
+        // Three extents of the grid, three of the block, shared memory, the stream, a pointer to attributes, and their number. An
+        // attribute has its id, 4 bytes of padding and its value.
         let attributes = *config.cast::<u8>().add(40).cast::<*const [u32; 18]>();
         let count = *config.cast::<u8>().add(48).cast::<u32>() as usize;
         let attributes = std::slice::from_raw_parts(attributes, count);

@@ -1,5 +1,5 @@
-//! The sanitizer, judged by the suite of planted bugs in `tests/planted`: each bug is found where it is marked, and nothing
-//! else is said, of the corrected twins least of all.
+//! Tests of the sanitizer with the suite of planted bugs in `tests/planted`: each bug is found where it is marked, and nothing
+//! else is reported, also not in the corrected twins.
 
 mod table;
 
@@ -14,15 +14,15 @@ use crate::host;
 #[path = "../../planted/suite.rs"]
 mod suite;
 
-/// The root of the workspace, from the folder that the tests of `host` run in.
+/// The root of the workspace, relative to the folder in which the tests of `host` run.
 const ROOT: &str = "..";
 
-/// What the program reported for a kernel: a fault, with the lines that it blames.
+/// A fault that the program reports, with the lines that it blames.
 #[derive(Clone, Debug, PartialEq)]
 struct Said {
     kind: String,
     message: String,
-    /// Files and lines: where it was noticed, and the other party's.
+    /// Files and lines: of the access that was noticed, and of the other one.
     places: Vec<(String, u32)>,
 }
 
@@ -30,11 +30,11 @@ fn cases() -> Vec<Case> {
     suite::cases(Path::new(ROOT)).expect("the suite is read")
 }
 
-/// What the program reports for a kernel, with so many threads of the host.
+/// The program's faults for a kernel, with this many threads of the host.
 fn said_of(case: &Case, threads: u32) -> Vec<Said> {
     let mut command = host("");
     command.current_dir(ROOT).env("RAYON_NUM_THREADS", threads.to_string());
-    // `strict`, too: some of the suite is legal by the manual.
+    // `strict`, too: some of the suite is legal according to the manual.
     command.args(case.command()).args([
         "--check",
         "all,strict",
@@ -57,7 +57,7 @@ fn said_of(case: &Case, threads: u32) -> Vec<Said> {
 fn said(fault: &Value) -> Said {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let place = |party: &Value| (text(&party["file"]), party["line"].as_u64().expect("a line") as u32);
-    // A fault that stopped the kernel comes from no check. All of these are of threads that wait.
+    // A fault that stopped the kernel comes from no check. All of these are threads that wait forever.
     let kind = fault["check"].as_str().unwrap_or_else(|| match fault["kind"].as_str() {
         Some("barrier_divergence" | "barrier_never_reached" | "warp_never_converges" | "phase_never_complete") => {
             "sync"
@@ -73,7 +73,7 @@ fn complaints(case: &Case, said: &[Said]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut blamed = BTreeSet::new();
     for Said { kind, message, places } in said {
-        // The names of kernel and instruction do not count.
+        // Ignore the names of kernel and instruction.
         let what = message.split_once("`: ").map_or(message.as_str(), |(_, what)| what);
         let what = what.split_once("; thread").map_or(what, |(what, _)| what);
         for (file, line) in places {

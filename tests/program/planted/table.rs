@@ -1,5 +1,5 @@
-//! The table in `docs/PLANTED.md`: each planted bug, and who finds it. It is made of what the simulator says now and of what
-//! compute-sanitizer said on a GPU (`cargo xtask compute-sanitizer`). `COALESCE_BLESS=1 cargo test -p host --test program planted`
+//! The table in `docs/PLANTED.md`: each planted bug, and which tools find it. It combines the simulator's findings with those of
+//! compute-sanitizer on a GPU (`cargo xtask compute-sanitizer`). `COALESCE_BLESS=1 cargo test -p host --test program planted`
 //! updates it.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const END: &str = "<!-- The table of planted bugs ends. -->\n";
 /// The tools of compute-sanitizer.
 const TOOLS: [&str; 4] = ["memcheck", "initcheck", "racecheck", "synccheck"];
 
-/// What the kinds of bugs are called above their part of the table.
+/// The headings of the kinds of bugs in the table.
 const KINDS: [(&str, &str); 5] = [
     ("memory", "Accesses that are not possible"),
     ("init", "Reads of memory, and uses of registers, that nothing wrote"),
@@ -41,7 +41,7 @@ impl Verdict {
         self.errors + self.warnings > 0
     }
 
-    /// For a cell of the table.
+    /// As text for a cell of the table.
     fn cell(&self) -> String {
         match (self.errors, self.warnings, self.ended.as_str()) {
             (0, 0, "hang") => "hangs".to_owned(),
@@ -89,7 +89,7 @@ impl Results {
         TOOLS.iter().any(|tool| self.of(kernel, tool).found())
     }
 
-    /// How many of these kernels a tool, or any, says something of.
+    /// On how many of these kernels a tool, or any tool, reports something.
     fn counts(&self, cases: &[&Case]) -> Vec<usize> {
         let count = |found: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| found(case)).count();
         let each = TOOLS.iter().map(|tool| count(&|case| self.of(&case.kernel, tool).found()));

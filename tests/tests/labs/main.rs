@@ -4,6 +4,7 @@
 //! [`table`] has a row for each lab. A lab without one, or without closed forms, fails.
 
 mod alignment;
+mod checks;
 mod closed_forms;
 mod files;
 mod formats;
@@ -51,10 +52,18 @@ fn run(name: &str, flags: &str) -> LabReport {
 fn right(report: LabReport, flags: &str) -> LabReport {
     for variant in &report.variants {
         assert!(variant.stopped.is_none(), "{} {flags}: {}: {:?}", report.lab, variant.name, variant.stopped);
-        let check =
-            variant.check.as_ref().unwrap_or_else(|| panic!("{} {flags}: {}: no check", report.lab, variant.name));
-        assert!(check.correct(), "{} {flags} on {}: {}: {check:?}", report.lab, report.device.name, variant.name);
-        assert!(check.elements > 0, "{} {flags}: {}: nothing was compared", report.lab, variant.name);
+        let comparison = variant
+            .comparison
+            .as_ref()
+            .unwrap_or_else(|| panic!("{} {flags}: {}: no comparison", report.lab, variant.name));
+        assert!(
+            comparison.correct(),
+            "{} {flags} on {}: {}: {comparison:?}",
+            report.lab,
+            report.device.name,
+            variant.name
+        );
+        assert!(comparison.elements > 0, "{} {flags}: {}: nothing was compared", report.lab, variant.name);
     }
     assert!(!report.variants.is_empty(), "{} {flags}: nothing ran", report.lab);
     let findings = report.findings();

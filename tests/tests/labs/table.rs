@@ -1,5 +1,8 @@
 //! What the tests know of each lab.
 
+use std::fs;
+use std::path::Path;
+
 use host::labs;
 
 use crate::closed_forms;
@@ -232,4 +235,22 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 #[test]
 fn every_row_is_a_lab() {
     assert_eq!(rows().count(), TABLE.len());
+}
+
+/// Lists of labs that the compiler cannot check.
+#[test]
+fn every_lab_has_a_twin_and_results() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |file: &str| fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let (plan, readme) = (read("xtask/src/results/plan.rs"), read("README.md"));
+    let (labs, twins) = plan.split_once("const TWINS").expect("both lists");
+    for lab in labs::ALL {
+        let name = lab.name;
+        let lists =
+            |list: &str| list.contains(&format!("\n    \"{name}\",")) || list.contains(&format!("\n    \"{name} "));
+        assert!(lists(labs), "{name} is not in LABS of xtask/src/results/plan.rs");
+        assert!(lists(twins), "{name} is not in TWINS of xtask/src/results/plan.rs");
+        assert!(root.join(format!("docs/compare/{name}.cu")).is_file(), "there is no docs/compare/{name}.cu");
+        assert!(readme.contains(&format!("`{name}`")), "the README's table of labs lacks {name}");
+    }
 }

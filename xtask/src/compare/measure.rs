@@ -14,8 +14,8 @@ use crate::program::{self, Failed, list, machine, succeed, text};
 
 /// Runs all that is wanted, and saves the results after each command.
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
-    let wanted = |goal: &&Goal| options.only.as_deref().is_none_or(|lab| lab == goal.lab_name());
-    if let Some(lab) = &options.only
+    let wanted = |goal: &&Goal| options.run.only.as_deref().is_none_or(|lab| lab == goal.lab_name());
+    if let Some(lab) = &options.run.only
         && !plan::GOALS.iter().any(|goal| wanted(&goal))
     {
         let mut labs: Vec<_> = plan::GOALS.iter().map(Goal::lab_name).collect();
@@ -23,7 +23,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
         return Err(Error::NoSuchLab(lab.clone(), labs.join(", ")));
     }
     let real = |path: &Path| fs::canonicalize(path).map_err(|problem| super::file(path, &problem));
-    let host = real(&options.host)?;
+    let host = real(&options.run.host)?;
     let scratch =
         tempfile::tempdir().map_err(|problem| super::file(Path::new("a folder for the library"), &problem))?;
     let library = match &options.library {

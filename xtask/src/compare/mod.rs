@@ -20,30 +20,20 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::program::{Failed, Machine};
+use crate::program::{Failed, Machine, MeasureOptions};
 use crate::workspace::{self, NotInWorkspace};
 
 /// Options of `compare`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Run the labs on this machine's GPU first; otherwise the document is written from the last measurements.
-    #[arg(long)]
-    measure: bool,
-    /// Write nothing; fail if the document does not match the measurements.
-    #[arg(long, conflicts_with = "measure")]
-    check: bool,
-    /// The program, built with `cargo build --release -p host`.
-    #[arg(long, value_name = "FILE", default_value = "target/release/host")]
-    host: PathBuf,
+    #[command(flatten)]
+    run: MeasureOptions,
     /// The CUDA toolkit's compiler [default: the one in PATH, else /usr/local/cuda/bin/nvcc].
     #[arg(long, value_name = "FILE")]
     nvcc: Option<PathBuf>,
     /// A library made of docs/compare/cub.cu before, in place of compiling it.
     #[arg(long, value_name = "FILE", conflicts_with = "nvcc")]
     library: Option<PathBuf>,
-    /// Measure only this lab, and keep the other numbers.
-    #[arg(long, value_name = "LAB", requires = "measure")]
-    only: Option<String>,
     /// Seconds for each row, at most.
     #[arg(long, value_name = "SECONDS", default_value = "0.15")]
     time_limit: String,
@@ -149,16 +139,16 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let files = Files::of(&workspace::root()?);
     let mut results: Results = match fs::read_to_string(&files.data) {
         Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&files.data, &problem))?,
-        Err(problem) if !options.measure => {
+        Err(problem) if !options.run.measure => {
             return Err(file(&files.data, &format!("{problem}; measure with --measure")));
         }
         Err(_) => Results::default(),
     };
-    if options.measure {
+    if options.run.measure {
         measure::all(options, &workspace::root()?, &mut results, &files.data)?;
     }
     let text = files.written(&results)?;
-    if options.check {
+    if options.run.check {
         let current = fs::read_to_string(&files.document).map_err(|problem| file(&files.document, &problem))?;
         return if current == text { Ok(()) } else { Err(Error::Stale) };
     }

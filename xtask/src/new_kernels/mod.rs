@@ -1,8 +1,8 @@
 //! `cargo xtask new-kernels`: makes a crate of kernels outside this repository, with a program that launches them.
 //!
-//! The files are those of `template/`, in which three marks stand for the name, and for this clone's path as text of TOML and as
-//! it is. `Cargo.lock` is this clone's, so that the new crate uses the libraries that are here already. All is written beside the
-//! folder and then takes its name, so there is a whole crate or none.
+//! The files come from `template/`, in which three placeholders stand for the name, this clone's path, and the path as TOML. The
+//! new crate gets this clone's `Cargo.lock`, so that it uses libraries that have been downloaded already. Everything is written to
+//! a temporary folder that is renamed at the end, so the result is a whole crate or none.
 
 mod place;
 
@@ -23,7 +23,7 @@ pub struct Options {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// What the crates' names begin with, instead of the folder's name.
+    /// The prefix of the crates' names, instead of the folder's name.
     #[arg(long)]
     name: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Error {
     }
 }
 
-/// The files of the new crate, and their texts with marks in them.
+/// The files of the new crate, and their templates.
 const FILES: [(&str, &str); 9] = [
     (".cargo/config.toml", include_str!("template/config.toml")),
     (".gitignore", include_str!("template/gitignore")),
@@ -67,10 +67,10 @@ const FILES: [(&str, &str); 9] = [
     ("kernels/src/lib.rs", include_str!("template/kernels.rs")),
 ];
 
-/// Files that are this clone's.
+/// Files that are copied from this clone.
 const COPIES: [&str; 2] = ["Cargo.lock", "rust-toolchain.toml"];
 
-/// The longest name, so that the names of the files that cargo makes of it are not too long.
+/// The maximum length of a name: cargo makes longer file names from it.
 const LONGEST_NAME: usize = 64;
 
 /// Runs the chore.
@@ -97,7 +97,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether it can name a crate, and is in snake case with `-` for `_`, as rustc wants it.
+/// Whether this can name a crate: snake case with `-` for `_`, as rustc requires.
 fn is_name(name: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     name.len() <= LONGEST_NAME
@@ -105,12 +105,12 @@ fn is_name(name: &str) -> bool {
         && name.split(['-', '_']).all(is_word)
 }
 
-/// A path inside the quotes of a string of TOML. It has no control characters.
+/// A path, escaped for a TOML string. It has no control characters.
 fn in_toml(path: &str) -> String {
     path.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// Writes the crate beside `folder`, and gives it the name when it is whole.
+/// Writes the crate to a temporary folder beside `folder`, and renames that when it is complete.
 fn write(folder: &Path, root: &Path, fill: impl Fn(&str) -> String) -> Result<(), Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -118,7 +118,7 @@ fn write(folder: &Path, root: &Path, fill: impl Fn(&str) -> String) -> Result<()
     };
     let parent = folder.parent().unwrap_or(folder);
     let beside = tempfile::Builder::new().prefix(".new-kernels-").tempdir_in(parent).map_err(failed(folder))?;
-    // Temporary folders are private; the one inside is as open as the system's mask allows.
+    // Temporary folders are private; the folder inside has the usual permissions.
     let whole = beside.path().join("crate");
     for (name, text) in FILES {
         let path = whole.join(name);
@@ -134,7 +134,7 @@ fn write(folder: &Path, root: &Path, fill: impl Fn(&str) -> String) -> Result<()
         }
     }
     if folder.exists() {
-        // Empty when we looked; this fails if it is not any more.
+        // It was empty when it was checked; this fails if it no longer is.
         fs::remove_dir(folder).map_err(failed(folder))?;
     }
     fs::rename(&whole, folder).map_err(failed(folder))

@@ -1,4 +1,4 @@
-//! Where a new crate may be made.
+//! Checks the folder in which `new-kernels` is to make a crate.
 
 use std::fs;
 use std::io;
@@ -51,7 +51,7 @@ pub fn for_new(folder: &Path, root: &Path) -> Result<PathBuf, Error> {
         }
         Err(error) => return Err(unusable(folder)(error)),
     };
-    // Before its contents: every folder of a clone is better refused for being there.
+    // Checked before its contents: inside a clone, that it is inside is the better reason to refuse it.
     if real.starts_with(root) {
         return Err(Error::Inside { folder: shown(), root: root.to_owned() });
     }
@@ -62,7 +62,7 @@ pub fn for_new(folder: &Path, root: &Path) -> Result<PathBuf, Error> {
     Ok(real)
 }
 
-/// A path as the text that a manifest or a message shows.
+/// A path as text for a manifest or a message.
 fn text(path: &Path) -> Result<&str, Error> {
     path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| Error::NotText(path.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! `docs/RESULTS.md`, from what was measured.
+//! Writes `docs/RESULTS.md` from the measurements.
 
 use std::fmt::Write;
 
@@ -7,17 +7,17 @@ use super::{Results, Run, Twin};
 use crate::program::Machine;
 use crate::tables::{self, geometric_mean, head, line, median, milliseconds, three_digits};
 
-/// How the level-2 cache was dealt with, in measurements that know one time of each variant.
+/// How the level-2 cache was handled, for measurements with one time for each variant.
 const ONE_TIME: &str = "Data is larger than the level-2 cache, or the cache is flushed before each launch; only launches shorter \
                         than 50 us are timed many at once, in a warm cache.";
 
-/// The same in measurements that know two.
+/// The same for measurements with two.
 const COLD_AND_WARM: &str = "Data is larger than the level-2 cache, or each launch is timed twice: cold, alone and with the cache \
                              flushed before it, and warm, many launches back to back. The time is the cold one unless a column says \
                              otherwise. [TIMING.md](TIMING.md) has more. \"Of the limit\" is the part of the memory's bandwidth, or \
                              of the f32 arithmetic where that is closer.";
 
-/// Ours may take this much of nvcc's time.
+/// Our kernels may take this many times as long as nvcc's.
 const BOUND: f64 = 1.03;
 
 /// A paragraph in lines of at most 110 characters.

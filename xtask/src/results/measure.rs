@@ -1,4 +1,4 @@
-//! Runs the labs on this machine's GPU.
+//! Runs the labs on this machine's GPU for `cargo xtask results --measure`.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::{Error, Options, Results, Run, Twin, Variant, plan};
 use crate::program::{Failed, list, machine, succeed, text};
 
-/// Seconds for each variant beside nvcc's: there are rounds.
+/// Seconds for each variant in a round beside nvcc's.
 const TWIN_SECONDS: &str = "0.1";
 
 /// Runs all measurements, and saves the results after each command.
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
-    let host = std::fs::canonicalize(&options.host).map_err(|problem| super::file(&options.host, &problem))?;
-    let wanted = |arguments: &str| options.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
+    let host = std::fs::canonicalize(&options.run.host).map_err(|problem| super::file(&options.run.host, &problem))?;
+    let wanted = |arguments: &str| options.run.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
     results.machine = machine(Some(&options.nvcc), &host)?;
     let sheets = plan::SHEETS.iter().flat_map(|sheet| sheet.commands).map(|(_, arguments)| arguments);
     for arguments in sheets.chain(plan::LABS).filter(|arguments| wanted(arguments)) {
@@ -31,7 +31,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
         let lab = plan::lab(arguments);
         let ptx = scratch.path().join(format!("{lab}.ptx"));
         let source = root.join(format!("docs/compare/{lab}.cu"));
-        // For the compute capability of the device that the results are of.
+        // nvcc compiles for the compute capability of the results' device.
         succeed(Command::new(&options.nvcc).args(["-ptx", "-arch=sm_90", "-o"]).arg(&ptx).arg(source))?;
         results.twins.insert((*arguments).to_owned(), beside(&host, arguments, &ptx, options.rounds)?);
         results.save(data)?;
@@ -49,7 +49,7 @@ fn beside(host: &Path, arguments: &str, ptx: &Path, rounds: usize) -> Result<Vec
             for (index, variant) in list(&report["variants"]).iter().enumerate() {
                 let Some(time) = variant["time_ms"].as_f64() else { continue };
                 let (name, kernel) = (text(&variant["name"]), text(&variant["kernels"][0]));
-                // A variant without a kernel of its own has nothing to compare.
+                // A variant without a kernel has no counterpart of nvcc's.
                 if kernel.is_empty() {
                     continue;
                 }
@@ -78,7 +78,7 @@ fn report(host: &Path, arguments: &str, ptx: Option<&Path>, more: &[&str]) -> Re
     serde_json::from_str(&output).map_err(|problem| Failed::of(&command, problem).into())
 }
 
-/// What is kept of a report.
+/// The part of a report to keep.
 fn run_of(report: &Value) -> Run {
     let variant = |variant: &Value| {
         let timing = &variant["timing"];

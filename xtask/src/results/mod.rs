@@ -1,4 +1,4 @@
-//! `cargo xtask results`: the labs' results on a GPU, as `docs/RESULTS.md`.
+//! `cargo xtask results`: writes the labs' times on a GPU to `docs/RESULTS.md`.
 //!
 //! ```text
 //! plan       which commands, and the lab sheet's own numbers
@@ -6,8 +6,8 @@
 //! document   makes the tables                                         ->  docs/RESULTS.md
 //! ```
 //!
-//! With `--measure` it runs the program on this machine's GPU and keeps what it printed; without, it rewrites the document from
-//! what was kept. So a sentence can be changed without a GPU, and no number is written by hand.
+//! With `--measure` it runs the program on this machine's GPU and saves the reports; without, it rewrites the document from the
+//! saved reports. So a sentence can be changed without a GPU, and no number is written by hand.
 
 mod document;
 mod measure;
@@ -19,27 +19,17 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::program::{Failed, Machine};
+use crate::program::{Failed, Machine, MeasureOptions};
 use crate::workspace::{self, NotInWorkspace};
 
 /// Options of `results`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Run the labs on this machine's GPU first; otherwise the document is written from the last measurements.
-    #[arg(long)]
-    measure: bool,
-    /// Write nothing; fail if the document does not match the measurements.
-    #[arg(long, conflicts_with = "measure")]
-    check: bool,
-    /// The program, built with `cargo build --release -p host`.
-    #[arg(long, value_name = "FILE", default_value = "target/release/host")]
-    host: PathBuf,
+    #[command(flatten)]
+    run: MeasureOptions,
     /// The CUDA toolkit's compiler, for the comparison with its kernels.
     #[arg(long, value_name = "FILE", default_value = "/usr/local/cuda/bin/nvcc")]
     nvcc: PathBuf,
-    /// Measure only labs with this name, and keep the other numbers.
-    #[arg(long, value_name = "LAB", requires = "measure")]
-    only: Option<String>,
     /// How many times our kernels and nvcc's are timed in turn.
     #[arg(long, value_name = "NUMBER", default_value_t = 3)]
     rounds: usize,
@@ -58,21 +48,21 @@ pub enum Error {
     Stale,
 }
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Results {
     /// The machine, the tools and the date.
     machine: Machine,
-    /// What each command of [`plan`] found, by its arguments.
+    /// The result of each command of [`plan`], by its arguments.
     runs: BTreeMap<String, Run>,
     /// Ours beside nvcc's kernels, by the arguments of the command.
     twins: BTreeMap<String, Vec<Twin>>,
 }
 
-/// What one command found.
+/// The result of one command.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Run {
-    /// What the device's own copy reached, in GB/s.
+    /// The bandwidth of the device's own copy, in GB/s.
     copy_gbps: Option<f64>,
     conclusions: Vec<String>,
     variants: Vec<Variant>,
@@ -82,23 +72,23 @@ struct Run {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Variant {
     name: String,
-    /// Rates are made of this one.
+    /// The cold time, from which the rates follow.
     time_ms: f64,
-    /// With what the launch before left in the level-2 cache, where that is of use.
+    /// The warm time, if the level-2 cache helps.
     #[serde(default)]
     warm_time_ms: Option<f64>,
     spread_percent: f64,
     gbps: Option<f64>,
     percent_of_copy: Option<f64>,
-    /// Percent of what the device's memory or its arithmetic allows, whichever is closer.
+    /// Percent of the peak of memory or arithmetic, whichever is closer.
     #[serde(default)]
     percent_of_limit: Option<f64>,
     gflops: Option<f64>,
     speedup: Option<f64>,
-    /// Percent of a multiprocessor's warps that can be there at once.
+    /// The occupancy: percent of the warps that a multiprocessor can hold.
     #[serde(default)]
     occupancy: Option<f64>,
-    /// Bytes that the threads of a multiprocessor ask for at once, where the lab is about that.
+    /// Bytes that the threads of a multiprocessor have in flight, in labs about that.
     #[serde(default)]
     bytes_in_flight: Option<f64>,
 }
@@ -119,15 +109,15 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let (data, document) = (root.join("docs/results/h200.json"), root.join("docs/RESULTS.md"));
     let mut results: Results = match fs::read_to_string(&data) {
         Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&data, &problem))?,
-        Err(problem) if !options.measure => return Err(file(&data, &problem)),
+        Err(problem) if !options.run.measure => return Err(file(&data, &problem)),
         Err(_) => Results::default(),
     };
-    if options.measure {
+    if options.run.measure {
         fs::create_dir_all(root.join("docs/results")).map_err(|problem| file(&data, &problem))?;
         measure::all(options, &root, &mut results, &data)?;
     }
     let text = document::of(&results);
-    if options.check {
+    if options.run.check {
         let current = fs::read_to_string(&document).map_err(|problem| file(&document, &problem))?;
         return if current == text { Ok(()) } else { Err(Error::Stale) };
     }

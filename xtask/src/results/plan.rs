@@ -1,4 +1,4 @@
-//! What is measured: the lab sheet's tables, and each lab.
+//! The commands to measure: for the lab sheet's tables, and for each lab.
 
 /// A row of a table of the lab sheet: what the sheet measured, and the variant that does the same.
 pub(super) struct SheetRow {
@@ -7,7 +7,7 @@ pub(super) struct SheetRow {
     pub variant: &'static str,
 }
 
-/// A table of the lab sheet, and the commands that make it, each with what its size is called.
+/// A table of the lab sheet, and the commands that reproduce it, each with the name of its size.
 pub(super) struct Sheet {
     pub title: &'static str,
     pub about: &'static str,
@@ -58,7 +58,7 @@ pub(super) const SHEETS: &[Sheet] = &[
     },
 ];
 
-/// A table for each lab: the command. Each runs at the lab's size for a GPU, which exceeds the caches.
+/// The command of each lab's table. Each runs at the lab's default size for a GPU, which exceeds the caches.
 pub(super) const LABS: &[&str] = &[
     "launch",
     "offset --offset 0,1,8,11,31,32,128",
@@ -80,8 +80,8 @@ pub(super) const LABS: &[&str] = &[
     "texture",
 ];
 
-/// The commands whose kernels are timed beside those of nvcc: one for each lab, and where its size chooses among kernels, more. The
-/// best kernels of the products have no twins: they are held against cuBLAS.
+/// The commands whose kernels are timed beside nvcc's: one for each lab, and more if the size decides which kernel runs. The best
+/// kernels of the products have no counterparts: they are compared with cuBLAS.
 pub(super) const TWINS: &[&str] = &[
     "launch --block 256",
     "offset --offset 0,1",

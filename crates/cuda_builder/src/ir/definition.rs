@@ -1,4 +1,4 @@
-//! Reads the definition of a global variable: one line of textual LLVM IR.
+//! Parses the definition of a global variable: one line of textual LLVM IR.
 //!
 //! ```text
 //! @name = [linkage] [visibility] [unnamed_addr] ... <global | constant> <type> [<initialiser>] [, section "..."] [, align n]
@@ -8,7 +8,7 @@
 
 use super::lexer::{Kind, Token, tokens};
 
-/// A global variable's definition, or its declaration when `initialiser` is empty.
+/// A global variable's definition, or its declaration if `initialiser` is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Definition<'a> {
     /// Its name without `@` and quotes.
@@ -17,16 +17,16 @@ pub(crate) struct Definition<'a> {
     pub visible: bool,
     /// Its type: `[4224 x i8]`.
     pub value_type: &'a str,
-    /// Its initial value, empty when it is defined elsewhere.
+    /// Its initial value; empty if it is defined elsewhere.
     pub initialiser: &'a str,
-    /// The section that the source asks for.
+    /// The section that the source specifies.
     pub section: Option<&'a str>,
     /// Its alignment in bytes, as text.
     pub align: Option<&'a str>,
 }
 
 impl<'a> Definition<'a> {
-    /// Reads a line that begins with `@`. `None`: it is no variable (an alias, say), or of an unknown form.
+    /// Parses a line that begins with `@`. `None` if it is not a variable (such as an alias), or has an unknown form.
     pub fn read(line: &'a str) -> Option<Self> {
         let mut reader = Reader { tokens: Vec::new(), next: 0, line };
         let mut at = 0;
@@ -63,8 +63,7 @@ impl<'a> Definition<'a> {
         Some(Definition { name, visible, value_type, initialiser, section, align })
     }
 
-    /// The variable's size in bytes, as far as its type says it: the sum over `[n x i8]` and pointers, of which
-    /// rustc makes the type of every static.
+    /// The variable's size in bytes, if its type consists of `[n x i8]` and pointers, as rustc's types of statics do.
     pub fn bytes(&self) -> u64 {
         let words: Vec<_> = tokens(self.value_type).filter(|token| token.kind == Kind::Word).collect();
         let mut bytes = 0;
@@ -92,7 +91,7 @@ impl<'a> Reader<'a> {
         Some(token)
     }
 
-    /// A word, or all from an opening bracket to the one that closes it.
+    /// A word, or everything from an opening bracket to its closing one.
     fn group(&mut self) -> Option<&'a str> {
         let start = self.tokens.get(self.next)?.0;
         let mut depth = 0_usize;
@@ -109,7 +108,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All up to the next comma outside brackets, or the line's end, but not nothing; the comma is not taken.
+    /// Everything up to the next comma outside brackets, or the line's end. It must not be empty; the comma is not consumed.
     fn until_comma(&mut self) -> Option<&'a str> {
         let &(start, first) = self.tokens.get(self.next)?;
         (first.text != ",").then_some(())?;

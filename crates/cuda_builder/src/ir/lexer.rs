@@ -1,10 +1,9 @@
-//! Cuts textual LLVM IR into tokens, without losing a byte: the tokens' texts, joined, are the input.
+//! Splits textual LLVM IR into tokens without loss: the tokens' texts, joined, are the input.
 //!
-//! It knows only what the rewrite must not confuse: names of globals, strings and comments (in which an `@` is no
-//! name), brackets (to find where a type or an initialiser ends) and words. See the LLVM Language Reference,
-//! "Identifiers".
+//! It distinguishes only what the rewrite needs: names of globals, strings and comments (in which an `@` is not a name), brackets
+//! (to find the end of a type or an initialiser) and words. See the LLVM Language Reference, "Identifiers".
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `@name` or `@"name"`: a global variable or a function.
@@ -15,13 +14,13 @@ pub(crate) enum Kind {
     Comment,
     /// Spaces, tabs and line ends.
     Space,
-    /// A run of letters, digits and the like, with the sign that it begins with: `internal`, `i32`, `%x`, `!dbg`, `#0`.
+    /// A run of letters, digits and the like, with its leading sign: `internal`, `i32`, `%x`, `!dbg`, `#0`.
     Word,
     /// One other character, brackets and commas among them.
     Punctuation,
 }
 
-/// A piece of the text.
+/// A token: a piece of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub kind: Kind,
@@ -68,7 +67,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Whether `c` may stand in an unquoted name (`[-a-zA-Z$._0-9]`).
+/// Whether `c` may be in an unquoted name (`[-a-zA-Z$._0-9]`).
 fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '$' | '.' | '_')
 }
@@ -77,12 +76,12 @@ fn run(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-/// The length of a name, which is quoted when it holds other characters.
+/// The length of a name, which is quoted if it has other characters.
 fn name_length(text: &str) -> usize {
     if text.starts_with('"') { string_length(text) } else { run(text, is_name) }
 }
 
-/// The length of the string that `text` begins with, quotes included. A quote within it is written `\22`.
+/// The length of the string at the start of `text`, quotes included. A quote within it is written `\22`.
 fn string_length(text: &str) -> usize {
     text[1..].find('"').map_or(text.len(), |end| end + 2)
 }

@@ -1,8 +1,16 @@
-//! The rewrite of the LLVM IR that rustc emits, between rustc and `opt`: it moves variables into the address spaces
-//! that Rust has no words for, and puts launch bounds on kernels.
+//! The rewrite of rustc's LLVM IR before `opt`: it drops what no kernel needs, moves variables into the address spaces that Rust
+//! cannot express, and puts launch bounds on kernels.
 //!
-//! rustc is told to run no LLVM pass of its own (`-Cno-prepopulate-passes`), so the optimiser never sees a shared
-//! variable as the private global that it looks like in Rust.
+//! rustc runs no LLVM pass of its own (`-Cno-prepopulate-passes`), so the optimiser never sees a shared variable as the private
+//! global that it looks like in Rust.
+//!
+//! The alternative, inline assembly (`cvta.shared`), would give generic accesses, which are slower.
+//! A static inside a function works as well as a module's.
+//!
+//! No pass may duplicate a barrier, or a diverged warp would meet two of them where the source has
+//! one. Two passes would: MIR's jump threading, which `rustc` switches off, and LLVM's, before it
+//! has inlined the functions that call the barrier. Hence `convergent` on every function, as clang
+//! has it for CUDA; LLVM removes the attribute where there is no barrier inside.
 
 mod definition;
 mod files;

@@ -1,27 +1,27 @@
-//! Names of variables: what Rust calls them, and what they are called in the PTX.
+//! Names of variables, in Rust and in the PTX.
 
 use std::collections::HashSet;
 
-/// What Rust calls a symbol: `kernels::transpose::padded::TILE`. A name that is not mangled stays as it is.
+/// The Rust name of a symbol: `kernels::transpose::padded::TILE`. A name that is not mangled stays the same.
 pub(crate) fn demangle(symbol: &str) -> String {
-    // The alternate form leaves out the hashes.
+    // The alternate form omits the hashes.
     format!("{:#}", rustc_demangle::demangle(symbol))
 }
 
-/// Gives variables names that a reader of the PTX understands and that do not depend on the compiler's hashes.
+/// Gives variables readable names in the PTX that do not depend on the compiler's hashes.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     taken: HashSet<String>,
 }
 
 impl Names {
-    /// Keeps `symbol` from being given to another.
+    /// Reserves `symbol`.
     pub fn reserve(&mut self, symbol: &str) {
         self.taken.insert(symbol.to_owned());
     }
 
-    /// A PTX identifier made of the Rust path of `symbol`: `kernels__transpose__padded__TILE`. A second variable of
-    /// the same path, from another block of the same function, gets `_2` behind it.
+    /// A PTX identifier made from the Rust path of `symbol`: `kernels__transpose__padded__TILE`. A second variable with the same
+    /// path, from another block of the same function, gets the suffix `_2`.
     pub fn give(&mut self, symbol: &str) -> String {
         let path = demangle(symbol).replace("::", "__");
         let readable: String = path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();

@@ -1,9 +1,9 @@
-//! Drops what no kernel needs from textual LLVM IR.
+//! Drops definitions that no kernel needs from textual LLVM IR.
 //!
-//! rustc links all of `core` into the module, a hundred times what a small crate of kernels uses, and leaves it to LLVM to throw
-//! it away. Reading it costs LLVM, and the rewrite, more time than compiling the kernels. This pass follows the names
-//! (`@function`, `@variable`, `!metadata`) from what is visible outside the module, and keeps what it reaches, in the same order.
-//! What it cannot name, it keeps.
+//! rustc links all of `core` into the module, a hundred times what a small crate of kernels uses, and leaves it to LLVM to drop
+//! the rest. Parsing it takes LLVM and the rewrite more time than compiling the kernels. This pass follows the names
+//! (`@function`, `@variable`, `!metadata`) from the externally visible definitions, and keeps what it reaches, in the same order.
+//! It also keeps everything without a name.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,11 @@ struct Item<'a> {
     text: &'a str,
     /// Its own name, with its `@` or `!`.
     name: Option<&'a str>,
-    /// Whether it is kept though nothing that is kept refers to it.
+    /// Whether it is kept even if nothing refers to it.
     root: bool,
 }
 
-/// The module without the functions, variables and metadata that nothing visible refers to.
+/// The module without functions, variables and metadata that are not reachable.
 pub(crate) fn reachable(ir: &str) -> String {
     let items = items(ir);
     let by_name: HashMap<&str, usize> =
@@ -38,7 +38,7 @@ pub(crate) fn reachable(ir: &str) -> String {
     items.iter().zip(kept).filter(|(_, kept)| *kept).map(|(item, _)| item.text).collect()
 }
 
-/// The module cut into definitions; their texts, joined, are the module.
+/// The module split into definitions; their texts, joined, are the module.
 fn items(ir: &str) -> Vec<Item<'_>> {
     let mut items = Vec::new();
     let mut rest = ir;
@@ -79,7 +79,7 @@ fn item<'a>(text: &'a str, line: &'a str) -> Item<'a> {
     Item { text, name, root: root || name.is_none() }
 }
 
-/// The names that a text refers to, its own included: `@name` without its quotes, and `!7`.
+/// The names in a text, its own included: `@name` without quotes, and `!7`.
 fn references(text: &str) -> impl Iterator<Item = &str> {
     tokens(text).filter_map(|token| token.name().or_else(|| token.text.starts_with('!').then_some(token.text)))
 }

@@ -6,11 +6,11 @@
 //! | `#[link_section = ".constant"] static` | `global ..., section ".constant"` | `addrspace(4) constant ...` |
 //! | `extern static __coalesce_dynamic_shared*` | `external global ...` | `external addrspace(3) global [0 x i8], align 16` |
 //! | `static __coalesce_launch_bounds__X_Y_Z_M__kernel` | `constant ..., section ".launch_bounds"` | attributes of `kernel` |
-//! | `fn` | `define ...` | `define ... convergent`, as clang has it for CUDA |
+//! | `fn` | `define ...` | `define ... convergent`, as clang does for CUDA |
 //!
-//! Every use of such a variable is the token `@name` at a place where LLVM takes a constant of type `ptr`, whatever
-//! the instruction. It becomes the constant `addrspacecast (ptr addrspace(3) @name to ptr)`, which may stand wherever
-//! `@name` may. LLVM's own address space inference then follows the pointer to the loads and stores.
+//! Every use of such a variable is the token `@name` where LLVM takes a constant of type `ptr`, in any instruction. It becomes the
+//! constant `addrspacecast (ptr addrspace(3) @name to ptr)`, which is allowed wherever `@name` is. LLVM's own address space
+//! inference then follows the pointer to the loads and stores.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -20,35 +20,35 @@ use super::files::join_folder;
 use super::lexer::{Kind, Token, tokens};
 use super::names::{Names, demangle};
 
-/// The symbol of dynamic shared memory begins with this.
+/// The prefix of the symbol of dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__coalesce_dynamic_shared";
 
-/// The symbol of a marker for launch bounds begins with this.
+/// The prefix of the symbol of a marker for launch bounds.
 const LAUNCH_BOUNDS: &str = "__coalesce_launch_bounds__";
 
-/// The attribute of each function: it may hold a barrier, so no pass may make its calls depend on more or other conditions.
-/// LLVM takes it away again where there is none, once it sees the function's inside.
+/// The attribute of each function: it may contain a barrier, so no pass may make its calls depend on additional conditions.
+/// LLVM removes the attribute from functions without a barrier.
 const CONVERGENT: &str = "convergent";
 
-/// Lists of what must be kept although nothing refers to it.
+/// Lists of symbols that must be kept although nothing refers to them.
 const KEEP_LISTS: [&str; 2] = ["llvm.used", "llvm.compiler.used"];
 
-/// The most shared memory that the variables of a kernel may take, in bytes (CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability"); a kernel that needs more asks for it at launch, as dynamic shared memory.
+/// The maximum size of a kernel's shared variables, in bytes (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability"). A kernel that needs more uses dynamic shared memory.
 const SHARED_LIMIT: u64 = 48 * 1024;
 
 /// The size of constant memory, in bytes (same table).
 const CONSTANT_LIMIT: u64 = 64 * 1024;
 
-/// The most threads that a block may have (same table).
+/// The maximum number of threads in a block (same table).
 const THREAD_LIMIT: u64 = 1024;
 
-/// An address space that Rust has no word for.
+/// An address space that Rust cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Space {
-    /// Memory that the threads of a block share, of a size known when compiling.
+    /// Memory that the threads of a block share, of a size known at compile time.
     Shared,
-    /// Memory that the threads of a block share, of the size that the launch asks for.
+    /// Memory that the threads of a block share, of the size that the launch requests.
     DynamicShared,
     /// Memory that kernels only read, through the constant cache.
     Constant,
@@ -71,11 +71,11 @@ pub(crate) struct Variable {
     pub symbol: String,
     /// Its name in Rust.
     pub rust_name: String,
-    /// Where it went.
+    /// Its new address space.
     pub space: Space,
 }
 
-/// What the rewrite made.
+/// The result of the rewrite.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     /// The module, ready for `opt`.
@@ -86,7 +86,7 @@ pub(crate) struct Rewritten {
     pub variables: Vec<Variable>,
 }
 
-/// The kernel crate asks for something that cannot be.
+/// The kernel crate contains something impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewriteError {
@@ -112,13 +112,13 @@ pub enum RewriteError {
     },
     /// The constants are larger than constant memory.
     #[error(
-        "the variables in constant memory take {bytes} bytes, and there are {CONSTANT_LIMIT}: move some to global memory"
+        "the variables in constant memory take {bytes} bytes, but only {CONSTANT_LIMIT} are available: move some to global memory"
     )]
     ConstantTooLarge {
         /// Their size in bytes.
         bytes: u64,
     },
-    /// A static names a section that means nothing here.
+    /// A static names an unknown section.
     #[error(
         "static `{variable}` is put in section `{section}`, which means nothing on a GPU: use `.shared` or `.constant`, \
          or no section for global memory"
@@ -129,7 +129,7 @@ pub enum RewriteError {
         /// The section.
         section: String,
     },
-    /// A marker of launch bounds does not read as one.
+    /// A marker of launch bounds cannot be parsed.
     #[error(
         "launch bounds `{marker}` are wrong: give three block dimensions of at least 1, at most {THREAD_LIMIT} threads \
          together, and the blocks per multiprocessor"
@@ -138,15 +138,15 @@ pub enum RewriteError {
         /// The marker's symbol.
         marker: String,
     },
-    /// A marker of launch bounds names no kernel.
+    /// A marker of launch bounds names something that is not a kernel.
     #[error(
-        "launch bounds are given for `{kernel}`, which is no kernel of this crate: mark that function with `#[kernel]`"
+        "launch bounds are given for `{kernel}`, which is not a kernel of this crate: mark that function with `#[kernel]`"
     )]
     LaunchBoundsWithoutKernel {
-        /// The name that the marker gives.
+        /// The name in the marker.
         kernel: String,
     },
-    /// The IR has a form that the rewrite does not know.
+    /// The IR has an unknown form.
     #[error(
         "line {line} of rustc's LLVM IR has an unexpected form: `{text}`; use a rustc of a version that is known to work \
          (`cargo xtask setup`) or report this line"
@@ -175,12 +175,12 @@ pub(crate) fn rewrite(ir: &str) -> Result<Rewritten, RewriteError> {
     Ok(Rewritten { ir: out, kernels: plan.kernels, variables: plan.variables })
 }
 
-/// What is to be done, gathered in a first pass over the module.
+/// The changes to make, gathered in a first pass over the module.
 #[derive(Default)]
 struct Plan<'a> {
     /// The new definition of each variable that moves.
     definitions: HashMap<&'a str, String>,
-    /// The constant that stands in for each use of it.
+    /// The constant that replaces each use of it.
     uses: HashMap<&'a str, String>,
     /// The symbols of the markers of launch bounds.
     markers: Vec<&'a str>,
@@ -232,7 +232,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Whether and where a variable moves; notes markers on the way.
+    /// Whether and where a variable moves. Also records markers.
     fn classify(&mut self, definition: &Definition<'a>) -> Result<Option<Space>, RewriteError> {
         let variable = || demangle(definition.name);
         match definition.section {
@@ -250,7 +250,7 @@ impl<'a> Plan<'a> {
                 self.markers.push(definition.name);
                 Ok(None)
             }
-            // What rustc and LLVM put there for themselves.
+            // rustc's and LLVM's own variables.
             Some("llvm.metadata" | ".debug_gdb_scripts") => Ok(None),
             Some(section) => Err(RewriteError::UnknownSection { variable: variable(), section: section.to_owned() }),
             None if definition.initialiser.is_empty() && definition.name.starts_with(DYNAMIC_SHARED) => {
@@ -266,7 +266,7 @@ impl<'a> Plan<'a> {
         if bytes > CONSTANT_LIMIT { Err(RewriteError::ConstantTooLarge { bytes }) } else { Ok(()) }
     }
 
-    /// Notes the new definition and the new uses of a variable.
+    /// Records the new definition and the new uses of a variable.
     fn place(&mut self, definition: &Definition<'a>, space: Space, names: &mut Names) {
         let symbol = if keeps_name(definition) { definition.name.to_owned() } else { names.give(definition.name) };
         let number = space.number();
@@ -317,7 +317,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Writes what becomes of one line.
+    /// Rewrites one line.
     fn line(&self, line: &str, out: &mut String) {
         if line.starts_with('@')
             && let Some(name) = tokens(line).next().and_then(|token| token.name())
@@ -326,7 +326,7 @@ impl<'a> Plan<'a> {
                 return;
             }
             if let Some(definition) = self.definitions.get(name) {
-                // A constant may hold the address of another variable that moves.
+                // A constant's initial value may contain the address of another variable that moves.
                 self.replace_uses(definition, out, name);
                 out.push('\n');
                 return;
@@ -346,7 +346,7 @@ impl<'a> Plan<'a> {
         out.push('\n');
     }
 
-    /// Writes `line` with each use of a variable that moved replaced, except of the one that it defines.
+    /// Writes `line` with each use of a moved variable replaced, except the one that the line defines.
     fn replace_uses(&self, line: &str, out: &mut String, defined: &str) {
         for token in tokens(line) {
             match token.name().filter(|name| *name != defined).and_then(|name| self.uses.get(name)) {
@@ -356,7 +356,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Writes a list of what must be kept, without the markers.
+    /// Writes a list of symbols that must be kept, without the markers.
     fn keep_list(&self, line: &str, list: &str, out: &mut String) {
         let kept: Vec<String> = tokens(line)
             .skip(1)
@@ -371,7 +371,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Whether the host must find the variable under the name that the source gives it.
+/// Whether the host must find the variable by its name in the source.
 fn keeps_name(definition: &Definition<'_>) -> bool {
     definition.initialiser.is_empty() || (definition.visible && definition.section == Some(".constant"))
 }
@@ -382,7 +382,7 @@ fn kernel_name(line: &str) -> Option<&str> {
     if is_kernel { tokens(line).find_map(|token| token.name()) } else { None }
 }
 
-/// Writes a function's first line with `attributes` where function attributes begin: behind the parameters and
+/// Writes a function's first line with `attributes` inserted where function attributes begin: after the parameters and
 /// `unnamed_addr`.
 fn with_attributes(line: &str, attributes: &str, out: &mut String) {
     let (mut depth, mut seen_name, mut behind_parameters, mut written) = (0_usize, false, false, false);

@@ -1,4 +1,4 @@
-//! The rewrite on small modules, each with what becomes of it.
+//! Tests of the rewrite on small modules, each with its expected result.
 
 use super::*;
 
@@ -16,7 +16,7 @@ const TILE: &str = "addrspacecast (ptr addrspace(3) @tiny__TILE to ptr)";
 
 #[test]
 fn every_form_of_use_becomes_a_cast() {
-    // In each line, TILE stands for the variable: the mangled symbol before, the cast behind.
+    // In each line, TILE stands for the variable: the mangled symbol before the rewrite, the cast after it.
     for form in [
         "  store float %x, ptr TILE, align 4, !dbg !25",
         "  store ptr TILE, ptr %out, align 8",
@@ -162,7 +162,7 @@ fn what_cannot_be_is_refused() {
     );
     assert_eq!(
         refusal("@C = internal global [65540 x i8] undef, section \".constant\", align 4"),
-        "the variables in constant memory take 65540 bytes, and there are 65536: move some to global memory"
+        "the variables in constant memory take 65540 bytes, but only 65536 are available: move some to global memory"
     );
     assert_eq!(
         refusal("@T = internal global [4 x i8] undef, section \".share\", align 4"),
@@ -196,6 +196,6 @@ fn wrong_launch_bounds_are_refused() {
         refusal(
             "@__coalesce_launch_bounds__1_1_1_0__k = constant [1 x i8] zeroinitializer, section \".launch_bounds\""
         ),
-        "launch bounds are given for `k`, which is no kernel of this crate: mark that function with `#[kernel]`"
+        "launch bounds are given for `k`, which is not a kernel of this crate: mark that function with `#[kernel]`"
     );
 }

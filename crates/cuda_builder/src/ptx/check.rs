@@ -1,9 +1,9 @@
-//! Checks finished PTX: a shared variable is reached by `.shared` accesses only, and every function is there.
+//! Checks the finished PTX: shared variables are only reached by `.shared` accesses, and every called function is defined.
 //!
-//! LLVM's address space inference can fail: a pointer that is now to a shared variable and now to global memory, or
-//! one that goes through memory, stays generic. The program would be right and slow, which in coursework about memory
-//! is wrong. So each function's registers are followed from `cvta.shared`, which makes a generic address of a shared
-//! one (PTX ISA, "cvta"), to wherever such an address is used.
+//! LLVM's address space inference can fail: a pointer that sometimes points to a shared variable and sometimes to global memory,
+//! or that is stored in memory, stays generic. The program would be right but slow, which is not acceptable in coursework about
+//! memory. So the check follows each function's registers from `cvta.shared`, which converts a shared address to a generic one
+//! (PTX ISA, "cvta"), to the uses of such addresses.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 /// The state spaces of accesses (PTX ISA, "State Spaces").
 const SPACES: [&str; 6] = ["shared", "global", "local", "const", "param", "tex"];
 
-/// The PTX is not what it must be.
+/// Why the PTX fails the check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
@@ -62,7 +62,7 @@ pub enum CheckError {
         /// The variable's Rust name.
         variable: String,
     },
-    /// A function is called that is nowhere defined.
+    /// A called function is not defined.
     #[error(
         "kernels call `{function}`, which no GPU code defines: use another function, or one of `cuda_std` or `libm`"
     )]
@@ -97,7 +97,7 @@ pub(crate) fn check(ptx: &str, variables: &[Variable]) -> Result<(), CheckError>
             function = Some(Function { name, statements: Vec::new() });
             place = None;
         } else if let Some(body) = &mut function {
-            // The parameters, then the body; inline assembly has blocks of its own within it.
+            // The parameters, then the body, which may contain the blocks of inline assembly.
             depth = (depth + code.matches('{').count()).saturating_sub(code.matches('}').count());
             let statements = code.split(';').map(without_block).filter(|text| !text.is_empty());
             body.statements.extend(statements.filter_map(|text| Statement::read(text, place.clone())));
@@ -144,7 +144,7 @@ fn read_place(location: &str, files: &HashMap<&str, &str>) -> Option<String> {
     Some(format!("{file}:{}", words.next()?))
 }
 
-/// The statement without the braces of a block that begins before it or ends behind it, as inline assembly has them.
+/// The statement without the braces of a block that begins before it or ends after it, as in inline assembly.
 fn without_block(text: &str) -> &str {
     let mut text = text.trim_start_matches(['{', '}', ' ', '\t']).trim_end();
     let unmatched = text.matches('}').count().saturating_sub(text.matches('{').count());
@@ -154,7 +154,7 @@ fn without_block(text: &str) -> &str {
     text
 }
 
-/// The identifiers in a piece of PTX, registers included.
+/// The identifiers in a text, registers included.
 fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%'))).filter(|word| !word.is_empty())
 }
@@ -162,9 +162,9 @@ fn identifiers(text: &str) -> impl Iterator<Item = &str> {
 /// One instruction.
 struct Statement<'a> {
     text: &'a str,
-    /// `ld.global.b32`, cut at the dots.
+    /// `ld.global.b32`, split at the dots.
     opcode: Vec<&'a str>,
-    /// What stands between commas.
+    /// The parts between commas.
     operands: Vec<&'a str>,
     place: Option<String>,
 }
@@ -178,7 +178,7 @@ impl<'a> Statement<'a> {
         is_instruction.then(|| Statement { text, opcode, operands: split_operands(operands), place })
     }
 
-    /// Whether it accesses memory at an address operand.
+    /// Whether it accesses memory.
     fn is_access(&self) -> bool {
         matches!(self.opcode[0], "ld" | "ldu" | "st" | "atom" | "red" | "prefetch")
     }
@@ -191,13 +191,13 @@ impl<'a> Statement<'a> {
         !SPACES.iter().any(|space| self.has(space))
     }
 
-    /// The operand in brackets, of an access.
+    /// The operand in brackets.
     fn address(&self) -> Option<&'a str> {
         self.operands.iter().copied().find(|operand| operand.starts_with('['))
     }
 }
 
-/// Cuts at commas that are in no brackets.
+/// Splits at commas outside brackets.
 fn split_operands(text: &str) -> Vec<&str> {
     let (mut operands, mut depth, mut start) = (Vec::new(), 0_i32, 0);
     for (index, c) in text.char_indices() {
@@ -222,7 +222,7 @@ struct Function<'a> {
     statements: Vec<Statement<'a>>,
 }
 
-/// What a register may hold: addresses of variables (by index), as shared addresses and as generic ones.
+/// The addresses of variables (by index) that a register may hold, as shared addresses and as generic ones.
 #[derive(Default, Clone, PartialEq)]
 struct Addresses {
     shared: BTreeSet<usize>,
@@ -265,8 +265,7 @@ impl Function<'_> {
         (place, demangle(self.name), variable.rust_name.clone(), instruction)
     }
 
-    /// What each register may hold, wherever in the function it was written: registers that are assigned on several
-    /// paths hold the sum of all.
+    /// What each register may hold: the union over all its assignments in the function.
     fn follow(&self, shared: &[&Variable]) -> HashMap<&str, Addresses> {
         let symbols: HashMap<&str, usize> =
             shared.iter().enumerate().map(|(index, variable)| (variable.symbol.as_str(), index)).collect();
@@ -288,7 +287,7 @@ impl Function<'_> {
                 match statement.opcode.as_slice() {
                     ["cvta", "to", "shared", ..] => held.shared.append(&mut held.generic),
                     ["cvta", "shared", ..] => held.generic.append(&mut held.shared),
-                    // A comparison's result is no address.
+                    // A comparison's result is not an address.
                     ["setp" | "set" | "isspacep", ..] => continue,
                     _ => {}
                 }

@@ -1,8 +1,8 @@
-//! The check on small pieces of PTX, as `llc` prints it.
+//! Tests of the check on small pieces of PTX, as `llc` prints it.
 
 use super::*;
 
-/// A file with one kernel of the given body, in which `TILE` and `DYNAMIC` are shared and `COEFFICIENTS` constant.
+/// A file with one kernel with this body, in which `TILE` and `DYNAMIC` are shared and `COEFFICIENTS` is constant.
 fn checked(body: &str) -> Result<(), CheckError> {
     let variable = |symbol: &str, rust_name: &str, space| Variable {
         symbol: symbol.to_owned(),
@@ -32,7 +32,7 @@ fn shared_accesses_pass() {
         "\tmov.b64 \t%rd1, COEFFICIENTS;\n\tcvta.const.u64 \t%rd2, %rd1;\n\tld.b32 \t%r1, [%rd2];",
         // Pointers to something else.
         "\tld.param.b64 \t%rd1, [k_param_0];\n\tst.b32 \t[%rd1], %r1;",
-        // Back to shared, as inline assembly does that takes a pointer.
+        // Converted back to shared, as inline assembly with a pointer does.
         "\tmov.b64 \t%rd1, kernels__TILE;\n\tcvta.shared.u64 \t%rd2, %rd1;\n\
          \t{ .reg .u64 a; cvta.to.shared.u64 %rd4, %rd2; ld.shared.f32 %r1, [%rd4]; }",
         // A comparison of addresses.
@@ -55,7 +55,7 @@ fn generic_accesses_are_refused() {
         ),
         ("\t@%p1 ld.volatile.b32 \t%r1, [%rd2];", "@%p1 ld.volatile.b32 %r1, [%rd2]"),
         ("\t{ red.global::x.add.u32 [%rd7], 1; red.add.u32 [%rd2], 1; }", "red.add.u32 [%rd2], 1"),
-        // Assigned on a path that stands later in the text.
+        // Assigned later in the text.
         ("\tld.b32 \t%r1, [%rd9];\n\tmov.b64 \t%rd9, %rd2;", "ld.b32 %r1, [%rd9]"),
     ] {
         assert_eq!(

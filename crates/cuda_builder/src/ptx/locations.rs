@@ -1,4 +1,4 @@
-//! Tidies the PTX that `llc` prints, so that each instruction is blamed on a line of the kernel crate.
+//! Rewrites the line information that `llc` prints, so that each instruction has a line of the kernel crate.
 //!
 //! `llc` gives an inlined instruction the line that it was written at: `*out.add(i)` adds in `core`'s `mut_ptr.rs`.
 //! The comment beside such a `.loc` holds the whole chain of calls:
@@ -7,26 +7,30 @@
 //! .loc  2 961 18    // rust/core/src/ptr/mut_ptr.rs:961:18 @[ kernels/src/transpose.rs:63:75 ]
 //! ```
 //!
-//! A person who learns wants the line of the kernel, and so do the simulator's reports, a debugger and a profiler. So
-//! the innermost place of the chain that lies in the kernel crate becomes the `.loc`; the comment keeps the chain within
-//! the workspace, the first time that it stands in a function: an unrolled loop would have it hundreds of times.
-//! The table of files moves to the top; `llc`'s other comments, and labels that only debug sections would use, go.
+//! Students need the line of the kernel, and so do the simulator's reports, debuggers and profilers. So the innermost location
+//! of the chain in the kernel crate becomes the `.loc`. The comment keeps the part of the chain within the workspace, but only
+//! once in each function, because an unrolled loop would repeat it hundreds of times.
+//! The table of files moves to the top. `llc`'s other comments are removed, and so are labels that only debug sections use.
+//!
+//! LLVM gives line 0 to what it moves out of branches and loops, or shares between lines
+//! (addresses, constants, `ld.param`). These instructions keep no line: `--lines` shows them as a
+//! row of their own.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// What the paths of the sources of `core` and of crates from registries begin with, in the PTX.
+/// The prefixes of the paths of `core` and of crates from registries, in the PTX.
 const LIBRARIES: [&str; 2] = ["rust/", "registry/"];
 
-/// A place in the chain of a `.loc` comment.
+/// A location in the chain of a `.loc` comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place<'a> {
+struct Location<'a> {
     file: &'a str,
     line: u32,
     column: u32,
 }
 
-/// The tidied form of `ptx`. `crate_prefix` is what the paths of the kernel crate's files begin with.
+/// The tidied form of `ptx`. `crate_prefix` is the prefix of the paths of the kernel crate's files.
 pub(crate) fn tidy(ptx: &str, crate_prefix: &str) -> String {
     let referenced = referenced_labels(ptx);
     let mut files = Files::of(ptx);
@@ -76,7 +80,7 @@ fn begins_function(code: &str) -> bool {
 
 /// The files that `.loc`s name, numbered in the order of their first use.
 struct Files<'a> {
-    /// The files as `llc` numbers them.
+    /// The files with `llc`'s numbers.
     given: Vec<(&'a str, &'a str)>,
     used: Vec<String>,
 }
@@ -90,11 +94,11 @@ impl<'a> Files<'a> {
         Files { given: ptx.lines().filter_map(file).collect(), used: Vec::new() }
     }
 
-    /// The directive for a `.loc` line. `None`: no line can be blamed, so the instruction belongs to the line before.
+    /// The directive for a `.loc` line. `None` if the chain has no line of the kernel crate, so that the previous one still applies.
     fn location(&mut self, code: &str, chain: &str, crate_prefix: &str) -> Option<String> {
-        let chain: Vec<Place<'_>> = chain.split("@[").filter_map(place).collect();
-        // Line 0 is where several lines became one instruction.
-        let is_own = |place: &&Place<'_>| place.file.starts_with(crate_prefix);
+        let chain: Vec<Location<'_>> = chain.split("@[").filter_map(place).collect();
+        // Line 0 means that several lines became one instruction.
+        let is_own = |place: &&Location<'_>| place.file.starts_with(crate_prefix);
         let blamed = chain.iter().filter(is_own).find(|place| place.line > 0);
         let blamed = blamed.or_else(|| chain.iter().find(is_own)).or(chain.last());
         if blamed.is_some_and(|place| place.line == 0 && !is_own(&place)) {
@@ -127,8 +131,8 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The comment beside a `.loc`: the chain of calls within the workspace. What `core` and other libraries do is left
-/// out, because it differs between their versions.
+/// The comment beside a `.loc`: the chain of calls within the workspace. Calls within `core` and other libraries are omitted,
+/// because they differ between versions.
 fn shown_chain(chain: &str) -> String {
     let places: Vec<_> = chain.split("@[").map(|place| place.trim_matches([' ', ']', '\t'])).collect();
     let is_own = |place: &&str| !LIBRARIES.iter().any(|library| place.starts_with(library));
@@ -139,14 +143,14 @@ fn shown_chain(chain: &str) -> String {
     format!("\t// {}{}", own.join(" @[ "), " ]".repeat(own.len() - 1))
 }
 
-/// Reads `path:line:column`, which ends in ` ]`s where a chain ends.
-fn place(text: &str) -> Option<Place<'_>> {
+/// Parses `path:line:column`, followed by ` ]`s at the end of a chain.
+fn place(text: &str) -> Option<Location<'_>> {
     let text = text.trim_end_matches([' ', ']', '\t']).trim_start();
     let (rest, last) = text.rsplit_once(':')?;
     let last: u32 = last.parse().ok()?;
     match rest.rsplit_once(':').map(|(file, line)| (file, line.parse::<u32>())) {
-        Some((file, Ok(line))) => Some(Place { file, line, column: last }),
-        _ => Some(Place { file: rest, line: last, column: 0 }),
+        Some((file, Ok(line))) => Some(Location { file, line, column: last }),
+        _ => Some(Location { file: rest, line: last, column: 0 }),
     }
 }
 

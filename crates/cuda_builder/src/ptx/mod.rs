@@ -1,4 +1,4 @@
-//! What becomes of the PTX that `llc` prints: it is tidied, and it is checked.
+//! Tidies the PTX that `llc` prints, and checks it.
 
 mod check;
 mod locations;

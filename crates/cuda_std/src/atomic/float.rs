@@ -9,8 +9,8 @@ macro_rules! atomic_floats {
     ($($(#[$documentation:meta])* $name:ident: $ty:ident, $bits:ident;)*) => {$(
         $(#[$documentation])*
         ///
-        /// It has the layout of the number itself, and every operation is one for all threads of the device. Orderings other
-        /// than `Relaxed` put a fence of the device before or after the operation, or both.
+        /// It has the layout of the number itself, and every operation is atomic for all threads of the device. Orderings other
+        /// than `Relaxed` put a device fence before or after the operation, or both.
         #[repr(transparent)]
         pub struct $name(UnsafeCell<$ty>);
 
@@ -28,27 +28,27 @@ macro_rules! atomic_floats {
             /// # Safety
             /// `address` is valid and aligned for `'a`, and meanwhile all accesses to it are atomic.
             pub const unsafe fn from_ptr<'a>(address: *mut $ty) -> &'a Self {
-                // SAFETY: the layouts are the same, and the caller says the rest.
+                // SAFETY: the layouts are the same; the rest is the caller's promise.
                 unsafe { &*address.cast() }
             }
 
-            /// Adds `value`, and returns the sum's first operand: the value from before.
+            /// Adds `value` and returns the old value.
             #[inline(always)]
             pub fn fetch_add(&self, value: $ty, order: Ordering) -> $ty {
-                // SAFETY: the cell is there, and aligned.
+                // SAFETY: the cell exists and is aligned.
                 ordered(order, || unsafe { super::add(self.0.get(), value) })
             }
 
-            /// Subtracts `value`, and returns the value from before.
+            /// Subtracts `value` and returns the old value.
             #[inline(always)]
             pub fn fetch_sub(&self, value: $ty, order: Ordering) -> $ty {
                 self.fetch_add(-value, order)
             }
 
-            /// Replaces the value, and returns the one from before.
+            /// Replaces the value and returns the old one.
             #[inline(always)]
             pub fn swap(&self, value: $ty, order: Ordering) -> $ty {
-                // SAFETY: the cell is there, and aligned.
+                // SAFETY: the cell exists and is aligned.
                 ordered(order, || unsafe { super::exch(self.0.get(), value) })
             }
 
@@ -66,7 +66,7 @@ macro_rules! atomic_floats {
 
             #[inline(always)]
             fn bits(&self) -> &$bits {
-                // SAFETY: the cell is there, aligned, and reached by atomic accesses only.
+                // SAFETY: the cell exists, is aligned, and is only accessed atomically.
                 unsafe { $bits::from_ptr(self.0.get().cast()) }
             }
         }
@@ -80,7 +80,7 @@ atomic_floats! {
     AtomicF64: f64, AtomicU64;
 }
 
-/// An operation between the fences that `order` asks for.
+/// An operation between the fences that `order` requires.
 #[inline(always)]
 fn ordered<T>(order: Ordering, operation: impl FnOnce() -> T) -> T {
     if matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst) {

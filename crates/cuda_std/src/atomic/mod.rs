@@ -1,14 +1,14 @@
-//! Atomic operations: read, compute and write back, as one step that no other thread can come between.
+//! Atomic operations: read, compute and write back in one step, which no other thread can interrupt.
 //!
-//! Each returns the value from before. They work in global and in shared memory: where the compiler sees which one it is, the
-//! instruction is `atom.global` or `atom.shared`. None of them orders other accesses; where a thread must see more than the
-//! atomic value itself, put a fence of [`thread`](crate::thread) beside it.
+//! Each returns the old value. They work in global and in shared memory: if the compiler knows which one it is, the
+//! instruction is `atom.global` or `atom.shared`. None of them orders other accesses; if other threads must also see other
+//! writes, add a fence of [`thread`](crate::thread).
 //!
 //! # Scopes
 //!
-//! The functions of this module are atomic for all threads of the device. Those of [`block`] and [`system`] work on global
-//! memory, and are atomic for the threads of one block only, which may be faster, or also for the host and other devices,
-//! where the memory is managed or pinned. (Shared memory is seen by one block only, and needs no other scope.)
+//! The functions of this module are atomic for all threads of the device. Those of [`block`] work on global memory and are
+//! atomic only for the threads of one block, which may be faster. Those of [`system`] are also atomic for the host and other
+//! devices, if the memory is managed or pinned. (Shared memory belongs to one block, and needs no other scope.)
 
 mod float;
 
@@ -18,7 +18,7 @@ use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use crate::intrinsics;
 
-/// The threads for which an operation is one step.
+/// The threads for which an operation is atomic.
 #[derive(Clone, Copy)]
 #[doc(hidden)]
 pub enum Scope {
@@ -27,7 +27,7 @@ pub enum Scope {
     System,
 }
 
-/// Numbers of 32 and 64 bits: what can be added, exchanged and compared.
+/// Numbers of 32 and 64 bits, which can be added, exchanged and compared.
 #[allow(clippy::missing_safety_doc, missing_docs)]
 pub trait AtomicNumber: Copy {
     #[doc(hidden)]
@@ -38,7 +38,7 @@ pub trait AtomicNumber: Copy {
     unsafe fn compare(scope: Scope, address: *mut Self, expected: Self, value: Self) -> Self;
 }
 
-/// Integers of 32 and 64 bits: what also has minimum, maximum and bits.
+/// Integers of 32 and 64 bits, which also have minimum, maximum and bitwise operations.
 #[allow(clippy::missing_safety_doc, missing_docs)]
 pub trait AtomicInteger: AtomicNumber {
     #[doc(hidden)]
@@ -102,7 +102,7 @@ macro_rules! operation {
         #[inline(always)]
         #[allow(unused_variables)]
         unsafe fn $name(scope: Scope, $address: *mut Self, $value: Self) -> Self {
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe {
                 match scope {
                     Scope::Block => scoped!("cta", $operation, $kind, $class, $address, $value),
@@ -119,7 +119,7 @@ macro_rules! comparison {
         #[inline(always)]
         #[allow(unused_variables)]
         unsafe fn compare(scope: Scope, $address: *mut Self, $expected: Self, $value: Self) -> Self {
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe {
                 match scope {
                     Scope::Block => scoped!("cta", $operation, $kind, $class, $address, $expected, $value),
@@ -131,7 +131,7 @@ macro_rules! comparison {
     };
 }
 
-/// Either outcome of Rust's compare-and-exchange carries the old value, which is all that the hardware returns.
+/// Both results of Rust's compare-and-exchange hold the old value, which is what the hardware returns.
 #[inline(always)]
 fn either<T>(result: Result<T, T>) -> T {
     match result {
@@ -182,7 +182,7 @@ integers! {
     u32, AtomicU32, reg32, "u32", "u32", "b32";
     i32, AtomicI32, reg32, "s32", "s32", "b32";
     u64, AtomicU64, reg64, "u64", "u64", "b64";
-    // PTX adds 64-bit integers as unsigned ones: the sum has the same bits.
+    // PTX adds 64-bit integers as unsigned ones; the bits of the sum are the same.
     i64, AtomicI64, reg64, "s64", "u64", "b64";
 }
 
@@ -219,38 +219,38 @@ macro_rules! functions {
             exch = exchange;
         }
         functions! { $scope AtomicInteger
-            /// Leaves the lesser of the value and `value` (`atom.min`).
+            /// Stores the smaller of the old value and `value` (`atom.min`).
             min = min;
-            /// Leaves the greater of the value and `value` (`atom.max`).
+            /// Stores the larger of the old value and `value` (`atom.max`).
             max = max;
-            /// Leaves the bits that both have (`atom.and`).
+            /// Stores the bitwise and of the two (`atom.and`).
             and = and;
-            /// Leaves the bits that either has (`atom.or`).
+            /// Stores the bitwise or of the two (`atom.or`).
             or = or;
-            /// Leaves the bits that one of them has (`atom.xor`).
+            /// Stores the bitwise exclusive or of the two (`atom.xor`).
             xor = xor;
         }
 
-        /// Replaces the value by `value` if it has the bits of `expected` (`atom.cas`). It did if the result has them.
+        /// Stores `value` if the old value has the bits of `expected` (`atom.cas`), which is so if the result has them.
         ///
         /// # Safety
-        /// `address` is that of a value in global or shared memory, aligned to its size.
+        /// `address` points to a value in global or shared memory, aligned to its size.
         #[inline(always)]
         pub unsafe fn cas<T: AtomicNumber>(address: *mut T, expected: T, value: T) -> T {
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe { T::compare(Scope::$scope, address, expected, value) }
         }
     };
     ($scope:ident $bound:ident $($(#[$documentation:meta])* $name:ident = $method:ident;)*) => {$(
         $(#[$documentation])*
         ///
-        /// Returns the value from before.
+        /// Returns the old value.
         ///
         /// # Safety
-        /// `address` is that of a value in global or shared memory, aligned to its size.
+        /// `address` points to a value in global or shared memory, aligned to its size.
         #[inline(always)]
         pub unsafe fn $name<T: $bound>(address: *mut T, value: T) -> T {
-            // SAFETY: the caller says that the address is good.
+            // SAFETY: the caller promises a valid address.
             unsafe { T::$method(Scope::$scope, address, value) }
         }
     )*};
@@ -258,27 +258,27 @@ macro_rules! functions {
 
 functions!(Device);
 
-/// Counts up, and around to 0 after `limit` (`atom.inc.u32`): leaves `old + 1` if `old < limit`, else 0.
+/// Counts up, and wraps to 0 after `limit` (`atom.inc.u32`): stores `old + 1` if `old < limit`, else 0.
 ///
-/// Returns the value from before.
+/// Returns the old value.
 ///
 /// # Safety
-/// `address` is that of a value in global or shared memory, aligned to 4 bytes.
+/// `address` points to a value in global or shared memory, aligned to 4 bytes.
 #[inline(always)]
 pub unsafe fn inc(address: *mut u32, limit: u32) -> u32 {
-    // SAFETY: the caller says that the address is good.
+    // SAFETY: the caller promises a valid address.
     unsafe { intrinsics::atomic_inc(address, limit) }
 }
 
-/// Counts down, and around to `limit` (`atom.dec.u32`): leaves `old - 1` if `0 < old <= limit`, else `limit`.
+/// Counts down, and wraps to `limit` (`atom.dec.u32`): stores `old - 1` if `0 < old <= limit`, else `limit`.
 ///
-/// Returns the value from before.
+/// Returns the old value.
 ///
 /// # Safety
-/// `address` is that of a value in global or shared memory, aligned to 4 bytes.
+/// `address` points to a value in global or shared memory, aligned to 4 bytes.
 #[inline(always)]
 pub unsafe fn dec(address: *mut u32, limit: u32) -> u32 {
-    // SAFETY: the caller says that the address is good.
+    // SAFETY: the caller promises a valid address.
     unsafe { intrinsics::atomic_dec(address, limit) }
 }
 

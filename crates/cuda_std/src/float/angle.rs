@@ -1,15 +1,15 @@
 //! Sine and cosine of `f32`, in `f32` arithmetic.
 //!
-//! `libm` computes them in `f64`, which most GPUs do 32 or 64 times as slowly, and reduces large angles through an array on the
-//! stack. Here a quarter turn is taken off in three parts with `fma` (Cody and Waite), or for large angles by a product with as
-//! many bits of 2/pi as matter (Payne and Hanek), in registers. Errors are at most 2 ulp, as CUDA's functions promise.
+//! `libm` computes them in `f64`, which is 32 or 64 times slower on most GPUs, and reduces large angles through an array on the
+//! stack. Here quarter turns are subtracted in three parts with `fma` (Cody and Waite), or for large angles by a product with the
+//! relevant bits of 2/pi (Payne and Hanek), in registers. Errors are at most 2 ulp, as CUDA's functions promise.
 
 use super::GpuFloat;
 
 /// pi/2 as the sum of three floats.
 const QUARTER_TURN: [f32; 3] = [f32::from_bits(0x3fc9_0fdb), f32::from_bits(0xb33b_bd2e), f32::from_bits(0xa6f7_2ced)];
 
-/// Up to here the three floats are enough.
+/// The largest angle for which three floats are enough.
 const LARGE: f32 = 105_615.0;
 
 /// `(sin(x) - x) / x^3` in powers of `x^2`, from -pi/4 to pi/4: relative error of the sine 2^-28.
@@ -36,7 +36,7 @@ pub(super) fn sin_cos(x: f32) -> (f32, f32) {
     (turned(quarters, rest), turned(quarters.wrapping_add(1), rest))
 }
 
-/// The sine of so many quarter turns and `rest`.
+/// The sine of this many quarter turns plus `rest`.
 #[inline(always)]
 fn turned(quarters: i32, rest: f32) -> f32 {
     let square = rest * rest;
@@ -59,7 +59,7 @@ fn polynomial(x: f32, [c0, c1, c2]: [f32; 3]) -> f32 {
     GpuFloat::mul_add(GpuFloat::mul_add(c2, x, c1), x, c0)
 }
 
-/// The nearest number of quarter turns, of which the last two bits count, and what is left: -pi/4 to pi/4.
+/// The nearest number of quarter turns, of which the last two bits matter, and the rest: -pi/4 to pi/4.
 #[inline(always)]
 fn reduced(x: f32) -> (i32, f32) {
     if x.is_nan() || x.abs() > LARGE {

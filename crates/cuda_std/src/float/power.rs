@@ -1,4 +1,4 @@
-//! `x^y` of `f32`, in `f32` arithmetic, without tables and nearly without branches: all lanes of a warp go one way.
+//! `x^y` of `f32`, in `f32` arithmetic, without tables and nearly without branches, so that a warp does not diverge.
 //!
 //! `x^y = 2^(y log2 x)`. An error of the logarithm is multiplied by up to 128, so it is computed as the sum of two floats, with a
 //! relative error of 2^-31. The error of the power is below 2 ulp.
@@ -69,7 +69,7 @@ fn whole(y: f32) -> Whole {
     }
 }
 
-/// `x^y` for `x >= 0`, where one of them is a limit: `x` is 0 or infinite, or `y` is.
+/// `x^y` for `x >= 0` in the special cases: `x` or `y` is 0 or infinite.
 fn of_a_limit(x: f32, y: f32) -> f32 {
     if x == 1.0 {
         1.0
@@ -83,14 +83,14 @@ fn of_a_limit(x: f32, y: f32) -> f32 {
 /// The binary logarithm of a positive number, as the sum of two floats.
 #[inline(always)]
 fn log2(x: f32) -> [f32; 2] {
-    // The smallest floats have fewer bits; 2^24 gives them back.
+    // Subnormal floats have fewer bits; scale them by 2^24.
     let (x, shift) = if x < f32::MIN_POSITIVE { (x * 16_777_216.0, -24) } else { (x, 0) };
-    // The exponent that leaves a number between the roots of 1/2 and 2.
+    // The exponent for a mantissa between the roots of 1/2 and 2.
     let exponent = (x.to_bits() as i32 - 0x3f35_04f3) >> 23;
     let mantissa = f32::from_bits((x.to_bits() as i32 - (exponent << 23)) as u32);
     let whole = (exponent + shift) as f32;
 
-    // s = (m - 1) / (m + 1), with what rounding took from the sum and the quotient.
+    // s = (m - 1) / (m + 1), with the rounding errors of the sum and the quotient.
     let (above, below) = (mantissa - 1.0, mantissa + 1.0);
     let below_rest = mantissa - (below - 1.0);
     let reciprocal = near_reciprocal(below);
@@ -108,7 +108,7 @@ fn log2(x: f32) -> [f32; 2] {
     [total, rest + low]
 }
 
-/// `1 / x`, or a float beside it: the rest of the quotient makes up for that.
+/// `1 / x`, or a neighbouring float: the rest of the quotient corrects that.
 #[inline(always)]
 fn near_reciprocal(x: f32) -> f32 {
     #[cfg(target_arch = "nvptx64")]
@@ -118,7 +118,7 @@ fn near_reciprocal(x: f32) -> f32 {
     reciprocal
 }
 
-/// The sum of two floats, the first of which is 0 or the larger, and what rounding took from it.
+/// The sum of two floats, the first of which is 0 or the larger, and its rounding error.
 #[inline(always)]
 fn sum(larger: f32, smaller: f32) -> [f32; 2] {
     let total = larger + smaller;
@@ -152,7 +152,7 @@ fn exp2([high, low]: [f32; 2]) -> f32 {
     let power = GpuFloat::mul_add(tail, part, 1.0);
     // SAFETY: it is at most `LIMIT` in magnitude.
     let whole: i32 = unsafe { whole.to_int_unchecked() };
-    // In two steps, since 2^whole may be no float. Only the second rounds.
+    // In two steps, because 2^whole may not be representable. Only the second one rounds.
     let half = whole >> 1;
     power * power_of_two(half) * power_of_two(whole - half)
 }
@@ -178,7 +178,7 @@ mod tests {
                 worst = worst.max(ulps(powf(x, y), libm::pow(f64::from(x), f64::from(y))));
             }
         }
-        // Beside 1, where large exponents have results of all sizes.
+        // Near 1, where large exponents have results of all magnitudes.
         for step in 1..20_000 {
             for x in [1.0 + step as f32 * 1e-6, 1.0 - step as f32 * 1e-6] {
                 for y in [1e3, -7e3, 3.3e4, 1.1e5] {

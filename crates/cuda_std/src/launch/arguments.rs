@@ -1,4 +1,4 @@
-//! Host values, laid out as the parameters of a kernel.
+//! Lays host values out as the parameters of a kernel.
 
 use alloc::vec::Vec;
 use bytemuck::NoUninit;
@@ -6,7 +6,7 @@ use bytemuck::NoUninit;
 /// The arguments of one launch: the bytes of each parameter, in order, little endian.
 ///
 /// A pointer is a `u64`, and so is a length. Each parameter's bytes start on a multiple of 16 in the host's memory, so that
-/// their addresses can be given to the driver as they are.
+/// their addresses can be passed to the driver directly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     // Blocks of 16 bytes, for the alignment.
@@ -14,14 +14,14 @@ pub struct Arguments {
     parameters: Vec<Parameter>,
 }
 
-/// Where one parameter lies in the storage.
+/// The position of a parameter in the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Parameter {
     /// The first block.
     start: usize,
     /// The size in bytes.
     size: usize,
-    /// The alignment in bytes that the kernel's parameter has.
+    /// The alignment of the kernel's parameter in bytes.
     alignment: usize,
 }
 
@@ -33,7 +33,7 @@ impl Arguments {
         Self::default()
     }
 
-    /// Adds one parameter of these bytes, whose alignment in the kernel's parameter list is `alignment` bytes.
+    /// Adds a parameter with these bytes and this alignment in the kernel's parameter list.
     pub fn push_bytes(&mut self, bytes: &[u8], alignment: usize) {
         let start = self.storage.len();
         self.storage.resize(start + bytes.len().div_ceil(BLOCK), 0);
@@ -75,7 +75,7 @@ impl Arguments {
     }
 }
 
-/// A host value that may be passed where the kernel's parameter is `P`.
+/// A host value that may be passed for a kernel's parameter `P`.
 #[diagnostic::on_unimplemented(
     message = "a kernel's parameter `{P}` does not take an argument `{Self}`",
     label = "the kernel wants `{P}` here",
@@ -93,7 +93,7 @@ impl<T: NoUninit> Argument<T> for T {
     }
 }
 
-/// A tuple of host values that fits the parameters `P` of a kernel.
+/// A tuple of host values that matches the parameters `P` of a kernel.
 #[diagnostic::on_unimplemented(
     message = "these arguments do not fit the kernel's parameters `{P}`",
     label = "wrong arguments for this kernel",

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-/// A kernel as the host sees it: its name in the PTX, and the types of its parameters.
+/// The host's handle of a kernel: its name in the PTX, and the types of its parameters.
 ///
 /// `P` is a tuple with one type for each parameter: [`Slice<T>`] for `&[T]`, [`SliceMut<T>`] for `&mut [T]`, [`Pointer<T>`]
 /// for `*const T`, [`PointerMut<T>`] for `*mut T`, and `T` itself for a value.
@@ -17,10 +17,10 @@ pub struct Kernel<P> {
 /// The largest block that a kernel was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchBounds {
-    /// The extents of the largest block, in threads. A block of any shape fits whose number of threads is at most their
+    /// The extents of the largest block, in threads. A block of any shape is allowed if it has at most as many threads as their
     /// product.
     pub threads: [u32; 3],
-    /// How many blocks the compiler made room for on one multiprocessor; 0 where the kernel does not say.
+    /// How many blocks the compiler made room for on one multiprocessor; 0 if the kernel does not specify it.
     pub minimum_blocks: u32,
 }
 
@@ -35,7 +35,7 @@ impl<P> Kernel<P> {
         self.name
     }
 
-    /// The largest block, if the kernel says so.
+    /// The largest block, if the kernel has launch bounds.
     pub const fn launch_bounds(&self) -> Option<LaunchBounds> {
         self.launch_bounds
     }

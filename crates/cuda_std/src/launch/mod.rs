@@ -1,13 +1,13 @@
 //! The host's side of a kernel: typed handles, and the bytes of a launch's arguments.
 //!
-//! In host builds `#[kernel]` leaves a `static` of type [`Kernel<P>`](Kernel), where `P` is the tuple of the kernel's
-//! parameters. A launcher takes that handle and a tuple of host values for which [`ArgumentList<P>`](ArgumentList) holds, so
+//! In host builds `#[kernel]` makes a `static` of type [`Kernel<P>`](Kernel), where `P` is the tuple of the kernel's
+//! parameters. A launcher takes that handle and a tuple of host values that implements [`ArgumentList<P>`](ArgumentList), so
 //! that an argument of the wrong type, or one too many, does not compile:
 //!
 //! ```
 //! use cuda_std::launch::{ArgumentList, Arguments, Kernel};
 //!
-//! // What `#[kernel] pub unsafe fn scale(factor: f32, count: u32)` leaves on the host.
+//! // What `#[kernel] pub unsafe fn scale(factor: f32, count: u32)` becomes on the host.
 //! static scale: Kernel<(f32, u32)> = Kernel::new("scale", None);
 //!
 //! fn launch<P, A: ArgumentList<P>>(kernel: &Kernel<P>, arguments: A) -> Vec<Vec<u8>> {
@@ -26,8 +26,8 @@
 //! launch(&scale, (2.0_f64, 7)); // the kernel takes an f32
 //! ```
 //!
-//! Scalars, vectors and `#[repr(C)]` values are arguments as they are. What a buffer is, and which of them may stand for a
-//! [`Slice`] or a [`PointerMut`], the launcher's crate says, by implementing [`Argument`] for its own types.
+//! Scalars, vectors and `#[repr(C)]` values are arguments themselves. For its buffers, the launcher's crate implements
+//! [`Argument`], which decides which of them may be passed for a [`Slice`] or a [`PointerMut`].
 
 mod arguments;
 mod kernel;

@@ -1,4 +1,4 @@
-//! Reductions over a warp: by shuffles, which every architecture has, or by `redux.sync`, from sm_80 on.
+//! Reductions over a warp: by shuffles, on every architecture, or by `redux.sync`, from sm_80 on.
 
 use super::FULL;
 use super::shuffle::{WarpShuffleValue, warp_shuffle_down, warp_shuffle_xor};
@@ -6,34 +6,34 @@ use super::shuffle::{WarpShuffleValue, warp_shuffle_down, warp_shuffle_xor};
 use crate::intrinsics;
 use crate::unroll;
 
-/// Combines the `value`s of all 32 lanes in five steps, and gives every lane the result (`shfl.sync.bfly`).
+/// Combines the `value`s of all 32 lanes in five steps. Every lane gets the result (`shfl.sync.bfly`).
 ///
 /// `combine` is associative and commutative: `|a, b| a + b`, `f32::max`, ...
 ///
 /// # Safety
-/// All 32 lanes come here.
+/// All 32 lanes execute this call.
 #[inline(always)]
 pub unsafe fn warp_reduce_all<T: WarpShuffleValue>(value: T, combine: impl Fn(T, T) -> T) -> T {
     let mut value = value;
     unroll::<5>(|round| {
-        // SAFETY: all lanes are here, as the caller says.
+        // SAFETY: the caller promises that all lanes execute this.
         value = combine(value, unsafe { warp_shuffle_xor(FULL, value, 16 >> round, 32).0 });
     });
     value
 }
 
-/// Combines the `value`s of all 32 lanes in five steps, and gives lane 0 the result (`shfl.sync.down`). What the other lanes
-/// get is a part of it.
+/// Combines the `value`s of all 32 lanes in five steps. Lane 0 gets the result (`shfl.sync.down`); the other lanes get
+/// partial results.
 ///
 /// `combine` is associative and commutative: `|a, b| a + b`, `f32::max`, ...
 ///
 /// # Safety
-/// All 32 lanes come here.
+/// All 32 lanes execute this call.
 #[inline(always)]
 pub unsafe fn warp_reduce_first<T: WarpShuffleValue>(value: T, combine: impl Fn(T, T) -> T) -> T {
     let mut value = value;
     unroll::<5>(|round| {
-        // SAFETY: all lanes are here, as the caller says.
+        // SAFETY: the caller promises that all lanes execute this.
         value = combine(value, unsafe { warp_shuffle_down(FULL, value, 16 >> round, 32).0 });
     });
     value
@@ -48,20 +48,20 @@ pub enum WarpReductionOp {
     Min,
     /// The greatest value.
     Max,
-    /// The bits that all values have.
+    /// The bitwise and.
     And,
-    /// The bits that any value has.
+    /// The bitwise or.
     Or,
-    /// The bits that an odd number of values has.
+    /// The bitwise exclusive or.
     Xor,
 }
 
-/// Combines the `value`s of the lanes of `mask` in one instruction, and gives each of them the result (`redux.sync`).
+/// Combines the `value`s of the lanes of `mask` in one instruction. Each of them gets the result (`redux.sync`).
 ///
-/// There from sm_80 on; [`warp_reduce_all`] is everywhere.
+/// Available from sm_80 on; [`warp_reduce_all`] works everywhere.
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask.
+/// Every lane of `mask` executes this call with this mask.
 #[cfg(any(target_feature = "sm_80", doc))]
 #[inline(always)]
 pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {

@@ -5,13 +5,13 @@ use crate::intrinsics;
 /// Gives each lane the `value` of the lane `delta` below it (`shfl.sync.up`).
 ///
 /// `width`, a power of two up to 32, divides the warp into parts that shuffle among themselves. Returns the value and
-/// whether the lane to read from lies in the same part; where it does not, the lane gets its own value.
+/// whether the lane to read from is in the same part; if not, the lane gets its own value.
 ///
 /// # Panics
-/// Traps if `width` is no power of two or above 32.
+/// Traps if `width` is not a power of two or is above 32.
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask, and the lane read from is among them.
+/// Every lane of `mask` executes this call with this mask, and the lane read from is among them.
 #[inline(always)]
 pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     // The lower bound of the lane to read from, which for `up` is the first of the part.
@@ -22,13 +22,13 @@ pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(mask: u32, value: T, delta: u
 /// Gives each lane the `value` of the lane `delta` above it (`shfl.sync.down`).
 ///
 /// `width`, a power of two up to 32, divides the warp into parts that shuffle among themselves. Returns the value and
-/// whether the lane to read from lies in the same part; where it does not, the lane gets its own value.
+/// whether the lane to read from is in the same part; if not, the lane gets its own value.
 ///
 /// # Panics
-/// Traps if `width` is no power of two or above 32.
+/// Traps if `width` is not a power of two or is above 32.
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask, and the lane read from is among them.
+/// Every lane of `mask` executes this call with this mask, and the lane read from is among them.
 #[inline(always)]
 pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     let clamp = segment(width) | LAST;
@@ -41,26 +41,26 @@ pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(mask: u32, value: T, delta:
 /// `width`. Returns the value and whether the index was below `width`.
 ///
 /// # Panics
-/// Traps if `width` is no power of two or above 32.
+/// Traps if `width` is not a power of two or is above 32.
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask, and the lane read from is among them.
+/// Every lane of `mask` executes this call with this mask, and the lane read from is among them.
 #[inline(always)]
 pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(mask: u32, value: T, index: u32, width: u32) -> (T, bool) {
     let clamp = segment(width) | LAST;
     value.shuffle(|word| intrinsics::shfl_idx(mask, word, index, clamp))
 }
 
-/// Gives each lane the `value` of the lane whose number differs in the bits of `lane_mask` (`shfl.sync.bfly`).
+/// Gives each lane the `value` of the lane whose number differs in exactly the bits of `lane_mask` (`shfl.sync.bfly`).
 ///
 /// `width`, a power of two up to 32, divides the warp into parts; a lane may read from its own part and those below. Returns
-/// the value and whether it may; where it may not, the lane gets its own value.
+/// the value and whether it may; if not, the lane gets its own value.
 ///
 /// # Panics
-/// Traps if `width` is no power of two or above 32.
+/// Traps if `width` is not a power of two or is above 32.
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask, and the lane read from is among them.
+/// Every lane of `mask` executes this call with this mask, and the lane read from is among them.
 #[inline(always)]
 pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(mask: u32, value: T, lane_mask: u32, width: u32) -> (T, bool) {
     let clamp = segment(width) | LAST;
@@ -70,7 +70,7 @@ pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(mask: u32, value: T, lane_ma
 /// The clamp of `shfl` for its last lane: bits 0 to 4 of operand c.
 const LAST: u32 = 31;
 
-/// The mask of the lane bits that stay fixed, where the warp is divided into parts of `width`: bits 8 to 12 of operand c.
+/// The mask of the lane bits that stay fixed if the warp is divided into parts of `width`: bits 8 to 12 of operand c.
 #[inline(always)]
 fn segment(width: u32) -> u32 {
     assert!(width.is_power_of_two() && width <= 32);

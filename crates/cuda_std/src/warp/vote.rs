@@ -1,11 +1,11 @@
-//! Votes and matches: what the lanes of a warp have in common (PTX manual, `vote.sync` and `match.sync`).
+//! Votes and matches: compare a predicate or a value across the lanes of a warp (PTX manual, `vote.sync` and `match.sync`).
 
 use crate::intrinsics;
 
 /// Whether `predicate` holds in every lane of `mask` (`vote.sync.all.pred`).
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask.
+/// Every lane of `mask` executes this call with this mask.
 #[inline(always)]
 pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     intrinsics::vote_all(mask, predicate)
@@ -14,7 +14,7 @@ pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
 /// Whether `predicate` holds in any lane of `mask` (`vote.sync.any.pred`).
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask.
+/// Every lane of `mask` executes this call with this mask.
 #[inline(always)]
 pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     intrinsics::vote_any(mask, predicate)
@@ -23,7 +23,7 @@ pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
 /// Whether `predicate` is the same in every lane of `mask` (`vote.sync.uni.pred`).
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask.
+/// Every lane of `mask` executes this call with this mask.
 #[inline(always)]
 pub unsafe fn warp_vote_uniform(mask: u32, predicate: bool) -> bool {
     intrinsics::vote_uni(mask, predicate)
@@ -32,7 +32,7 @@ pub unsafe fn warp_vote_uniform(mask: u32, predicate: bool) -> bool {
 /// The mask of those lanes of `mask` in which `predicate` holds (`vote.sync.ballot.b32`).
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask.
+/// Every lane of `mask` executes this call with this mask.
 #[inline(always)]
 pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     intrinsics::vote_ballot(mask, predicate)
@@ -41,7 +41,7 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 /// The mask of those lanes of `mask` whose `value` has the same bits as this lane's (`match.any.sync`, from sm_70 on).
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask.
+/// Every lane of `mask` executes this call with this mask.
 #[inline(always)]
 pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
     value.match_any(mask)
@@ -50,7 +50,7 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
 /// `Some(mask)` if `value` has the same bits in every lane of `mask`, else `None` (`match.all.sync`, from sm_70 on).
 ///
 /// # Safety
-/// Every lane of `mask` comes here with this mask.
+/// Every lane of `mask` executes this call with this mask.
 #[inline(always)]
 pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
     let (lanes, all) = value.match_all(mask);

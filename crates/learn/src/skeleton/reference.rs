@@ -1,4 +1,4 @@
-//! What is right, one element after the other.
+//! The right result, computed one element after the other.
 
 use cuda_std::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What authors do: make an exercise, and have it checked.
+//! Tests of the commands for authors: `new` and `check`.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn names_of_new_exercises_are_plain() {
     for name in ["", "Copy", "a-b", "a b", "../a", "a/b", "ä", "."] {
         course.learn(&["new", name]).refuses(&["names have lower-case letters, digits and _"]);
     }
-    course.learn(&["new", "copy"]).refuses(&["there is one already; choose another name"]);
+    course.learn(&["new", "copy"]).refuses(&["already exists; choose another name"]);
     course.learn(&["new"]).refuses(&["cargo learn new NAME"]);
 }
 
@@ -17,7 +17,7 @@ fn the_skeleton_is_green_and_each_fault_of_an_exercise_is_found() {
     if !has_compiler() {
         return;
     }
-    /// What an author may do wrong: the exercise, a file, what is replaced by what, and what must be said of it.
+    /// Mistakes of authors: the exercise, a file, a text and its replacement, and what must be reported.
     const FAULTS: [(&str, &str, &str, &str, &[&str]); 12] = [
         ("good", "hints.md", "How many", "How many", &[]),
         ("solution", "solution.rs", "i < n", "i <= n", &["the solution fails (seed 1)", "memory: out of bounds"]),
@@ -60,7 +60,7 @@ fn the_skeleton_is_green_and_each_fault_of_an_exercise_is_found() {
         course.change(&format!("{name}/{file}"), from, to);
     }
     course.change("starter/starter.rs", ";\n}", "; }\n}");
-    // One that a starter may fail at: its goal is for speed, and it is fast already.
+    // The starter meets its only goal already.
     course.write("met/starter.rs", &course.read("met/solution.rs"));
     course.change("met/goals.toml", "also = true", "also = false");
 
@@ -99,10 +99,10 @@ fn what_is_wrong_with_goals_is_said_with_its_line() {
         ),
         ("length = \"n\"", "length = \"n +\"", &["'n +': a number or a name is missing at the end"]),
         ("length = \"n\"", "", &["data 'input': give a length, or rows and columns"]),
-        ("from = 2", "from = 9000", &["size 'n': nothing from 9000 to 5000 can be drawn"]),
-        ("[measured]\nn", "[measured]\nm", &["[measured] has a size 'm', and [sizes] has none"]),
+        ("from = 2", "from = 9000", &["size 'n': there is no value from 9000 to 5000"]),
+        ("[measured]\nn", "[measured]\nm", &["[measured] has a size 'm' that [sizes] lacks"]),
         ("starter_fails = \"memory\"", "", &["starter_fails is missing"]),
-        ("loads.sectors_per_request <=", "loads.sectors_per_request =", &["there is no <=, <, ==, >= or >"]),
+        ("loads.sectors_per_request <=", "loads.sectors_per_request =", &["a goal needs <=, <, ==, >= or >"]),
         ("loads.sectors_per_request <=", "pascal2: loads.sectors <=", &["unknown model 'pascal2'; there are g80,"]),
         ("task = \"right\"", "task = \"explain\"", &["an exercise to explain needs a [[question]]"]),
         ("title =", "title", &["line 1"]),

@@ -1,9 +1,9 @@
-//! Nothing can be cheated: kernels that look right where they expect to be looked at.
+//! Tests that cheating fails: kernels that are right only where they expect to be checked.
 
 use super::*;
 use crate::student::SCATTERED;
 
-/// Right at the sizes that `goals.toml` shows, and nowhere else.
+/// Right only at the sizes in `goals.toml`.
 const SHOWN_SIZES: &str = "    let i = thread::index_1d();
     if i < n && (n == 1 || n == 256 || n == 1000) {
         *output.add(i as usize) = *input.add(i as usize);
@@ -23,7 +23,7 @@ fn there_are_sizes_that_nobody_can_expect_and_a_seed_repeats_them() {
     assert_eq!(one, run("5"));
     let sizes = |report: &str| report.lines().find(|line| line.contains("at n = ")).unwrap().to_owned();
     assert_ne!(sizes(&one), sizes(&other));
-    // Without a seed, each run has others.
+    // Without a seed, each run has different ones.
     let drawn = || sizes(&course.learn(&["run"]).reports(&[]));
     let first = drawn();
     assert!((0..4).any(|_| drawn() != first), "{first}");
@@ -41,7 +41,7 @@ fn a_changed_input_is_reported() {
         *input.cast_mut().add(i) = 0.0;
     }";
     course.write("copy/kernel.rs", &kernel(body));
-    course.learn(&["run"]).reports(&["the kernel changed its input at n = 1: input[0] is another value now"]);
+    course.learn(&["run"]).reports(&["the kernel changed its input at n = 1: input[0] has another value now"]);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn what_was_in_the_output_before_is_no_result() {
         ),
     );
     course.learn(&["run"]).reports(&["output[0] was never written, or computed from itself; it should be "]);
-    // Nor is it zero, to which a kernel could add.
+    // The output is not zero either, so a kernel cannot add to it.
     course.write(
         "copy/kernel.rs",
         &kernel("    let i = thread::index_1d() as usize;\n    if i < n as usize { *output.add(i) += *input.add(i); }"),
@@ -71,7 +71,7 @@ fn the_run_that_is_counted_must_be_right_too() {
         return;
     }
     let course = Course::new(&["copy"]);
-    // It does its work badly, and does none in a first launch that is large: that is the run in which goals are counted.
+    // It works inefficiently, but does nothing in a large first launch, which is the run in which goals are counted.
     let body = format!(
         "    static mut LAUNCHES: u32 = 0;
     let launches = &raw mut LAUNCHES;

@@ -1,4 +1,4 @@
-//! The course itself: its page names every exercise, and what the README shows is what a student reads.
+//! Tests of the course itself: its page names every exercise, and the README shows what a student sees.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ fn toml(path: &Path) -> toml::Table {
     text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The names of the exercises, in their order.
+/// The names of the exercises, in order.
 fn names() -> Vec<String> {
     let contents = toml(&root().join("exercises/course.toml"));
     let chapters = contents["chapter"].as_array().unwrap().iter();

@@ -1,4 +1,4 @@
-//! A class of submissions, right, wrong, broken and malicious, is marked in one command.
+//! Tests of `grade`: a class of right, wrong, broken and malicious submissions is marked by one command.
 
 use std::collections::HashMap;
 use std::os::unix::fs::symlink;
@@ -9,25 +9,25 @@ use serde_json::Value;
 use super::*;
 use crate::student::SCATTERED;
 
-/// Sets the folders that the judges compile in apart from those of the other tests.
+/// Keeps the judges' folders apart from those of the other tests.
 const JUDGES: &str = "22";
 
-/// Seconds for a file: enough for the compiler on a busy machine, and few for those that never end.
+/// The time limit for a file in seconds: enough for the compiler on a busy machine, and short for those that never end.
 const SECONDS: u64 = 12;
 
-/// A kernel that is right, for submissions that break something else.
+/// A right kernel, for submissions that break something else.
 const RIGHT: &str =
     "    let i = thread::index_1d() as usize;\n    if i < n as usize { *output.add(i) = *input.add(i); }";
 
-/// What stands before a kernel that is right.
+/// The text before a right kernel.
 fn with(items: &str) -> String {
     kernel(RIGHT).replace("/// # Safety\n", &format!("{items}\n/// # Safety\n"))
 }
 
-/// A student's name, what is handed in, the status that it must get, and words that the report must have.
+/// A student's name, the submission, its expected status, and words that the report must contain.
 type Submission = (&'static str, String, &'static str, &'static str);
 
-/// Submissions that are right or wrong as students' are.
+/// Ordinary right and wrong submissions.
 fn honest() -> Vec<Submission> {
     let one_short = RIGHT.replace("i < n", "i + 1 < n");
     let beyond = RIGHT.replace("i < n", "i <= n");
@@ -54,7 +54,7 @@ fn honest() -> Vec<Submission> {
     ]
 }
 
-/// Submissions that reach for what is not theirs.
+/// Submissions that try to read the machine.
 fn curious() -> Vec<Submission> {
     let plain = "const X: &str = include_str!(\"/etc/passwd\");";
     let renamed = "use core::include_bytes as quiet;\nconst X: &[u8] = quiet!(\"/etc/passwd\");";
@@ -78,7 +78,7 @@ fn curious() -> Vec<Submission> {
     ]
 }
 
-/// Submissions that are too much for the compiler, or for the simulator. What is "broken" breaks in one way or another.
+/// Submissions that overwhelm the compiler or the simulator. "broken" stands for any kind of failure.
 fn greedy() -> Vec<Submission> {
     let used = |items: &str, ty: &str, value: &str| {
         with(&format!("{items}\n#[kernel]\npub unsafe fn other(o: *mut {ty}, i: u64) {{\n    *o = {value};\n}}"))
@@ -104,7 +104,7 @@ fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<
         if !new.is_null() { *new = 1; }
     }",
     );
-    // It prints the mark that it would like to have.
+    // It prints a mark of its own.
     let prints = with("unsafe extern \"C\" { fn vprintf(format: *const u8, arguments: *const u8) -> i32; }").replace(
         RIGHT,
         r#"    let mark = c"{\"exercise\":\"copy\",\"status\":\"solved\",\"report\":\"\"}\n";
@@ -116,7 +116,7 @@ fn grow<X>(n: u64) -> u64 { if n == 0 { size_of::<X>() as u64 } else { grow::<P<
         ("macros", with(macros), "broken", ""),
         ("nested", with(&nested), "refused", "nested more than 200 deep"),
         ("operators", with(&operators), "does_not_compile", "nested or repeated too deeply"),
-        ("large", with(&"// A line of no use.\n".repeat(500_000)), "refused", "262144 are read at most"),
+        ("large", with(&"// A line of no use.\n".repeat(500_000)), "refused", "262144 are allowed"),
         ("constants", used("static BIG: [u32; 1 << 30] = [7; 1 << 30];", "u32", "BIG[i as usize]"), "broken", ""),
         ("variable_8g", before(&variable), "does_not_compile", "more memory than available"),
         ("variable_zero", before(&zeros), "broken", ""),
@@ -135,7 +135,7 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     let course = Course::new(&["copy"]);
     course.list(&["copy", "predict"]);
     crate::predicting::write(&course);
-    // The measured sizes need not be large here.
+    // Small measured sizes are enough here.
     course.change("copy/goals.toml", "from = 60_000, to = 66_000", "from = 6_000, to = 6_600");
 
     let class: Vec<Submission> = [honest(), curious(), greedy()].concat();
@@ -164,7 +164,7 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     expected.insert("link_2", ("refused", "is a link"));
     symlink(course.path("class/right"), course.path("class/link_3")).unwrap();
     expected.insert("link_3", ("refused", "the student's folder is a link"));
-    // What is no file.
+    // Something that is not a file.
     fs::create_dir_all(course.path(&at("folder", "copy/kernel.rs"))).unwrap();
     expected.insert("folder", ("refused", "copy/kernel.rs is not a file"));
     fs::create_dir_all(course.path(&at("pipe", "copy"))).unwrap();
@@ -174,7 +174,7 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     } else {
         expected.insert("pipe", ("missing", ""));
     }
-    // Not students'.
+    // Entries that are not students'.
     course.write("class/.git/config", "");
     course.write("class/notes.txt", "");
 
@@ -195,7 +195,7 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     let stderr = outcome.stderr.clone();
     let table = outcome.succeeds();
 
-    // Each its own mark.
+    // Each gets its own mark.
     let marks: Value = serde_json::from_str(&course.read("out/marks.json")).unwrap();
     assert_eq!(marks["seed"], 7);
     let students = marks["students"].as_array().unwrap();
@@ -207,7 +207,7 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
         let (wanted, words) = expected[name];
         println!("{name:?}: {status} in {:.1} s", mark["seconds"].as_f64().unwrap());
         let as_wanted = match wanted {
-            // How it breaks depends on the machine; that it does, and for whom, does not.
+            // How it breaks depends on the machine, but not whether it does.
             "broken" => ["wrong", "does_not_compile", "timed_out", "failed"].contains(&status),
             _ => status == wanted,
         };
@@ -245,14 +245,14 @@ fn a_class_is_marked_and_each_submission_costs_its_own_mark_only() {
     assert_eq!(junit.matches("<testcase ").count(), 2 * expected.len());
     assert!(!junit.contains('\u{1}') && junit.contains("&lt;a&gt;&amp;amp;"), "{junit}");
 
-    // Nothing is left of it, and the submissions are as they were.
+    // Nothing is left behind, and the submissions are unchanged.
     assert_eq!(tree(&course.path("class")), before);
     assert_eq!(tree(&temporary), [""; 0]);
     #[cfg(target_os = "linux")]
     assert_eq!(processes_with(&marker), [""; 0], "processes are left behind");
 }
 
-/// The paths of everything below a folder, with the lengths of files.
+/// The paths of everything in a folder, with the files' lengths.
 fn tree(folder: &Path) -> Vec<String> {
     let mut all = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -275,7 +275,7 @@ fn tree(folder: &Path) -> Vec<String> {
     all
 }
 
-/// The command lines of processes that have this in their environment.
+/// The command lines of processes with this in their environment.
 #[cfg(target_os = "linux")]
 fn processes_with(variable: &str) -> Vec<String> {
     let contains = |bytes: Vec<u8>| bytes.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes());
@@ -293,7 +293,7 @@ fn one_exercise_is_shown_with_reasons() {
     course.write("class/anna/copy/kernel.rs", &course.read("copy/solution.rs"));
     course.write("class/ben/copy/kernel.rs", &with("const X: &str = env!(\"HOME\");"));
     course.write("class/cleo/notes.txt", "");
-    // A folder is named as it is seen from here.
+    // A folder is shown relative to this one.
     let mut command = course.command(&[]);
     let here = course.folder.path().strip_prefix("/").unwrap();
     let up: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).components().skip(1).map(|_| "..").collect();

@@ -1,7 +1,7 @@
-//! The program `learn`, run as students, authors and teachers run it: what it prints, what it leaves behind, and its exit code.
+//! Tests of the program `learn`, run as students, authors and teachers run it: its output, its files and its exit code.
 //!
-//! Each test has a small course of its own, made from the skeleton of `cargo learn new`. Those that compile kernels need the compiler
-//! for devices, and end early without it unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
+//! Each test has a small course of its own, made from the skeleton of `cargo learn new`. Tests that compile kernels need the device
+//! compiler, and are skipped without it unless `COALESCE_REQUIRE_DEVICE_COMPILER` is 1.
 
 mod author;
 mod cheating;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use cuda_builder::toolchain::DeviceCompiler;
 
-/// Sets the folders that these tests compile in apart from those of people.
+/// Keeps the folders that these tests compile in apart from the user's.
 const JOBS: &str = "21";
 
 /// Whether kernels can be compiled here.
@@ -36,7 +36,7 @@ struct Course {
     folder: tempfile::TempDir,
 }
 
-/// What the program said and how it ended.
+/// The program's output and exit code.
 struct Outcome {
     code: Option<i32>,
     stdout: String,
@@ -73,7 +73,7 @@ impl Course {
         fs::write(path, text).unwrap();
     }
 
-    /// Writes a file with something in place of something that was in it.
+    /// Replaces a text in a file.
     fn change(&self, name: &str, from: &str, to: &str) {
         let text = self.read(name);
         assert!(text.contains(from), "{name} has no {from}");
@@ -103,14 +103,14 @@ impl Outcome {
         format!("exit code {:?}\n--- stdout\n{}\n--- stderr\n{}", self.code, self.stdout, self.stderr)
     }
 
-    /// The standard output of a program that did what it was asked to.
+    /// The standard output of a program that succeeded.
     #[track_caller]
     fn succeeds(self) -> String {
         assert_eq!(self.code, Some(0), "{}", self.text());
         self.stdout
     }
 
-    /// The report of a program that found something wrong, which must have these words.
+    /// The report of a program that found a problem, which must contain these words.
     #[track_caller]
     fn reports(self, words: &[&str]) -> String {
         assert_eq!(self.code, Some(1), "{}", self.text());
@@ -121,7 +121,7 @@ impl Outcome {
         self.stdout
     }
 
-    /// The message of a program that could not do what it was asked to, which must have these words.
+    /// The message of a program that failed, which must contain these words.
     #[track_caller]
     fn refuses(self, words: &[&str]) -> String {
         assert_eq!(self.code, Some(2), "{}", self.text());
@@ -133,7 +133,7 @@ impl Outcome {
     }
 }
 
-/// A file with the skeleton's kernel, whose threads do this.
+/// A file with the skeleton's kernel and this body.
 fn kernel(body: &str) -> String {
     format!(
         "use cuda_std::prelude::*;\n\n/// # Safety\n/// `input` and `output` hold `n` floats.\n#[kernel]\n\

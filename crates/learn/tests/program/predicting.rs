@@ -1,4 +1,4 @@
-//! Exercises to explain: predictions in place of kernels.
+//! Tests of exercises to explain, where students write predictions in place of kernels.
 
 use super::*;
 
@@ -77,7 +77,7 @@ fn predictions_are_compared_and_explained_in_time() {
     ]);
     assert_eq!(course.read("predict/predict.toml"), course.read("predict/starter.toml"));
 
-    // A wrong answer is not explained at once.
+    // The first wrong answer is not explained.
     course.write("predict/predict.toml", "hopper = 4\nfermi = 2\n");
     let report = course.learn(&["run"]).reports(&["wrong  hopper: 4", "ok  fermi: 2", "Word 32 is in the next line."]);
     assert!(!report.contains("five sectors"), "{report}");

@@ -1,4 +1,4 @@
-//! What students do: look where they are, run, take hints, begin anew, see the solution.
+//! Tests of the commands for students: progress, run, hint, reset, solution and watch.
 
 use std::fs;
 
@@ -44,9 +44,9 @@ fn an_exercise_is_solved_and_the_next_comes() {
     assert!(course.learn(&[]).succeeds().contains("1 of 2 exercises solved"));
     assert_eq!(course.learn(&["solution", "copy"]).succeeds(), course.read("copy/solution.rs"));
 
-    // Progress is a file that can be deleted, and one that is not understood is named.
+    // The progress file can be deleted, and an invalid one is reported by name.
     course.write("progress.toml", "solved = 3\n");
-    course.learn(&["list"]).refuses(&["progress.toml: ", "delete it to begin anew"]);
+    course.learn(&["list"]).refuses(&["progress.toml: ", "delete it to start over"]);
     fs::remove_file(course.path("progress.toml")).unwrap();
     assert!(course.learn(&["list"]).succeeds().ends_with("0 of 2 solved.\n"));
 }
@@ -68,7 +68,7 @@ fn goals_that_are_missed_name_the_line() {
     assert!(!course.path("progress.toml").exists());
 }
 
-/// Right, with eight sectors for each load.
+/// Right, but with eight sectors for each load.
 pub const SCATTERED: &str = "    let (block, i) = (thread::block_idx_x() * 256, thread::thread_idx_x());
     let i = block + i % 8 * 32 + i / 8;
     if i < n {
@@ -96,7 +96,7 @@ fn reset_keeps_what_the_student_wrote() {
     assert!(message.contains("kernel.rs.before"), "{message}");
     assert_eq!(course.read("copy/kernel.rs"), course.read("copy/starter.rs"));
     assert_eq!(course.read("copy/kernel.rs.before"), "// mine\n");
-    // Once more changes nothing.
+    // Doing it again changes nothing.
     course.learn(&["reset", "copy"]).succeeds();
     assert_eq!(course.read("copy/kernel.rs.before"), "// mine\n");
     course.learn(&["reset"]).refuses(&["cargo learn reset NAME"]);

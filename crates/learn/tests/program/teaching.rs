@@ -1,4 +1,4 @@
-//! `docs/TEACHING.md` names everything that can stand in `goals.toml`. The program itself says what that is.
+//! Tests that `docs/TEACHING.md` names every key and value of `goals.toml`, which the program itself lists.
 
 use super::*;
 
@@ -6,12 +6,12 @@ fn page() -> String {
     fs::read_to_string(root().join("docs/TEACHING.md")).unwrap()
 }
 
-/// The names that the page lacks.
+/// The names that are missing on the page.
 fn missing(page: &str, names: &[String]) -> Vec<String> {
     names.iter().filter(|name| !page.contains(&format!("`{name}`"))).cloned().collect()
 }
 
-/// What the program says can stand where something stands that cannot.
+/// The accepted names in the program's message about a wrong one.
 fn known(course: &Course, goals: &str, after: &str) -> Vec<String> {
     course.write("copy/goals.toml", goals);
     let message = course.learn(&["run", "copy"]).refuses(&[after]);

@@ -1,4 +1,14 @@
 //! Instructions of PTX that this crate does not represent.
+//!
+//! Other PTX that is refused elsewhere, each with an error that names it:
+//!
+//! - `cudaLaunchDevice`, `cudaGetParameterBuffer`, `__cudaCDP2...` (launches by kernels, "dynamic
+//!   parallelism"): functions of CUDA's device runtime, which a driver does not link either
+//! - `array[%r1]` as an address: no compiler writes an index in a register; constant indices are
+//!   supported
+//! - `.tile::gather4`, `.tile::scatter4`, `.im2col::w`, `.cta_group` and `.swizzle_atomicity` of
+//!   tensor copies and maps, which need sm_100, as do most instructions below; `multimem` is memory
+//!   of several GPUs
 
 use crate::errors::InstructionError;
 use crate::parser::cursor::Word;

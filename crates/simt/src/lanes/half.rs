@@ -1,4 +1,7 @@
 //! f16 and bf16, one value or two in a word: computed in software.
+//!
+//! No manual says which NaN `fma.oob` is about. On an H200 (driver 580.159, 2026-11-21) all 65536
+//! values of each operand were tried: 0x7ff7 and 0xfff7 as a factor give zero, in f16 and in bf16.
 
 use ptx::{AtomicOp, BinaryOp, Mode, TernaryOp, Type, UnaryOp};
 

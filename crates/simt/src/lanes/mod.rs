@@ -12,6 +12,10 @@
 //! - f32 NaN: 0x7fffffff, as the hardware; f64 NaN: the first NaN operand, made quiet, or 0xfff8000000000000;
 //! - `.approx` and `.full` operations, and functions such as `sin`: computed in f64 and rounded to f32, which is within the
 //!   hardware's documented error.
+//!
+//! `pulp` chooses the instruction set at run time, which keeps `unsafe` out of this crate. Whatever
+//! runs inside `Arch::dispatch` must be inlined all the way and have no closures, or it is compiled
+//! without the host's instruction set.
 
 mod bits;
 mod compare;

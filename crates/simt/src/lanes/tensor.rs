@@ -9,12 +9,15 @@
 //! - **fp8.** An H200 has no such instruction for `mma.sync`; its compiler makes f16 of the elements, adds the products of the
 //!   first two of each four in k, then those of the last two to that, and at last the accumulator; each sum is an f32, or an f16
 //!   where the result is. `wgmma` has one: products are exact, and all of them and the accumulator are cut off 13 bits below the
-//!   leading bit of the greatest; what their sum has below 13 bits of fraction is cut off, too. (Not measured here; published by
-//!   others, as MMA-Sim, arXiv:2511.10909.)
+//!   leading bit of the greatest; what their sum has below 13 bits of fraction is cut off, too. (Published by MMA-Sim,
+//!   arXiv:2511.10909; an H200 gave the same bits in `tests/tests/warpgroup.rs`, driver 580.159.04, 2026-11-21.)
 //! - **f16 in `m8n8k4`.** No such instruction either: products are added by fused multiply-add in the order of k, and the sum
 //!   to the accumulator.
 //! - **f64.** Fused multiply-add in the order of k.
 //! - **Integers, bits.** Exact, modulo 2^32 or to the ends of s32.
+//!
+//! Not measured: sums of f64, sums of `m8n8k4` in f16, and where the metadata of sparse products are, other than of
+//! `m16n8k32` in f16. The same rule is assumed for all of these, and for `wgmma`.
 
 use ptx::{MatrixType, Rounding};
 

@@ -1,4 +1,7 @@
 //! Values exchanged between lanes: shuffles, votes, matches, reductions.
+//!
+//! Lanes on one path may name different members, such as the tiles of a warp. Then the instruction
+//! runs once for each set of members, one after the other.
 
 use ptx::{AtomicOp, ShuffleMode, Type, VoteMode};
 

@@ -1,4 +1,8 @@
 //! Global and constant memory: allocations that all blocks share.
+//!
+//! Blocks run on several threads of the host and share this memory, so it consists of `AtomicU32`s
+//! that are read and written relaxed: plain moves on today's processors, and no `unsafe`. A 64-bit
+//! atomic operation takes a lock.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};

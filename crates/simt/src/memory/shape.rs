@@ -4,6 +4,10 @@
 //! distance. Everything that follows from the shape alone (its extent, its alignment, the number of sectors and
 //! wavefronts) is computed when the shape is first seen, and kept with the instruction. After that, one look at the
 //! addresses shows that the shape has not changed, and one comparison with an allocation's bounds covers all lanes.
+//!
+//! A shape never changes a count: tests here compare what it keeps with what `coalesce` counts of
+//! the addresses. What does not fit a shape (several allocations or state spaces, faults) goes lane
+//! by lane.
 
 use super::{Access, Lanes, Runs};
 use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};

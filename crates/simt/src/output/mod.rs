@@ -3,6 +3,9 @@
 //! A GPU collects the output of all blocks in a buffer of a fixed size, in whatever order they come, and the driver
 //! prints it when the host waits. Here a launch's output is in the order of its blocks, and within a block in the order
 //! in which its warps took their turns, lane by lane: the same on any number of host threads.
+//!
+//! The buffer is a GPU's, 1 MiB. What exceeds it is dropped, so the start is kept; a GPU overwrites
+//! the first bytes with the last.
 
 pub(crate) mod format;
 

@@ -1,5 +1,13 @@
 //! What the sanitizer inspects before some steps: registers that nothing may have written, and operands for which the
 //! PTX manual leaves the result open.
+//!
+//! Decoding finds the steps to look at, and the loop that executes steps exists twice, with and
+//! without that look. So a launch without checks pays nothing, and one with checks pays only where
+//! there is something to see.
+//!
+//! A value that nothing wrote is followed, not forbidden, because compilers compute with such
+//! values and drop the results. What makes it a bug is where it goes: to an address, a condition,
+//! or memory. That is known once all functions of a kernel have been decoded.
 
 /// The inspections of a kernel's steps. Most steps have none.
 #[derive(Default)]

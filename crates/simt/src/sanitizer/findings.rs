@@ -1,4 +1,7 @@
 //! Findings during a launch, grouped so that one bug is one finding.
+//!
+//! Findings of one kind, on one line, in one allocation are one; a race belongs to the line of its
+//! write. A read of unwritten memory is not reported beside the race that explains it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -7,6 +7,9 @@
 //! record is dropped at the barrier, and no cell was ever marked. Where two accesses meet, or threads learn of each
 //! other in other ways, everything recorded is marked in the shadow, in its order, and the rest of the interval goes
 //! there directly.
+//!
+//! Kernels with bulk copies or `wgmma` are marked directly, because fences between proxies ask
+//! later how memory was written; so are clusters of several blocks.
 
 use super::touch::{Coming, Path, Reached, Stored};
 use crate::memory::{Lanes, Runs};

@@ -23,6 +23,13 @@
 //! alone, and the shadow of earlier blocks is all that races between blocks need. On a model they do so in a rehearsal
 //! before the launch: see `machine/schedule/rehearsal.rs`. The blocks of a cluster count as one block whose shared memories are
 //! one.
+//!
+//! Findings do not stop a launch; traps do. With the check `memory`, an impossible access is
+//! reported and skipped, so that one run shows several bugs; without it, the access is a trap.
+//! Checks are off in the library, off in labs unless requested, and on for `host run`.
+//!
+//! Nothing but the hooks in `machine/observe.rs` and `machine/inspect.rs` knows of the sanitizer,
+//! and each is one branch when checks are off.
 
 mod blame;
 mod checker;

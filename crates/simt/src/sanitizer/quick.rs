@@ -1,6 +1,9 @@
 //! The fast paths of the race detector, for accesses that race with nothing: the cells were accessed by no thread, by
 //! the same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at
 //! once.
+//!
+//! They must find what [`Races::lanes`] finds and leave the same shadow behind: `same` compares the
+//! two.
 
 use super::clocks::Clocks;
 use super::race::Races;

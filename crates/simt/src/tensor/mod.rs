@@ -19,6 +19,8 @@
 //!
 //! `rules` says which maps are valid, `walk` which bytes a box has and where they are in shared memory, and `machine/hopper/tensor.rs`
 //! executes the instructions.
+//!
+//! Bytes that are not a map, and maps that are not valid, are traps where a copy uses them.
 
 mod encoding;
 mod error;

@@ -3,6 +3,13 @@
 //! A box is rows of bytes, one after another in shared memory: the elements along the first dimension or, in an
 //! interleaved tensor, a slice of a pixel. The part of a row that is inside the tensor is contiguous in device memory,
 //! too, so a row is up to three pieces: outside, inside, outside.
+//!
+//! The box's address in shared memory must be a multiple of 128. Swizzles follow bits 7 to 9 of the
+//! address, so a tile that does not start where its pattern starts has the pattern shifted, as in
+//! the programming guide. Rows of a box that are shorter than the swizzle are as far apart as the
+//! swizzle is wide. Stores at negative coordinates, stores of pixels outside the images, and
+//! columns that begin outside their box are traps: the manual rules them out. What no manual says
+//! was measured on an H200 (2026-11-21, `tests/tests/ptx_files.rs`) and is noted below.
 
 use super::rules::corner_bits;
 use super::{Fill, Interleave, MOST_DIMENSIONS, TensorElement, TensorFault, TensorMap, Traversal};

@@ -1,5 +1,6 @@
-//! The clock of a GPU, from NVIDIA's management library (NVML). It is loaded at run time; where there is none, or it does not
-//! say, no clock is known, and that is no error. Clocks are read and never set.
+//! Reads a GPU's clock from NVIDIA's management library (NVML), which is loaded at run time. Clocks are never set.
+//!
+//! The clock is `None` if the library is missing or does not report it; that is not an error.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -13,7 +14,7 @@ use super::shared_library::{SharedLibrary, functions};
 use crate::error::Result;
 use crate::timing::{ClockReading, Throttle};
 
-/// The library's name. On Linux the plain one is there only with the development files.
+/// The library's name. On Linux the name without a version exists only where the development files are installed.
 const LIBRARY: &str = if cfg!(windows) { "nvml.dll" } else { "libnvidia-ml.so.1" };
 
 /// `nvmlDevice_t`.
@@ -23,31 +24,32 @@ type Handle = *mut c_void;
 const SM: u32 = 1;
 
 functions! {
-    /// NVML, as far as it is called ("NVML API Reference").
+    /// The functions of NVML that are called ("NVML API Reference").
     struct Nvml {
-        init = "nvmlInit_v2"(),
-        handle_of = "nvmlDeviceGetHandleByPciBusId_v2"(*const c_char, *mut Handle),
-        clock = "nvmlDeviceGetClockInfo"(Handle, u32, *mut u32),
-        max_clock = "nvmlDeviceGetMaxClockInfo"(Handle, u32, *mut u32),
-        reasons = "nvmlDeviceGetCurrentClocksThrottleReasons"(Handle, *mut u64),
+        status init = "nvmlInit_v2"();
+        status handle_of = "nvmlDeviceGetHandleByPciBusId_v2"(address: *const c_char, device: *mut Handle);
+        status clock = "nvmlDeviceGetClockInfo"(device: Handle, kind: u32, mhz: *mut u32);
+        status max_clock = "nvmlDeviceGetMaxClockInfo"(device: Handle, kind: u32, mhz: *mut u32);
+        status reasons = "nvmlDeviceGetCurrentClocksThrottleReasons"(device: Handle, reasons: *mut u64);
     }
 }
 
-/// The library, if there is one. It is never unloaded.
+/// The library, if it can be loaded and initialised. It is never unloaded.
 fn library() -> Option<&'static Nvml> {
     static LOADED: OnceLock<Option<Nvml>> = OnceLock::new();
     let load = || {
         let library = SharedLibrary::open(LIBRARY).ok()?;
-        // SAFETY: these are the types in NVIDIA's header nvml.h. The library is initialised before anything else is asked.
+        // SAFETY: these are the types in NVIDIA's header nvml.h. The library is initialised before any other call.
         unsafe {
             let nvml = Nvml::of(&library).ok()?;
-            ((nvml.init)() == 0).then_some(nvml)
+            nvml.init().ok()?;
+            Some(nvml)
         }
     };
     LOADED.get_or_init(load).as_ref()
 }
 
-/// Where a GPU's clock is read.
+/// A GPU whose clock NVML reports.
 pub(super) struct ClockSource {
     nvml: &'static Nvml,
     device: Handle,
@@ -55,32 +57,33 @@ pub(super) struct ClockSource {
 }
 
 impl ClockSource {
-    /// That of the GPU at this place of the PCI bus.
+    /// The GPU at this address of the PCI bus.
     pub fn of(address: &str) -> Option<Self> {
         let nvml = library()?;
         let address = CString::new(address).ok()?;
         let (mut device, mut max_mhz) = (ptr::null_mut(), 0);
-        // SAFETY: the text and the places live as long as the calls, and the handle is one that the library gave.
-        let found = unsafe {
-            (nvml.handle_of)(address.as_ptr(), &raw mut device) == 0
-                && (nvml.max_clock)(device, SM, &raw mut max_mhz) == 0
-        };
-        (found && max_mhz > 0).then_some(Self { nvml, device, max_mhz: max_mhz.into() })
+        // SAFETY: the text and the outputs outlive the calls, and the handle comes from the library.
+        unsafe {
+            nvml.handle_of(address.as_ptr(), &raw mut device).ok()?;
+            nvml.max_clock(device, SM, &raw mut max_mhz).ok()?;
+        }
+        (max_mhz > 0).then_some(Self { nvml, device, max_mhz: max_mhz.into() })
     }
 
     /// The clock now.
     pub fn read(&self) -> Option<ClockReading> {
         let (mut mhz, mut reasons) = (0, 0);
-        // SAFETY: as above.
-        let read = unsafe {
-            (self.nvml.clock)(self.device, SM, &raw mut mhz) == 0
-                && (self.nvml.reasons)(self.device, &raw mut reasons) == 0
-        };
-        read.then(|| ClockReading { mhz: mhz.into(), max_mhz: self.max_mhz, held_by: throttle(reasons) })
+        // SAFETY: the outputs outlive the calls, and the handle comes from the library.
+        unsafe {
+            self.nvml.clock(self.device, SM, &raw mut mhz).ok()?;
+            self.nvml.reasons(self.device, &raw mut reasons).ok()?;
+        }
+        Some(ClockReading { mhz: mhz.into(), max_mhz: self.max_mhz, held_by: throttle(reasons) })
     }
 }
 
-/// What holds a clock: `nvmlClocksThrottleReason...` of nvml.h. The first bit is that of an idle GPU, which is not throttled.
+/// Reasons for a lower clock: `nvmlClocksThrottleReason...` of nvml.h. The first bit is that of an idle GPU, which is not
+/// throttled.
 mod reason {
     pub const APPLICATIONS_CLOCKS_SETTING: u64 = 1 << 1;
     pub const SW_POWER_CAP: u64 = 1 << 2;
@@ -92,7 +95,7 @@ mod reason {
     pub const DISPLAY_CLOCK_SETTING: u64 = 1 << 8;
 }
 
-/// What NVML says, in fewer words.
+/// NVML's reasons, by kind.
 fn throttle(reasons: u64) -> Throttle {
     let power = reason::SW_POWER_CAP | reason::HW_POWER_BRAKE_SLOWDOWN;
     let thermal = reason::SW_THERMAL_SLOWDOWN | reason::HW_THERMAL_SLOWDOWN;
@@ -100,14 +103,14 @@ fn throttle(reasons: u64) -> Throttle {
     Throttle {
         power: reasons & power != 0,
         thermal: reasons & thermal != 0,
-        // Set together with a reason where there is one.
+        // NVML sets this bit together with a more precise one, if there is one.
         hardware: reasons & reason::HW_SLOWDOWN != 0 && reasons & (power | thermal) == 0,
         setting: reasons & setting != 0,
     }
 }
 
-/// A GPU's place on the PCI bus, as NVML takes it: which GPUs a program sees, and in which order, the environment decides for
-/// CUDA, but not for NVML.
+/// A GPU's PCI address in NVML's format. CUDA's device numbers do not identify it: `CUDA_VISIBLE_DEVICES` hides and reorders GPUs
+/// for CUDA, but not for NVML.
 pub(super) fn pci_address(device: CudaDevice, doing: &str) -> Result<String> {
     let ask = |attribute| attribute_of(device, attribute, doing);
     let domain = ask(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?;
@@ -121,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_told_apart() {
+    fn reasons_are_distinguished() {
         let none = Throttle::default();
         let idle = 1;
         assert_eq!(throttle(0), none);

@@ -1,7 +1,7 @@
 //! cuBLAS, loaded at run time: the functions that labs time beside their kernels.
 //!
-//! `cudarc` has bindings, too, but they know the library's names only up to the release that they are made for (11.4 here, see
-//! `cust_raw`), and panic where it is missing. The functions used here have been the same in every release since 2010.
+//! `cudarc` has bindings, too, but they panic if the library is missing, and they find it only under the names that it had up to
+//! CUDA 11.4 (see `cust_raw`). The functions used here have not changed since 2010.
 
 use std::ffi::{OsString, c_int, c_void};
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use std::ptr;
 use cust::sys::CUstream;
 
 use super::super::peers::{BlasCall, Operand};
-use super::shared_library::{SharedLibrary, functions};
+use super::shared_library::{LibraryStatus, SharedLibrary, functions};
 use crate::error::{Error, Result};
 
-/// The environment variable that names cuBLAS, where it is not found. If it is empty, there is none.
+/// The environment variable with cuBLAS's path, for libraries outside the usual folders. Empty means: do not use cuBLAS.
 pub(crate) const CUBLAS_VARIABLE: &str = "COALESCE_CUBLAS";
 
-/// The releases that are looked for.
+/// The major versions to look for, in this order.
 const RELEASES: [u32; 3] = [13, 12, 11];
 
 type Handle = *mut c_void;
@@ -26,25 +26,31 @@ type Address = *mut f32;
 functions! {
     /// The functions, with their types from `cublas_api.h`.
     struct Functions {
-        create = "cublasCreate_v2"(*mut Handle),
-        destroy = "cublasDestroy_v2"(Handle),
-        version = "cublasGetVersion_v2"(Handle, *mut c_int),
-        set_stream = "cublasSetStream_v2"(Handle, CUstream),
-        set_pointer_mode = "cublasSetPointerMode_v2"(Handle, c_int),
-        set_math_mode = "cublasSetMathMode"(Handle, c_int),
-        geam = "cublasSgeam"(
-            Handle, c_int, c_int, c_int, c_int, Scalar, Address, c_int, Scalar, Address, c_int, Address, c_int,
-        ),
-        gemm = "cublasSgemm_v2"(
-            Handle, c_int, c_int, c_int, c_int, c_int, Scalar, Address, c_int, Address, c_int, Scalar, Address, c_int,
-        ),
-        syrk = "cublasSsyrk_v2"(
-            Handle, c_int, c_int, c_int, c_int, Scalar, Address, c_int, Scalar, Address, c_int,
-        ),
-        dot = "cublasSdot_v2"(Handle, c_int, Address, c_int, Address, c_int, Address),
-        gemv = "cublasSgemv_v2"(
-            Handle, c_int, c_int, c_int, Scalar, Address, c_int, Address, c_int, Scalar, Address, c_int,
-        ),
+        status create = "cublasCreate_v2"(handle: *mut Handle);
+        status destroy = "cublasDestroy_v2"(handle: Handle);
+        status version = "cublasGetVersion_v2"(handle: Handle, version: *mut c_int);
+        status set_stream = "cublasSetStream_v2"(handle: Handle, stream: CUstream);
+        status set_pointer_mode = "cublasSetPointerMode_v2"(handle: Handle, mode: c_int);
+        status set_math_mode = "cublasSetMathMode"(handle: Handle, mode: c_int);
+        status geam = "cublasSgeam"(
+            handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, alpha: Scalar, a: Address, lda: c_int,
+            beta: Scalar, b: Address, ldb: c_int, c: Address, ldc: c_int,
+        );
+        status gemm = "cublasSgemm_v2"(
+            handle: Handle, transa: c_int, transb: c_int, m: c_int, n: c_int, k: c_int, alpha: Scalar, a: Address,
+            lda: c_int, b: Address, ldb: c_int, beta: Scalar, c: Address, ldc: c_int,
+        );
+        status syrk = "cublasSsyrk_v2"(
+            handle: Handle, uplo: c_int, trans: c_int, n: c_int, k: c_int, alpha: Scalar, a: Address, lda: c_int,
+            beta: Scalar, c: Address, ldc: c_int,
+        );
+        status dot = "cublasSdot_v2"(
+            handle: Handle, n: c_int, x: Address, incx: c_int, y: Address, incy: c_int, result: Address,
+        );
+        status gemv = "cublasSgemv_v2"(
+            handle: Handle, trans: c_int, m: c_int, n: c_int, alpha: Scalar, a: Address, lda: c_int, x: Address,
+            incx: c_int, beta: Scalar, y: Address, incy: c_int,
+        );
     }
 }
 
@@ -65,7 +71,7 @@ pub(super) struct Cublas {
 }
 
 impl Cublas {
-    /// Loads cuBLAS and makes a handle for the current context; `None` where there is no cuBLAS.
+    /// Loads cuBLAS and makes a handle for the current context. `None` if cuBLAS is not installed.
     ///
     /// # Errors
     ///
@@ -74,18 +80,18 @@ impl Cublas {
         let Some((library, path)) = find()? else { return Ok(None) };
         // SAFETY: the types are those of cuBLAS's own header.
         let functions = unsafe { Functions::of(&library) }
-            .map_err(|name| Error::file(&path, format!("is no cuBLAS that this program knows: it lacks {name}")))?;
+            .map_err(|name| Error::file(&path, format!("is not a supported cuBLAS: it lacks the function {name}")))?;
         let mut cublas = Self { functions, handle: ptr::null_mut(), name: String::new() };
         let Self { functions, handle, .. } = &mut cublas;
         // SAFETY: a context is current, and the output outlives the call.
-        check("starting cuBLAS", unsafe { (functions.create)(handle) })?;
+        unsafe { functions.create(handle) }.map_err(failed("starting cuBLAS"))?;
         let mut version = 0;
         // SAFETY: the handle has just been made, the stream belongs to the same context, and the output outlives the call.
         unsafe {
-            check("asking cuBLAS for its version", (functions.version)(*handle, &mut version))?;
-            check("choosing cuBLAS's stream", (functions.set_stream)(*handle, stream))?;
-            // No TF32, as is the default: a product of floats that rounds them to 10 bits is another task.
-            check("choosing cuBLAS's precision", (functions.set_math_mode)(*handle, FULL_PRECISION))?;
+            functions.version(*handle, &mut version).map_err(failed("asking cuBLAS for its version"))?;
+            functions.set_stream(*handle, stream).map_err(failed("choosing cuBLAS's stream"))?;
+            // Never TF32, which rounds the factors to 10 bits: that would be another task. Full precision is also the default.
+            functions.set_math_mode(*handle, FULL_PRECISION).map_err(failed("choosing cuBLAS's precision"))?;
         }
         cublas.name = format!("cuBLAS {}", version_text(version));
         Ok(Some(cublas))
@@ -95,18 +101,18 @@ impl Cublas {
     ///
     /// # Safety
     ///
-    /// The matrices and vectors of the call lie on this GPU, whose context is current.
+    /// The matrices and vectors of the call are in the memory of this GPU, whose context is current.
     pub unsafe fn start(&self, call: &BlasCall) -> Result<()> {
-        let (Functions { geam, gemm, syrk, gemv, .. }, handle) = (&self.functions, self.handle);
+        let (cublas, handle) = (&self.functions, self.handle);
         let (one, zero) = (&raw const ONE, &raw const ZERO);
         // SAFETY: the caller's promise; the handle is valid until this is dropped, and cuBLAS reads the scalars before it returns.
-        // What a factor of 0 stands before is not read.
+        // An operand whose factor is 0 is not read.
         let (name, status) = unsafe {
             match *call {
                 BlasCall::Transpose { rows, columns, from, to } => {
                     let ((from, pitch), (to, to_pitch)) = (from.parts(), to.parts());
                     let (operation, other) = (TRANSPOSED, PLAIN);
-                    let status = geam(
+                    let status = cublas.geam(
                         handle, operation, other, rows, columns, one, from, pitch, zero, to, to_pitch, to, to_pitch,
                     );
                     ("cublasSgeam", status)
@@ -114,32 +120,35 @@ impl Cublas {
                 // The transpose of A B is that of B times that of A.
                 BlasCall::Multiply { m, n, k, a, b, c } => {
                     let ((a, a_pitch), (b, b_pitch), (c, c_pitch)) = (a.parts(), b.parts(), c.parts());
-                    let status = gemm(handle, PLAIN, PLAIN, n, m, k, one, b, b_pitch, a, a_pitch, zero, c, c_pitch);
+                    let status =
+                        cublas.gemm(handle, PLAIN, PLAIN, n, m, k, one, b, b_pitch, a, a_pitch, zero, c, c_pitch);
                     ("cublasSgemm", status)
                 }
                 // The product is its own transpose.
                 BlasCall::Gram { rows, columns, a, c, half: false } => {
                     let ((a, pitch), (c, c_pitch)) = (a.parts(), c.parts());
-                    let status =
-                        gemm(handle, TRANSPOSED, PLAIN, rows, rows, columns, one, a, pitch, a, pitch, zero, c, c_pitch);
+                    let status = cublas.gemm(
+                        handle, TRANSPOSED, PLAIN, rows, rows, columns, one, a, pitch, a, pitch, zero, c, c_pitch,
+                    );
                     ("cublasSgemm", status)
                 }
-                // Its upper half by columns is the lower half by rows.
+                // The upper triangle of a column-major matrix is the lower one of the row-major matrix.
                 BlasCall::Gram { rows, columns, a, c, half: true } => {
                     let ((a, pitch), (c, c_pitch)) = (a.parts(), c.parts());
-                    let status = syrk(handle, UPPER, TRANSPOSED, rows, columns, one, a, pitch, zero, c, c_pitch);
+                    let status = cublas.syrk(handle, UPPER, TRANSPOSED, rows, columns, one, a, pitch, zero, c, c_pitch);
                     ("cublasSsyrk", status)
                 }
                 BlasCall::Dot { length, a, b, result } => ("cublasSdot", self.dot(length, a, b, result)),
                 BlasCall::RowSums { rows, columns, matrix, ones, sums } => {
                     let (matrix, pitch) = matrix.parts();
                     let (ones, sums) = (pointer(ones), pointer(sums));
-                    let status = gemv(handle, TRANSPOSED, columns, rows, one, matrix, pitch, ones, 1, zero, sums, 1);
+                    let status =
+                        cublas.gemv(handle, TRANSPOSED, columns, rows, one, matrix, pitch, ones, 1, zero, sums, 1);
                     ("cublasSgemv", status)
                 }
             }
         };
-        check(name, status)
+        status.map_err(failed(name))
     }
 
     /// Leaves the result on the device, so that the host does not wait for it.
@@ -147,19 +156,15 @@ impl Cublas {
     /// # Safety
     ///
     /// As [`Cublas::start`].
-    unsafe fn dot(&self, length: c_int, a: u64, b: u64, result: u64) -> u32 {
-        let Functions { dot, set_pointer_mode, .. } = self.functions;
+    unsafe fn dot(&self, length: c_int, a: u64, b: u64, result: u64) -> std::result::Result<(), LibraryStatus> {
+        let (cublas, handle) = (&self.functions, self.handle);
         // SAFETY: as of `start`.
         unsafe {
-            match set_pointer_mode(self.handle, POINTERS_TO_DEVICE) {
-                0 => {
-                    let status = dot(self.handle, length, pointer(a), 1, pointer(b), 1, pointer(result));
-                    // That of the others; it fails for handles alone that are none.
-                    set_pointer_mode(self.handle, POINTERS_TO_HOST);
-                    status
-                }
-                status => status,
-            }
+            cublas.set_pointer_mode(handle, POINTERS_TO_DEVICE)?;
+            let started = cublas.dot(handle, length, pointer(a), 1, pointer(b), 1, pointer(result));
+            // The other calls need the default mode. Setting it fails only for an invalid handle.
+            let _ = cublas.set_pointer_mode(handle, POINTERS_TO_HOST);
+            started
         }
     }
 }
@@ -183,26 +188,26 @@ impl Drop for Cublas {
     fn drop(&mut self) {
         if !self.handle.is_null() {
             // SAFETY: the handle was made once and is destroyed once, while its context is current.
-            unsafe { (self.functions.destroy)(self.handle) };
+            let _ = unsafe { self.functions.destroy(self.handle) };
         }
     }
 }
 
-/// The first cuBLAS that can be loaded, with its name: that of the environment, else the newest release that the system's search
-/// finds, else one of a toolkit's folder.
+/// The first cuBLAS that loads, with its path: the one that the environment names, else the newest that the system's loader
+/// finds, else one in a toolkit's folder.
 fn find() -> Result<Option<(SharedLibrary, PathBuf)>> {
     if let Some(path) = std::env::var_os(CUBLAS_VARIABLE).map(PathBuf::from) {
         if path.as_os_str().is_empty() {
             return Ok(None);
         }
         let problem =
-            |why: String| Error::file(&path, format!("{CUBLAS_VARIABLE} names it, but it does not load: {why}"));
+            |why: String| Error::file(&path, format!("{CUBLAS_VARIABLE} names this file, but it does not load: {why}"));
         return Ok(Some((SharedLibrary::open(&path).map_err(problem)?, path)));
     }
     let by_name = RELEASES.iter().map(|&release| PathBuf::from(file_name("cublas", release)));
     let in_folders = toolkits().into_iter().flat_map(|folder| {
         RELEASES.map(|release| {
-            // cuBLAS needs this one, which the system does not look for in cuBLAS's folder.
+            // cuBLAS needs this library, which the loader does not look for in cuBLAS's folder.
             (folder.join(file_name("cublasLt", release)), folder.join(file_name("cublas", release)))
         })
     });
@@ -222,7 +227,7 @@ fn file_name(library: &str, release: u32) -> OsString {
     }
 }
 
-/// The libraries of installed toolkits.
+/// The folders of installed toolkits' libraries.
 fn toolkits() -> Vec<PathBuf> {
     let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
     let roots = named.chain([PathBuf::from("/usr/local/cuda")]);
@@ -235,22 +240,24 @@ fn version_text(version: c_int) -> String {
     format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100)
 }
 
-/// Turns a status of cuBLAS into a result.
-fn check(doing: &str, status: u32) -> Result<()> {
-    let name = match status {
-        0 => return Ok(()),
-        1 => "CUBLAS_STATUS_NOT_INITIALIZED",
-        3 => "CUBLAS_STATUS_ALLOC_FAILED",
-        7 => "CUBLAS_STATUS_INVALID_VALUE",
-        8 => "CUBLAS_STATUS_ARCH_MISMATCH",
-        11 => "CUBLAS_STATUS_MAPPING_ERROR",
-        13 => "CUBLAS_STATUS_EXECUTION_FAILED",
-        14 => "CUBLAS_STATUS_INTERNAL_ERROR",
-        15 => "CUBLAS_STATUS_NOT_SUPPORTED",
-        16 => "CUBLAS_STATUS_LICENSE_ERROR",
-        _ => "a status of cuBLAS",
-    };
-    Err(Error::Driver { doing: doing.to_owned(), status: format!("{name} ({status})") })
+/// The error of a call that failed while `doing` something.
+fn failed(doing: &str) -> impl FnOnce(LibraryStatus) -> Error {
+    let doing = doing.to_owned();
+    move |LibraryStatus(status)| {
+        let name = match status {
+            1 => "CUBLAS_STATUS_NOT_INITIALIZED",
+            3 => "CUBLAS_STATUS_ALLOC_FAILED",
+            7 => "CUBLAS_STATUS_INVALID_VALUE",
+            8 => "CUBLAS_STATUS_ARCH_MISMATCH",
+            11 => "CUBLAS_STATUS_MAPPING_ERROR",
+            13 => "CUBLAS_STATUS_EXECUTION_FAILED",
+            14 => "CUBLAS_STATUS_INTERNAL_ERROR",
+            15 => "CUBLAS_STATUS_NOT_SUPPORTED",
+            16 => "CUBLAS_STATUS_LICENSE_ERROR",
+            _ => "unknown cuBLAS status",
+        };
+        Error::Driver { doing, status: format!("{name} ({status})") }
+    }
 }
 
 #[cfg(test)]
@@ -261,8 +268,9 @@ mod tests {
     fn versions_and_statuses_have_words() {
         assert_eq!(version_text(130_100), "13.1.0");
         assert_eq!(version_text(120_803), "12.8.3");
-        let error = check("cublasSgemm", 3).unwrap_err();
+        let error = failed("cublasSgemm")(LibraryStatus(3));
         assert_eq!(error.to_string(), "cublasSgemm failed on the GPU: CUBLAS_STATUS_ALLOC_FAILED (3)");
-        assert!(check("cublasSgemm", 4242).unwrap_err().to_string().ends_with("a status of cuBLAS (4242)"));
+        let error = failed("cublasSgemm")(LibraryStatus(4242));
+        assert!(error.to_string().ends_with("unknown cuBLAS status (4242)"), "{error}");
     }
 }

@@ -1,8 +1,16 @@
-//! An NVIDIA GPU as a device: the thin layer over the CUDA driver.
+//! An NVIDIA GPU as a device. [`super::Device`] calls it through [`Backend`](super::backend::Backend).
 //!
-//! `cust` does what it can: contexts, streams, events. The rest goes through its `sys`, the driver's own functions, which
-//! `cust_raw` loads at run time: modules with the compiler's log, pitched memory, 2D copies, function attributes, launches
-//! of arguments that are bytes. Other libraries are loaded by name. All `unsafe` code of the host is in this folder, each with its reason.
+//! The driver is reached in three layers:
+//!
+//! - *raw*: `cust::sys`, the driver's own functions, which `cust_raw` loads at run time;
+//! - *result*: [`result`], one Rust function for each of the driver's, which returns what the driver writes or a `DriverError`;
+//! - *safe*: `cust`'s types for contexts, streams, events and pinned memory, and those of [`safe`] for what `cust` lacks:
+//!   modules with the compiler's log, pitched memory, 2D copies, kernels' attributes, clusters, arrays and textures.
+//!
+//! [`Gpu`] holds the safe types and implements the backend with them. cuBLAS, CUB and NVML are loaded by name
+//! ([`shared_library`]); their functions are declared once, as raw function pointers and as methods that check the status.
+//!
+//! All `unsafe` code of the host is in this folder, each use with its reason.
 
 mod backend;
 mod clock;
@@ -10,12 +18,15 @@ mod cublas;
 mod module;
 mod peers;
 mod query;
+mod result;
+mod safe;
 mod shared_library;
 mod tensor;
 mod texture;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::device::Device as CudaDevice;
@@ -26,8 +37,8 @@ use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use simt::LoadCaching;
 
+use super::Properties;
 use super::image::{Image, Images};
-use super::{CacheConfig, Properties};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 
@@ -35,46 +46,46 @@ use clock::ClockSource;
 pub(crate) use cublas::CUBLAS_VARIABLE;
 use module::Modules;
 use peers::Libraries;
+use result::DriverError;
+use safe::array::GpuArray;
+use safe::function::Function;
+use safe::memory::Memory;
+use safe::texture::{Surface, Texture};
 
 /// How many GPUs there are, at least one.
 pub(super) fn count() -> Result<u32> {
     sys::load().map_err(|why| Error::NoGpu(why.to_string()))?;
-    CudaDevice::num_devices().map_err(|error| error_of("counting the GPUs", status_of(error)))
+    CudaDevice::num_devices().map_err(|error| driver_error("counting the GPUs", error))
 }
 
 /// A GPU with the kernels loaded.
 pub(super) struct Gpu {
-    // Dropped in this order: what lives in the context before the context.
+    // Fields are dropped in this order: everything in the context before the context.
     libraries: RefCell<Libraries>,
-    functions: RefCell<HashMap<String, Function>>,
+    textures: RefCell<HashMap<u64, Texture>>,
+    surfaces: RefCell<HashMap<u64, Surface>>,
+    arrays: RefCell<HashMap<u64, Rc<GpuArray>>>,
+    memory: RefCell<Memory>,
+    /// The kernels that were launched, each from the module with this caching of loads.
+    functions: RefCell<HashMap<String, (LoadCaching, Rc<Function>)>>,
     modules: RefCell<Modules>,
     start: Event,
     end: Event,
-    /// What `side_stream` is copying.
+    /// The memory that `side_stream` is copying.
     in_flight: RefCell<Vec<LockedBuffer<u8>>>,
-    /// For copies beside the launches.
+    /// For copies that overlap launches.
     side_stream: Stream,
     stream: Stream,
     context: Context,
-    /// The kernels' PTX, for other ways to compile it.
+    /// The kernels' PTX, which may be compiled again with other options.
     image: Image,
     properties: Properties,
-    /// The GPU's place on the PCI bus.
+    /// The GPU's address on the PCI bus.
     pci_address: String,
-    /// Where its clock is read, once somebody asks.
+    /// The source of clock readings, opened on first use.
     clock: OnceCell<Option<ClockSource>>,
-    /// The kernel that was launched last, if any: the likely culprit when the device reports a fault.
+    /// The kernel that was launched last, if any, which is blamed if the device reports a fault.
     last_kernel: RefCell<String>,
-}
-
-/// A kernel of the module and what it was last configured to, so that a launch in a timed loop costs one driver call.
-#[derive(Clone, Copy)]
-struct Function {
-    raw: sys::CUfunction,
-    load_caching: LoadCaching,
-    cache: CacheConfig,
-    carveout: Option<u8>,
-    dynamic_shared: u32,
 }
 
 impl Gpu {
@@ -85,7 +96,7 @@ impl Gpu {
             return Err(Error::NoSuchGpu { index, count });
         }
         let doing = || format!("opening GPU {index}");
-        let failed = |error: CudaError| error_of(&doing(), status_of(error));
+        let failed = |error: CudaError| driver_error(&doing(), error);
         let device = CudaDevice::get_device(index).map_err(failed)?;
         let context = Context::new(device).map_err(failed)?;
         CurrentContext::set_current(&context).map_err(failed)?;
@@ -99,14 +110,18 @@ impl Gpu {
         if let Some(bytes) = limits.heap_limit {
             // Before the module is loaded: then the driver makes the heap.
             CurrentContext::set_resource_limit(ResourceLimit::MallocHeapSize, bytes as usize)
-                .map_err(|error| error_of("setting the heap's size (--heap-limit)", status_of(error)))?;
+                .map_err(|error| driver_error("setting the heap's size (--heap-limit)", error))?;
         }
         let mut modules = Modules::new(properties.cuda_version.as_deref().unwrap_or("?"));
         // Now, so that PTX that the driver rejects is rejected here.
         modules.compiled(image, LoadCaching::Default)?;
         let gpu = Self {
             libraries: RefCell::default(),
-            functions: RefCell::new(HashMap::new()),
+            textures: RefCell::default(),
+            surfaces: RefCell::default(),
+            arrays: RefCell::default(),
+            memory: RefCell::default(),
+            functions: RefCell::default(),
             modules: RefCell::new(modules),
             image: image.clone(),
             start: Event::new(EventFlags::DEFAULT).map_err(failed)?,
@@ -123,62 +138,42 @@ impl Gpu {
         Ok((gpu, image))
     }
 
-    /// Makes this GPU's context the thread's current one: the driver works on that.
+    /// Makes this GPU's context the thread's current one, which the driver works on.
     fn make_current(&self) -> Result<()> {
-        CurrentContext::set_current(&self.context).map_err(|error| error_of("choosing the GPU", status_of(error)))
+        CurrentContext::set_current(&self.context).map_err(|error| driver_error("choosing the GPU", error))
     }
 
-    /// Turns the status of a driver call into a result. A status that says that a kernel misbehaved names the kernel.
-    fn check(&self, doing: &str, status: sys::CUresult) -> Result<()> {
-        match status as u32 {
-            0 => Ok(()),
-            status => Err(self.failure(doing, status)),
-        }
-    }
-
-    /// As [`Gpu::check`], for a call of `cust`.
-    fn check_cust<T>(&self, doing: &str, result: std::result::Result<T, CudaError>) -> Result<T> {
-        result.map_err(|error| self.failure(doing, status_of(error)))
-    }
-
-    fn failure(&self, doing: &str, status: u32) -> Error {
-        match self.last_kernel.borrow().as_str() {
-            kernel if is_fault(status) && !kernel.is_empty() => Error::Fault {
-                kernel: kernel.to_owned(),
-                fault: format!(
-                    "kernel {}: {} on {}; --device sim names the line and the address",
-                    crate::names::shown(kernel),
-                    sys::describe(status),
-                    self.properties.name
-                ),
-                trap: None,
-            },
-            _ => error_of(doing, status),
-        }
+    /// The host's error for a driver call that failed while `doing` something. A status that means that a kernel misbehaved
+    /// becomes that kernel's fault.
+    fn explain<T>(&self, doing: &str, result: std::result::Result<T, impl Into<DriverError>>) -> Result<T> {
+        result.map_err(|error| {
+            let error = error.into();
+            match self.last_kernel.borrow().as_str() {
+                kernel if error.is_kernel_fault() && !kernel.is_empty() => Error::Fault {
+                    kernel: kernel.to_owned(),
+                    fault: format!(
+                        "kernel {}: {error} on {}; --device sim names the line and the address",
+                        crate::names::shown(kernel),
+                        self.properties.name
+                    ),
+                    trap: None,
+                },
+                _ => driver_error(doing, error),
+            }
+        })
     }
 }
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // The fields that are dropped next belong to this context. Were it gone, so would they be.
+        // The fields that are dropped next belong to this context.
         let _ = self.make_current();
-        // A copy that is still under way reads memory that is dropped.
+        // A copy still in flight reads the pinned memory that is about to be freed.
         let _ = self.side_stream.synchronize();
     }
 }
 
-/// Whether a status means that a kernel did what it must not do. The driver reports it at whatever call comes later.
-fn is_fault(status: u32) -> bool {
-    // Illegal address, launch timeout, assert, and the hardware's exceptions (CUDA driver API, `CUresult`).
-    matches!(status, 700 | 702 | 710 | 714..=719)
-}
-
-/// The driver's number for an error of `cust`.
-fn status_of(error: CudaError) -> u32 {
-    error as u32
-}
-
 /// The error of a driver call that has nothing to do with a kernel.
-fn error_of(doing: &str, status: u32) -> Error {
-    Error::Driver { doing: doing.to_owned(), status: sys::describe(status).to_string() }
+fn driver_error(doing: &str, error: impl Into<DriverError>) -> Error {
+    Error::Driver { doing: doing.to_owned(), status: error.into().to_string() }
 }

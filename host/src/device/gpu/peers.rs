@@ -1,16 +1,16 @@
-//! The libraries that labs time beside their kernels, on a GPU: cuBLAS, and the shared library that `docs/compare/cub.cu` makes.
+//! The libraries that labs time beside their kernels on a GPU: cuBLAS, and the shared library compiled from
+//! `docs/compare/cub.cu`.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::ptr;
 
-use cust::sys::{self, CUmemorytype};
-
-use super::super::peers::{BlasCall, LibraryCall, Loaded, Wanted};
+use super::super::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::Gpu;
-use super::backend::rows_of;
 use super::cublas::Cublas;
-use super::shared_library::{SharedLibrary, functions};
+use super::result::DriverError;
+use super::result::rows::DeviceRows;
+use super::shared_library::{LibraryStatus, SharedLibrary, functions};
 use crate::error::{Error, Result};
 
 /// The libraries that are loaded.
@@ -23,14 +23,20 @@ pub(super) struct Libraries {
 type Memory = *mut c_void;
 
 functions! {
-    /// The functions of `docs/compare/cub.cu`.
+    /// The functions of `docs/compare/cub.cu`. Their statuses are CUDA's.
     struct Compared {
-        interface = "coalesce_peer_interface"(),
-        cub_version = "coalesce_peer_cub_version"(),
-        nvcc_version = "coalesce_peer_nvcc_version"(),
-        reduce = "coalesce_peer_reduce"(c_int, c_int, Memory, Memory, u64, Memory, *mut u64, Memory),
-        row_sums = "coalesce_peer_row_sums"(Memory, Memory, u64, u64, u64, Memory, *mut u64, Memory),
-        copy = "coalesce_peer_copy"(Memory, Memory, u64, Memory),
+        number interface = "coalesce_peer_interface"();
+        number cub_version = "coalesce_peer_cub_version"();
+        number nvcc_version = "coalesce_peer_nvcc_version"();
+        status reduce = "coalesce_peer_reduce"(
+            operation: c_int, number: c_int, input: Memory, output: Memory, length: u64,
+            storage: Memory, storage_bytes: *mut u64, stream: Memory,
+        );
+        status row_sums = "coalesce_peer_row_sums"(
+            input: Memory, output: Memory, rows: u64, columns: u64, pitch: u64,
+            storage: Memory, storage_bytes: *mut u64, stream: Memory,
+        );
+        status copy = "coalesce_peer_copy"(input: Memory, output: Memory, length: u64, stream: Memory);
     }
 }
 
@@ -39,14 +45,13 @@ const INTERFACE: u32 = 1;
 
 impl Compared {
     fn load(path: &Path) -> Result<Self> {
-        // A name without a folder would be looked for among the system's libraries.
+        // The loader searches for a name without a folder among the system's libraries.
         let place = path.canonicalize().map_err(|problem| Error::file(path, problem.to_string()))?;
         let library = SharedLibrary::open(place).map_err(|why| Error::file(path, format!("does not load: {why}")))?;
         let stale = |why: String| Error::file(path, format!("{why}; compile docs/compare/cub.cu again"));
-        // SAFETY: that the functions of these names are those of `docs/compare/cub.cu` is the user's word, who names the library.
+        // SAFETY: the user names the library, and so promises that it was compiled from `docs/compare/cub.cu`.
         let functions = unsafe { Self::of(&library) }.map_err(|name| stale(format!("lacks the function {name}")))?;
-        // SAFETY: as above; it takes nothing and returns a number.
-        match unsafe { (functions.interface)() } {
+        match functions.interface() {
             INTERFACE => Ok(functions),
             other => {
                 Err(stale(format!("has version {other} of the functions, and this program calls version {INTERFACE}")))
@@ -56,8 +61,7 @@ impl Compared {
 
     /// CUB and the compiler, with their versions.
     fn names(&self) -> [String; 2] {
-        // SAFETY: both take nothing and return a number.
-        let (cub, nvcc) = unsafe { ((self.cub_version)(), (self.nvcc_version)()) };
+        let (cub, nvcc) = (self.cub_version(), self.nvcc_version());
         [
             format!("CUB {}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100),
             format!("nvcc {}.{}", nvcc / 1000, nvcc % 1000 / 10),
@@ -66,8 +70,8 @@ impl Compared {
 }
 
 impl Gpu {
-    /// Loads what is wanted, unless it is loaded.
-    pub(super) fn load_libraries(&self, wanted: Wanted<'_>) -> Result<Loaded> {
+    /// Loads the requested libraries, unless they are loaded already.
+    pub(super) fn load_libraries(&self, wanted: PeerLibraries<'_>) -> Result<Loaded> {
         self.make_current()?;
         let mut libraries = self.libraries.borrow_mut();
         if wanted.cublas && libraries.cublas.is_none() {
@@ -90,12 +94,12 @@ impl Gpu {
         }
     }
 
-    pub(super) fn call_library(&self, call: &LibraryCall, room: Option<(u64, u64)>) -> Result<u64> {
+    pub(super) fn call_library(&self, call: &LibraryCall, scratch: Option<(u64, u64)>) -> Result<u64> {
         self.begin()?;
         let libraries = self.libraries.borrow();
         let Some(library) = &libraries.compared else { return Err(not_loaded("the library of --peer-library")) };
         let stream = self.stream.as_inner().cast();
-        let (room, mut bytes) = room.map_or((ptr::null_mut(), 0), |(address, bytes)| (pointer(address), bytes));
+        let (scratch, mut bytes) = scratch.map_or((ptr::null_mut(), 0), |(address, bytes)| (pointer(address), bytes));
         // SAFETY: `Peers` has checked that the buffers of the call, which are this GPU's, are as long as it reads and writes; the
         // storage is as long as said, and its size outlives the call. Without storage nothing is launched.
         let (doing, status) = unsafe {
@@ -103,43 +107,31 @@ impl Gpu {
                 LibraryCall::Reduce { operation, number, input, output, length } => {
                     let (operation, number) = (operation as c_int, number as c_int);
                     let (input, output) = (pointer(input), pointer(output));
-                    let status = (library.reduce)(operation, number, input, output, length, room, &mut bytes, stream);
+                    let status = library.reduce(operation, number, input, output, length, scratch, &mut bytes, stream);
                     ("cub::DeviceReduce", status)
                 }
                 LibraryCall::RowSums { input, output, rows, columns, pitch } => {
                     let (input, output) = (pointer(input), pointer(output));
-                    let status = (library.row_sums)(input, output, rows, columns, pitch, room, &mut bytes, stream);
+                    let status = library.row_sums(input, output, rows, columns, pitch, scratch, &mut bytes, stream);
                     ("cub::DeviceSegmentedReduce", status)
                 }
                 LibraryCall::Copy { input, output, length } => {
-                    ("nvcc's copy", (library.copy)(pointer(input), pointer(output), length, stream))
+                    ("nvcc's copy", library.copy(pointer(input), pointer(output), length, stream))
                 }
             }
         };
-        match status {
-            0 => Ok(bytes),
-            status => Err(self.failure(doing, status)),
-        }
+        self.explain(doing, status.map_err(|LibraryStatus(status)| DriverError::Status(status)))?;
+        Ok(bytes)
     }
 
     pub(super) fn copy_of_rows(&self, from: u64, to: u64, pitches: [u64; 2], row_bytes: u64, rows: u64) -> Result<()> {
         self.begin()?;
-        let copy = sys::CUDA_MEMCPY2D {
-            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            srcDevice: from,
-            srcPitch: pitches[0] as usize,
-            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            dstDevice: to,
-            dstPitch: pitches[1] as usize,
-            Height: rows as usize,
-            ..rows_of(row_bytes, 0)
-        };
-        // SAFETY: both matrices are this GPU's, and have as many rows of so many bytes at these distances.
-        let status = unsafe { sys::cuMemcpy2DAsync_v2(&copy, self.stream.as_inner()) };
-        self.check("copying rows on the device", status)
+        let [from, to] = [(from, pitches[0]), (to, pitches[1])].map(|(address, pitch)| DeviceRows { address, pitch });
+        let copy = self.memory.borrow().copy_rows(from, to, row_bytes, rows, &self.stream);
+        self.explain("copying rows on the device", copy)
     }
 
-    /// What is started now is no kernel of ours: a fault is not the last one's.
+    /// Forgets the last kernel: a fault of what is started now is not that kernel's.
     fn begin(&self) -> Result<()> {
         self.last_kernel.borrow_mut().clear();
         self.make_current()

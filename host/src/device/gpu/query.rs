@@ -1,18 +1,20 @@
-//! What the driver reports about a GPU.
+//! The properties of a GPU, as the driver reports them.
 
 use cust::CudaApiVersion;
 use cust::device::Device as CudaDevice;
-use cust::sys::{self, CUdevice_attribute as Attribute};
+use cust::sys::CUdevice_attribute as Attribute;
 use simt::Model;
 
 use super::super::{ComputeCapability, Kind, Properties};
-use super::{error_of, status_of};
+use super::driver_error;
+use super::result::device::attribute;
+use super::safe::memory::Memory;
 use crate::error::Result;
 
 /// The properties of a GPU whose context is current. `ptx_target` is left empty.
 pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
     let doing = format!("querying the properties of GPU {index}");
-    let failed = |error| error_of(&doing, status_of(error));
+    let failed = |error| driver_error(&doing, error);
     let ask = |attribute| attribute_of(device, attribute, &doing);
     let memory_clock_khz = ask(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
     let bus_bits = ask(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
@@ -59,34 +61,19 @@ pub(super) fn properties(index: u32, device: CudaDevice) -> Result<Properties> {
     })
 }
 
-/// One attribute of a device. `cust` knows them only up to number 91.
-pub(super) fn attribute_of(device: CudaDevice, attribute: Attribute, doing: &str) -> Result<u32> {
-    let mut value = 0;
-    // SAFETY: the device comes from the driver, and `value` outlives the call.
-    let status = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
-    match status as u32 {
-        0 => Ok(u32::try_from(value).unwrap_or(0)),
-        status => Err(error_of(doing, status)),
-    }
+/// One attribute of a device.
+pub(super) fn attribute_of(device: CudaDevice, name: Attribute, doing: &str) -> Result<u32> {
+    attribute(device, name).map_err(|error| driver_error(doing, error))
 }
 
-/// The boundary on which rows of pitched memory start: the pitch of rows of one byte, which the driver does not report
-/// otherwise.
+/// The alignment of the rows of pitched memory: the pitch of rows of one byte. The driver has no attribute for it.
 fn pitch_alignment(doing: &str) -> Result<u64> {
-    let (mut address, mut pitch) = (0, 0);
-    // SAFETY: both outputs outlive the call; 4 is one of the element sizes that the driver takes.
-    let status = unsafe { sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 1, 2, 4) };
-    match status as u32 {
-        0 => {
-            // SAFETY: the driver has just made this allocation and nothing uses it.
-            unsafe { sys::cuMemFree_v2(address) };
-            Ok(pitch as u64)
-        }
-        status => Err(error_of(doing, status)),
-    }
+    // 4 is one of the element sizes that the driver takes.
+    let rows = Memory::default().allocate_pitched(1, 2, 4);
+    rows.map(|(_, pitch)| pitch).map_err(|error| driver_error(doing, error))
 }
 
-/// Drivers answer 0 for what a device does not report.
+/// A driver returns 0 for what a device does not report.
 fn known(value: u32) -> Option<u32> {
     (value != 0).then_some(value)
 }
@@ -95,13 +82,13 @@ fn megahertz(kilohertz: u32) -> f64 {
     f64::from(kilohertz) / 1e3
 }
 
-/// Two transfers of the whole bus in each cycle of the memory clock, in GB/s.
+/// The memory's peak bandwidth in GB/s: two transfers of the bus's width in each cycle of the memory clock.
 fn peak_gbps(memory_clock_khz: u32, bus_bits: u32) -> Option<f64> {
     let bytes_per_second = 2.0 * f64::from(memory_clock_khz) * 1e3 * f64::from(bus_bits) / 8.0;
     (bytes_per_second > 0.0).then_some(bytes_per_second / 1e9)
 }
 
-/// The version in what the driver's kernel module says of itself: the first word made of digits and at least one dot.
+/// The driver's version in the kernel module's description of itself: the first word of digits and at least one dot.
 fn kernel_module_version(text: &str) -> Option<String> {
     text.lines()
         .next()?

@@ -1,11 +1,11 @@
-//! Libraries that are loaded at run time.
+//! Libraries that are loaded by name at run time: cuBLAS, CUB's and NVML.
 
 use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
 
 use libloading::Library;
 
-/// A library that is loaded, and stays so: CUDA's libraries leave something with the driver that outlives their handles.
+/// A loaded library. It is never unloaded: CUDA's libraries leave state with the driver that outlives their handles.
 pub(super) struct SharedLibrary(ManuallyDrop<Library>);
 
 impl SharedLibrary {
@@ -25,18 +25,37 @@ impl SharedLibrary {
     ///
     /// `F` is the function's type, as a function pointer.
     pub unsafe fn function<F: Copy>(&self, name: &'static str) -> Option<F> {
-        // SAFETY: as above; the library is never unloaded.
+        // SAFETY: the caller's promise; the library is never unloaded.
         unsafe { self.0.get::<F>(name) }.ok().map(|symbol| *symbol)
     }
 }
 
-/// Declares a struct of functions of a library. Each line is a field, the function's name in the library, and the types of
-/// its arguments; each returns a number, which is a status unless it says otherwise.
+/// The status of a library's function that failed: not 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LibraryStatus(pub u32);
+
+impl LibraryStatus {
+    /// The one place where a library's status becomes a result.
+    pub fn of(status: u32) -> Result<(), Self> {
+        match status {
+            0 => Ok(()),
+            status => Err(Self(status)),
+        }
+    }
+}
+
+/// Declares the functions of a library: a struct of function pointers, and a method for each. A method after `status`
+/// returns `Err` for any number but 0; one after `number` returns the number.
 macro_rules! functions {
-    ($(#[$doc:meta])* struct $struct:ident { $($field:ident = $name:literal ($($argument:ty),* $(,)?)),* $(,)? }) => {
+    (
+        $(#[$doc:meta])*
+        struct $struct:ident {
+            $($kind:ident $field:ident = $name:literal ($($argument:ident: $type:ty),* $(,)?);)*
+        }
+    ) => {
         $(#[$doc])*
         struct $struct {
-            $($field: unsafe extern "C" fn($($argument),*) -> u32,)*
+            $($field: unsafe extern "C" fn($($type),*) -> u32,)*
         }
 
         impl $struct {
@@ -45,7 +64,9 @@ macro_rules! functions {
             /// # Safety
             ///
             /// The library's functions of these names have these types.
-            unsafe fn of(library: &$crate::device::gpu::shared_library::SharedLibrary) -> std::result::Result<Self, &'static str> {
+            unsafe fn of(
+                library: &$crate::device::gpu::shared_library::SharedLibrary,
+            ) -> std::result::Result<Self, &'static str> {
                 Ok(Self {
                     $(
                         // SAFETY: the caller's promise.
@@ -53,8 +74,36 @@ macro_rules! functions {
                     )*
                 })
             }
+
+            $($crate::device::gpu::shared_library::method! { $kind $field $name ($($argument: $type),*) })*
         }
     };
 }
 
-pub(super) use functions;
+/// One method of [`functions!`].
+macro_rules! method {
+    (status $field:ident $name:literal ($($argument:ident: $type:ty),*)) => {
+        #[doc = concat!("`", $name, "`")]
+        ///
+        /// # Safety
+        ///
+        /// As the library's documentation says.
+        #[allow(clippy::too_many_arguments, reason = "the library's function has them")]
+        unsafe fn $field(
+            &self,
+            $($argument: $type),*
+        ) -> std::result::Result<(), $crate::device::gpu::shared_library::LibraryStatus> {
+            // SAFETY: the caller's promise.
+            $crate::device::gpu::shared_library::LibraryStatus::of(unsafe { (self.$field)($($argument),*) })
+        }
+    };
+    (number $field:ident $name:literal ()) => {
+        #[doc = concat!("`", $name, "`, which takes nothing and returns a number")]
+        fn $field(&self) -> u32 {
+            // SAFETY: whoever made this has promised that the function has this type.
+            unsafe { (self.$field)() }
+        }
+    };
+}
+
+pub(super) use {functions, method};

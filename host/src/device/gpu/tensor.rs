@@ -1,10 +1,11 @@
 //! Tensor maps of a GPU: the driver encodes them.
 
-use cust::sys::{self, Columns, TensorDescription};
+use cust::sys::{Columns, TensorDescription};
 use simt::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};
 
 use super::Gpu;
-use crate::error::{Error, Result};
+use super::result::tensor_map;
+use crate::error::Result;
 
 /// `CUtensorMapDataType`, whose order is not that of PTX.
 fn element_code(element: TensorElement) -> u32 {
@@ -26,6 +27,7 @@ fn element_code(element: TensorElement) -> u32 {
 }
 
 impl Gpu {
+    /// The bytes of a tensor map, which has been checked.
     pub(super) fn make_tensor_map(&self, map: &TensorMap) -> Result<[u8; TENSOR_MAP_BYTES]> {
         self.make_current()?;
         let tensor = TensorDescription {
@@ -56,17 +58,12 @@ impl Gpu {
                 Fill::Nan => 1,
             },
         };
-        let doing = "encoding a tensor map";
-        let made = match map.traversal {
-            Traversal::Tiled { ref box_dimensions } => sys::encode_tiled(&tensor, box_dimensions),
+        let encoded = match map.traversal {
+            Traversal::Tiled { ref box_dimensions } => tensor_map::encode_tiled(&tensor, box_dimensions),
             Traversal::ImageToColumn { ref lower, ref upper, channels, pixels } => {
-                sys::encode_columns(&tensor, Columns { lower, upper, channels, pixels })
+                tensor_map::encode_columns(&tensor, Columns { lower, upper, channels, pixels })
             }
         };
-        match made {
-            Ok((made, 0)) => Ok(made.0),
-            Ok((_, status)) => Err(self.failure(doing, status)),
-            Err(why) => Err(Error::Driver { doing: doing.to_owned(), status: why.to_string() }),
-        }
+        Ok(self.explain("encoding a tensor map", encoded)?.0)
     }
 }

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use number::Number;
 
+use super::combine;
 use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
-use super::meeting;
 use super::peers::Peer;
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Peers};
@@ -118,7 +118,7 @@ impl Step {
             // Each thread's values, a tree, the blocks' results, and a tree.
             Self::Best => {
                 let tree = u64::from(launch.block[0].ilog2()) + 1;
-                meeting::numbers_of_a_thread(size, launch) + 2 * tree + u64::from(launch.grid[0])
+                combine::numbers_of_a_thread(size, launch) + 2 * tree + u64::from(launch.grid[0])
             }
         }
     }
@@ -282,7 +282,7 @@ fn is_small(size: usize) -> bool {
 fn best_launch(size: usize, device: &Device) -> LaunchConfig {
     match is_small(size) {
         true => LaunchConfig::new([1, 1, 1], [kernel::SMALL_THREADS, 1, 1]),
-        false => meeting::launch(size, meeting::multiprocessors(device)),
+        false => combine::launch(size, combine::multiprocessors(device)),
     }
 }
 
@@ -315,7 +315,7 @@ impl Reduce {
             buffer.write(values)?;
             Ok::<_, Error>(buffer)
         };
-        let slots = meeting::slots(device, best_launch(self.size, device).grid[0] as usize)?;
+        let slots = combine::slots(device, best_launch(self.size, device).grid[0] as usize)?;
         let partials = [device.buffer(blocks)?, device.buffer(blocks)?];
         let (values, factors) = (filled(&values.values)?, filled(&values.factors)?);
         Ok(OnDevice { values, factors, partials, left: (0, 0), slots })

@@ -164,8 +164,8 @@ mod tests {
         while products.len() > 1 {
             products = products.chunks(2).map(|pair| pair.iter().product()).collect();
         }
-        let check = f32::judge(Operation::Product, &values, products[0], 0).check.unwrap();
-        assert!(check.correct() && check.tolerance.clone().unwrap().worst_part < 0.5, "{check:?}");
+        let comparison = f32::judge(Operation::Product, &values, products[0], 0).comparison.unwrap();
+        assert!(comparison.correct() && comparison.tolerance.clone().unwrap().worst_part < 0.5, "{comparison:?}");
         let magnitude = products[0].abs();
         assert!(magnitude > 1e-3 && magnitude < 1e3, "{magnitude}");
     }

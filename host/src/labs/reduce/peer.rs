@@ -39,14 +39,14 @@ impl Reduce {
     ) -> Result<Option<Variant<'a, Data>>> {
         let Some(library) = peers.cub() else { return Ok(None) };
         let (size, call) = (self.size, (operation.of_library(), T::NUMBER));
-        let room = peers.room_to_reduce(call.0, call.1, size)?;
+        let scratch = peers.scratch_for_reduce(call.0, call.1, size)?;
         let what = format!("{} of {}", operation.name(), T::TYPE);
         let handle = Rc::clone(peers);
         let launch = move |data: &mut Data| match of(data) {
             Some(OnDevice { values, factors, partials: [result, _], left, .. }) => {
                 *left = (0, 1);
                 let values = if operation == Operation::Product { factors } else { values };
-                handle.reduce(call, (values, size), result, &room)
+                handle.reduce(call, (values, size), result, &scratch)
             }
             None => Ok(()),
         };

@@ -1,25 +1,25 @@
-//! Which of the best kernels a matrix takes, by its shape.
+//! Chooses the best kernel for a matrix by its shape.
 
 use kernels::rows as kernel;
 
 use crate::device::LaunchConfig;
 
-/// Which of the best kernels a matrix takes.
+/// The best kernels.
 #[derive(Clone, Copy)]
 pub enum Best {
     /// Eight lanes for each four rows.
     Lanes8,
-    /// A warp a row.
+    /// A warp for each row.
     Lanes32,
-    /// So many blocks a row.
+    /// This many blocks for each row.
     Blocks(u32),
-    /// So many blocks for each 32 columns.
+    /// This many blocks for each 32 columns.
     Columns(u32),
 }
 
 impl Best {
-    /// What is best for rows of so many columns: lanes for short rows, warps for many, blocks for long ones, and several of these where
-    /// there are too few to keep half of the multiprocessors busy. The numbers are those of an H200.
+    /// The best kernel for the rows of a matrix: lanes for short rows, warps for many rows, blocks for long ones, and several blocks a
+    /// row if there are too few rows to keep half of the multiprocessors busy. The thresholds were measured on an H200.
     pub fn for_rows(rows: usize, columns: usize, multiprocessors: u32) -> Self {
         let multiprocessors = multiprocessors as usize;
         let are_few = rows <= 4 * multiprocessors;
@@ -35,7 +35,7 @@ impl Best {
         }
     }
 
-    /// What is best for the means of so many columns: eight blocks on a multiprocessor, but at least 64 rows for each.
+    /// The best kernel for the means of columns: eight blocks on a multiprocessor, but at least 64 rows for each block.
     pub fn for_columns(rows: usize, columns: usize, multiprocessors: u32) -> Self {
         let strips = columns.div_ceil(32).max(1);
         let wanted = 8 * multiprocessors as usize / strips;
@@ -45,7 +45,7 @@ impl Best {
     /// Its launch.
     pub fn launch(self, rows: usize, columns: usize) -> LaunchConfig {
         match self {
-            // A warp takes four rows four times.
+            // A warp computes four rows at a time, four times.
             Self::Lanes8 => LaunchConfig::linear(rows.div_ceil(4 * kernel::SHORT_ROWS as usize) * 32, 64),
             Self::Lanes32 => LaunchConfig::linear(rows * 32, 128),
             Self::Blocks(per_row) => LaunchConfig::new([rows as u32 * per_row, 1, 1], [kernel::BLOCK_THREADS, 1, 1]),
@@ -55,7 +55,7 @@ impl Best {
         }
     }
 
-    /// How many slots its blocks need: those of columns or rows that several blocks share.
+    /// How many slots its blocks need, for rows or columns that several blocks share.
     pub fn slots(self, rows: usize, columns: usize) -> usize {
         match self {
             Self::Blocks(per_row) if per_row > 1 => rows * per_row as usize,

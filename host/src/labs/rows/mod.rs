@@ -1,4 +1,5 @@
-//! Statistics of rows and columns, in global and in shared memory, and as fast as possible. The kernels and what they show are in `kernels::rows`.
+//! The lab `rows`: statistics of rows and columns, in global and in shared memory, and as fast as possible. The kernels and what
+//! they show are in `kernels::rows`.
 
 mod best;
 
@@ -11,11 +12,11 @@ use serde_json::{Value, json};
 
 use best::Best;
 
+use super::combine;
 use super::compare::{Reference, Shape};
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
-use super::meeting;
 use super::peers::{self, Peer};
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Matrix, Peers};
@@ -52,13 +53,13 @@ pub struct Options {
     #[arg(long, help_heading = "Statistics (default: all)")]
     pub column_means: bool,
     /// A thread for each row or column, from global memory
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub global: bool,
     /// A block for each row, or eight threads for each column, combined in shared memory
-    #[arg(long, help_heading = "Ways (default: all)")]
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub shared: bool,
-    /// As many lanes or blocks for each row, or blocks for each column, as are best for the shape
-    #[arg(long, help_heading = "Ways (default: all)")]
+    /// The number of lanes or blocks for each row or column that is best for the shape
+    #[arg(long, help_heading = "Methods (default: all)")]
     pub best: bool,
     /// Rows directly after each other
     #[arg(long, help_heading = "Layouts (default: both)")]
@@ -85,11 +86,11 @@ enum Statistic {
     ColumnMeans,
 }
 
-/// A kernel with one thread a row or column: the matrix, the results, rows, columns, pitch.
+/// A kernel with one thread per row or column: the matrix, the results, rows, columns, pitch.
 type Global = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32)>;
-/// A kernel with one block a row: the matrix, the results, columns, pitch.
+/// A kernel with one block per row: the matrix, the results, columns, pitch.
 type Shared = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32)>;
-/// A kernel with several blocks a row: the matrix, the results, columns, pitch, blocks a row, slots.
+/// A kernel with several blocks per row: the matrix, the results, columns, pitch, blocks per row, slots.
 type Blocks = Kernel<(Pointer<f32>, PointerMut<f32>, u32, u32, u32, PointerMut<u64>)>;
 
 /// How the results are computed.
@@ -106,12 +107,12 @@ pub struct Rows {
     matrix: HostMatrix,
 }
 
-/// What lies on a device.
+/// The data on a device.
 pub struct Data {
-    /// Linear and pitched.
+    /// The matrix, linear and pitched.
     matrices: [Matrix<f32>; 2],
     results: Buffer<f32>,
-    /// Where the blocks of the best kernels leave what they found; empty between launches.
+    /// Slots for the block results of the best kernels; empty between launches.
     slots: Buffer<u64>,
 }
 
@@ -137,16 +138,16 @@ impl Lab for Rows {
 
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
-        let multiprocessors = meeting::multiprocessors(device);
+        let multiprocessors = combine::multiprocessors(device);
         let slots =
             [Best::for_rows, Best::for_columns].map(|best| best(rows, columns, multiprocessors).slots(rows, columns));
         let mut data = Data {
-            slots: meeting::slots(device, slots.into_iter().max().unwrap_or(0))?,
+            slots: combine::slots(device, slots.into_iter().max().unwrap_or(0))?,
             matrices: [device.matrix(rows, columns, false)?, device.matrix(rows, columns, true)?],
             results: device.buffer(rows.max(columns))?,
         };
         for matrix in &mut data.matrices {
-            // The padding of a pitched matrix is never right to read.
+            // Poison the padding of a pitched matrix: reading it is a bug.
             matrix.poison()?;
             matrix.write(elements)?;
         }
@@ -167,7 +168,7 @@ impl Lab for Rows {
 
     fn peers<'a>(&'a self, device: &Device, peers: &Rc<Peers>, data: &Data) -> Result<Vec<Variant<'a, Data>>> {
         if !self.statistics().contains(&Statistic::Sum) {
-            return Err(Error::flag("--peer", "the libraries add up rows; choose --sum, alone or among others"));
+            return Err(Error::flag("--peer", "the libraries only compute sums of rows; add --sum"));
         }
         let columns = self.matrix.columns;
         let mut rows = Vec::new();
@@ -183,9 +184,10 @@ impl Lab for Rows {
             }
             if let Some(library) = peers.cub() {
                 let peers = Rc::clone(peers);
-                let room = peers.room_to_sum_rows(&data.matrices[index])?;
-                let launch =
-                    move |Data { matrices, results, .. }: &mut Data| peers.sum_rows(&matrices[index], results, &room);
+                let scratch = peers.scratch_for_row_sums(&data.matrices[index])?;
+                let launch = move |Data { matrices, results, .. }: &mut Data| {
+                    peers.sum_rows(&matrices[index], results, &scratch)
+                };
                 rows.push((peers::row(format!("cub-sum-{layout}"), library, launch, self.judge_sums()), layout));
             }
         }
@@ -230,7 +232,7 @@ impl Lab for Rows {
 }
 
 impl Options {
-    /// The layouts, each with the place of its matrix.
+    /// The layouts, each with the index of its matrix.
     fn layouts(&self) -> Vec<(usize, &'static str)> {
         chosen(&[((0, "linear"), self.linear), ((1, "pitched"), self.pitched)])
     }
@@ -254,12 +256,12 @@ impl Rows {
         if statistic == Statistic::ColumnMeans { self.matrix.columns } else { self.matrix.rows }
     }
 
-    /// The bytes of the matrix and of the results.
+    /// The size of the matrix and the results in bytes.
     fn bytes(&self, statistic: Statistic) -> u64 {
         (size_of_val(self.matrix.elements.as_slice()) + self.results(statistic) * size_of::<f32>()) as u64
     }
 
-    /// Whether the sums of the rows are right.
+    /// Compares the sums of the rows with the reference.
     fn judge_sums(&self) -> impl Fn(&mut Data) -> Result<Outcome> {
         |data| Ok(self.outcome(Statistic::Sum, data.results.read()?[..self.results(Statistic::Sum)].to_vec()))
     }
@@ -347,7 +349,7 @@ impl Rows {
         let HostMatrix { rows, columns, ref elements } = self.matrix;
         let shape = Shape::Vector(found.len());
         let row = |row: usize| elements[row * columns..][..columns].iter().copied();
-        // A sum of so many terms, a square and a quotient.
+        // Roundings of a sum of this many terms, a square and a quotient.
         let tolerance =
             Tolerance::Roundings(if statistic == Statistic::ColumnMeans { rows } else { columns } as u64 + 2);
         match statistic {
@@ -361,7 +363,7 @@ impl Rows {
                 Reference::sum(row(i).map(|element| f64::from(element) * f64::from(element)))
             }),
             Statistic::ColumnMeans => {
-                // Along the rows, which is how the matrix lies in memory.
+                // Along the rows, in the order of the memory.
                 let mut means = vec![Reference { value: 0.0, magnitude: 0.0 }; columns];
                 for row in elements.chunks(columns) {
                     for (mean, &element) in means.iter_mut().zip(row) {
@@ -386,7 +388,7 @@ impl Statistic {
         ["sum", "mean", "max", "min", "squares", "column-means"][self as usize]
     }
 
-    /// The kernel with one thread a row, or with one or eight a column.
+    /// The kernel with one thread per row, or with one or eight per column.
     fn global(self, shared: bool) -> &'static Global {
         match self {
             Self::Sum => &kernel::rows_sum_global,
@@ -399,7 +401,7 @@ impl Statistic {
         }
     }
 
-    /// The best kernels: with 8 and 32 lanes a row, and with blocks.
+    /// The best kernels: with 8 and 32 lanes per row, and with blocks.
     fn best(self) -> Option<(&'static Global, &'static Global, &'static Blocks)> {
         Some(match self {
             Self::Sum => (&kernel::rows_sum_lanes8, &kernel::rows_sum_lanes32, &kernel::rows_sum_blocks),
@@ -413,7 +415,7 @@ impl Statistic {
         })
     }
 
-    /// The kernel with one block a row.
+    /// The kernel with one block per row.
     fn shared(self) -> Option<&'static Shared> {
         Some(match self {
             Self::Sum => &kernel::rows_sum_shared,

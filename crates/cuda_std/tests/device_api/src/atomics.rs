@@ -23,7 +23,7 @@ pub unsafe fn atomic_words(words: *mut u32) {
     atomic::cas(words.add(9), 5, 6); // ptx: .global.cas.b32
 }
 
-/// The old values: each thread draws a ticket, and tells what it drew.
+/// The old values: each thread draws a ticket and writes its number.
 ///
 /// # Safety
 /// `counter` has one element, `tickets` one for each thread.

@@ -2,6 +2,9 @@
 //!
 //! A thread arrives, and waits some time later until all threads of the cluster that have not exited have arrived. Each warp
 //! knows which of its lanes have arrived; the blocks of a cluster run on one worker, which looks at all of them.
+//!
+//! Threads that have exited are not waited for. Lanes that wait only to reconverge do not hold the
+//! barrier up.
 
 use crate::machine::state::{CLUSTER, Fault, Split, Wait, Warp, Worker};
 use crate::machine::{modelled, observe};

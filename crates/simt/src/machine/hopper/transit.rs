@@ -7,6 +7,10 @@
 //! when the thread waits for its group (or for its reading), or when the block ends, and is written when the thread
 //! waits for more than the reading. A cluster has at most [`LIMIT`] bytes under way to barriers; beyond that the oldest
 //! arrive.
+//!
+//! Bulk copies count no requests, sectors or wavefronts. An H200 counts none either, in any counter
+//! that has a name here (28 launches, 2026-11-21, `ncu --clock-control none`). What they request of
+//! L2 is counted on models (`docs/MODELS.md`).
 
 use ptx::{AtomicOp, Space, Type};
 

@@ -5,6 +5,13 @@
 //! product's operands, only after `wgmma.wait_group`. The four warps meet at that wait, because a product is one
 //! operation of all four: a warp that has waited for it knows that the others' parts have been read, too, and may let
 //! the next tile be copied.
+//!
+//! A block without all four warps is a trap. For the sanitizer, what the four did up to their last
+//! product comes before what any of them does after the wait; it sees the reads of shared memory as
+//! the warp's own, and reports writes there before the wait, or with no fence between the proxies.
+//! `wgmma.fence` and `fence.proxy.async` order nothing here, because there is only one order. What
+//! products cost is not counted: tensor cores read shared memory by themselves, in an unknown
+//! number of wavefronts.
 
 use std::ops::Range;
 

@@ -5,6 +5,9 @@
 //! Here lanes first wait for each other, as a GPU does with all other loops. When the others have taken long, and the
 //! code that they execute until they reconverge looks at memory by which threads signal each other, the waiting lanes
 //! proceed separately.
+//!
+//! The lanes that proceed may leave a function to do so, and they merge with the others again at a
+//! barrier. All other loops keep the counts that the hardware has, however long they run.
 
 use std::collections::HashSet;
 

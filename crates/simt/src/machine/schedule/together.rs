@@ -10,6 +10,13 @@
 //! step limit.
 //!
 //! Turns are counted in instructions, so all this depends on the launch alone.
+//!
+//! A cooperative launch starts with all its blocks; on a model they must be resident together.
+//! CUDA's headers read `%envreg1` and `%envreg2` as the halves of the address of the grid's
+//! workspace, trap if it is null, and count the arrivals of `grid.sync()` in its second word. So a
+//! program with a kernel that reads these registers has a workspace, and only cooperative launches
+//! see its address. The race detector treats all blocks as one cluster, so it sees a missing
+//! `grid.sync()`.
 
 use crate::counters::InstructionCounters;
 use crate::machine::schedule::slot::{Shared, Slot};

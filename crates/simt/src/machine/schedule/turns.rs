@@ -3,6 +3,11 @@
 //!
 //! When no split of any warp can proceed, this decides what happens: lanes that only wait to reconverge proceed
 //! separately, waits for phases fail, and if none of this helps, the launch stops with a deadlock.
+//!
+//! A cluster runs on one thread of the host, and a launch without clusters has clusters of one, so
+//! there is one way through the machine. Clusters run in parallel; traps and output are ordered by
+//! cluster. Shared memory of a block that has not started or has exited is refused: the manual
+//! leaves such accesses undefined.
 
 use crate::FindingKind;
 use crate::lanes::lanes;

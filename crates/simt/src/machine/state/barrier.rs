@@ -1,4 +1,8 @@
 //! The barriers of a block.
+//!
+//! A barrier waits for all threads that have not exited, as in the PTX manual (`exit`) and on the
+//! hardware. If threads of a warp exit while others of it wait, that is usually a bug and is
+//! reported (`sync`); whole warps that return early are reported on request (`strict`).
 
 use std::ops::Range;
 

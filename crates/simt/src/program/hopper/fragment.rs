@@ -3,6 +3,9 @@
 //! Those of `mma` are in the PTX manual ("Matrix Fragments for mma.m16n8k16" and so on): one rule covers them all but
 //! `m8n8k4` of f16. Those of `wmma` are not, and no program may depend on them; here they are what an H200 has (read off
 //! `wmma.load`): blocks of `mma` fragments side by side, `m8n32` as the transpose of `m32n8`.
+//!
+//! The cost of a tile in memory is counted as this simulator moves it, one access a register or an
+//! element; for some tiles the hardware has wider accesses, and `ldmatrix`.
 
 use ptx::{MatrixLayout, MatrixRole, MatrixShape, MatrixType};
 
