@@ -176,7 +176,7 @@ fn code_of(dtype: &DType) -> String {
     }
 }
 
-/// Whether the file's type is `T`; if so, whether its bytes stand in big-endian order.
+/// Checks that the file's type is `T`; returns whether its bytes are in big-endian order.
 fn check_type<T: Element>(dtype: &DType) -> std::result::Result<bool, String> {
     let found = code_of(dtype);
     match found.strip_suffix(T::CODE) {

@@ -121,7 +121,7 @@ pub(super) fn words(parameters: &Map<String, Value>) -> String {
     parameters.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// A lab with its parameters, as a report's first line has it.
+/// A lab with its parameters, as in a report's first line.
 pub(super) fn title(lab: &str, parameters: &Map<String, Value>) -> String {
     format!("{lab}: {}", words(parameters))
 }

@@ -27,7 +27,7 @@ pub enum Peer {
 
 /// The flags of labs that have peers.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Peers")]
+#[command(next_help_heading = "Libraries to compare with")]
 pub struct PeerFlags {
     /// On a GPU: also time NVIDIA's libraries on the same data, as further rows: cuBLAS and the driver's copies
     #[arg(long)]

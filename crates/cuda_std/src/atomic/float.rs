@@ -1,4 +1,4 @@
-//! Atomic floats, in the manner of [`core::sync::atomic`].
+//! Atomic floats, with the API of [`core::sync::atomic`].
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};

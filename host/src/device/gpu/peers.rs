@@ -101,7 +101,7 @@ impl Gpu {
         let stream = self.stream.as_inner().cast();
         let (scratch, mut bytes) = scratch.map_or((ptr::null_mut(), 0), |(address, bytes)| (pointer(address), bytes));
         // SAFETY: `Peers` has checked that the buffers of the call, which are this GPU's, are as long as it reads and writes; the
-        // storage is as long as said, and its size outlives the call. Without storage nothing is launched.
+        // temporary memory has the given size, and the size outlives the call. Without temporary memory nothing is launched.
         let (doing, status) = unsafe {
             match *call {
                 LibraryCall::Reduce { operation, number, input, output, length } => {

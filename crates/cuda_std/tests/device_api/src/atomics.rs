@@ -4,7 +4,7 @@
 use cuda_std::{atomic, shared_array, thread};
 use cuda_std::{gpu_only, kernel};
 
-/// Every operation on a `u32` in global memory: thread `t` gives `t`. The targets are 10 words, one for each operation.
+/// Every operation on a `u32` in global memory, with the operand `t` in thread `t`. The targets are 10 words, one per operation.
 ///
 /// # Safety
 /// `words` has 10 elements.
@@ -120,7 +120,7 @@ pub unsafe fn atomic_scopes(words: *mut u32, doubles: *mut f64) {
     }
 }
 
-/// A sum that the module holds, and that stays 0.
+/// A sum in the module's own memory, which stays 0.
 #[gpu_only]
 static TOTAL: atomic::AtomicF32 = atomic::AtomicF32::new(0.0);
 

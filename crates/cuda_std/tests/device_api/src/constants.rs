@@ -1,4 +1,4 @@
-//! Constant memory: read whole, by one index for all lanes, and by an index a lane.
+//! Constant memory: read whole, with one index for all lanes, and with an index per lane.
 
 use cuda_std::{address_space, gpu_only, kernel};
 #[gpu_only]
@@ -36,7 +36,7 @@ pub unsafe fn constant_lookup(output: *mut f32) {
     *output.add(i) = *DEVICE_API_COEFFICIENTS.as_ptr().cast::<f32>().add(i % 4); // ptx: ld.const
 }
 
-/// Draws a ticket from a counter that the module holds.
+/// Draws a ticket from a counter in the module's own memory.
 ///
 /// # Safety
 /// `output` has an element for each thread.

@@ -6,7 +6,7 @@ use cuda_std::fast;
 use cuda_std::{GpuFloat, thread};
 use cuda_std::{gpu_only, kernel};
 
-/// Every approximation of one positive number: 13 results a thread.
+/// Every approximation of one positive number: 13 results per thread.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 13.
@@ -44,7 +44,7 @@ pub unsafe fn math_fast_f64(data: *mut f64) {
     *data.add(i) = fast::rsqrt_f64(*data.add(i)); // ptx: rsqrt.approx.f64
 }
 
-/// What is an instruction or a few, exactly rounded: 14 results a thread.
+/// Functions that are one or a few instructions, exactly rounded: 14 results per thread.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 14.
@@ -73,7 +73,7 @@ pub unsafe fn math_exact_f32(input: *const f32, output: *mut f32) {
     }
 }
 
-/// What is an instruction or a few, exactly rounded: 14 results a thread.
+/// Functions that are one or a few instructions, exactly rounded: 14 results per thread.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 14.
@@ -102,7 +102,7 @@ pub unsafe fn math_exact_f64(input: *const f64, output: *mut f64) {
     }
 }
 
-/// The accurate functions, of one number: 27 results a thread, NaN where a function is not defined.
+/// The accurate functions of one number: 27 results per thread, NaN where a function is not defined.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 27.
@@ -145,7 +145,7 @@ pub unsafe fn math_accurate_f32(input: *const f32, output: *mut f32) {
     }
 }
 
-/// The accurate functions, of one number: 27 results a thread, NaN where a function is not defined.
+/// The accurate functions of one number: 27 results per thread, NaN where a function is not defined.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 27.

@@ -96,7 +96,7 @@ copies! {
     memory_i64x2: i64x2;
 }
 
-/// Copies to shared memory, of each size, whole and where there is something to copy.
+/// Copies to shared memory of each size, unconditional and conditional.
 ///
 /// # Safety
 /// One block of 32 threads. `input` has 32 words of 16 bytes, `output` 128; `inside` is at most 32.

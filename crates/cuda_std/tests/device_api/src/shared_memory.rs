@@ -5,7 +5,7 @@ use cuda_std::{address_space, gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{shared, shared::SharedCell, shared_array, thread};
 
-/// A tile that two kernels share the name of, though never the memory.
+/// A tile that two kernels use. Each has memory of its own for it.
 #[address_space(shared)]
 static MODULE_TILE: SharedCell<[[f32; 33]; 32]> = SharedCell::uninit();
 
@@ -54,7 +54,7 @@ pub unsafe fn shared_static_mut(data: *mut u64) {
     *data.add(t) = *stage.add(t ^ 1); // ptx: ld.shared.b64
 }
 
-/// Two arrays in dynamic shared memory: floats, and behind them bytes. Writes the sum of a neighbour's both, and the size.
+/// Two arrays in dynamic shared memory: floats, followed by bytes. Writes the sum of a neighbour's two values, and the size.
 ///
 /// # Safety
 /// The launch gives 5 bytes of dynamic shared memory for each thread; `output` has an element for each thread.
@@ -72,7 +72,7 @@ pub unsafe fn shared_dynamic(output: *mut f32) {
     *output.add(t) = *floats.add(next) + f32::from(*bytes.add(next)) + size as f32;
 }
 
-/// Sixteen bytes a lane, there and back in one access each.
+/// Sixteen bytes per lane, written and read in one access each.
 ///
 /// # Safety
 /// Blocks of 32 threads; `data` has 32 elements.

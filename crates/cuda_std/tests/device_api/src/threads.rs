@@ -4,7 +4,7 @@
 use cuda_std::thread;
 use cuda_std::{gpu_only, kernel};
 
-/// Writes the 22 numbers by which a thread knows its place, thread by thread.
+/// Writes the 22 numbers of each thread's position in block and grid.
 ///
 /// # Safety
 /// `output` has 22 elements for each thread.
@@ -56,7 +56,7 @@ pub unsafe fn thread_coordinates(output: *mut u32) {
     *output.add(thread::index() as usize) = thread + block + block_dim + grid_dim;
 }
 
-/// Counts, for each thread, the threads of its block whose input is not 0, and whether all or any are so.
+/// Counts, for each thread, the threads of its block whose input is not 0, and whether all or any are not 0.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` three.
@@ -73,7 +73,7 @@ pub unsafe fn thread_barriers(input: *const u32, output: *mut u32) {
     *output.add(3 * i + 2) = any;
 }
 
-/// Writes 1 to 5, each behind a fence.
+/// Writes 1 to 5, each after a fence.
 ///
 /// # Safety
 /// `output` has five elements for each thread.

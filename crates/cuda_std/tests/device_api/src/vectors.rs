@@ -5,7 +5,7 @@ use cuda_std::thread;
 use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
 use cuda_std::{gpu_only, kernel};
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -17,7 +17,7 @@ pub unsafe fn vector_f32x2(input: &[f32x2], output: *mut f32x2) {
     *output.add(i) = f32x2::new(result.y(), result.x()); // ptx: st.global.v2.b32
 }
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -29,7 +29,7 @@ pub unsafe fn vector_f32x4(input: &[f32x4], output: *mut f32x4) {
     *output.add(i) = f32x4::new(result.w(), result.z(), result.y(), result.x()); // ptx: st.global.v4.b32
 }
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -41,7 +41,7 @@ pub unsafe fn vector_f64x2(input: &[f64x2], output: *mut f64x2) {
     *output.add(i) = f64x2::new(result.y(), result.x()); // ptx: st.global.v2.b64
 }
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -53,7 +53,7 @@ pub unsafe fn vector_u32x2(input: &[u32x2], output: *mut u32x2) {
     *output.add(i) = u32x2::new(result.y(), result.x()); // ptx: st.global.v2.b32
 }
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -65,7 +65,7 @@ pub unsafe fn vector_u32x4(input: &[u32x4], output: *mut u32x4) {
     *output.add(i) = u32x4::new(result.w(), result.z(), result.y(), result.x()); // ptx: st.global.v4.b32
 }
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -77,7 +77,7 @@ pub unsafe fn vector_i32x2(input: &[i32x2], output: *mut i32x2) {
     *output.add(i) = i32x2::new(result.y(), result.x()); // ptx: st.global.v2.b32
 }
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -89,7 +89,7 @@ pub unsafe fn vector_i32x4(input: &[i32x4], output: *mut i32x4) {
     *output.add(i) = i32x4::new(result.w(), result.z(), result.y(), result.x()); // ptx: st.global.v4.b32
 }
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -101,7 +101,7 @@ pub unsafe fn vector_u64x2(input: &[u64x2], output: *mut u64x2) {
     *output.add(i) = u64x2::new(result.y(), result.x()); // ptx: st.global.v2.b64
 }
 
-/// Computes on each element of a vector, and turns their order around.
+/// Computes on each element of a vector, and reverses their order.
 ///
 /// # Safety
 /// Both have an element for each thread.
@@ -126,7 +126,7 @@ pub unsafe fn vector_arrays(data: *mut u32x4) {
     *data.add(i) = u32x4::from_array([a, b.min(c), b.max(c), d]); // ptx: st.global.v4.b32
 }
 
-/// Copies vectors, and floats as vectors: nothing takes them apart on the way.
+/// Copies vectors, and floats as vectors, without splitting them.
 ///
 /// # Safety
 /// Both have four floats for each thread, from a multiple of 16 bytes on.

@@ -4,7 +4,7 @@ use cuda_std::{gpu_only, kernel};
 #[gpu_only]
 use cuda_std::{thread, warp};
 
-/// Shuffles a word in all four ways; the second half of each output says whether the lane read from was there.
+/// Shuffles a word in all four ways; the second half of each output says whether the source lane was valid.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` eight.
