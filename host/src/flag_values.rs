@@ -1,8 +1,19 @@
-//! Parsers of flags' values: numbers, sizes and block shapes. Each rejects bad input and says what it accepts.
+//! Values of flags: their defaults, and parsers of numbers, sizes and block shapes. Each parser rejects bad input and says what it
+//! accepts.
 
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
+
+use clap::{Args, Command};
+
+/// The flags' defaults.
+pub(crate) fn defaults<O: Args>() -> O {
+    // Every flag has a default; a test checks that for each lab.
+    let matches =
+        O::augment_args(Command::new("defaults").no_binary_name(true)).get_matches_from(std::iter::empty::<&str>());
+    O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
 
 /// A parser of whole numbers from `least` to `most`.
 pub(crate) fn whole_number<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, SourceDigest, digest_of_crate};
 
+use crate::exit_code::{FAILED, WRONG_ARGUMENTS};
 use crate::package;
 use crate::shell;
 use crate::workspace::{self, NotInWorkspace};
-use crate::{FAILED, WRONG_ARGUMENTS};
 
 /// Options of `build-ptx`.
 #[derive(Debug, clap::Args)]

@@ -16,6 +16,7 @@ mod build_ptx;
 mod compare;
 mod compute_sanitizer;
 mod count;
+mod exit_code;
 mod new_kernels;
 mod package;
 mod program;
@@ -32,9 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// The exit codes for a chore that failed, and for wrong arguments.
-const FAILED: u8 = 1;
-const WRONG_ARGUMENTS: u8 = 2;
+use exit_code::FAILED;
 
 /// Chores of the workspace.
 #[derive(Debug, Parser)]

@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::compare::{self, Expected, Reference, Shape};
 use super::launcher::{Launcher, Preferences};
-use super::peers::Peer;
+use super::peer_flags::Peer;
 use super::settings::Settings;
 use crate::device::{Device, Peers};
 use crate::error::Result;

@@ -15,6 +15,7 @@ pub mod flow;
 mod inputs;
 mod lab;
 mod launcher;
+mod peer_flags;
 mod peers;
 mod product;
 mod settings;
@@ -46,11 +47,12 @@ pub use flow::run;
 pub use inputs::{MatrixFlags, VectorFlags};
 pub use lab::{Lab, Outcome, Plan, Variant};
 pub use launcher::{Launcher, Preferences};
-pub use peers::{Peer, PeerFlags};
+pub use peer_flags::{Peer, PeerFlags};
 pub use settings::Settings;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::flag_values;
 use crate::progress::Progress;
 use crate::report::LabReport;
 
@@ -97,7 +99,7 @@ impl Entry {
             about: L::ABOUT,
             command: command::<L>,
             run: run_with::<L>,
-            run_at_defaults: |device, settings| run::<L>(device, defaults(), settings),
+            run_at_defaults: |device, settings| run::<L>(device, flag_values::defaults(), settings),
         }
     }
 
@@ -142,14 +144,6 @@ fn run_with<L: Lab>(device: &Device, matches: &ArgMatches, progress: Progress) -
     let peer =
         if L::PEERS.is_empty() { PeerFlags::default() } else { PeerFlags::from_arg_matches(matches).map_err(wrong)? };
     run::<L>(device, options, &Settings { progress, peer, ..settings })
-}
-
-/// The flags' defaults.
-fn defaults<O: Args>() -> O {
-    // Every flag has a default; a test checks that for each lab.
-    let matches =
-        O::augment_args(Command::new("defaults").no_binary_name(true)).get_matches_from(std::iter::empty::<&str>());
-    O::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 #[cfg(test)]

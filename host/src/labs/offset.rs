@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn the_reference_shifts_the_right_side() {
         let lab = Offset {
-            options: crate::labs::defaults(),
+            options: crate::flag_values::defaults(),
             a: vec![1.0, 2.0, 3.0],
             b: vec![10.0, 20.0, 30.0],
             offsets: vec![1],

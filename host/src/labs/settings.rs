@@ -6,10 +6,10 @@ use std::time::Duration;
 use clap::Args;
 use simt::Checks;
 
-use super::peers::PeerFlags;
+use super::peer_flags::PeerFlags;
 use crate::device::CacheConfig;
 use crate::faults::SanitizerFlags;
-use crate::flag_values::{seconds, whole_number};
+use crate::flag_values::{self, seconds, whole_number};
 use crate::lines::LineFlags;
 use crate::progress::Progress;
 
@@ -54,7 +54,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        super::defaults()
+        flag_values::defaults()
     }
 }
 

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use super::compare::Shape;
 use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
-use super::peers::{self, Peer};
+use super::peer_flags::Peer;
+use super::peers;
 use super::settings::Settings;
 use crate::device::{Device, LaunchConfig, Matrix, OnDevice, Peers};
 use crate::error::{Error, Result};
-use crate::flag_values::block_shape;
+use crate::flag_values::{self, block_shape};
 use crate::random::Random;
 use crate::report::{LabReport, Subject};
 use crate::units::{percent, three_digits};
@@ -64,7 +65,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        super::defaults()
+        flag_values::defaults()
     }
 }
 

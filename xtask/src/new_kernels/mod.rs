@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use cuda_builder::toolchain::DeviceCompiler;
 
+use crate::exit_code::{FAILED, WRONG_ARGUMENTS};
 use crate::shell;
 use crate::workspace::{self, NotInWorkspace};
-use crate::{FAILED, WRONG_ARGUMENTS};
 
 /// Options of `new-kernels`.
 #[derive(Debug, clap::Args)]

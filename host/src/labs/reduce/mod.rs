@@ -17,7 +17,7 @@ use super::compare::Shape;
 use super::inputs::{DefaultSize, Room, named};
 use super::lab::{Lab, Outcome, Plan, Variant, chosen};
 use super::launcher::Launcher;
-use super::peers::Peer;
+use super::peer_flags::Peer;
 use super::settings::Settings;
 use crate::device::{Buffer, Device, LaunchConfig, Peers};
 use crate::error::{Error, Result};

@@ -1,0 +1,86 @@
+//! `--peer`: times cuBLAS, CUB and the driver's copies on a lab's data, as further rows of its table.
+//!
+//! A lab names the libraries that it has rows for ([`Lab::PEERS`](super::Lab::PEERS)); [`super::flow`] checks the flags and loads
+//! them.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use clap::Args;
+
+use crate::device::{self, Device, PeerLibraries, Peers};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// A library whose calls are timed beside a lab's kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// The driver's own copies.
+    Driver,
+    /// cuBLAS.
+    Cublas,
+    /// The library of `--peer-library`: CUB, and kernels of nvcc.
+    Library,
+}
+
+/// The flags of labs that have peers.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Libraries to compare with")]
+pub struct PeerFlags {
+    /// On a GPU: also time NVIDIA's libraries on the same data, as further rows: cuBLAS and the driver's copies
+    #[arg(long)]
+    pub peer: bool,
+    /// With --peer: also time CUB and nvcc's copy, from this shared library, compiled from docs/compare/cub.cu
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    pub peer_library: Option<PathBuf>,
+}
+
+impl PeerFlags {
+    /// Fails if this device cannot run the requested libraries, or the lab has no rows for them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Flag`].
+    pub(super) fn check(&self, device: &Device, of_lab: &[Peer]) -> Result<()> {
+        if !self.peer {
+            return Ok(());
+        }
+        if !device.properties().is_gpu() {
+            return Err(device::only_on_a_gpu());
+        }
+        if self.peer_library.is_some() && !of_lab.contains(&Peer::Library) {
+            return Err(Error::flag("--peer-library", "this lab has no rows for it; reduce, rows and vector do"));
+        }
+        Ok(())
+    }
+
+    /// Loads the libraries that are installed. `None` without `--peer`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] for a library that cannot be used.
+    pub(super) fn load(&self, device: &Device, of_lab: &[Peer]) -> Result<Option<Rc<Peers>>> {
+        let wanted = PeerLibraries { cublas: of_lab.contains(&Peer::Cublas), library: self.peer_library.as_deref() };
+        self.peer.then(|| device.peers(wanted).map(Rc::new)).transpose()
+    }
+
+    /// Writes a note for each library that was not found.
+    pub(super) fn note_missing(&self, peers: &Peers, of_lab: &[Peer], progress: &Progress) {
+        if of_lab.contains(&Peer::Cublas) && peers.cublas().is_none() {
+            let variable = device::CUBLAS_VARIABLE;
+            let why = match std::env::var_os(variable) {
+                Some(_) => format!("{variable} is empty"),
+                None => format!(
+                    "there is no libcublas.so.13, .12 or .11 on the library path, in CUDA_HOME, CUDA_PATH or /usr/local/cuda; \
+                     set {variable} to its path"
+                ),
+            };
+            progress.note(&format!("cuBLAS is left out: {why}"));
+        }
+        if of_lab.contains(&Peer::Library) && self.peer_library.is_none() {
+            progress.note(
+                "CUB and nvcc's kernels are left out: give --peer-library the library compiled from docs/compare/cub.cu",
+            );
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The exit codes of chores that did not succeed; clap has the second one, too.
+
+/// The chore failed.
+pub const FAILED: u8 = 1;
+
+/// The arguments are wrong.
+pub const WRONG_ARGUMENTS: u8 = 2;
