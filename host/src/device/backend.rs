@@ -5,8 +5,8 @@ use std::rc::Rc;
 use cuda_std::launch::Arguments;
 use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
-use super::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
-use super::texture::{Array, TextureSource};
+use super::array::{Array, TextureSource};
+use super::library_call::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::{CacheConfig, LaunchConfig, Properties};
 use crate::error::{Error, Result};
 use crate::progress::Progress;

@@ -7,21 +7,13 @@ use bytemuck::Pod;
 use cuda_std::launch::{Argument, Arguments, Pointer, PointerMut, Slice, SliceMut};
 
 use super::backend::Backend;
-use crate::error::Result;
+use super::on_device::OnDevice;
+use crate::error::{Error, Result};
 use crate::parallel;
 
 /// The byte that poisons outputs. As a float or integer of any size it is a large finite number that no lab computes, so an
 /// element that a kernel forgot is noticed.
 pub const POISON: u8 = 0x7b;
-
-/// Linear memory on a device.
-pub trait OnDevice {
-    /// The address of the first byte on the device.
-    fn address(&self) -> u64;
-
-    /// The size in bytes, padding included.
-    fn bytes(&self) -> u64;
-}
 
 /// An allocation, freed when dropped. It keeps its device alive.
 struct Allocation {
@@ -45,7 +37,7 @@ pub struct Buffer<T> {
 impl<T: Pod> Buffer<T> {
     /// Allocates `length` elements whose contents are undefined.
     pub(super) fn new(backend: &Rc<dyn Backend>, length: usize) -> Result<Self> {
-        let bytes = super::bytes_of::<T>(length)?;
+        let bytes = bytes_of::<T>(length)?;
         Ok(Self {
             allocation: Allocation { address: backend.allocate(bytes.max(1))?, backend: Rc::clone(backend) },
             length,
@@ -144,8 +136,8 @@ pub struct PitchedBuffer<T> {
 impl<T: Pod> PitchedBuffer<T> {
     /// Allocates `rows` x `columns` elements whose contents are undefined.
     pub(super) fn new(backend: &Rc<dyn Backend>, rows: usize, columns: usize) -> Result<Self> {
-        let row_bytes = super::bytes_of::<T>(columns)?.max(1);
-        super::bytes_of::<T>(rows.saturating_mul(columns))?;
+        let row_bytes = bytes_of::<T>(columns)?.max(1);
+        bytes_of::<T>(rows.saturating_mul(columns))?;
         let element_bytes = (size_of::<T>() as u32).clamp(4, 16);
         let (address, pitch_bytes) = backend.allocate_pitched(row_bytes, (rows as u64).max(1), element_bytes)?;
         Ok(Self {
@@ -327,4 +319,18 @@ impl<T: Pod> Argument<PointerMut<T>> for &mut PitchedBuffer<T> {
     fn push(self, arguments: &mut Arguments) {
         arguments.push_pointer(self.address());
     }
+}
+
+/// The size of `length` elements, if memory of that size can exist.
+fn bytes_of<T>(length: usize) -> Result<u64> {
+    length
+        .checked_mul(size_of::<T>())
+        .filter(|&bytes| bytes <= isize::MAX as usize)
+        .map(|bytes| bytes as u64)
+        .ok_or_else(|| Error::OutOfMemory {
+            what: format!("a buffer of {length} elements"),
+            place: "no device".to_owned(),
+            needed: u64::MAX,
+            available: isize::MAX as u64,
+        })
 }

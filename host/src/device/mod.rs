@@ -23,13 +23,16 @@
 //!
 //! *Invariant:* only the folder `gpu` calls the driver, and only after `cust_raw::load()` has succeeded.
 
+mod array;
 mod backend;
 mod buffer;
 mod choice;
 mod gpu;
 mod image;
 mod launch;
+mod library_call;
 mod matrix;
+mod on_device;
 mod peers;
 mod properties;
 mod ptx_file;
@@ -45,12 +48,15 @@ use std::rc::Rc;
 use bytemuck::Pod;
 use cuda_std::launch::{ArgumentList, Arguments, Kernel};
 
-pub use buffer::{Buffer, OnDevice, POISON, PitchedBuffer, Tail};
+pub use array::{Array, TextureSource};
+pub use buffer::{Buffer, POISON, PitchedBuffer, Tail};
 pub use choice::DeviceChoice;
 pub(crate) use choice::models as models_named;
 pub use launch::{CacheConfig, GpuOccupancy, LaunchConfig};
+pub use library_call::{Number, PeerLibraries, Reduction};
 pub use matrix::Matrix;
-pub use peers::{Number, PeerLibraries, Peers, Reduction, Scratch};
+pub use on_device::OnDevice;
+pub use peers::{Peers, Scratch};
 pub use properties::{ComputeCapability, Kind, Properties};
 pub use ptx_file::PtxFile;
 pub use simt::{
@@ -58,7 +64,7 @@ pub use simt::{
     TensorElement, TensorMap, TexelFormat,
 };
 pub use symbol::{Variable, VariableBytes};
-pub use texture::{Array, OwnedTexture, Surface, Texture, TextureSource};
+pub use texture::{OwnedTexture, Surface, Texture};
 
 pub(crate) use backend::only_on_a_gpu;
 pub(crate) use gpu::CUBLAS_VARIABLE;
@@ -414,20 +420,6 @@ impl Device {
     pub fn clock(&self) -> Option<ClockReading> {
         self.backend.clock()
     }
-}
-
-/// The size of `length` elements, if memory of that size can exist.
-fn bytes_of<T>(length: usize) -> Result<u64> {
-    length
-        .checked_mul(size_of::<T>())
-        .filter(|&bytes| bytes <= isize::MAX as usize)
-        .map(|bytes| bytes as u64)
-        .ok_or_else(|| Error::OutOfMemory {
-            what: format!("a buffer of {length} elements"),
-            place: "no device".to_owned(),
-            needed: u64::MAX,
-            available: isize::MAX as u64,
-        })
 }
 
 #[cfg(test)]

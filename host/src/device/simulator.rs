@@ -11,9 +11,9 @@ use simt::{
     Printed, Program, Report, Sampling, TENSOR_MAP_BYTES, TensorMap, TextureError, Trap, TrapKind,
 };
 
+use super::array::{Array, TextureSource};
 use super::backend::Backend;
 use super::image::Image;
-use super::texture::{Array, TextureSource};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::Limits;

@@ -1,4 +1,4 @@
-//! Arrays, textures and surfaces of a device, which own what they are made of: dropping one frees it.
+//! Textures and surfaces of a device, and how it makes them and arrays. Dropping one frees it.
 //!
 //! ```
 //! use host::device::{DeviceChoice, Options, TextureSource, open};
@@ -20,47 +20,12 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use bytemuck::Pod;
-use simt::{ArrayShape, Sampling, TexelFormat, TextureError};
+use simt::{ArrayShape, Sampling, TexelFormat};
 
+use super::array::{Array, TextureSource};
 use super::backend::Backend;
-use super::{Buffer, Device, OnDevice, PitchedBuffer};
+use super::{Buffer, Device, PitchedBuffer};
 use crate::error::Result;
-
-/// Texels of one, two or three dimensions on a device, in a memory layout that suits its textures.
-pub struct Array {
-    backend: Rc<dyn Backend>,
-    pub(super) handle: u64,
-    shape: ArrayShape,
-}
-
-/// What a texture reads. It is borrowed: nothing writes it while the texture exists.
-#[derive(Clone, Copy)]
-pub enum TextureSource<'a> {
-    /// An array.
-    Array(&'a Array),
-    /// The first texels of a buffer, as one dimension, by whole indices.
-    Linear {
-        /// The buffer.
-        buffer: &'a dyn OnDevice,
-        /// The number of texels.
-        texels: u32,
-        /// Their format.
-        format: TexelFormat,
-    },
-    /// The rows of a buffer.
-    Pitched {
-        /// The buffer.
-        buffer: &'a dyn OnDevice,
-        /// Texels of a row.
-        width: u32,
-        /// Rows.
-        height: u32,
-        /// Bytes from one row to the next.
-        pitch: u64,
-        /// The texels' format.
-        format: TexelFormat,
-    },
-}
 
 impl<'a> TextureSource<'a> {
     /// A whole buffer, one element per texel.
@@ -166,50 +131,6 @@ impl Device {
     pub fn surface<'a>(&self, array: &'a mut Array) -> Result<Surface<'a>> {
         let backend = Rc::clone(&self.backend);
         Ok(Surface { handle: backend.create_surface(array)?, backend, array: PhantomData })
-    }
-}
-
-impl Array {
-    /// Its shape.
-    pub fn shape(&self) -> &ArrayShape {
-        &self.shape
-    }
-
-    fn check(&self, level: u32, given: usize) -> Result<()> {
-        let ArrayShape { levels, .. } = self.shape;
-        if level >= levels {
-            return Err(TextureError::NoLevel { level, levels }.into());
-        }
-        let (expected, given) = (self.shape.level_bytes(level), given as u64);
-        if expected == given { Ok(()) } else { Err(TextureError::Length { expected, given }.into()) }
-    }
-
-    /// Copies the texels of a level to the device: x runs fastest, then y, then z or the layer.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Texture`] if there is no such level, or it has another size.
-    pub fn write<T: Pod>(&mut self, level: u32, texels: &[T]) -> Result<()> {
-        let bytes = bytemuck::cast_slice(texels);
-        self.check(level, bytes.len())?;
-        self.backend.write_array(self, level, bytes)
-    }
-
-    /// Copies the texels of a level from the device, after all launches.
-    ///
-    /// # Errors
-    ///
-    /// As [`Array::write`]; also reports the fault of an earlier launch.
-    pub fn read<T: Pod>(&self, level: u32, texels: &mut [T]) -> Result<()> {
-        let bytes = bytemuck::cast_slice_mut(texels);
-        self.check(level, bytes.len())?;
-        self.backend.read_array(self, level, bytes)
-    }
-}
-
-impl Drop for Array {
-    fn drop(&mut self) {
-        self.backend.free_array(self);
     }
 }
 

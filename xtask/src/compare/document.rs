@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use super::measurements::{Limit, Results, Run, Words};
 use super::plan::{self, Goal, Pair, Size};
-use super::{Limit, Results, Run, Words};
 use crate::program::Machine;
 use crate::tables::{geometric_mean, head, line, milliseconds, wrapped};
 

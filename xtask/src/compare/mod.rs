@@ -12,100 +12,19 @@
 
 mod document;
 mod measure;
+mod measurements;
+mod options;
 mod plan;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+pub use options::{Error, Options};
 
-use crate::program::{Failed, Machine, MeasureOptions};
-use crate::workspace::{self, NotInWorkspace};
+use measurements::{Results, Words};
+use options::file;
 
-/// Options of `compare`.
-#[derive(Debug, clap::Args)]
-pub struct Options {
-    #[command(flatten)]
-    run: MeasureOptions,
-    /// The CUDA toolkit's compiler [default: the one in PATH, else /usr/local/cuda/bin/nvcc].
-    #[arg(long, value_name = "FILE")]
-    nvcc: Option<PathBuf>,
-    /// A library made of docs/compare/cub.cu before, in place of compiling it.
-    #[arg(long, value_name = "FILE", conflicts_with = "nvcc")]
-    library: Option<PathBuf>,
-    /// Seconds for each row, at most.
-    #[arg(long, value_name = "SECONDS", default_value = "0.15")]
-    time_limit: String,
-}
-
-/// Why it failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    NotInWorkspace(#[from] NotInWorkspace),
-    #[error("{}: {problem}", path.display())]
-    File { path: PathBuf, problem: String },
-    #[error(transparent)]
-    Run(#[from] Failed),
-    #[error("there is no nvcc in PATH or /usr/local/cuda/bin: name one with --nvcc, or what it made with --library")]
-    NoCompiler,
-    #[error("--only {0}: nothing of this lab is compared; choose one of {1}")]
-    NoSuchLab(String, String),
-    #[error("docs/PEERS.md does not match docs/results: run `cargo xtask compare`")]
-    Stale,
-}
-
-/// Everything that was measured.
-#[derive(Debug, Default, Deserialize, Serialize)]
-struct Results {
-    /// The machine, the tools and the date.
-    machine: Machine,
-    /// What each run found, by its arguments.
-    runs: BTreeMap<String, Run>,
-}
-
-/// What one run found: its rows by their names.
-type Run = BTreeMap<String, Row>;
-
-/// One row of a run.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Row {
-    /// The library with its version, if it is not ours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    library: Option<String>,
-    /// The median time in milliseconds, with nothing of use in the level-2 cache.
-    time_ms: f64,
-    /// Half the distance between the quartiles, in percent.
-    spread_percent: f64,
-    /// The median time back to back, where the cache holds the data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    warm_time_ms: Option<f64>,
-    /// Of what the device can do at most, in percent, and what bounds it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    percent_of_limit: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    limit: Option<String>,
-}
-
-/// What limits the rows that miss their target.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Words {
-    #[serde(default)]
-    limits: Vec<Limit>,
-}
-
-/// What limits some rows of a goal.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Limit {
-    /// The goal's title.
-    of: String,
-    /// The rows, by their first cells, or by their sizes for all rows of a size.
-    rows: Vec<String>,
-    words: String,
-}
+use crate::workspace;
 
 /// The files.
 struct Files {
@@ -155,10 +74,6 @@ pub fn run(options: &Options) -> Result<(), Error> {
     fs::write(&files.document, text).map_err(|problem| file(&files.document, &problem))?;
     println!("{}", files.document.display());
     Ok(())
-}
-
-fn file(path: &Path, problem: &dyn std::fmt::Display) -> Error {
-    Error::File { path: path.to_owned(), problem: problem.to_string() }
 }
 
 /// A message of several lines as one.

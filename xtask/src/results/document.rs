@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use super::measurements::{Results, Run, Twin};
 use super::plan::{self, Sheet};
-use super::{Results, Run, Twin};
 use crate::program::Machine;
 use crate::tables::{self, geometric_mean, head, line, median, milliseconds, three_digits};
 
@@ -231,7 +231,7 @@ impl Twin {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Variant;
+    use super::super::measurements::Variant;
     use super::*;
 
     #[test]

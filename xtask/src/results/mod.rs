@@ -11,97 +11,18 @@
 
 mod document;
 mod measure;
+mod measurements;
+mod options;
 mod plan;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+pub use options::{Error, Options};
 
-use crate::program::{Failed, Machine, MeasureOptions};
-use crate::workspace::{self, NotInWorkspace};
+use measurements::Results;
+use options::file;
 
-/// Options of `results`.
-#[derive(Debug, clap::Args)]
-pub struct Options {
-    #[command(flatten)]
-    run: MeasureOptions,
-    /// The CUDA toolkit's compiler, for the comparison with its kernels.
-    #[arg(long, value_name = "FILE", default_value = "/usr/local/cuda/bin/nvcc")]
-    nvcc: PathBuf,
-    /// How many times our kernels and nvcc's are timed in turn.
-    #[arg(long, value_name = "NUMBER", default_value_t = 3)]
-    rounds: usize,
-}
-
-/// Why it failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    NotInWorkspace(#[from] NotInWorkspace),
-    #[error("{}: {problem}", path.display())]
-    File { path: PathBuf, problem: String },
-    #[error(transparent)]
-    Run(#[from] Failed),
-    #[error("docs/RESULTS.md does not match docs/results/h200.json: run `cargo xtask results`")]
-    Stale,
-}
-
-/// All measurements.
-#[derive(Debug, Default, Deserialize, Serialize)]
-struct Results {
-    /// The machine, the tools and the date.
-    machine: Machine,
-    /// The result of each command of [`plan`], by its arguments.
-    runs: BTreeMap<String, Run>,
-    /// Ours beside nvcc's kernels, by the arguments of the command.
-    twins: BTreeMap<String, Vec<Twin>>,
-}
-
-/// The result of one command.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Run {
-    /// The bandwidth of the device's own copy, in GB/s.
-    copy_gbps: Option<f64>,
-    conclusions: Vec<String>,
-    variants: Vec<Variant>,
-}
-
-/// One variant of a run.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Variant {
-    name: String,
-    /// The cold time, from which the rates follow.
-    time_ms: f64,
-    /// The warm time, if the level-2 cache helps.
-    #[serde(default)]
-    warm_time_ms: Option<f64>,
-    spread_percent: f64,
-    gbps: Option<f64>,
-    percent_of_copy: Option<f64>,
-    /// Percent of the peak of memory or arithmetic, whichever is closer.
-    #[serde(default)]
-    percent_of_limit: Option<f64>,
-    gflops: Option<f64>,
-    speedup: Option<f64>,
-    /// The occupancy: percent of the warps that a multiprocessor can hold.
-    #[serde(default)]
-    occupancy: Option<f64>,
-    /// Bytes that the threads of a multiprocessor have in flight, in labs about that.
-    #[serde(default)]
-    bytes_in_flight: Option<f64>,
-}
-
-/// One variant, timed with our kernels and with nvcc's.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Twin {
-    variant: String,
-    kernel: String,
-    /// The medians of all rounds, in milliseconds.
-    rust_ms: Vec<f64>,
-    nvcc_ms: Vec<f64>,
-}
+use crate::workspace;
 
 /// Measures, and writes the document.
 pub fn run(options: &Options) -> Result<(), Error> {
@@ -126,20 +47,10 @@ pub fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-impl Results {
-    /// Writes them to a file.
-    fn save(&self, path: &Path) -> Result<(), Error> {
-        let text = serde_json::to_string_pretty(self).map_err(|problem| file(path, &problem))?;
-        fs::write(path, text + "\n").map_err(|problem| file(path, &problem))
-    }
-}
-
-fn file(path: &Path, problem: &dyn std::fmt::Display) -> Error {
-    Error::File { path: path.to_owned(), problem: problem.to_string() }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

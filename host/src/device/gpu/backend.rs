@@ -9,9 +9,9 @@ use cust::memory::{LockedBuffer, mem_get_info};
 use cust::stream::StreamWaitEventFlags;
 use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
+use super::super::array::{Array, TextureSource};
 use super::super::backend::Backend;
-use super::super::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
-use super::super::texture::{Array, TextureSource};
+use super::super::library_call::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::Gpu;
 use super::clock::ClockSource;

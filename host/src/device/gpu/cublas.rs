@@ -9,7 +9,7 @@ use std::ptr;
 
 use cust::sys::CUstream;
 
-use super::super::peers::{BlasCall, Operand};
+use super::super::library_call::{BlasCall, Operand};
 use super::shared_library::{LibraryStatus, SharedLibrary, functions};
 use crate::error::{Error, Result};
 

@@ -46,7 +46,7 @@ use clock::ClockSource;
 pub(crate) use cublas::CUBLAS_VARIABLE;
 use module::Modules;
 use peers::Libraries;
-use result::DriverError;
+use result::{DriverError, driver_error};
 use safe::array::GpuArray;
 use safe::function::Function;
 use safe::memory::Memory;
@@ -171,9 +171,4 @@ impl Drop for Gpu {
         // A copy still in flight reads the pinned memory that is about to be freed.
         let _ = self.side_stream.synchronize();
     }
-}
-
-/// The error of a driver call that has nothing to do with a kernel.
-fn driver_error(doing: &str, error: impl Into<DriverError>) -> Error {
-    Error::Driver { doing: doing.to_owned(), status: error.into().to_string() }
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::ptr;
 
-use super::super::peers::{BlasCall, LibraryCall, Loaded, PeerLibraries};
+use super::super::library_call::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::Gpu;
 use super::cublas::Cublas;
 use super::result::DriverError;

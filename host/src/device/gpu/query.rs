@@ -6,8 +6,8 @@ use cust::sys::CUdevice_attribute as Attribute;
 use simt::Model;
 
 use super::super::{ComputeCapability, Kind, Properties};
-use super::driver_error;
 use super::result::device::attribute;
+use super::result::driver_error;
 use super::safe::memory::Memory;
 use crate::error::Result;
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use simt::{ArrayShape, Sampling};
 
-use super::super::texture::{Array, TextureSource};
+use super::super::array::{Array, TextureSource};
 use super::Gpu;
 use super::result::DriverError;
 use super::safe::array::GpuArray;

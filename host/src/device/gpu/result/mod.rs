@@ -21,6 +21,8 @@ use std::fmt;
 use cust::error::CudaError;
 use cust::sys::{self, CUresult, LoadError};
 
+use crate::error::Error;
+
 /// Why a call of the driver failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DriverError {
@@ -77,4 +79,9 @@ pub(super) fn number_to_result(status: u32) -> Result<()> {
         0 => Ok(()),
         status => Err(DriverError::Status(status)),
     }
+}
+
+/// The error of a driver call that has nothing to do with a kernel.
+pub(super) fn driver_error(doing: &str, error: impl Into<DriverError>) -> Error {
+    Error::Driver { doing: doing.to_owned(), status: error.into().to_string() }
 }

@@ -1,0 +1,58 @@
+//! What `docs/results/peers_h200.json` and `peers.toml` hold.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::program::Machine;
+
+/// Everything that was measured.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(super) struct Results {
+    /// The machine, the tools and the date.
+    pub(super) machine: Machine,
+    /// What each run found, by its arguments.
+    pub(super) runs: BTreeMap<String, Run>,
+}
+
+/// What one run found: its rows by their names.
+pub(super) type Run = BTreeMap<String, Row>;
+
+/// One row of a run.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Row {
+    /// The library with its version, if it is not ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) library: Option<String>,
+    /// The median time in milliseconds, with nothing of use in the level-2 cache.
+    pub(super) time_ms: f64,
+    /// Half the distance between the quartiles, in percent.
+    pub(super) spread_percent: f64,
+    /// The median time back to back, where the cache holds the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) warm_time_ms: Option<f64>,
+    /// Of what the device can do at most, in percent, and what bounds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) percent_of_limit: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) limit: Option<String>,
+}
+
+/// What limits the rows that miss their target.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Words {
+    #[serde(default)]
+    pub(super) limits: Vec<Limit>,
+}
+
+/// What limits some rows of a goal.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Limit {
+    /// The goal's title.
+    pub(super) of: String,
+    /// The rows, by their first cells, or by their sizes for all rows of a size.
+    pub(super) rows: Vec<String>,
+    pub(super) words: String,
+}
