@@ -41,12 +41,16 @@ mod ptx;
 #[cfg(test)]
 mod robustness;
 mod rustc;
+mod steps;
 pub mod toolchain;
 mod workspace;
+mod write;
 
 pub use arch::NvvmArch;
-pub use builder::{CudaBuilder, DebugInfo, digest_of_crate, write_whole};
+pub use builder::{CudaBuilder, DebugInfo};
 pub use error::CudaBuilderError;
 pub use ir::{RewriteError, Space};
 pub use ptx::CheckError;
 pub use source_digest::SourceDigest;
+pub use steps::digest_of_crate;
+pub use write::write_whole;

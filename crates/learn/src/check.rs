@@ -11,14 +11,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 
-use crate::cli::{Where, device};
+use crate::arguments::{Where, device};
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::error::{Error, Result};
 use crate::exercise::{Exercise, Task};
 use crate::judge::{Judging, judge};
-use crate::report::{Report, WIDTH, several};
+use crate::report::{Report, WIDTH};
 use crate::verdict::Verdict;
+use crate::words::several;
 
 /// Seeds with which a solution must pass.
 const SEEDS: [u64; 3] = [1, 20, 300];

@@ -1,5 +1,7 @@
 //! Draws the sizes and values of a trial from a seed, so that a run can be repeated. Also says where an element is, in words.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use host::random::Random;
 use indexmap::IndexMap;
 
@@ -14,6 +16,13 @@ const MOST_ELEMENTS: u64 = 1 << 26;
 
 /// How many random sizes a run tries besides the fixed ones.
 const DRAWN: usize = 3;
+
+/// A random seed.
+pub fn some_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Six digits are short enough to type.
+    Random::new(now.as_nanos() as u64).next_u64() % 1_000_000
+}
 
 /// The sizes that a run tries: the fixed ones, then random ones that a kernel cannot anticipate.
 pub fn trials(goals: &Goals, random: &mut Random) -> Vec<Sizes> {

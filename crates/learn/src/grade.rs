@@ -17,13 +17,14 @@ use clap::Args;
 
 use crate::compile::{Compiler, JOB_VARIABLE};
 use crate::course::Course;
+use crate::data::some_seed;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::guard;
 use crate::judge::{Judging, STEPS, judge};
 use crate::marks::{Mark, Marks, Status, Student};
-use crate::report::{Report, several};
-use crate::student::some_seed;
+use crate::report::Report;
+use crate::words::several;
 
 /// The maximum length of a report: rustc's messages may be long.
 const LONGEST_REPORT: usize = 1 << 16;

@@ -15,13 +15,15 @@
 //! | [`data`] | sizes and values, drawn from a seed |
 //! | [`guard`], [`compile`] | from a file of kernels to PTX |
 //! | [`trial`], [`judge`], [`verdict`] | the runs and their result |
-//! | [`report`] | a verdict for people |
+//! | [`report`], [`words`] | a verdict for people |
+//! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
 //! | [`check`], [`new`] | commands for authors |
 //! | [`grade`], [`marks`] | commands for teachers |
 //!
 //! *Invariant:* a mistake in a student's file leads to a verdict, never to an error of this program: see [`error`].
 
+mod arguments;
 mod check;
 mod cli;
 mod compile;
@@ -43,6 +45,7 @@ mod student;
 mod trial;
 mod verdict;
 mod watch;
+mod words;
 
 use std::process::ExitCode;
 

@@ -7,8 +7,9 @@ use quick_junit::{NonSuccessKind, Report as JUnit, TestCase, TestCaseStatus, Tes
 use serde::{Deserialize, Serialize};
 
 use crate::exercise::Exercise;
-use crate::report::{WIDTH, several};
+use crate::report::WIDTH;
 use crate::verdict::{Failure, Verdict};
+use crate::words::several;
 
 /// The result for one file.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use simt::{AccessKind, Counters, InstructionClass, InstructionCounters, MemoryCounters, Report, SharedCounters};
 
+use crate::words::several;
+
 /// A metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
@@ -121,7 +123,7 @@ impl Metric {
             return None;
         }
         let limiters: Vec<&str> = occupancy.limiters().map(simt::Limiter::name).collect();
-        let blocks = crate::report::several(occupancy.blocks() as usize, "block");
+        let blocks = several(occupancy.blocks() as usize, "block");
         let limiters = match limiters.split_last() {
             Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
             _ => limiters.concat(),

@@ -10,6 +10,7 @@ use crate::compile::SOURCE;
 use crate::exercise::{Exercise, Task};
 use crate::judge::shown;
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Times, Verdict, Wrong};
+use crate::words::several;
 
 /// Columns of the text.
 pub const WIDTH: usize = 100;
@@ -236,11 +237,6 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// `1 size`, `2 sizes`.
-pub fn several(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 /// Text in lines of [`WIDTH`]; the first begins with `start`, the others are indented by seven.
 pub fn paragraph(text: &mut String, start: &str, words: &str) {
     const INDENTATION: usize = 7;
@@ -284,6 +280,5 @@ mod tests {
     #[test]
     fn numbers_have_no_needless_digits() {
         assert_eq!((number(4.0), number(4.256), number(-0.5)), ("4".to_owned(), "4.26".to_owned(), "-0.50".to_owned()));
-        assert_eq!((several(1, "size"), several(2, "size")), ("1 size".to_owned(), "2 sizes".to_owned()));
     }
 }

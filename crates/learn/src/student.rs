@@ -4,17 +4,18 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::cli::RunArguments;
+use crate::arguments::RunArguments;
 use crate::compile::Compiler;
 use crate::course::Course;
+use crate::data::some_seed;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::judge::{Judging, judge};
 use crate::progress::Progress;
-use crate::report::{Report, heading, several, shown_path};
+use crate::report::{Report, heading, shown_path};
 use crate::verdict::{Failure, Verdict};
+use crate::words::several;
 
 /// Wrong predictions are explained after this many runs with a number for each question.
 const EXPLAINED_AFTER: usize = 2;
@@ -138,13 +139,6 @@ fn advice(exercise: &Exercise, verdict: &Verdict) -> String {
         _ => String::new(),
     };
     format!("Edit {file} and run it again. A hint: cargo learn hint {name}{again}")
-}
-
-/// A random seed.
-pub fn some_seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Six digits are short enough to type.
-    host::random::Random::new(now.as_nanos() as u64).next_u64() % 1_000_000
 }
 
 /// `cargo learn hint`.

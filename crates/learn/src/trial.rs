@@ -18,6 +18,7 @@ use crate::exercise::{Address, Argument, Data, Exercise, Extents, Filter as Filt
 use crate::expression::Expression;
 use crate::metric::Launched;
 use crate::verdict::{Fault, Problem};
+use crate::words::several;
 
 /// Memory of the simulated device: enough for every exercise, and a limit for a kernel's own allocations.
 const DEVICE_MEMORY: u64 = 1 << 30;
@@ -417,7 +418,7 @@ impl DeviceData<'_> {
         let plan = &self.exercise.goals.data[name];
         let [rows, columns] = data::shape(plan, self.sizes).ok()?;
         let (bytes, offset) = (plan.element.bytes() as i64, address.wrapping_sub(buffer.address()) as i64);
-        let has = |count: usize, what: &str| format!("{name} has {}", crate::report::several(count, what));
+        let has = |count: usize, what: &str| format!("{name} has {}", several(count, what));
         if plan.rows.is_none() {
             return Some(format!("{name}[{}]; {}", offset.div_euclid(bytes), has(columns, "element")));
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::cli::RunArguments;
+use crate::arguments::RunArguments;
 use crate::course::Course;
 use crate::error::Result;
 use crate::progress::Progress;

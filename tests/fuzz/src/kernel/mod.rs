@@ -9,6 +9,7 @@
 //! A *wild* kernel has the last ones anywhere, and accesses at arbitrary addresses. Then only the trap is known to
 //! come out the same each time. A *loose* kernel behaves as a valid one, and has operations whose results PTX leaves to the device.
 
+mod bank;
 mod generate;
 pub mod operations;
 mod reduce;
@@ -16,6 +17,7 @@ mod text;
 
 use operations::Operation;
 
+pub use bank::Bank;
 pub use text::{DOUBLE_STEP, HEADER, THREAD_STEP, WORD_STEP};
 
 /// What is known of a kernel.
@@ -27,40 +29,6 @@ pub enum Kind {
     Loose,
     /// It may do anything.
     Wild,
-}
-
-/// A bank of a thread's registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bank {
-    /// `.pred`
-    Predicate,
-    /// `.b16`
-    Half,
-    /// `.b32`
-    Word,
-    /// `.b64`
-    Double,
-}
-
-impl Bank {
-    /// Registers in it.
-    pub fn registers(self) -> u8 {
-        match self {
-            Self::Predicate | Self::Half => 4,
-            Self::Word => 8,
-            Self::Double => 6,
-        }
-    }
-
-    /// Bits of a register.
-    pub fn bits(self) -> u32 {
-        match self {
-            Self::Predicate => 1,
-            Self::Half => 16,
-            Self::Word => 32,
-            Self::Double => 64,
-        }
-    }
 }
 
 /// A predicate register, and whether it must be true or false.

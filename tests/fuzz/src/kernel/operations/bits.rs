@@ -1,6 +1,6 @@
 //! Logic, shifts, and operations on fields of bits.
 
-use super::{Operation, operation};
+use super::operation::{Operation, operation};
 
 /// What every size has.
 macro_rules! common {

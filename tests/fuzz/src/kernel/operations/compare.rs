@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Operation, operation};
+use super::operation::{Operation, operation};
 
 macro_rules! comparisons {
     ($name:literal $type:ident $($comparison:literal $operator:tt),*) => {

@@ -1,6 +1,6 @@
 //! Conversions.
 
-use super::{Operation, operation};
+use super::operation::{Operation, operation};
 
 /// From an integer type to others: the low bits, extended with the sign of what they were taken from.
 macro_rules! integers {

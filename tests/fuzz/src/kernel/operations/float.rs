@@ -1,6 +1,6 @@
 //! Arithmetic on floats, rounded to the nearest.
 
-use super::{Operation, operation};
+use super::operation::{Operation, operation};
 
 /// Makes the canonical one of a result that is not a number.
 macro_rules! canonical {

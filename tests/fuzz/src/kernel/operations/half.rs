@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Operation, operation};
+use super::operation::{Operation, operation};
 
 /// What a half-precision number stands for.
 fn widen(half: u16) -> f32 {

@@ -1,6 +1,6 @@
 //! Integer arithmetic.
 
-use super::{Operation, operation};
+use super::operation::{Operation, operation};
 
 /// What every integer type has. Every product fits `$wide`; `$odd` is a register with an odd and positive divisor.
 macro_rules! common {

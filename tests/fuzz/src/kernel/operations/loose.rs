@@ -3,7 +3,8 @@
 //!
 //! Textures and surfaces are those of [`OBJECTS`].
 
-use super::{Bank, Operation};
+use super::operation::Operation;
+use crate::kernel::Bank;
 
 /// Declarations of a module whose kernels use these: where the host puts handles.
 pub const OBJECTS: &str =

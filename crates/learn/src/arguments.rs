@@ -1,0 +1,52 @@
+//! Arguments that several subcommands have: an exercise, and where its kernels run.
+
+use clap::Args;
+
+/// An exercise by its name.
+#[derive(Args, Debug)]
+pub struct Named {
+    /// The exercise [default: the next]
+    pub name: Option<String>,
+}
+
+/// The arguments of `run` and `watch`.
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// The exercise [default: the next]
+    pub name: Option<String>,
+    /// Where the kernels run: sim, or gpu to also run and time them on a GPU
+    #[arg(long, value_name = "DEVICE", default_value = "sim", value_parser = device)]
+    pub device: Where,
+    /// Draw sizes and values from this number, to repeat a run [default: another each time]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+}
+
+/// Where kernels run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// On the simulator.
+    Simulator,
+    /// On the simulator, and on this GPU.
+    Gpu(u32),
+}
+
+impl Where {
+    /// The GPU's number, if kernels run on one.
+    pub fn gpu(self) -> Option<u32> {
+        match self {
+            Self::Simulator => None,
+            Self::Gpu(number) => Some(number),
+        }
+    }
+}
+
+/// Parses the value of `--device`.
+pub fn device(text: &str) -> std::result::Result<Where, String> {
+    match (text, text.strip_prefix("gpu:").map(str::parse)) {
+        ("sim", _) => Ok(Where::Simulator),
+        ("gpu", _) => Ok(Where::Gpu(0)),
+        (_, Some(Ok(number))) => Ok(Where::Gpu(number)),
+        _ => Err("give sim, gpu or gpu:N".to_owned()),
+    }
+}
