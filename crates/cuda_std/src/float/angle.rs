@@ -4,7 +4,7 @@
 //! stack. Here quarter turns are subtracted in three parts with `fma` (Cody and Waite), or for large angles by a product with the
 //! relevant bits of 2/pi (Payne and Hanek), in registers. Errors are at most 2 ulp, as CUDA's functions promise.
 
-use super::GpuFloat;
+use super::methods::GpuFloat;
 
 /// pi/2 as the sum of three floats.
 const QUARTER_TURN: [f32; 3] = [f32::from_bits(0x3fc9_0fdb), f32::from_bits(0xb33b_bd2e), f32::from_bits(0xa6f7_2ced)];

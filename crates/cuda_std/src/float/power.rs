@@ -3,7 +3,7 @@
 //! `x^y = 2^(y log2 x)`. An error of the logarithm is multiplied by up to 128, so it is computed as the sum of two floats, with a
 //! relative error of 2^-31. The error of the power is below 2 ulp.
 
-use super::GpuFloat;
+use super::methods::GpuFloat;
 
 /// `2 / ln 2` as the sum of two floats.
 const SCALE: [f32; 2] = [f32::from_bits(0x4038_aa3b), 3.851_926e-8];
