@@ -2,71 +2,13 @@
 //! omitted.
 
 use serde_json::Value;
-use simt::{ByKind, Counters};
+use simt::Counters;
 
-use super::VariantReport;
 use super::grid::words;
+use super::lab_report::{VariantReport, plain};
+use super::subject::Subject;
 use crate::timing::Timing;
 use crate::units;
-
-/// A subject of counters. A lab chooses the subjects that its table shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
-    /// Loads from global memory: sectors per request, and how much of each sector is used.
-    GlobalLoads,
-    /// Stores to global memory, likewise.
-    GlobalStores,
-    /// The number of requests to global memory.
-    GlobalRequests,
-    /// Loads from shared memory: wavefronts per request.
-    SharedLoads,
-    /// Stores to shared memory, likewise.
-    SharedStores,
-    /// The total number of bank conflicts.
-    BankConflicts,
-    /// Active lanes of a warp instruction.
-    ActiveLanes,
-    /// Warp instructions, of PTX.
-    Instructions,
-    /// Atomic operations on global and on shared memory.
-    Atomics,
-    /// Loads from constant memory: requests, and addresses per request.
-    Constants,
-    /// Textures: requests, and sectors per request.
-    Textures,
-    /// Local memory: sectors.
-    LocalMemory,
-}
-
-impl Subject {
-    /// The subjects for a kernel that is not a lab's.
-    pub(super) fn of(counters: &Counters) -> Vec<Self> {
-        let ByKind { load, store, atomic, reduction, .. } = counters.global;
-        let shared = &counters.shared;
-        let kinds = [&shared.load, &shared.store, &shared.atomic, &shared.reduction, &shared.copy];
-        let atomics = [atomic.requests, reduction.requests, shared.atomic.requests, shared.reduction.requests];
-        let all = [
-            (Self::GlobalLoads, load.requests > 0),
-            (Self::GlobalStores, store.requests > 0),
-            (Self::SharedLoads, shared.load.requests > 0),
-            (Self::SharedStores, shared.store.requests > 0),
-            (Self::BankConflicts, kinds.iter().any(|access| access.requests > 0)),
-            (Self::Atomics, atomics.iter().any(|&requests| requests > 0)),
-            (Self::Constants, counters.constant.requests > 0),
-            (Self::Textures, counters.texture.requests > 0),
-            (Self::LocalMemory, counters.local.load.requests + counters.local.store.requests > 0),
-            (Self::GlobalRequests, load.requests + store.requests > 0),
-            (Self::ActiveLanes, true),
-            (Self::Instructions, true),
-        ];
-        all.into_iter().filter(|(_, concerned)| *concerned).map(|(subject, _)| subject).collect()
-    }
-
-    /// Whether its columns count sectors.
-    pub(super) fn has_sectors(self) -> bool {
-        matches!(self, Self::GlobalLoads | Self::GlobalStores | Self::Textures | Self::LocalMemory)
-    }
-}
 
 /// A group of columns. A table keeps groups together if they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +85,7 @@ fn axes(variants: &[VariantReport]) -> Vec<Column> {
             .iter()
             .map(|variant| match variant.fact(name) {
                 None | Some(Value::Null) => "-".to_owned(),
-                Some(value) => super::table::plain(value),
+                Some(value) => plain(value),
             })
             .collect(),
     };

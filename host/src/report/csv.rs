@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::LabReport;
+use super::lab_report::LabReport;
 
 /// Columns of results, by their names in the JSON report.
 const RESULTS: [&str; 14] = [

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{LabReport, VariantReport};
+use super::lab_report::{LabReport, VariantReport, plain};
 
 /// A grid that a lab shows below its table.
 #[derive(Clone, Debug)]
@@ -68,10 +68,9 @@ impl Grid {
         // If most cells tie for the best, none is marked.
         let competing = 2 * ranks().filter(|&rank| rank == best).count() <= ranks().count();
         let corner = format!("{} \\ {}", words(self.rows), words(self.columns));
-        let mut texts =
-            vec![std::iter::once(corner).chain(columns.iter().map(|value| super::table::plain(value))).collect()];
+        let mut texts = vec![std::iter::once(corner).chain(columns.iter().map(|value| plain(value))).collect()];
         for row in rows {
-            let mut line = vec![super::table::plain(row)];
+            let mut line = vec![plain(row)];
             for column in &columns {
                 let found = cells.iter().find(|(r, c, _)| *r == row && c == column);
                 line.push(found.map_or(String::new(), |(.., cell)| {

@@ -2,7 +2,7 @@
 //!
 //! Numbers that JSON cannot hold (an error that is not a number) are null.
 
-use super::LabReport;
+use super::lab_report::LabReport;
 
 /// The report as text, indented.
 pub(super) fn render(report: &LabReport) -> String {

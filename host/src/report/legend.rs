@@ -2,7 +2,9 @@
 
 use simt::BankRule;
 
-use super::{LabReport, Limit, Subject, Tolerance, VariantReport};
+use super::format::WIDTH;
+use super::lab_report::{LabReport, Limit, Tolerance, VariantReport};
+use super::subject::Subject;
 use crate::timing::Timing;
 use crate::units;
 
@@ -196,7 +198,7 @@ pub(super) fn wrapped(sentences: &[String]) -> String {
     for sentence in sentences {
         let mut line = String::new();
         for word in sentence.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > super::table::WIDTH {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH {
                 text += &line;
                 text.push('\n');
                 line.clear();

@@ -1,7 +1,8 @@
 //! The report as Markdown, for a README: the same columns as the table for people, in one table.
 
 use super::columns::{self, Section};
-use super::{LabReport, legend, table};
+use super::lab_report::LabReport;
+use super::{legend, table};
 
 /// The report as text.
 pub(super) fn render(report: &LabReport) -> String {

@@ -1,17 +1,16 @@
 //! The report as a table for people, at most 100 columns wide.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use serde_json::Value;
 
 use super::columns::{self, Column, Section};
+use super::format::WIDTH;
 use super::grid::Grid;
-use super::{Comparison, LabReport, Subject, VariantReport, legend};
+use super::lab_report::{Comparison, LabReport, VariantReport, plain};
+use super::legend;
+use super::subject::Subject;
 use crate::device::Counters;
 use crate::timing::Cache;
 use crate::{lines, terminal, units};
-
-/// The maximum width of tables and text, in columns.
-pub(super) const WIDTH: usize = 100;
 
 /// The maximum length of a kernel's name in a table: a mangled name may have hundreds of characters.
 const LONGEST_NAME: usize = 24;
@@ -252,17 +251,5 @@ fn number(value: f64) -> String {
         0.0 => "0".to_owned(),
         magnitude if !(1e-4..1e7).contains(&magnitude) && value.is_finite() => format!("{value:e}"),
         _ => value.to_string(),
-    }
-}
-
-/// A parameter's value as text.
-pub(crate) fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
-        Value::Null => "none".to_owned(),
-        Value::Array(list) => list.iter().map(plain).collect::<Vec<_>>().join(" x "),
-        other => other.to_string(),
     }
 }

@@ -1,11 +1,13 @@
 //! The formats, pinned as text: the look of a report is part of the program's interface.
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use simt::{ByKind, MemoryCounters, SharedCounters};
 
 use super::*;
-use crate::device::{ComputeCapability, Kind};
-use crate::timing::{Cache, Throttle};
+use crate::device::{ComputeCapability, Kind, Properties};
+use crate::error::Error;
+use crate::faults::{Fault, Findings};
+use crate::timing::{Cache, Throttle, Timing};
 
 fn simulator() -> Properties {
     let capability = ComputeCapability { major: 7, minor: 5 };

@@ -14,7 +14,7 @@ use crate::program::Machine;
 pub(super) struct Results {
     /// The machine, the tools and the date.
     pub(super) machine: Machine,
-    /// The result of each command of [`plan`], by its arguments.
+    /// The result of each command of [`plan`](super::plan), by its arguments.
     pub(super) runs: BTreeMap<String, Run>,
     /// Ours beside nvcc's kernels, by the arguments of the command.
     pub(super) twins: BTreeMap<String, Vec<Twin>>,

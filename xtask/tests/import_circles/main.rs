@@ -22,10 +22,6 @@ use modules::Crate;
 /// The most files of a circle.
 const MOST: usize = 2;
 
-/// Crates with larger circles, by their root files, and how many files the largest has. A crate comes off
-/// this list when its circles are cut; none comes onto it.
-const KNOWN: [(&str, usize); 1] = [("host/src/lib.rs", 12)];
-
 #[test]
 fn no_import_circle_has_more_than_two_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -34,14 +30,8 @@ fn no_import_circle_has_more_than_two_files() {
         let source = Crate::read(&root_file);
         let imports = source.imports();
         let circles = graph::circles(source.files.len(), &imports);
-        let largest = circles.iter().map(Vec::len).max().unwrap_or(0);
-        let name = root_file.strip_prefix(root).unwrap();
-        let known = KNOWN.iter().find(|(known, _)| Path::new(known) == name).map(|&(_, files)| files);
-        for circle in circles.iter().filter(|circle| circle.len() > known.unwrap_or(MOST)) {
+        for circle in circles.iter().filter(|circle| circle.len() > MOST) {
             found.push_str(&describe(root, &source, circle, &imports));
-        }
-        if known.is_some() && largest <= MOST {
-            found.push_str(&format!("{} has none any more: take it off KNOWN\n", name.display()));
         }
     }
     assert!(found.is_empty(), "import circles of more than {MOST} files:\n{found}");

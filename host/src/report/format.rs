@@ -1,0 +1,18 @@
+//! The formats of a report.
+
+/// The format of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A table for people, at most 100 columns wide.
+    #[default]
+    Table,
+    /// One JSON object with all data.
+    Json,
+    /// One line for each variant, with a header.
+    Csv,
+    /// A Markdown table.
+    Markdown,
+}
+
+/// The maximum width of tables and text, in columns.
+pub(super) const WIDTH: usize = 100;
