@@ -7,8 +7,8 @@
 //! `vector_copy_best` is `vector_copy16` with loads past L1, which has no use for what is read once. That is all there is to gain: with
 //! 2048 threads a multiprocessor has 32 KB under way, as much as memory can use. Two or four words a thread, and blocks of 128 to 1024
 //! threads, were no faster. Hints cost more than they bring: a load with `L1::no_allocate` also leaves L2 early, so the
-//! next launch has to fetch its input again where it could have found it there (2^22 floats, back to back: 7.7 us instead of 5.4; H200,
-//! 2026-11-22). Stores that are evicted first (`st.cs`) lose as much. Look at `lts__t_sectors_srcunit_tex_lookup_hit.sum`.
+//! next launch has to fetch its input again where it could have found it there (2^22 floats, back to back: 7.7 us instead of 5.4, and
+//! 8.3 with stores that are evicted first; H200, 2026-11-22). Look at `lts__t_sectors_srcunit_tex_lookup_hit.sum`.
 //!
 //! A wide word has to stand on a multiple of its own size. Every allocation starts so; what is left over at the end, less than a
 //! word, is copied element by element.
