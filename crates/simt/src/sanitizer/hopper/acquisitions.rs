@@ -8,7 +8,7 @@ pub(in crate::sanitizer) struct MapAcquisitions(pub BTreeMap<u64, Acquisitions>)
 
 #[derive(Default)]
 pub(in crate::sanitizer) struct Acquisitions {
-    /// Up to when those know each thread that all know of, for each column of the clocks; empty if there is none.
+    /// What the acquisitions that are no longer listed knew: the latest time in each column of the clocks. Empty while all are listed.
     pub met: Vec<u32>,
     pub list: Vec<Acquisition>,
 }
