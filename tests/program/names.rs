@@ -121,9 +121,8 @@ fn files_may_have_names_that_are_no_unicode() {
     for (argument, expected) in arguments.into_iter().zip([[5, 8], [7, 5]]) {
         let mut save = host("run it.ptx plain --grid 1 --block 1 --device sim --save");
         save.arg(joined("0=", result)).arg(argument).current_dir(folder.path()).assert().success();
-        let written = std::fs::read(folder.path().join(result)).expect("the result");
-        let npy = npyz::NpyFile::new(&written[..]).expect("a .npy file");
-        assert_eq!(npy.into_vec::<u32>().expect("values"), expected);
+        let written = host::npy::read::<u32>(&folder.path().join(result), 1).expect("the result");
+        assert_eq!(written.data, expected);
     }
     let mut command = host("run it.ptx plain --grid 1 --block 1 --device sim");
     command.arg(joined("@no-such", input)).current_dir(folder.path());

@@ -34,7 +34,7 @@ fn tensors_are_printed_and_saved_in_their_shape() {
     let file = folder.path().join("t.npy");
     output(&format!("{store} --grid 1 --block 32 --save 0={} --device sim", file.display()));
     let saved = fs::read(&file).expect("saved");
-    assert!(String::from_utf8_lossy(&saved).contains("'shape': (2, 8, )"), "{saved:?}");
+    assert!(String::from_utf8_lossy(&saved).contains("'shape': (2, 8), "), "{saved:?}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ impl Workspace {
         }
         let digest = digest_of_crate(workspace.root.path().join("kernels")).unwrap();
         workspace
-            .write("kernels/ptx/kernels.sm_75.ptx", &format!("// coalesce: sources sha256 {digest}\n.version 6.3\n"));
+            .write("kernels/ptx/kernels.sm_75.ptx", &format!("// coalesce: sources xxh3 {digest}\n.version 6.3\n"));
         workspace
     }
 

@@ -248,10 +248,8 @@ fn ptx_of_any_crate_can_be_checked() {
          --crate own/kernels --arch sm_75`"
     );
     let digest = digest_of_crate(elsewhere.path.join("own/kernels")).unwrap();
-    elsewhere.write(
-        "own/kernels/ptx/own_kernels.sm_75.ptx",
-        &format!("// coalesce: sources sha256 {digest}\n.version 6.3\n"),
-    );
+    elsewhere
+        .write("own/kernels/ptx/own_kernels.sm_75.ptx", &format!("// coalesce: sources xxh3 {digest}\n.version 6.3\n"));
     xtask(&elsewhere.path, &check).success().stdout("").stderr("");
 
     elsewhere.write("own/kernels/src/new.rs", "");

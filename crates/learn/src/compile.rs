@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, SourceDigest};
-use sha2::{Digest as _, Sha256};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{Error, Result};
 
@@ -119,9 +119,8 @@ impl Compiler {
 
     /// The path of a text's cached PTX.
     fn kept(&self, text: &str) -> PathBuf {
-        let digest = Sha256::new().chain_update(&self.library).chain_update([0]).chain_update(text).finalize();
-        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        self.cache.join(format!("{name}.ptx"))
+        let digest = xxh3_128(&[self.library.as_bytes(), &[0], text.as_bytes()].concat());
+        self.cache.join(format!("{digest:032x}.ptx"))
     }
 
     /// Compiles the text of a file.

@@ -3,7 +3,7 @@
 //! `cuda_builder` writes it into the PTX. `host/build.rs` computes it when the program is built, and the program prints a note if
 //! the two differ.
 //!
-//! It is the SHA-256 over the manifest (`Cargo.toml`) and all of `src` of a crate of kernels and of every crate that
+//! It is the hash XXH3, 128 bits of it, over the manifest (`Cargo.toml`) and all of `src` of a crate of kernels and of every crate that
 //! it depends on by path, as (path relative to the workspace, text with `\n` as line end), sorted by path.
 //!
 //! The digest covers the sources, not the compiler. Another compiler may make different PTX from
@@ -14,10 +14,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
+use xxhash_rust::xxh3::Xxh3;
 
 /// The prefix of the header line with the digest.
-const HEADER: &str = "// coalesce: sources sha256 ";
+const HEADER: &str = "// coalesce: sources xxh3 ";
 
 /// A digest of sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,21 +40,21 @@ impl SourceDigest {
         named.sort();
         named.dedup();
 
-        let mut hash = Sha256::new();
+        let mut hash = Xxh3::new();
         for (name, file) in named {
             let text = fs::read(&file).map_err(Unreadable::of(&file))?;
             let text = normalise_line_ends(&text);
-            hash.update(format!("{name}\n{}\n", text.len()));
+            hash.update(format!("{name}\n{}\n", text.len()).as_bytes());
             hash.update(&text);
         }
-        Ok(SourceDigest(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(SourceDigest(format!("{:032x}", hash.digest128())))
     }
 
     /// The digest in a PTX file's header.
     pub fn in_ptx(ptx: &str) -> Option<Self> {
         let header = ptx.lines().take_while(|line| line.starts_with("//"));
         let digest = header.filter_map(|line| line.strip_prefix(HEADER)).next()?.trim();
-        let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_digest = digest.len() == 32 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_digest.then(|| SourceDigest(digest.to_owned()))
     }
 
@@ -65,7 +65,7 @@ impl SourceDigest {
 }
 
 impl fmt::Display for SourceDigest {
-    /// 64 hexadecimal digits.
+    /// 32 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -147,7 +147,7 @@ mod tests {
         // Pinned: another value would make every checked-in PTX file stale.
         assert_eq!(
             digest(&[MANIFEST, ("src/lib.rs", "fn a() {}\n"), ("src/b/c.rs", "\n")]).to_string(),
-            "ef645ac72c98b1f646108604f17b36d3e339006f6fe647bce12d428b7b1df0f5"
+            "892ceb72567f24ec7948c6b0f82582bf"
         );
     }
 
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(SourceDigest::in_ptx(&format!("{header}\n// more\n.version 6.3\n")), Some(digest.clone()));
         assert_eq!(SourceDigest::in_ptx(&format!("// other\r\n{header}\r\n.version 6.3\n")), Some(digest));
         assert_eq!(SourceDigest::in_ptx(&format!(".version 6.3\n{header}\n")), None);
-        assert_eq!(SourceDigest::in_ptx("// coalesce: sources sha256 12\n"), None);
+        assert_eq!(SourceDigest::in_ptx("// coalesce: sources xxh3 12\n"), None);
         assert_eq!(SourceDigest::in_ptx(""), None);
     }
 

@@ -1,19 +1,24 @@
 //! Reads and writes NumPy's `.npy` files, with which students bring their own matrices and vectors.
 //!
-//! `npyz` handles the header; the numbers after it are copied as one block of bytes. Both byte orders and both array orders are
-//! accepted; arrays in memory and in written files are row by row (C order).
+//! [`header`] is the text at the start; the numbers after it are copied as one block of bytes. Both byte orders and both array
+//! orders are accepted; arrays in memory and in written files are row by row (C order). Labs and `host run` read and write their data
+//! here; nothing else is touched than the file named.
+//!
+//! The crates for this format bring a parser generator and a C compiler to a build that needs neither.
+
+mod header;
 
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::Read;
 use std::path::Path;
 
 use bytemuck::Pod;
-use npyz::{DType, NpyHeader, Order, WriterBuilder};
 
+use self::header::{Header, Problem};
 use crate::error::{Error, Result};
 
 /// A type of number that a `.npy` file may hold.
-pub trait Element: Pod + npyz::AutoSerialize {
+pub trait Element: Pod {
     /// NumPy's name of the type.
     const NAME: &'static str;
     /// NumPy's code of the type without the byte order, such as `f4`.
@@ -63,8 +68,8 @@ const MAX_HEADER: usize = 10_000;
 pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
     let wrong = |problem: String| Error::file(path, problem);
     let (mut file, header, there) = open(path)?;
-    let big_endian = check_type::<T>(&header.dtype()).map_err(wrong)?;
-    let (shape, count) = check_shape(header.shape(), dimensions).map_err(wrong)?;
+    let big_endian = check_type::<T>(&header.code).map_err(wrong)?;
+    let (shape, count) = check_shape(&header.shape, dimensions).map_err(wrong)?;
     let wanted = count as u64 * size_of::<T>() as u64;
     if there != wanted {
         return Err(wrong(format!(
@@ -81,7 +86,7 @@ pub fn read<T: Element>(path: &Path, dimensions: usize) -> Result<Array<T>> {
             element.reverse();
         }
     }
-    if header.order() == Order::Fortran && dimensions == 2 {
+    if header.by_columns && dimensions == 2 {
         data = rows_first(&data, shape[0], shape[1]);
     }
     Ok(Array { shape, data })
@@ -103,11 +108,11 @@ pub struct Contents {
 /// [`Error::File`] when the file cannot be read or is not a `.npy` file.
 pub fn contents(path: &Path) -> Result<Contents> {
     let (_, header, _) = open(path)?;
-    Ok(Contents { code: code_of(&header.dtype()), dimensions: header.shape().len() })
+    Ok(Contents { code: header.code, dimensions: header.shape.len() })
 }
 
 /// Opens a `.npy` file: returns the file, positioned at its data; its header; and how many bytes of data follow.
-fn open(path: &Path) -> Result<(File, NpyHeader, u64)> {
+fn open(path: &Path) -> Result<(File, Header, u64)> {
     let wrong = |problem: String| Error::file(path, problem);
     let cannot_open = |error: std::io::Error| match path.as_os_str() == "-" {
         true => wrong("cannot be opened: only PTX is read from the standard input; give a .npy file".to_owned()),
@@ -126,22 +131,30 @@ fn open(path: &Path) -> Result<(File, NpyHeader, u64)> {
     Ok((file, header, there.len().saturating_sub(header_bytes)))
 }
 
+/// What the first bytes of every `.npy` file are.
+const SIGNATURE: &[u8] = b"\x93NUMPY";
+
+/// The problem of a shape whose product, or whose number of bytes, does not fit 63 bits.
+const TOO_LARGE: &str = "has a shape that no memory can hold";
+
 /// Reads the header up to the first byte of data. Also returns its length in bytes.
-///
-/// The text is checked before `npyz` parses it: a hostile one can nest deeply enough to overflow the stack, or name dimensions
-/// whose product overflows.
-fn read_header(file: &mut File) -> std::result::Result<(NpyHeader, u64), String> {
+fn read_header(file: &mut File) -> std::result::Result<(Header, u64), String> {
     const NOT_NPY: &str = "is not a .npy file (it has no .npy signature); numpy.save(\"M.npy\", M) writes one";
     let mut start = [0; 8];
     file.read_exact(&mut start).map_err(|_| NOT_NPY.to_owned())?;
-    if &start[..6] != b"\x93NUMPY" {
+    let [.., major, minor] = start;
+    if !start.starts_with(SIGNATURE) {
         return Err(NOT_NPY.to_owned());
     }
     let damaged = |problem: &str| format!("is damaged: {problem}");
     let cut_off = |_| damaged("it ends within its header");
     // Version 1 counts the header's bytes in two bytes, the later ones in four.
     let mut size = [0; 4];
-    let size_bytes = if start[6] == 1 { 2 } else { 4 };
+    let size_bytes = match major {
+        1 => 2,
+        2 | 3 => 4,
+        _ => return Err(format!("is a .npy file of version {major}.{minor}; versions 1 to 3 are accepted")),
+    };
     file.read_exact(&mut size[..size_bytes]).map_err(cut_off)?;
     let text_bytes = u32::from_le_bytes(size) as usize;
     if text_bytes > MAX_HEADER {
@@ -149,42 +162,21 @@ fn read_header(file: &mut File) -> std::result::Result<(NpyHeader, u64), String>
     }
     let mut text = vec![0; text_bytes];
     file.read_exact(&mut text).map_err(cut_off)?;
-
-    let brackets = text.iter().filter(|byte| b"([{".contains(byte)).count();
-    let digits = text.iter().filter(|byte| byte.is_ascii_digit()).count();
-    if brackets > 8 {
-        return Err("is not an array of plain numbers (its header is too complicated)".to_owned());
-    }
-    // Numbers with 19 digits in all cannot have a product of 2^64 or more.
-    if digits > 19 {
-        return Err("has a shape that no memory can hold".to_owned());
-    }
-    let mut whole = start.to_vec();
-    whole.extend_from_slice(&size[..size_bytes]);
-    whole.extend_from_slice(&text);
-    let header_bytes = whole.len() as u64;
-    let header =
-        NpyHeader::from_reader(Cursor::new(whole)).map_err(|_| damaged("its header is not as NumPy writes it"))?;
-    Ok((header, header_bytes))
-}
-
-/// NumPy's code of a type, byte order included.
-fn code_of(dtype: &DType) -> String {
-    match dtype {
-        DType::Plain(plain) => plain.to_string(),
-        _ => "records".to_owned(),
-    }
+    let header = Header::parse(&text).map_err(|problem| match problem {
+        Problem::Malformed => damaged("its header is not as NumPy writes it"),
+        Problem::TooLarge => TOO_LARGE.to_owned(),
+    })?;
+    Ok((header, (start.len() + size_bytes + text_bytes) as u64))
 }
 
 /// Checks that the file's type is `T`; returns whether its bytes are in big-endian order.
-fn check_type<T: Element>(dtype: &DType) -> std::result::Result<bool, String> {
-    let found = code_of(dtype);
-    match found.strip_suffix(T::CODE) {
+fn check_type<T: Element>(code: &str) -> std::result::Result<bool, String> {
+    match code.strip_suffix(T::CODE) {
         Some(">") => Ok(true),
         // A single byte has no order.
         Some("<" | "|") => Ok(false),
         _ => Err(format!(
-            "holds elements of type '{found}', but {name} is needed; M.astype(numpy.{name}) converts them",
+            "holds elements of type '{code}', but {name} is needed; M.astype(numpy.{name}) converts them",
             name = T::NAME
         )),
     }
@@ -199,7 +191,7 @@ fn check_shape(shape: &[u64], dimensions: usize) -> std::result::Result<(Vec<usi
         };
         return Err(format!("has the shape {shape:?}, but {needed} is needed"));
     }
-    let too_large = || "is damaged: its shape is larger than any memory".to_owned();
+    let too_large = || TOO_LARGE.to_owned();
     let mut sizes = Vec::with_capacity(shape.len());
     let mut count: usize = 1;
     for &size in shape {
@@ -233,12 +225,27 @@ fn rows_first<T: Copy>(columns_first: &[T], rows: usize, columns: usize) -> Vec<
 ///
 /// # Panics
 ///
-/// If `data` and `shape` differ in the number of elements: a bug of the caller.
+/// If `data` and `shape` differ in the number of elements, or the shape has thousands of dimensions: bugs of the caller.
 pub fn write<T: Element>(path: &Path, shape: &[usize], data: &[T]) -> Result<()> {
     assert_eq!(shape.iter().product::<usize>(), data.len());
-    let shape: Vec<u64> = shape.iter().map(|&size| size as u64).collect();
-    crate::output_file::write_whole(path, |mut out| {
-        npyz::WriteOptions::<T>::new().default_dtype().shape(&shape).writer(&mut out).write_header_only()?;
+    let order = match () {
+        () if size_of::<T>() == 1 => "|",
+        () if cfg!(target_endian = "big") => ">",
+        () => "<",
+    };
+    let shape = shape.iter().map(|&size| size as u64).collect();
+    let mut text = Header { code: format!("{order}{}", T::CODE), by_columns: false, shape }.text();
+    // Blanks and a line end, so that the data starts on 64 bytes.
+    let before_text = SIGNATURE.len() + 4;
+    let padded = (before_text + text.len() + 1).next_multiple_of(64) - before_text;
+    text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
+    text.push('\n');
+    let text_bytes = u16::try_from(text.len()).expect("a shape of few dimensions");
+    crate::output_file::write_whole(path, |out| {
+        out.write_all(SIGNATURE)?;
+        out.write_all(&[1, 0])?;
+        out.write_all(&text_bytes.to_le_bytes())?;
+        out.write_all(text.as_bytes())?;
         out.write_all(bytemuck::cast_slice(data))
     })
 }
@@ -286,6 +293,17 @@ mod tests {
         assert_eq!(back.shape, [2, 3]);
         let bits = |data: &[f32]| data.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&back.data), bits(&data));
+    }
+
+    #[test]
+    fn a_file_is_as_numpy_writes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("v.npy");
+        write(&path, &[3], &[1u8, 2, 3]).unwrap();
+        // numpy.save("v.npy", numpy.array([1, 2, 3], numpy.uint8)), NumPy 2.4
+        let text = format!("{:<117}\n", "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }");
+        let expected = [b"\x93NUMPY\x01\x00\x76\x00", text.as_bytes(), &[1, 2, 3]].concat();
+        assert_eq!(std::fs::read(&path).unwrap(), expected);
     }
 
     #[test]
