@@ -1,4 +1,8 @@
 //! What the parser knows while it reads: the module so far, the names in scope, and the function being read.
+//!
+//! `parser` opens and closes scopes and declares names here; `typing` looks names up, and adds the registers and
+//! pending branches of the function being read. It is the only mutable state of a parse besides the parser's own:
+//! it knows neither tokens nor opcodes.
 
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, fault};
 use crate::parser::cursor::Word;

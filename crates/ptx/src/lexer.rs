@@ -1,4 +1,5 @@
-//! Text to tokens. Never fails: text that is not a token becomes a token of its own kind, which the parser reports.
+//! Text to tokens, for [`Cursor`](crate::parser::cursor::Cursor). Pure, and never fails: text that is not a token
+//! becomes a token of its own kind, which the parser reports.
 
 use crate::Span;
 use logos::Logos;

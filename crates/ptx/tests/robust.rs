@@ -24,7 +24,7 @@ fn survives(text: &str) {
                         _ => {}
                     }
                 }
-                assert!(module.parameter_layout(function).total < 1 << 16);
+                assert!(module.parameter_bytes(function) < 1 << 16);
             }
         }
         Err(errors) => {

@@ -1,4 +1,5 @@
-//! Declarations: the module's header, variables, registers, functions.
+//! Errors in declarations: the module's header, variables, registers, functions. Raised by `parser` and
+//! `environment`. Messages and hints only: nothing is read or changed here.
 
 use crate::Type;
 

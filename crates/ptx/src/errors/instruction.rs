@@ -1,4 +1,5 @@
-//! Opcodes and modifiers.
+//! Errors in opcodes and modifiers: unknown, unsupported, or not available for the module's `.target` and
+//! `.version`. Raised by `typing`. Messages and hints only.
 
 /// An opcode, or its modifiers, are wrong or not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,5 @@
-//! Names and what they stand for.
+//! Errors in names: not declared, or declared as something else. Raised by `environment`, `parser` and `typing`.
+//! Messages and hints only.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Operands: how many, of what kind, how wide.
+//! Errors in operands: how many, of what kind, how wide. Raised by `typing`. Messages and hints only.
 
 use crate::Type;
 

@@ -1,14 +1,16 @@
 //! Instructions: typed, with every modifier that changes what they do.
 //!
-//! Operations of one shape share one variant ([`Op::Unary`], [`Op::Binary`], [`Op::Ternary`]); the modifiers of
-//! arithmetic stand in one [`Mode`].
+//! [`Op`] has a variant for each kind of operation; what is particular to a family (textures, video, Hopper) is in
+//! that family's file. Operations of one shape share one variant ([`Op::Unary`], [`Op::Binary`], [`Op::Ternary`]),
+//! and the modifiers of arithmetic are one [`Mode`]. `typing` makes the operations, the parser puts them into
+//! function bodies, and `simt` executes them. Plain data.
 
 use super::{
     Address, AsyncCopy, AsyncStore, AtomicOp, BarrierAction, BinaryOp, BulkCopy, CacheOperator, CallOperand, Callee,
     CarryOp, Combine, Comparison, Destination, FenceProxies, FloatProperty, Location, MatrixMultiply, MatrixTile,
-    MbarrierAction, Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode,
-    SimdVideo, Space, Span, TensorCopy, TensorField, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
-    WarpgroupMultiply,
+    MbarrierAction, Mode, Opaque, Operand, Ordering, OutOfRange, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo,
+    Space, Span, TensorCopy, TensorField, TernaryOp, TexelPosition, TextureFetch, TextureQuery, Type, UnaryOp,
+    VoteMode, WarpgroupMultiply,
 };
 use crate::Handle;
 
@@ -290,7 +292,7 @@ pub enum Op {
         ty: Type,
         dsts: Vec<Destination>,
         surface: Opaque,
-        place: Place,
+        place: TexelPosition,
         outside: OutOfRange,
     },
     /// `sust.b`; `sust.p` is `formatted`: coordinates count elements, values are converted to the surface's format.
@@ -299,7 +301,7 @@ pub enum Op {
         ty: Type,
         srcs: Vec<Operand>,
         surface: Opaque,
-        place: Place,
+        place: TexelPosition,
         outside: OutOfRange,
     },
     /// `sured.b`; `sured.p` is `by_element`: the first coordinate counts elements, not bytes.
@@ -309,7 +311,7 @@ pub enum Op {
         ty: Type,
         src: Operand,
         surface: Opaque,
-        place: Place,
+        place: TexelPosition,
         outside: OutOfRange,
     },
 

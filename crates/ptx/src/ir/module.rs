@@ -1,4 +1,5 @@
-//! The module and what it declares: variables, functions, registers, source locations.
+//! The module and what it declares: variables, functions, registers, source locations. The parser fills it in
+//! through `environment`; afterwards nothing changes it. `simt` and `host` read it.
 
 use super::{Instruction, LineTable, SamplerState, Space, Type};
 use crate::ir::operand::Symbol;
@@ -190,6 +191,22 @@ impl Module {
     /// The line and column (both from 1) of a byte of the text.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         self.lines.line_column(&self.text, offset)
+    }
+
+    /// The location and those that it was inlined into, innermost first.
+    pub fn inline_chain(&self, location: Handle<Location>) -> impl Iterator<Item = Location> + '_ {
+        std::iter::successors(Some(self.locations[location]), |location| {
+            location.inlined_at.map(|outer| self.locations[outer])
+        })
+    }
+
+    /// Bytes of all parameters of one of this module's functions, one after the other, each at its alignment. A last
+    /// parameter `[]` counts as none: the caller sets its size.
+    pub fn parameter_bytes(&self, function: &Function) -> u64 {
+        function.parameters.iter().map(|&parameter| &self.variables[parameter]).fold(0u64, |end, variable| {
+            let offset = end.checked_next_multiple_of(variable.align.max(1).into()).unwrap_or(u64::MAX);
+            offset.saturating_add(variable.size.unwrap_or(0))
+        })
     }
 
     /// The function of that name.

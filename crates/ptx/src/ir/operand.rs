@@ -1,4 +1,5 @@
-//! What instructions read and write: registers, constants, special registers, addresses.
+//! What instructions read and write: registers, constants, special registers, addresses. Plain data that `typing`
+//! makes and `simt` decodes.
 
 use super::{Function, Register, Variable};
 use crate::Handle;

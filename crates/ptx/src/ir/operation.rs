@@ -1,7 +1,7 @@
 //! What instructions do: operations, and the modifiers that change them.
 //!
-//! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an instruction never
-//! gets here: the parser rejects it.
+//! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an instruction
+//! never gets here: `typing` rejects it. Plain data that `simt` decodes.
 
 use super::{Destination, Predicate};
 

@@ -1,5 +1,6 @@
-//! Textures and surfaces: what their instructions name besides registers (PTX ISA, "Texture Instructions", "Surface
-//! Instructions").
+//! Textures and surfaces: the operands of their instructions, and the state of samplers (PTX ISA, "Texture
+//! Instructions", "Surface Instructions"). Plain data: `typing/texture.rs`, `typing/surface.rs` and the parser's
+//! initial values make it, `simt` executes it.
 
 use super::{Destination, Operand, Register, Type, Variable};
 use crate::Handle;
@@ -62,9 +63,9 @@ pub enum Opaque {
     Register(Handle<Register>),
 }
 
-/// Where in a texture or surface.
+/// The texel that an instruction addresses: what stands beside the texture or surface in its brackets.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct TexelPosition {
     /// Its shape.
     pub geometry: Geometry,
     /// The layer, where it has layers: a 32-bit integer.
@@ -112,7 +113,7 @@ pub struct TextureFetch {
     /// The sampler, if the texture does not bring its own.
     pub sampler: Option<Opaque>,
     /// Where.
-    pub place: Place,
+    pub place: TexelPosition,
     /// Which level.
     pub level: Level,
     /// Added to each index of a texel: one for each dimension, or none.

@@ -1,4 +1,5 @@
-//! Scalar types and state spaces (PTX ISA, "State Spaces, Types, and Variables").
+//! Scalar types and state spaces, and their names in PTX (PTX ISA, "State Spaces, Types, and Variables"). Pure: the
+//! whole crate uses them, and so do `simt` and `host`.
 
 /// A fundamental or packed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

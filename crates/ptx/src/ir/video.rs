@@ -1,5 +1,5 @@
-//! Video instructions: arithmetic on the bytes and halves of words (PTX ISA, "Scalar Video Instructions" and "SIMD Video
-//! Instructions").
+//! Video instructions: arithmetic on the bytes and halves of words (PTX ISA, "Scalar Video Instructions" and "SIMD
+//! Video Instructions"). Plain data: `typing/video.rs` makes it, `simt` executes it.
 
 use super::{Comparison, Destination, Operand};
 

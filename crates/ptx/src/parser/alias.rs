@@ -1,4 +1,5 @@
-//! `.alias f, g;`: another name for a function.
+//! `.alias f, g;`: another name for a function. The parser collects aliases as it reads, and resolves them when the
+//! module ends, by copying functions within it.
 
 use super::Parser;
 use crate::environment::Entity;

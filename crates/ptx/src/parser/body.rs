@@ -1,4 +1,5 @@
-//! The body of a function: scopes, labels, declarations, instructions.
+//! The body of a function: scopes, labels, declarations, instructions. `parser/function.rs` calls it for each body.
+//! It moves the cursor, declares names in the environment and appends instructions to the function being read.
 
 use super::Parser;
 use super::variable::space;

@@ -1,4 +1,5 @@
-//! A position in the tokens, and the small steps that every part of the parser takes.
+//! A position in the tokens, and the small steps that every part of the parser takes: peek, accept, expect,
+//! recover. Owns the tokens; knows nothing of the module.
 
 use crate::errors::{Parsed, SyntaxError, fault};
 use crate::lexer::{Token, TokenKind, lex};

@@ -1,5 +1,6 @@
-//! Constant expressions (PTX ISA, "Constant Expressions"): C's operators with C's precedence, on integers of 64 bits, signed or
-//! unsigned, and on f64.
+//! Constant expressions (PTX ISA, "Constant Expressions"): C's operators with C's precedence, on 64-bit integers,
+//! signed or unsigned, and on f64. Initial values, array sizes and immediate operands are read with it. Moves the
+//! cursor and changes nothing else.
 
 use super::constant::{Constant, number};
 use super::cursor::Cursor;

@@ -1,4 +1,5 @@
-//! Kernels and functions: their headers, and what is settled when they end.
+//! Kernels and functions: their headers, and what is resolved when they end. `parser/mod.rs` calls it for `.entry`
+//! and `.func`; it adds functions, parameters and branch targets to the module, and hands bodies to `body.rs`.
 
 use super::variable::{Shape, size};
 use super::{Parser, Word};
@@ -82,8 +83,7 @@ impl<'t> Parser<'t> {
             body: None,
             span: name.span,
         };
-        let total = self.environment.module.parameter_layout(&function).total;
-        if total > PARAMETER_BYTES {
+        if self.environment.module.parameter_bytes(&function) > PARAMETER_BYTES {
             return fault(name.span, DeclarationError::TooManyParameters(name.text.into(), PARAMETER_BYTES));
         }
         let has_body = self.cursor.kind() == TokenKind::OpenBrace;

@@ -1,8 +1,9 @@
-//! The parser: tokens to a module.
+//! The parser: tokens to a module. [`parse`] is the crate's one entry point.
 //!
-//! It reads in one pass. Declarations are read here; an instruction is read in two steps. [`statement`] takes it apart
-//! into opcode, modifiers and operands without knowing any opcode, and [`crate::typing`] gives these a meaning. Labels
-//! may be used before they are declared, so branches get their positions at the end of the function.
+//! It reads in one pass. Declarations are read here; an instruction is read in two steps. [`statement`] splits it
+//! into opcode, modifiers and operands without knowing any opcode, and [`crate::typing`] gives these a meaning.
+//! Labels may be used before they are declared, so branches get their positions at the end of the function. An
+//! error in a statement is recorded, and reading continues after that statement.
 
 mod alias;
 mod body;

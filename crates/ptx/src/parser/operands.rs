@@ -1,4 +1,5 @@
-//! Operands as they are written, before anyone knows what they mean.
+//! Operands as they are written, before their meaning is known. `statement.rs` reads them, `typing` interprets
+//! them. Moves the cursor and resolves no name.
 
 use super::constant::Constant;
 use super::cursor::{Cursor, Word};

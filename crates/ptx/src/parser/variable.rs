@@ -1,4 +1,5 @@
-//! Declarations of variables and registers.
+//! Declarations of variables and registers, in the module and in bodies. Moves the cursor, declares names in the
+//! environment and adds variables to the module. `function.rs` reads parameters with the same parts.
 
 use super::Parser;
 use super::cursor::Word;

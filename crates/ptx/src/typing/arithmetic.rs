@@ -1,4 +1,6 @@
-//! Arithmetic, logic and bit operations: tables of opcodes, types and modifiers.
+//! Types arithmetic, logic and bit operations: tables of opcodes, types and modifiers.
+//! [`operation`](super::operation) calls it by opcode; it reads modifiers and operands through the [`Context`] and
+//! returns the operation.
 
 use super::context::Context;
 use super::mode::Modes;

@@ -1,8 +1,9 @@
-//! Atomic operations on memory.
+//! Types atomic operations on memory: `atom`, `red`. [`operation`](super::operation) calls it; bulk and tensor
+//! copies that reduce share its table of operations. It reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use super::memory::{SCOPES, operands_and_policy};
-use super::operands::Width;
+use super::names::Width;
 use crate::Type::*;
 use crate::errors::Parsed;
 use crate::{AtomicOp, Op, Ordering, Scope, Space, Type};

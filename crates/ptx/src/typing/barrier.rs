@@ -1,4 +1,5 @@
-//! Waiting for other threads.
+//! Types waiting for other threads: `bar`, `barrier`, `nanosleep`. [`operation`](super::operation) calls it;
+//! barriers of clusters are in `hopper/cluster.rs`.
 
 use super::context::Context;
 use crate::Type::*;

@@ -1,4 +1,5 @@
-//! Comparing and selecting.
+//! Types comparisons and selections: `setp`, `set`, `selp`, `slct`, `testp`. [`operation`](super::operation) calls
+//! it; it reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use crate::Type::*;

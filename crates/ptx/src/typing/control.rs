@@ -1,7 +1,9 @@
-//! Branches, calls and ends.
+//! Types branches, calls and the ends of threads. [`operation`](super::operation) calls it. Targets that are not
+//! known yet (labels, functions behind registers) are recorded in the environment; `parser/function.rs` fills them
+//! in.
 
 use super::context::Context;
-use super::operands::{Resolved, Width};
+use super::names::{Resolved, Width};
 use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};
 use crate::parser::cursor::Word;

@@ -1,9 +1,10 @@
-//! Conversions between types, and between addresses of state spaces.
+//! Types conversions between types, and between addresses of state spaces: `cvt`, `cvta`, `isspacep`, `istypep`.
+//! [`operation`](super::operation) calls it; it reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use super::memory::SPACES;
 use super::mode::{GivenModes, Modes};
-use super::operands::Width;
+use super::names::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{Kind, Op, Type};

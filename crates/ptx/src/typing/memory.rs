@@ -1,7 +1,8 @@
-//! Loads, stores and what orders them.
+//! Types loads, stores, prefetches and fences. [`operation`](super::operation) calls it; `hopper` shares its state
+//! spaces, scopes and cache hints. It reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
-use super::operands::Width;
+use super::names::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{CacheOperator, FenceProxies, Op, Ordering, Scope, Space, Type};

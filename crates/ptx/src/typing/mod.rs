@@ -6,6 +6,7 @@
 //! then calls [`Context::operands`](context::Context::operands), which rejects left-over modifiers and a wrong number of operands, then reads the
 //! operands, each with the type that it must have.
 
+mod addresses;
 mod arithmetic;
 mod atomic;
 mod barrier;
@@ -19,6 +20,7 @@ mod memory;
 mod mode;
 mod modifiers;
 mod movement;
+mod names;
 mod needs;
 mod operands;
 mod special;

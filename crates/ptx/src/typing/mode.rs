@@ -1,4 +1,5 @@
-//! The modifiers of arithmetic, and which of them each operation allows.
+//! The modifiers of arithmetic, and which of them each operation allows. `arithmetic.rs` and `convert.rs` take all
+//! of an instruction's arithmetic modifiers with [`Context::modes`], then check them with [`Context::allow`].
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};

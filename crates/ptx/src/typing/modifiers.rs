@@ -1,4 +1,5 @@
-//! Taking the modifiers of an instruction, in whatever order they stand.
+//! Methods of [`Context`] that take the modifiers of an instruction, in whatever order they are written. All
+//! families call them. They mark modifiers as taken and change nothing else.
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};

@@ -1,7 +1,8 @@
-//! `mov`: values, addresses, and packing vectors into words and words into vectors.
+//! Types `mov`: values, addresses, packing vectors into words and unpacking words into vectors.
+//! [`operation`](super::operation) calls it; `cvta` and `mapa` share its operands that may be addresses.
 
 use super::context::Context;
-use super::operands::{Resolved, Width};
+use super::names::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::parser::operands::{Raw, RawOperand};

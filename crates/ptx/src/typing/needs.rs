@@ -1,4 +1,5 @@
-//! What an instruction, an operand or a special register needs of `.target` and `.version`.
+//! The error for what needs a newer `.target` or `.version`. `typing/mod.rs` raises it for instructions, `names.rs`
+//! for special registers. Pure.
 
 use super::versions::Version;
 use crate::Span;

@@ -1,4 +1,4 @@
-//! The names of special registers.
+//! The names and types of special registers. `names.rs` and `operands.rs` look them up. Pure.
 
 use crate::{Axis, Special, Type};
 

@@ -1,4 +1,5 @@
-//! The stack of a function: local memory whose size is known only when it runs.
+//! Types `alloca`, `stacksave` and `stackrestore`: local memory whose size is known only at run time.
+//! [`operation`](super::operation) calls it.
 
 use super::context::Context;
 use crate::Op;

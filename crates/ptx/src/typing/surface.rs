@@ -1,7 +1,8 @@
-//! Surfaces: loads, stores and reductions.
+//! Types surface instructions: `suld`, `sust`, `sured`. [`operation`](super::operation) calls it. Coordinates are
+//! read as in `texture.rs`.
 
 use super::context::Context;
-use super::operands::Width;
+use super::names::Width;
 use super::texture::{element, geometry};
 use crate::Type::*;
 use crate::errors::{InstructionError, Parsed, fault};

@@ -1,9 +1,9 @@
-//! Which `.target` an instruction needs, if `sm_75`, the oldest that NVIDIA's assembler still supports, does not have
-//! it.
+//! Which `.target` an instruction or a special register needs, if `sm_75`, the oldest that NVIDIA's assembler still
+//! supports, does not have it. `typing/mod.rs` asks after each instruction, `names.rs` for each special register.
+//! Pure.
 //!
-//! What `ptxas` rejects for every target is an error too, even if the manual allows it:
-//! `[%rd1-16]`, `[16]` in spaces other than `.local`, and special registers as operands of anything
-//! but `mov` and `cvt` between integers.
+//! What `ptxas` rejects for every target is an error too, even if the manual allows it: `[%rd1-16]`, `[16]` in
+//! spaces other than `.local`, and special registers as operands of anything but `mov` and `cvt` between integers.
 
 use super::context::Context;
 use crate::Special;

@@ -1,11 +1,14 @@
-//! Textures: fetches and queries.
+//! Types texture instructions: `tex`, `tld4`, `txq` and `suq`. [`operation`](super::operation) calls it;
+//! `surface.rs` shares its coordinates. It reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
-use super::operands::{Resolved, Width};
+use super::names::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{InstructionError, NameError, NameKind, OperandError, Parsed, fault};
 use crate::parser::operands::{Name, Raw, RawOperand};
-use crate::{Fetch, Geometry, Kind, Level, Op, Opaque, Operand, Place, Symbol, TextureFetch, TextureQuery, Type};
+use crate::{
+    Fetch, Geometry, Kind, Level, Op, Opaque, Operand, Symbol, TexelPosition, TextureFetch, TextureQuery, Type,
+};
 
 const GEOMETRIES: [(&str, Geometry); 5] = [
     ("1d", Geometry::Line),
@@ -137,7 +140,7 @@ pub(super) fn element(
     ty: Type,
     kind: Type,
     may_sample: bool,
-) -> Parsed<(Opaque, Option<Opaque>, Place)> {
+) -> Parsed<(Opaque, Option<Opaque>, TexelPosition)> {
     let operand = c.raw(index);
     let (name, rest) = match &operand.raw {
         Raw::Element(name, rest) => (name, rest.as_slice()),
@@ -173,7 +176,7 @@ pub(super) fn element(
     };
     let values = parts[layers..].iter().take(count).map(|part| c.source(part, ty, Width::Exact));
     let coordinates = values.collect::<Parsed<_>>()?;
-    Ok((object, sampler, Place { geometry, layer, coordinates, ty }))
+    Ok((object, sampler, TexelPosition { geometry, layer, coordinates, ty }))
 }
 
 /// What a name stands for: a variable of one kind of opaque object, or a register with a handle.

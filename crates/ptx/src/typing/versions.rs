@@ -1,4 +1,5 @@
-//! Which `.version` of PTX something needs, according to `ptxas`.
+//! Which `.version` of PTX something needs, according to `ptxas`. `typing/mod.rs` asks after each instruction,
+//! `names.rs` for special registers, `parser` for directives, targets and types of variables. Pure.
 //!
 //! An instruction that came with the oldest target that has it is not listed here: [`TARGETS`] knows that target's
 //! version.

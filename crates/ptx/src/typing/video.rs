@@ -1,4 +1,5 @@
-//! Video instructions: `vadd`, `vmad`, `vset`, ... with their selectors, and the same on halves and bytes.
+//! Types video instructions: `vadd`, `vmad`, `vset`, ... with their selectors, and the same on halves and bytes.
+//! [`operation`](super::operation) calls it; it reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use crate::Type::*;
@@ -49,7 +50,7 @@ fn part(name: Option<Name<'_>>) -> Parsed<Part> {
 fn source(c: &mut Context<'_, '_>, index: usize, signed: bool) -> Parsed<(VideoSource, bool)> {
     let (plain, name, negated) = selected(c.raw(index));
     let ty = if signed { S32 } else { U32 };
-    let operand = c.source(&plain, ty, super::operands::Width::Exact)?;
+    let operand = c.source(&plain, ty, super::names::Width::Exact)?;
     Ok((VideoSource { operand, part: part(name)?, signed }, negated))
 }
 
@@ -102,7 +103,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
         );
     }
     let ty = if result_signed { S32 } else { U32 };
-    let dst = c.destination(&plain, ty, super::operands::Width::Exact)?;
+    let dst = c.destination(&plain, ty, super::names::Width::Exact)?;
     let (a, minus_a) = source(c, 1, a_signed)?;
     let (b, minus_b) = source(c, 2, b_signed)?;
     let mut addend = None;
@@ -113,7 +114,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
             return fault(c.raw(3).span, OperandError::Kind { expected: "a whole register", found: "a part of one" });
         }
         minus_c = negated;
-        addend = Some(c.source(&plain, ty, super::operands::Width::Exact)?);
+        addend = Some(c.source(&plain, ty, super::names::Width::Exact)?);
     }
     let minus = [minus_a, minus_b, minus_c];
     let plain_only = !multiplies || multiply.plus_one || (minus_a != minus_b && minus_c);
@@ -165,7 +166,7 @@ pub(super) fn simd(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let signed = [result_signed, signed(c)?, signed(c)?];
     c.operands(4)?;
     let types = signed.map(|signed| if signed { S32 } else { U32 });
-    let exact = super::operands::Width::Exact;
+    let exact = super::names::Width::Exact;
     let operands = [0, 1, 2].map(|index| selected(c.raw(index)));
     if let Some(index) = operands.iter().position(|operand| operand.2) {
         let (expected, found) = ("an operand without a sign", "a negated one");

@@ -1,4 +1,5 @@
-//! Operations across the lanes of a warp.
+//! Types operations across the lanes of a warp: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`.
+//! [`operation`](super::operation) calls it; it reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use crate::Type::*;

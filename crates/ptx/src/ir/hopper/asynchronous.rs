@@ -1,6 +1,9 @@
 //! Copies that run beside the thread, and the barriers that count them: `cp.async`, `cp.async.bulk`, `st.async`,
-//! `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization and
-//! Communication Instructions: mbarrier").
+//! `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization
+//! and Communication Instructions: mbarrier").
+//!
+//! Plain data: `typing/hopper/asynchronous.rs` and `bulk.rs` make it, [`Op`](crate::Op) holds it, `simt` executes
+//! it.
 
 use crate::ir::{Address, AtomicOp, Destination, Operand, Predicate, Space, Type};
 

@@ -1,7 +1,8 @@
-//! Matrix instructions: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level Matrix Multiply-Accumulate
-//! Instructions").
+//! Matrix instructions: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level Matrix
+//! Multiply-Accumulate Instructions").
 //!
-//! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in registers.
+//! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in registers. Plain data:
+//! `typing/hopper` makes it, [`Op`](crate::Op) holds it, `simt` executes it.
 
 use crate::ir::{Address, Destination, Operand, Rounding, Space};
 

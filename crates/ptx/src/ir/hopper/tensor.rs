@@ -1,5 +1,8 @@
-//! Copies of boxes of tensors, and the maps that describe these: `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `tensormap`
-//! (PTX ISA, "Tensors", "Data Movement and Conversion Instructions: Tensor copy", "tensormap.replace", "tensormap.cp_fenceproxy").
+//! Copies of boxes of tensors, and the maps that describe the tensors: `cp.async.bulk.tensor`,
+//! `cp.reduce.async.bulk.tensor`, `tensormap` (PTX ISA, "Tensors", "Data Movement and Conversion Instructions:
+//! Tensor copy", "tensormap.replace", "tensormap.cp_fenceproxy").
+//!
+//! Plain data: `typing/hopper/tensor.rs` makes it, [`Op`](crate::Op) holds it, `simt` executes it.
 
 use crate::ir::{Address, AtomicOp, Operand, Space};
 

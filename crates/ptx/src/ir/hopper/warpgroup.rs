@@ -1,8 +1,9 @@
-//! `wgmma`: products of matrices by a warpgroup, four warps together (PTX ISA, "Asynchronous Warpgroup Level Matrix
+//! `wgmma`: matrix products by a warpgroup, four warps together (PTX ISA, "Asynchronous Warpgroup Level Matrix
 //! Multiply-Accumulate Instructions").
 //!
-//! D has 64 rows, of which each warp holds 16. A is in registers, spread likewise, or in shared memory, where B always is. What is
-//! in shared memory is described by a *matrix descriptor*: 64 bits with an address, two strides and how it is swizzled.
+//! D has 64 rows, 16 in each warp. A is either in registers, distributed in the same way, or in shared memory; B is
+//! always in shared memory. A matrix in shared memory is described by a *matrix descriptor*: 64 bits with its
+//! address, two strides and its swizzling. Plain data: `typing/hopper/warpgroup.rs` makes it, `simt` executes it.
 
 use crate::ir::{BitProduct, Destination, MatrixShape, MatrixType, Operand, Sparsity};
 

@@ -1,4 +1,5 @@
-//! Asynchronous copies and the barriers that count them: `cp.async`, `mbarrier`.
+//! Types asynchronous copies by threads and the barriers that count them: `cp.async`, `mbarrier`.
+//! [`operation`](crate::typing) calls it; it reads through the [`Context`] and returns the operation.
 
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};

@@ -1,5 +1,6 @@
-//! What the copy engine does, and stores to other blocks that arrive at a barrier: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`,
-//! `red.async`.
+//! Types what the copy engine does, and stores to other blocks that arrive at a barrier: `cp.async.bulk`,
+//! `cp.reduce.async.bulk`, `st.async`, `red.async`. [`operation`](crate::typing) calls it; copies of tensors go on
+//! to `tensor.rs`.
 
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -8,7 +9,7 @@ use crate::typing::context::Context;
 use crate::typing::hopper::tensor;
 use crate::typing::hopper::tensor::COUNTS_BYTES;
 use crate::typing::memory::operands_and_policy;
-use crate::typing::operands::Width;
+use crate::typing::names::Width;
 use crate::{AsyncStore, AtomicOp, BulkCopy, Op, Operand, Space, Type};
 
 /// Bytes of the largest copy.

@@ -1,10 +1,11 @@
-//! Fragments of matrices: `ldmatrix`, `stmatrix`, `movmatrix`, and what `mma` and `wmma` share.
+//! Types moves of matrix fragments (`ldmatrix`, `stmatrix`, `movmatrix`), and reads shapes, element types and
+//! fragments for `mma`, `wmma` and `wgmma`. It reads through the [`Context`] and returns operands or the operation.
 
 use crate::Type::{B16, B32, F32, F64, S32};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::parser::operands::{Raw, RawOperand};
 use crate::typing::context::Context;
-use crate::typing::operands::Width;
+use crate::typing::names::Width;
 use crate::{Destination, MatrixLayout, MatrixRole, MatrixShape, MatrixType, Op, Operand, Space, Type};
 
 /// The spaces that matrices are loaded from and stored to.

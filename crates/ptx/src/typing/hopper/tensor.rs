@@ -1,4 +1,5 @@
-//! Copies of boxes of tensors by the copy engine, and changes of tensor maps: `cp.async.bulk.tensor`, `tensormap`.
+//! Types copies of boxes of tensors by the copy engine, and changes of tensor maps: `cp.async.bulk.tensor`,
+//! `tensormap`. `bulk.rs` calls it for copies, `typing/mod.rs` for maps.
 
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -6,7 +7,7 @@ use crate::parser::operands::Raw;
 use crate::typing::atomic;
 use crate::typing::context::Context;
 use crate::typing::memory::{SCOPES, map_bytes, operands_and_policy};
-use crate::typing::operands::Width;
+use crate::typing::names::Width;
 use crate::{Address, Op, Operand, Scope, Space, TensorCopy, TensorField, TensorMode, TensorTransfer, Type};
 
 /// How a barrier counts the bytes.

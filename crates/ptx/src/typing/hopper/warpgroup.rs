@@ -1,5 +1,5 @@
-//! Products of matrices by a warpgroup: `wgmma` (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
-//! Instructions").
+//! Types `wgmma`: matrix products by a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
+//! Instructions"). `typing/mod.rs` calls it; it reads through the [`Context`] and returns the operation.
 
 use crate::Type::{B64, Pred};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -7,7 +7,7 @@ use crate::parser::Constant;
 use crate::parser::operands::Raw;
 use crate::typing::context::Context;
 use crate::typing::hopper::matrix::{aligned, element, read, registers, shape_that, written};
-use crate::typing::hopper::multiply::{no_such_product, sparsity};
+use crate::typing::hopper::product::{no_such_product, sparsity};
 use crate::{BitProduct, MatrixRole, MatrixShape, MatrixType, Op, WarpgroupFactor, WarpgroupMultiply};
 use MatrixType::*;
 
