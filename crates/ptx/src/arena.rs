@@ -81,12 +81,12 @@ impl<T> Arena<T> {
         handle
     }
 
-    /// Number of items.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -16,7 +16,7 @@ pub(crate) enum TokenKind {
     /// A directive, a modifier, a part of a vector: `.global`, `.L2::128B`, `.x`.
     #[regex(r"\.[a-zA-Z0-9_$]+(::[a-zA-Z0-9_]+)*")]
     Dot,
-    /// A number in any notation; the parser finds its value.
+    /// A number in any notation; the parser computes its value.
     #[regex(r"[0-9][0-9a-zA-Z_]*", priority = 3)]
     Integer,
     /// A number with a point or a signed exponent.
@@ -25,10 +25,10 @@ pub(crate) enum TokenKind {
     /// `"..."`.
     #[regex(r#""[^"\n]*""#)]
     String,
-    /// `"` without its end.
+    /// A string that does not end.
     #[regex(r#""[^"\n]*"#)]
     UnterminatedString,
-    /// `/*` without its end; the last token of the text.
+    /// A comment that does not end; the last token of the text.
     #[token("/*")]
     UnterminatedComment,
     #[token(",")]
@@ -85,7 +85,7 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// A token: its kind and its place.
+/// A token: its kind and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub kind: TokenKind,

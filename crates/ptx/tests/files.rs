@@ -1,4 +1,4 @@
-//! Whole files: what LLVM, nvcc and a hand write.
+//! Whole files, as LLVM, nvcc and people write them: what the parser makes of those in `tests/data`.
 
 use ptx::{Callee, Linkage, Location, Module, Op, Space, Symbol};
 use std::collections::HashSet;

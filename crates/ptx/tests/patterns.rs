@@ -1,4 +1,4 @@
-//! A whole file of LLVM's: 72 kernels' worth of what compilers emit.
+//! One long file from LLVM: the counts of its declarations and instructions, and samples of what they become.
 
 use ptx::{Module, Op, Space, Special};
 

@@ -13,7 +13,7 @@ pub enum DeclarationError {
     UnknownVersion { text: String, newest: (u32, u32) },
     #[error("`{0}` is not a target")]
     UnknownTarget(String),
-    #[error("addresses of {0} bits are not supported")]
+    #[error("{0}-bit addresses are not supported")]
     AddressSize(u64),
     #[error("unknown directive `{0}`")]
     UnknownDirective(String),
@@ -53,7 +53,7 @@ pub enum DeclarationError {
     NeedsVersion { what: String, version: (u32, u32) },
     #[error("the kernel `{0}` cannot return a result")]
     KernelWithResult(String),
-    #[error("`{0}` has several results, of which each must be a `.reg`")]
+    #[error("`{0}` has several results, so each must be a `.reg`")]
     SeveralResults(String),
     #[error("the parameters of `{0}` take more than {1} bytes")]
     TooManyParameters(String, u64),

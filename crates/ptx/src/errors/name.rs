@@ -56,7 +56,7 @@ pub enum NameError {
     NeedsPart(String),
     #[error("`{0}` is a special register, which only `mov`, and `cvt` between integers, can read")]
     SpecialRegister(String),
-    #[error("`.loc` names file {0}, but no `.file {0}` is there")]
+    #[error("`.loc` names file {0}, but there is no `.file {0}`")]
     NoFile(u32),
 }
 

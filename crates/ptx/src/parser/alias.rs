@@ -18,7 +18,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// At the end: an alias becomes a copy of what it stands for. Returns the pairs, for their bodies may still change.
+    /// At the end of the module: turns each alias into a copy of its function. Returns the pairs, because their bodies may
+    /// still change.
     pub(super) fn finish_aliases(&mut self) -> Vec<(Handle<Function>, Handle<Function>)> {
         let mut pairs = Vec::new();
         for (alias, of) in std::mem::take(&mut self.aliases) {

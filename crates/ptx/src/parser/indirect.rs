@@ -6,7 +6,7 @@ use crate::arena::Handle;
 use crate::environment::Signature;
 use crate::{Function, Span};
 
-/// A call through a register whose candidates are all functions that fit.
+/// A call through a register whose candidates are all functions with a matching signature.
 pub(super) struct IndirectCall {
     pub function: Handle<Function>,
     pub at: usize,

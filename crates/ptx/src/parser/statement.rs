@@ -15,7 +15,7 @@ pub(crate) struct Statement<'t> {
     /// Without their dots.
     pub modifiers: Vec<Word<'t>>,
     pub operands: Vec<RawOperand<'t>>,
-    /// The operands of a `call`, which has no plain ones.
+    /// The operands of a `call`, which has no others.
     pub call: Option<RawCall<'t>>,
     pub span: Span,
 }
@@ -31,7 +31,7 @@ pub(crate) struct RawCall<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// An instruction, `;` included.
+    /// An instruction, including its `;`.
     pub fn statement(&mut self) -> Parsed<Statement<'t>> {
         let start = self.start();
         let guard = if self.accept(TokenKind::At) {

@@ -28,8 +28,8 @@ impl<'t> Context<'_, 't> {
         Ok(Address { base: self.address_base(name, space)?, offset })
     }
 
-    /// The state space of operand `index`, an address: where the instruction names none, that of a `.shared` or `.local` variable which stands
-    /// there by its name.
+    /// The state space of operand `index`, an address: `space`, or if that is generic and the operand names a `.shared` or
+    /// `.local` variable, the variable's.
     pub fn space_of_name(&mut self, index: usize, space: Space) -> Parsed<Space> {
         let (Raw::Memory(Some(name), _) | Raw::Indexed(name, _)) = &self.raw(index).raw else { return Ok(space) };
         if space != Space::Generic {
@@ -78,7 +78,7 @@ impl<'t> Context<'_, 't> {
         })
     }
 
-    /// Where an element of an array is, in bytes from its start.
+    /// The byte offset of an element of an array.
     pub fn element_offset(&mut self, name: &Name<'t>, index: i64) -> Parsed<i64> {
         match self.resolve(name)? {
             Resolved::Symbol(Symbol::Variable(variable)) => {

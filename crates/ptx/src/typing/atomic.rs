@@ -20,7 +20,7 @@ fn types(op: AtomicOp) -> &'static [Type] {
     }
 }
 
-/// The operation; exchanges are not reductions.
+/// The operation. `red` has no exchanges.
 pub(super) fn operation(c: &mut Context<'_, '_>, is_reduction: bool) -> Parsed<AtomicOp> {
     let op = c.require(
         &[
@@ -86,7 +86,7 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
         ordering,
         scope,
         ty,
-        // PTX ISA, "atom": only in shared memory does an f32 addition keep subnormal numbers.
+        // PTX ISA, "atom": an f32 addition keeps subnormal numbers only in shared memory.
         flush_subnormals: ty == F32 && !matches!(space, Space::Shared | Space::ClusterShared),
         is_reduction,
         dst,

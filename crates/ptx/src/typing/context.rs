@@ -11,8 +11,8 @@ use crate::parser::statement::Statement;
 pub(crate) struct Context<'s, 't> {
     pub(super) statement: &'s Statement<'t>,
     pub(super) environment: &'s mut Environment<'t>,
-    /// The modifiers that are taken, a bit for each.
+    /// The modifiers that have been taken, a bit for each.
     pub(super) taken: u64,
-    /// The one that was taken last.
+    /// The index of the modifier that was taken last.
     pub(super) last: usize,
 }

@@ -16,11 +16,11 @@ use crate::{Handle, Kind, Register, Span, Special, Symbol, Type};
 pub(crate) enum Width {
     /// As wide as the type.
     Exact,
-    /// As wide or wider: loads, stores and conversions.
+    /// As wide or wider, as in loads, stores and conversions.
     AtLeast,
 }
 
-/// What the name in an operand stands for.
+/// What a name in an operand stands for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Resolved {
     Register(Handle<Register>),
@@ -137,7 +137,7 @@ impl<'t> Context<'_, 't> {
         Ok(())
     }
 
-    /// How many parts a name stands for, if it is that of a vector register or of a special register with parts.
+    /// The number of parts of a vector register or a special register with parts; `None` for other names.
     pub fn vector_length(&mut self, name: &Name<'t>) -> Parsed<Option<u8>> {
         match self.resolve(name) {
             Ok(Resolved::Vector(length)) => Ok(Some(length)),
@@ -147,7 +147,7 @@ impl<'t> Context<'_, 't> {
         }
     }
 
-    /// The type of the register that an operand names, if it names one.
+    /// The type of the register that an operand names, or `None` if it names none.
     pub fn register_type(&mut self, operand: &RawOperand<'t>) -> Parsed<Option<Type>> {
         match &operand.raw {
             Raw::Name(name) => match self.resolve(name)? {

@@ -5,7 +5,7 @@ use super::versions::Version;
 use crate::Span;
 use crate::errors::{InstructionError, Parsed, fault};
 
-/// Fails for what needs a newer target or a newer version.
+/// Fails if a newer target or a newer version is needed.
 pub(super) fn needs_nothing(
     (target, version): (Option<u32>, Option<Version>),
     span: Span,

@@ -33,12 +33,12 @@ impl<'s, 't> Context<'s, 't> {
         fault(self.statement.span, OperandError::Count { opcode: self.name(), expected, found })
     }
 
-    /// Number of operands.
+    /// The number of operands.
     pub fn count(&self) -> usize {
         self.statement.operands.len()
     }
 
-    /// An operand as it is written; [`Context::operands`] has said that it is there.
+    /// An operand as it is written. Call [`Context::operands`] first, which checks that it exists.
     pub fn raw(&self, index: usize) -> &'s RawOperand<'t> {
         &self.statement.operands[index]
     }
@@ -59,7 +59,7 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// Operand `index`: `d` or `d|p`, where p is a predicate.
+    /// Operand `index`: `d` or `d|p`, where `p` is a predicate.
     pub fn dst_and_predicate(&mut self, index: usize, ty: Type) -> Parsed<(Destination, Destination)> {
         let operand = self.raw(index);
         let Raw::Pair(first, second) = &operand.raw else { return Ok((self.dst(index, ty)?, None)) };
@@ -113,7 +113,7 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// Whether special registers may be operands: of `mov`, and of `cvt` between integers, as `ptxas` has it.
+    /// Whether the instruction can read special registers. As in `ptxas`, only `mov` and `cvt` between integers can.
     fn reads_special_registers(&self) -> bool {
         match self.opcode() {
             "mov" => true,
@@ -122,7 +122,7 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// Operand `index`: a predicate register, negated or not.
+    /// Operand `index`: a predicate register, possibly negated.
     pub fn predicate(&mut self, index: usize) -> Parsed<Predicate> {
         let operand = self.raw(index);
         match &operand.raw {
@@ -152,8 +152,8 @@ impl<'s, 't> Context<'s, 't> {
         }
     }
 
-    /// The `lanes` parts of operand `index`: the operand itself, or a vector, which may be one of a single register, or a
-    /// vector register.
+    /// The `lanes` parts of operand `index`: the operand itself, a vector in braces (possibly of one register), or a vector
+    /// register.
     pub fn parts(&mut self, index: usize, lanes: usize) -> Parsed<Vec<RawOperand<'t>>> {
         let operand = self.raw(index);
         let vector = match &operand.raw {
@@ -174,7 +174,7 @@ impl<'s, 't> Context<'s, 't> {
         Ok(vector)
     }
 
-    /// Operand `index`; if it is the name of a vector register, as a vector of its parts.
+    /// Operand `index`, with a vector register replaced by the vector of its parts.
     pub fn spelled_out(&mut self, index: usize) -> Parsed<RawOperand<'t>> {
         let operand = self.raw(index);
         if let Raw::Name(name @ Name { part: None, negated: false, offset: None, .. }) = &operand.raw

@@ -6,7 +6,7 @@ use crate::Op;
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 
-/// The alignment of what `alloca` gives unless it says otherwise.
+/// The default alignment of `alloca`.
 const ALIGN: u32 = 8;
 /// The largest alignment.
 const MOST: u64 = 4096;

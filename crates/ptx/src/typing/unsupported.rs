@@ -12,10 +12,10 @@
 use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
-/// Opcodes that are PTX, but have no operation here.
+/// Opcodes of PTX that have no operation here.
 const OPCODES: &[&str] = &["clusterlaunchcontrol", "multimem", "tcgen05"];
 
-/// Opcodes with a modifier that makes them another instruction, one that has no operation here.
+/// Opcodes with a modifier that makes them a different instruction, which has no operation here.
 const FORMS: &[(&str, &str)] =
     &[("cp", "cp_mask"), ("mma", "block_scale"), ("mma", "kind::f8f6f4"), ("mma", "kind::mxf8f6f4"), ("st", "bulk")];
 

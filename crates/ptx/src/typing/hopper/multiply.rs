@@ -9,7 +9,7 @@ use crate::typing::hopper::product::{Product, ROUNDINGS, bit_product, layouts, n
 use crate::{MatrixLayout, MatrixType, Op};
 use MatrixType::*;
 
-/// The types that `D = A * B + C` goes together with: of A and B, then of D and C.
+/// Element types of A and B that can be multiplied with each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     Half,
@@ -49,7 +49,7 @@ impl Family {
         }
     }
 
-    /// The shapes of `mma`, or of `mma.sp`.
+    /// The shapes of `mma` or `mma.sp` for these types.
     fn shapes(self, is_sparse: bool) -> &'static [[u32; 3]] {
         match (self, is_sparse) {
             (Family::Half, false) => &[[8, 8, 4], [16, 8, 8], [16, 8, 16]],

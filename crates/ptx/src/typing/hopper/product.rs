@@ -8,7 +8,7 @@ use crate::typing::context::Context;
 use crate::typing::hopper::matrix::{LAYOUTS, read, registers, written};
 use crate::{BitProduct, MatrixLayout, MatrixMultiply, MatrixRole, MatrixShape, MatrixType, Op, Rounding, Sparsity};
 
-/// How sums of f64 round.
+/// Roundings of f64 sums.
 pub(in crate::typing) const ROUNDINGS: [(&str, Rounding); 4] =
     [("rn", Rounding::Nearest), ("rz", Rounding::Zero), ("rm", Rounding::Down), ("rp", Rounding::Up)];
 
@@ -17,7 +17,7 @@ pub(in crate::typing) fn layouts(c: &mut Context<'_, '_>) -> Parsed<(MatrixLayou
     Ok((c.require(&LAYOUTS, "`.row` or `.col` for A")?, c.require(&LAYOUTS, "`.row` or `.col` for B")?))
 }
 
-/// The error that these types and this shape have no product.
+/// Fails because there is no product with these types, shape and modifiers.
 pub(in crate::typing) fn no_such_product<T>(c: &Context<'_, '_>) -> Parsed<T> {
     fault(c.name_span(), InstructionError::NoSuchProduct(c.name()))
 }
@@ -72,7 +72,8 @@ pub(in crate::typing) fn bit_product(c: &mut Context<'_, '_>) -> Parsed<BitProdu
     Ok(product)
 }
 
-/// The metadata of a sparse A (operand `index`), and which of its threads give them: one or two of four, or all.
+/// The metadata of a sparse A (operand `index`), and which threads supply it (the next operand): one or two of four, or
+/// all.
 pub(in crate::typing) fn sparsity(
     c: &mut Context<'_, '_>,
     index: usize,

@@ -15,7 +15,7 @@ const SHAPES: [[u32; 3]; 7] = [[16, 16, 16], [32, 8, 16], [8, 32, 16], [16, 16, 
 
 const WHAT: &str = "a shape such as `.m16n16k16`";
 
-/// Whether there is a product of this shape with these elements in A and B.
+/// Whether there is a product of this shape with elements of this type in A and B.
 fn has_shape(shape: MatrixShape, ty: MatrixType) -> bool {
     let shape = [shape.m, shape.n, shape.k];
     match ty {
@@ -28,7 +28,7 @@ fn has_shape(shape: MatrixShape, ty: MatrixType) -> bool {
     }
 }
 
-/// Whether a product of this shape has sums of this type.
+/// Whether there is a product of this shape with sums of this type.
 fn has_sums(shape: MatrixShape, ty: MatrixType) -> bool {
     match ty {
         F16 => has_shape(shape, F16),
@@ -39,7 +39,7 @@ fn has_sums(shape: MatrixShape, ty: MatrixType) -> bool {
     }
 }
 
-/// Elements of less than a byte have one layout alone: A in rows, B in columns.
+/// Elements of less than a byte have only one layout: A in rows, B in columns.
 fn layout_fits(role: MatrixRole, layout: MatrixLayout, ty: MatrixType) -> bool {
     match role {
         MatrixRole::A => ty.bits() >= 8 || layout == MatrixLayout::Row,
@@ -64,7 +64,7 @@ pub(in crate::typing) fn wmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
 }
 
-/// What `wmma.load` and `wmma.store` have after `.a`, `.b`, `.c` or `.d`.
+/// The modifiers of `wmma.load` and `wmma.store` after `.a`, `.b`, `.c` or `.d`.
 fn tile(c: &mut Context<'_, '_>, role: MatrixRole) -> Parsed<(MatrixShape, MatrixLayout, Space, MatrixType)> {
     aligned(c)?;
     let layout = c.require(&LAYOUTS, "`.row` or `.col`")?;
@@ -107,8 +107,8 @@ fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::StoreFragment { tile: Box::new(tile), srcs })
 }
 
-/// `wmma.mma{.xor.popc}.sync.aligned.row.col.m16n16k16.f32.f32 D, A, B, C;` of f16, and with the types of D, A, B and C of
-/// all others
+/// `wmma.mma{.xor.popc}.sync.aligned.row.col.m16n16k16.f32.f32 D, A, B, C;` for f16; other types name those of D, A, B and
+/// C
 fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let bit_product = if c.has_modifier("popc") { Some(bit_product(c)?) } else { None };
     aligned(c)?;
