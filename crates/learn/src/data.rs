@@ -1,4 +1,5 @@
-//! Draws the sizes and values of a trial from a seed, so that a run can be repeated. Also says where an element is, in words.
+//! Draws the sizes and values of a trial from a seed, so that a run can be repeated. Also says where an element is, in
+//! words. `trial` fills buffers with it, `verdict` and `student` use its words. Pure.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

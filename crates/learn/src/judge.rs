@@ -1,5 +1,6 @@
-//! Judges a student's file: compiles it, runs it at several sizes under all checks, compares the results with the reference, and
-//! counts what the goals are about. The result is a [`crate::verdict::Verdict`].
+//! Judges a student's file: compiles it, runs it at several sizes under all checks, compares the results with the
+//! reference, and counts what the goals are about. The result is a [`crate::verdict::Verdict`]. `student`, `watch`, `check`
+//! and `grade` call it. It compiles through [`crate::compile`] and runs on a device, and it writes nothing else.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,4 +1,5 @@
-//! Formats a verdict for students, 100 columns wide: what is right, what is wrong, the line to look at, and what to do next.
+//! Formats a verdict for students, 100 columns wide: what is right, what is wrong, the line to look at, and what to do
+//! next. The commands print its texts. It reads sources to show a line, and writes nothing.
 
 use std::fmt::Write as _;
 use std::fs;

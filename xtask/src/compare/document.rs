@@ -1,4 +1,5 @@
-//! `docs/PEERS.md`, from what was measured.
+//! `docs/PEERS.md`, from what was measured. [`super`] calls it with the measurements and the words of `peers.toml`. Pure:
+//! it returns the text.
 
 use std::fmt::Write;
 

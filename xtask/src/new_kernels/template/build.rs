@@ -1,4 +1,4 @@
-//! Compiles the kernels to PTX when their sources have changed.
+//! Compiles the kernels to PTX when their sources have changed. Cargo runs it; it writes only to Cargo's output folder.
 
 use std::env;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Kernels of a loaded module: their settings, their occupancy, and launches.
+//! Kernels of a loaded module: their settings, their occupancy, and launches. `safe/function.rs` and the backend call it.
 
 use std::ffi::c_void;
 use std::ptr;

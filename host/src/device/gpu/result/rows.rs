@@ -1,4 +1,5 @@
-//! 2D copies: rows that are a pitch apart on the device, and adjacent on the host.
+//! 2D copies: rows that are a pitch apart on the device, and adjacent on the host. `safe/memory.rs`, the backend and
+//! `peers` call it, and check addresses first.
 
 use std::ptr;
 

@@ -1,4 +1,4 @@
-//! A loaded module, which owns its kernels and variables.
+//! A loaded module, which owns its kernels and variables. `gpu/module.rs` loads it and asks it for kernels and variables.
 
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
