@@ -6,11 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use host::random::Random;
 use indexmap::IndexMap;
 
-use crate::exercise::{Data, Element, Goals, Size, Values};
 use crate::expression::Expression;
+use crate::goals_file::{Data, Element, Goals, Size, Values};
 
 /// The sizes of a trial, by name.
 pub type Sizes = IndexMap<String, u64>;
+
+/// The contents of a trial's buffers, by name, without padding between rows.
+pub type Buffers = IndexMap<String, Vec<u8>>;
 
 /// The maximum number of elements of a buffer.
 const MOST_ELEMENTS: u64 = 1 << 26;

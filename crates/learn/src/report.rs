@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use anstyle::{AnsiColor, Style};
 
 use crate::compile::SOURCE;
-use crate::exercise::{Exercise, Task};
+use crate::exercise::Exercise;
+use crate::goals_file::Task;
 use crate::judge::shown;
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Times, Verdict, Wrong};
 use crate::words::several;
