@@ -23,7 +23,7 @@ pub fn launch() {
     assert_eq!(variant.counters.expect("counters").occupancy.expect("an occupancy").percent(), 100.0);
 }
 
-/// Four sectors where the offset is a multiple of 8, else five.
+/// Four sectors if the offset is a multiple of 8, else five.
 pub fn offset() {
     let report = run("offset", "--size 65664");
     for k in (0..=32).chain([128]) {
@@ -36,7 +36,7 @@ pub fn offset() {
         assert!((sectors - expected.0).abs() < 0.01, "{name}: {sectors}");
         assert!((load.percent_of_bytes_used().expect("loads") - expected.1).abs() < 0.1, "{name}");
     }
-    // Whole warps alone: to the digit.
+    // Only whole warps: exact.
     let report = run("offset", "--size 65536 --block 32 --offset 0,32,128");
     for name in ["read+0", "read+32", "read+128"] {
         load_sectors(&report, name, 4.0);
@@ -77,7 +77,7 @@ pub fn access() {
     // Neighbours: 4 and 5 sectors. Every 64th: 32 and 4.
     load_sectors(&report, "load a[i+1]-a[i] on hopper", 4.5);
     load_sectors(&report, "load a[64i]-a[i] on hopper", 18.0);
-    // G80: one transaction a thread unless the half warp is in order.
+    // G80: one transaction for each thread unless the half warp accesses memory in order.
     let g80 = right(run_on(&simulator("sim:g80"), "access", "--loads --size 1024 --stride 2"), "on g80");
     for (pattern, transactions) in [("aligned", 2), ("permuted", 32), ("misaligned", 32)] {
         let counted = counters(&g80, &format!("load {pattern}"));
@@ -85,7 +85,7 @@ pub fn access() {
     }
 }
 
-/// A field of a structure of 12 bytes: 12 sectors a load, a third of them used; and so on.
+/// For structures of 12 bytes, a load of a field takes 12 sectors, of which a third is used; and so on.
 pub fn layout() {
     let report = run("layout", "--size 4096");
     for (name, sectors, used) in [
@@ -136,12 +136,12 @@ pub fn cache() {
     }
     assert_eq!(l1("ca-aligned").hits, 0);
     assert!(l1("ca-stencil").hit_percent().expect("loads") > 800.0 / 9.0);
-    // Lines of four sectors against one sector.
+    // Lines of four sectors, against single sectors.
     assert_eq!(beyond("dlcm-ca-small-l1-scattered"), 4 * beyond("dlcm-cg-small-l1-scattered"));
     // A table of 32 KB fits 48 KB of L1, and not 16 KB.
     let hits = |name: &str| l1(name).hit_percent().expect("loads");
     assert!(hits("dlcm-ca-large-l1-table") > 90.0 && hits("dlcm-ca-small-l1-table") < 60.0);
-    // What the context prefers holds for kernels that prefer nothing.
+    // The context's preference applies to kernels without one.
     for wish in ["nothing", "shared", "l1", "equal"] {
         assert_eq!(beyond(&format!("context-prefers-{wish}")), beyond(&format!("kernel-prefers-{wish}")), "{wish}");
     }
@@ -177,7 +177,7 @@ pub fn pitch() {
     assert!(sectors("rows-linear") > 4.7 && sectors("rows-pitched") < 4.0);
 }
 
-/// One store of four sectors a warp, and less than half of the instructions with fast math.
+/// One store of four sectors for each warp, and less than half of the instructions with fast math.
 pub fn table() {
     let report = run("table", "--size 4096");
     for name in ["accurate", "fast"] {

@@ -23,7 +23,7 @@ fn every_lab_shows_what_it_teaches() {
     assert!(failed.is_empty(), "these labs do not show what they teach, as reported above: {failed:?}");
 }
 
-/// A number that was counted on average, to the digits that a double has.
+/// Checks an average to the precision of a double.
 fn near(found: Option<f64>, expected: f64, what: &str) {
     let found = found.unwrap_or_else(|| panic!("{what}: nothing was counted"));
     assert!((found - expected).abs() < 1e-9, "{what}: {expected} is expected, and {found} was counted");

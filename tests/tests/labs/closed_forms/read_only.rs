@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// One address for all lanes; as many as there are different bytes in a warp.
+/// Polynomial and gamma: one address for all lanes. Lookup: one for each different byte in a warp.
 pub fn constant() {
     let size = 4096;
     let report = run("constant", &format!("--size {size}"));
@@ -13,7 +13,7 @@ pub fn constant() {
         (8 * warps, 8 * warps)
     );
     assert_eq!((constant("gamma-constant").requests, constant("gamma-constant").addresses), (2 * warps, 2 * warps));
-    // The lab's own random bytes: the numbers after the elements, of which each takes one.
+    // The lab's own random bytes: the numbers drawn after those of the elements, one for each.
     let mut random = host::random::Random::new(1);
     let _x: Vec<f32> = random.samples(size as usize);
     let bytes: Vec<u8> = random.samples(size as usize);
@@ -41,7 +41,7 @@ pub fn texture() {
         let (rows, morton) = (sectors(format!("{walk}-row-order")), sectors(format!("{walk}-morton-order")));
         assert!(morton < rows, "{walk}: {morton} against {rows}");
     }
-    // A warp is requests of four lanes, or of eight where the texture is linear memory.
+    // A warp makes requests of four lanes, or of eight for a texture of linear memory.
     let requests = |name| counters(&report, name).texture.requests;
     assert_eq!((requests("rows-texture"), requests("linear-texture")), (128 * 128 / 4, 128 * 128 / 8));
 }

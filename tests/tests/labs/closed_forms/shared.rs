@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Against the grain 32 sectors, in blocks of 16 rows 16; a column of the tile 32 wavefronts, of the padded one 1.
+/// Along columns 32 sectors, in blocks of 16 rows 16. A column of the tile takes 32 wavefronts, of the padded tile 1.
 pub fn transpose() {
     let report = run("transpose", "--rows 1024 --cols 512");
     for (name, loads, stores, shared) in [
@@ -23,7 +23,7 @@ pub fn transpose() {
     }
 }
 
-/// A load for each operation from global memory, one in T through tiles of T x T.
+/// Naive: a global load for each operand. Through tiles of T x T: one in T of them.
 pub fn matmul() {
     let (m, n, k) = (64, 128, 96);
     let report = run("matmul", &format!("--rows {m} --cols {n} --inner {k}"));
@@ -33,7 +33,7 @@ pub fn matmul() {
     assert_eq!(requests("tiled32"), 2 * m * n * k / 32 / 32);
     for (name, tile) in [("tiled16", 16), ("tiled32", 32)] {
         let shared = counters(&report, name).shared;
-        // One load for each multiplication and one for four, since the compiler joins those along a row; two stores for each
+        // One load for each multiplication and one for four, since the compiler combines those along a row; two stores for each
         // tile; no conflicts.
         assert_eq!(shared.load.requests, m * n * k / 32 * 5 / 4, "{name}");
         assert_eq!(shared.store.requests, 2 * m * n * k / 32 / tile, "{name}");
@@ -43,7 +43,8 @@ pub fn matmul() {
     assert_eq!(flops, 2 * m * n * k);
     // 16 numbers for 64 products, 4 at a time; a warp loads 32 x 4 of them.
     assert_eq!(counters(&report, "registers").shared.load.requests, 128 * 128 / 64 / 32 * k * 4);
-    // In slices each of 8 warps takes half of the steps; half of the warps add the other half's 64 sums. A slab of A comes in words of 4 bytes, one of B in words of 16.
+    // In slices: each of 8 warps takes half of the steps, and half of the warps add the other half's 64 sums. A slab of A is loaded
+    // in words of 4 bytes, one of B in words of 16.
     let best = counters(&report, "best");
     assert_eq!(best.shared.load.requests, 8 * k / 2 * 4 + 4 * 64 / 4);
     assert_eq!(best.shared.store.requests, 4 * 64 / 4);
@@ -66,11 +67,11 @@ pub fn gram() {
     let tesla = right(run_on(&simulator("sim:tesla"), "gram", "--rows 64 --cols 64 --tiled16 --padded16"), "on tesla");
     wavefronts(&tesla, "tiled16", (2.0 + 32.0) / 2.0);
     wavefronts(&tesla, "padded16", 2.0);
-    // Two of the four tiles of 32 x 32 are on the diagonal, and one of the others is enough.
+    // Two of the four tiles of 32 x 32 are on the diagonal, and only one of the other two is computed.
     assert_eq!(counters(&report, "mirrored").shared.load.requests - 32, loads / 4 * 3);
 }
 
-/// gcd(s, 32) wavefronts at stride s; and G80's table, in two half warps of 16 banks.
+/// gcd(s, 32) wavefronts at stride s; and G80's table, with two half warps and 16 banks.
 pub fn banks() {
     let report = run("banks", "");
     let gcd = |mut a: u32, mut b: u32| {
@@ -89,7 +90,7 @@ pub fn banks() {
     for (name, words, halves) in [
         ("permuted", 1.0, 2.0),
         ("one-word", 1.0, 2.0),
-        // Each word is broadcast to one lane after the other on G80: four bytes of a word are four passes.
+        // On G80 a word is not broadcast to lanes that read different bytes of it: four bytes of a word are four passes.
         ("bytes-1", 1.0, 8.0),
         ("bytes-2", 1.0, 4.0),
         ("structure-of-2", 2.0, 4.0),
@@ -105,7 +106,7 @@ pub fn banks() {
     wavefronts(&report, "bytes-16", 4.0);
 }
 
-/// Blocks that fit 227 KB, each with 1 KB of its own for the system; and static is dynamic.
+/// Blocks that fit 228 KB, each with 1 KB for the system. Static and dynamic shared memory count alike.
 pub fn shared() {
     let report = run("shared", "--size 131072 --block 256");
     for kilobytes in [1_u32, 4, 8, 16, 32, 48, 64, 96, 160, 227] {
@@ -116,7 +117,7 @@ pub fn shared() {
     }
     let (fixed, dynamic) = (counters(&report, "static-16"), counters(&report, "dynamic-16"));
     assert_eq!((fixed.shared, fixed.global), (dynamic.shared, dynamic.global));
-    // 228 KB in steps: a quarter is 64 KB, three blocks of 17.
+    // A quarter of 228 KB is rounded up to 64 KB: three blocks of 17 KB.
     let carved = counters(&report, "carveout-25").occupancy.expect("an occupancy");
     assert_eq!((carved.carveout >> 10, carved.blocks()), (64, 3));
 }
