@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::host;
 
-/// How many commands of the program a document has at least: fewer, and this test has lost sight of them.
+/// The least number of the program's commands in a document. With fewer, this test no longer recognises them.
 const AT_LEAST: [(&str, usize); 3] = [("README.md", 8), ("docs/RUNNING.md", 6), ("docs/TIMING.md", 1)];
 
 /// Commands that do not run here, and who runs them.

@@ -1,7 +1,8 @@
 //! PTX text to a typed module: lexer, parser, checks.
 //!
 //! PTX is the assembly language that compilers for NVIDIA GPUs emit. This crate reads it. It runs nothing and knows
-//! nothing of files, devices or terminals. Everything starts with [`parse`], which `host` and `simt` call.
+//! nothing of files, devices or terminals. Everything starts with [`parse`], which `host` calls. `simt` executes the
+//! result.
 //!
 //! # The representation
 //!

@@ -56,7 +56,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
             complete(goal, &arguments, &results.runs[&arguments])?;
         }
     }
-    // What is no longer planned goes, so that the data is what the document shows.
+    // Remove runs that are no longer planned, so that the data matches the document.
     let planned = |arguments: &String| {
         let mut all = plan::GOALS.iter().flat_map(|goal| goal.sizes.iter().map(|size| goal.arguments(size)));
         all.any(|planned| planned == *arguments)

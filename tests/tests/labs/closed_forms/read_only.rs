@@ -28,7 +28,7 @@ pub fn constant() {
     }
 }
 
-/// Rows win in row order, everything else in Morton order.
+/// Walks along rows favour row order, all others Morton order.
 pub fn texture() {
     let report = run("texture", "--size 128");
     for (walk, rows, morton) in [("rows", 4.0, 8.0), ("columns", 32.0, 16.0)] {

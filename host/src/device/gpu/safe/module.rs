@@ -43,7 +43,7 @@ impl Drop for Module {
     }
 }
 
-/// A name that the module lacks is no failure.
+/// A name that the module lacks is not an error.
 fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
