@@ -1,5 +1,4 @@
-//! Text to tokens, for [`Cursor`](crate::parser::cursor::Cursor). Pure, and never fails: text that is not a token
-//! becomes a token of its own kind, which the parser reports.
+//! Text to tokens. Never fails: text that is not a token becomes a token of its own kind, which the parser reports.
 
 use crate::Span;
 use logos::Logos;
@@ -16,7 +15,7 @@ pub(crate) enum TokenKind {
     /// A directive, a modifier, a part of a vector: `.global`, `.L2::128B`, `.x`.
     #[regex(r"\.[a-zA-Z0-9_$]+(::[a-zA-Z0-9_]+)*")]
     Dot,
-    /// A number in any notation; the parser computes its value.
+    /// A number in any notation; the parser finds its value.
     #[regex(r"[0-9][0-9a-zA-Z_]*", priority = 3)]
     Integer,
     /// A number with a point or a signed exponent.
@@ -25,10 +24,10 @@ pub(crate) enum TokenKind {
     /// `"..."`.
     #[regex(r#""[^"\n]*""#)]
     String,
-    /// A string that does not end.
+    /// `"` without its end.
     #[regex(r#""[^"\n]*"#)]
     UnterminatedString,
-    /// A comment that does not end; the last token of the text.
+    /// `/*` without its end; the last token of the text.
     #[token("/*")]
     UnterminatedComment,
     #[token(",")]
@@ -85,7 +84,7 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// A token: its kind and its position.
+/// A token: its kind and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub kind: TokenKind,
