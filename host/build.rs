@@ -1,4 +1,6 @@
-//! Computes the digest of the kernels' sources, so that the program can report that its built-in PTX was compiled from others.
+//! Computes the digest of the kernels' sources, so that the program can report that its built-in PTX was compiled from
+//! others. Cargo runs it before the library; it reads the kernels' crate and the device library, and writes only its output
+//! for `env!`.
 
 use std::path::Path;
 

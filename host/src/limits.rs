@@ -1,4 +1,5 @@
-//! The flags that limit a run: memory, heap, output and steps. A run that exceeds a limit stops with one line that names it.
+//! The flags that limit a run: memory, heap, output and steps. A run that exceeds a limit stops with one line that names
+//! it. `cli` parses them, and the devices enforce them.
 //!
 //! The limits are of resources and not of time, so the same run stops at the same place on every machine. To end a run after a
 //! minute, send it a signal (`timeout 60 host ...`), which leaves no unfinished file.

@@ -1,4 +1,5 @@
-//! How much memory the host has. Callers check it before they allocate anything large.
+//! How much memory the host has. Callers check it before they allocate anything large. Only reads: `/proc`, the control
+//! group and the process's limits.
 
 use crate::error::{Error, Result};
 

@@ -1,5 +1,5 @@
-//! Demangles names of kernels and variables, and finds a symbol by a name that a user types: `saxpy(float, float const*, float*)`
-//! is `_Z5saxpyfPKfPf`.
+//! Demangles names of kernels and variables, and finds a symbol by a name that a user types: `saxpy(float, float const*,
+//! float*)` is `_Z5saxpyfPKfPf`. Pure; `check`, `run`, the devices and the messages call it.
 //!
 //! PTX has the mangled names of C++ and Rust. Messages and tables show demangled names, and the command line accepts either
 //! ([`find`]). JSON has the symbol exactly as in the PTX, so that programs can compare it.

@@ -1,4 +1,5 @@
-//! Writes files whole or not at all.
+//! Writes files whole or not at all. `npy`, the flow of labs and `host run` write through it; `cli` calls
+//! [`remove_unfinished`] when a signal ends the program.
 //!
 //! The data goes to a temporary file in the same folder, which replaces the named file when everything is written. An error or an
 //! interrupt removes the temporary file ([`remove_unfinished`]). A symbolic link stays: the file that it points to is replaced.

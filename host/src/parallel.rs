@@ -1,4 +1,5 @@
 //! Divides work among all cores. Results come in the order of the parts, so they do not depend on the number of threads.
+//! Random data, comparisons and references use it. The parts share no mutable state.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle, available_parallelism};

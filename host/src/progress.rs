@@ -1,4 +1,5 @@
-//! A progress bar on a terminal, shown after a second.
+//! A progress bar on a terminal, shown after a second. `cli` makes it, and the flow of labs, `host run` and the devices
+//! advance it. It writes to the standard error alone.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;

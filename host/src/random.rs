@@ -1,4 +1,4 @@
-//! Seeded random data for the labs' inputs.
+//! Seeded random data for the labs' inputs. Labs and `host run` fill inputs with it. Pure.
 //!
 //! The same seed gives the same data on every machine, so a wrong result can be reproduced. The generator is SplitMix64
 //! (Steele, Lea, Flood 2014): one 64-bit counter and a mixing function, fast enough to fill a gibibyte in a second.

@@ -1,4 +1,5 @@
-//! The text of kernels' sources, found by the file names in the PTX's line information.
+//! The text of kernels' sources, found by the file names in the PTX's line information. Findings and `--lines` look lines
+//! up in it. It reads files of up to 16 MiB and keeps their text.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

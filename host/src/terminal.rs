@@ -1,4 +1,5 @@
-//! The width of the terminal, and text wrapped to it.
+//! The width of the terminal, and text wrapped to it. Tables and reports call it. Only reads the environment and the
+//! terminal's size.
 
 use std::io::{IsTerminal, stdout};
 

@@ -1,4 +1,4 @@
-//! Formats numbers for people: memory sizes, times, percentages and ratios.
+//! Formats numbers for people: memory sizes, times, percentages and ratios. Tables, reports and messages call it. Pure.
 
 /// A size in bytes with a binary prefix, three digits: `512 B`, `1.50 GiB`.
 pub fn bytes(count: u64) -> String {

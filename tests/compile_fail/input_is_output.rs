@@ -1,4 +1,5 @@
-//! One buffer as input and output at the same time.
+//! One buffer as input and output at the same time. `tests/compile_fail.rs` expects the compiler to reject it.
+
 //~ E0505
 
 use host::device::{Buffer, Device, LaunchConfig};

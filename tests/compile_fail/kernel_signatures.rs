@@ -1,4 +1,5 @@
-//! What `#[kernel]` does not take.
+//! Signatures that `#[kernel]` rejects. `tests/compile_fail.rs` expects these messages.
+
 //~ a kernel returns nothing: write the result to memory
 //~ a kernel is not generic: write one kernel for each type
 //~ a kernel is an `unsafe fn`: nothing checks what the launch passes to it

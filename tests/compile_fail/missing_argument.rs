@@ -1,4 +1,5 @@
-//! One argument too few.
+//! One argument too few. `tests/compile_fail.rs` expects this message.
+
 //~ these arguments do not fit the kernel
 
 use host::device::{Buffer, Device, LaunchConfig};

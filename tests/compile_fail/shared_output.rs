@@ -1,4 +1,5 @@
-//! A buffer that is only lent for reading where the kernel writes.
+//! A buffer borrowed for reading where the kernel writes. `tests/compile_fail.rs` expects these messages.
+
 //~ the kernel wants `cuda_std::launch::kernel::PointerMut<f32>` here
 //~ buffers are passed by reference: `&buffer` to read, `&mut buffer` to write
 

@@ -1,4 +1,5 @@
-//! A buffer of f64 where the kernel reads f32.
+//! A buffer of f64 where the kernel reads f32. `tests/compile_fail.rs` expects this message.
+
 //~ the kernel wants `cuda_std::launch::kernel::Slice<f32>` here
 
 use host::device::{Buffer, Device, LaunchConfig};

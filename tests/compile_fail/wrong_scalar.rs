@@ -1,4 +1,5 @@
-//! A float where the kernel takes a count.
+//! A float where the kernel takes a count. `tests/compile_fail.rs` expects this message.
+
 //~ the kernel wants `usize` here
 
 use host::device::{Buffer, Device, LaunchConfig};

@@ -1,7 +1,8 @@
-//! The suite of planted bugs as the comments in its sources describe it. See `src/lib.rs` for how they are written.
+//! Parses the suite of planted bugs from the comments in its sources, whose format `src/lib.rs` describes. It only
+//! reads files.
 //!
-//! A file that two packages share: the tests of the program, which judge the simulator by it, and `cargo xtask
-//! compute-sanitizer`, which runs it on a GPU.
+//! Two packages share this file: the tests of the program, which judge the simulator by it, and `cargo xtask
+//! compute-sanitizer`, which runs the suite on a GPU.
 
 use std::fs;
 use std::io;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::host;
 
-/// How many commands of the program a document has at least: fewer, and this test has lost sight of them.
+/// The least number of the program's commands in a document. With fewer, this test no longer recognises them.
 const AT_LEAST: [(&str, usize); 3] = [("README.md", 8), ("docs/RUNNING.md", 6), ("docs/TIMING.md", 1)];
 
 /// Commands that do not run here, and who runs them.
@@ -82,7 +82,7 @@ fn links_and_paths_in_the_documents_lead_somewhere() {
         let folder = root.join(&document).parent().expect("a folder").to_owned();
         let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
         let links = links.filter(|link| !link.is_empty() && !link.contains("://")).map(|link| folder.join(link));
-        // Every second piece between backticks is code; a path in it is one word. What users make is not there.
+        // Every second piece between backticks is code; a path in it is one word. Files that users create do not exist here.
         let code =
             text.split('`').skip(1).step_by(2).filter(|code| folders.iter().any(|begin| code.starts_with(begin)));
         let paths = code.filter(|code| !code.contains(|c: char| c.is_whitespace() || "*{<".contains(c)));
@@ -125,7 +125,7 @@ fn documents(root: &Path) -> Vec<String> {
     documents
 }
 
-/// The commands of a document with what stands below them.
+/// The commands of a document with the output below them.
 fn examples(text: &str) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
     let mut block = None;

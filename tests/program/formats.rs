@@ -1,4 +1,4 @@
-//! Tests of the output formats.
+//! Tests of the output formats, and of an output that its reader closes early.
 
 use std::process::{Command, Output, Stdio};
 

@@ -9,7 +9,7 @@ use assert_cmd::Command;
 use crate::{fails, host};
 
 const HEADER: &str = ".version 7.8\n.target sm_75\n.address_size 64\n";
-/// Longer than any of these takes on a slow and busy machine, and much shorter than they took before they were fixed.
+/// Longer than any of these takes on a slow and busy machine, and much shorter than before the fixes.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A kernel `k` that takes a pointer, with these statements.

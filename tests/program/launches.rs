@@ -113,7 +113,7 @@ fn launches_share_their_memory() {
         assert_eq!(launch["counters"]["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"], stored);
     }
 
-    // Part of a buffer, a variable between launches, a value once more, and files.
+    // Part of a buffer, a variable between launches, a repeated value, and files.
     let arguments = format!(
         "{FIRST} --then total --grid 1 --block 1 arg:1+8 f32[1] u32:2 --set scale=f32:0.5 --save 1.1=t.npy \
          --then total --grid 1 --block 1 --set scale=f32:2 arg:1.0+4 arg:1.1 arg:1.2 --print 2.1,scale"

@@ -30,18 +30,24 @@ fn beside_cublas(arguments: &str, failing: &str) -> assert_cmd::Command {
     command
 }
 
-/// Whether a lab has rows of the library of `docs/compare/cub.cu`.
-fn takes_a_library(lab: &str) -> bool {
+/// Whether a lab has this flag and shows it.
+fn takes(lab: &str, flag: &str) -> bool {
     let lab = host::labs::Entry::named(lab).unwrap_or_else(|| panic!("there is no lab {lab}"));
-    (lab.command)().get_arguments().any(|flag| flag.get_long() == Some("peer-library") && !flag.is_hide_set())
+    (lab.command)().get_arguments().any(|found| found.get_long() == Some(flag) && !found.is_hide_set())
+}
+
+/// A lab with the fake libraries that it has rows for.
+fn beside_libraries(arguments: &str, failing: &str) -> assert_cmd::Command {
+    let mut command = beside_cublas(arguments, failing);
+    if takes(arguments.split(' ').next().unwrap_or_default(), "peer-library") {
+        command.arg("--peer-library").arg(libraries().join("libcub.so"));
+    }
+    command
 }
 
 /// The JSON of a lab, whose own results are wrong, with both libraries.
 fn report(arguments: &str) -> Value {
-    let mut command = beside_cublas(&format!("{arguments} --format json"), "");
-    if takes_a_library(arguments.split(' ').next().unwrap_or_default()) {
-        command.arg("--peer-library").arg(libraries().join("libcub.so"));
-    }
+    let mut command = beside_libraries(&format!("{arguments} --format json"), "");
     let run = command.assert().code(1);
     let text = String::from_utf8_lossy(&run.get_output().stdout).into_owned();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments}: {error}\n{text}"))
@@ -182,11 +188,15 @@ fn whatever_fails_is_one_line_and_no_panic() {
     let names = CUBLAS_SOURCE.lines().filter_map(|line| line.strip_prefix("    cublas")?.split_once('('));
     let names: Vec<String> = names.map(|(name, _)| format!("cublas{name}")).collect();
     assert!(names.len() > 10, "{names:?}");
+    let labs: Vec<String> = host::labs::ALL
+        .iter()
+        .filter(|lab| takes(lab.name, "peer"))
+        .map(|lab| format!("{} --best --{} 16", lab.name, if takes(lab.name, "rows") { "rows" } else { "size" }))
+        .collect();
+    assert!(labs.len() >= 7, "{labs:?}");
     for name in names.iter().map(String::as_str).chain(["cuMemcpy2DAsync_v2", "cuMemcpyDtoDAsync_v2"]) {
-        for lab in ["transpose --best", "matmul --best", "gram --best", "dot --best --size", "rows --sum"] {
-            let size = if lab.ends_with("--size") { "16" } else { "--rows 16" };
-            let run =
-                beside_cublas(&format!("{lab} {size}"), &format!("{name}:4242")).output().expect("the program runs");
+        for lab in &labs {
+            let run = beside_libraries(lab, &format!("{name}:4242")).output().expect("the program runs");
             let error = String::from_utf8_lossy(&run.stderr);
             // A note says what is missing, and the lab's own results are wrong.
             let lines: Vec<&str> = error.lines().filter(|line| !line.starts_with("note: ")).collect();

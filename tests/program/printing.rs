@@ -1,4 +1,4 @@
-//! What kernels print, on the simulator: `printf` and `assert`.
+//! Tests of what kernels print on the simulator: `printf` and `assert`.
 
 use std::path::PathBuf;
 

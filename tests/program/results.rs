@@ -1,4 +1,4 @@
-//! Tests of the labs' results.
+//! Tests of the labs' results: right values, expected counters, and what is reported of wrong ones.
 
 use crate::{host, json, output, variant};
 

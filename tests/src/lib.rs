@@ -1,7 +1,7 @@
-//! What the tests share: the devices that there are, and data.
+//! Shared by the tests of this package: the devices of this machine, and random data.
 //!
-//! One text of tests runs on every device: on the simulator always, and on the first GPU where there is one. The tests are
-//! in `tests/`; those of the program `host` are in `program/` and belong to the package `host`.
+//! The same tests run on every device: always on the simulator, and on the first GPU if there is one. They are in
+//! `tests/`. The tests of the program `host` are in `program/` and belong to the package `host`.
 
 use host::device::{self, Device, DeviceChoice, Options};
 use host::random::Random;
@@ -12,7 +12,7 @@ use host::random::Random;
 ///
 /// # Panics
 ///
-/// When the simulator cannot be opened, or a GPU is there that does not work.
+/// When the simulator cannot be opened, or there is a GPU that does not work.
 pub fn devices() -> Vec<Device> {
     let options = Options::from_environment();
     let open = |choice| device::open(choice, &options).unwrap_or_else(|error| panic!("{choice}: {error}"));

@@ -1,12 +1,12 @@
-//! A launch whose arguments do not fit its kernel does not compile, and what `#[kernel]` rejects is explained.
+//! A launch whose arguments do not fit its kernel does not compile, and `#[kernel]` explains what it rejects.
 //!
-//! Each file in `compile_fail/` is built, must fail, and the compiler must say what follows each `//~` in it. Nothing
-//! else of the message is pinned: that belongs to the compiler, whose versions differ.
+//! Each file in `compile_fail/` is built and must fail, with the compiler's message containing the text after each
+//! `//~` in it. The rest of the message is not pinned: it differs between compiler versions.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Builds an example of this package with what is built already, and returns whether it compiled and what was said.
+/// Builds an example of this package against what is already built. Returns whether it compiled, and the compiler's messages.
 fn build(example: &str) -> (bool, String) {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // From the workspace's root, so that the dependencies have the features that `cargo test` there has built them with.

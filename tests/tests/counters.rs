@@ -1,7 +1,8 @@
-//! What the simulator counts for the labs' own kernels is what an H200 counted for the same launches.
+//! The simulator counts for the labs' kernels what an H200 counted for the same launches.
 //!
-//! `data/h200_labs.json` has the arguments of `host`, and for each launch the kernel and its counters as Nsight Compute read them; it
-//! also says on what, with which version and when. `cargo xtask count` reads them again, on a machine with a GPU and Nsight Compute.
+//! `data/h200_labs.json` has the arguments of `host`, and for each launch the kernel and its counters as measured
+//! by Nsight Compute, with the machine, the version and the date. `cargo xtask count` measures them again, on a
+//! machine with a GPU and Nsight Compute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +38,7 @@ fn run(device: &Device, run: &str) -> LabReport {
     (lab.run)(device, &matches, Progress::default()).unwrap_or_else(|error| panic!("{run}: {error}"))
 }
 
-/// The unit's own counters of wavefronts and of bank conflicts: what its arbiter adds is in both.
+/// The unit's own counters of wavefronts and of bank conflicts. Both include what its arbiter adds.
 const WITH_ARBITRATION: [[&str; 2]; 3] = [
     [
         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
@@ -58,8 +59,8 @@ const WITH_ARBITRATION: [[&str; 2]; 3] = [
 const CONSTANT: [&str; 2] = ["idc__requests.sum", "smsp__inst_executed_op_ldc.sum"];
 const CONSTANT_IN_PTX: [&str; 2] = ["ptx__addresses_op_ld_constant.sum", "ptx__inst_executed_op_ld_constant.sum"];
 
-/// What depends on the blocks' speed where the last block looks again and again for what others leave: how often it does, and how
-/// many lanes find something at once and empty their slots together.
+/// Metrics that depend on timing if the last block polls for the others' results: how often it polls, and how many lanes find
+/// something at once and empty their slots together.
 const POLLED: [&str; 8] = [
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -78,17 +79,17 @@ fn polled(kernel: &str, counted: &BTreeMap<&str, f64>) -> bool {
     waits && stores > 1.0 || kernel.starts_with("rows_") && kernel.ends_with("_blocks")
 }
 
-/// What the profiler learns of loads from the instructions themselves, which asynchronous copies are not among. To the simulator
-/// they are loads here, too.
+/// Metrics of loads that the profiler collects from load instructions, which do not include asynchronous copies. The simulator
+/// counts these as loads here, too.
 const WITHOUT_COPIES: &str = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct";
 
-/// What the simulator calls a metric. The profiler has wavefronts twice: counted in the unit (`l1tex__`), and added up from the
-/// instructions' addresses (`smsp__sass_`), without what other traffic in the unit adds.
+/// The simulator's value of a metric. The profiler has wavefronts twice: counted in the unit (`l1tex__`), and computed from the
+/// instructions' addresses (`smsp__sass_`), without other traffic in the unit.
 fn simulated_name(metric: &str) -> String {
     metric.replace("smsp__sass_l1tex_", "l1tex__")
 }
 
-/// Holds a launch to what was counted; the number of metrics that were compared.
+/// Compares a launch with what was counted. Returns the number of metrics compared.
 fn compare(launch: &str, kernel: &str, counted: &BTreeMap<&str, f64>, simulated: &Counters) -> usize {
     let polled = polled(kernel, counted);
     let metrics = simulated.metrics();

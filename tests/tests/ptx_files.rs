@@ -1,7 +1,8 @@
-//! The `.ptx` files of `crates/simt/tests/filetests`, through the host, on every device there is.
+//! The `.ptx` files of `crates/simt/tests/filetests` and the programs of `tests/wild`, launched through the host on
+//! every device of this machine.
 //!
-//! The simulator alone runs them in its own tests, with its counters and traps. Here the same text goes the way that a
-//! user's launch goes; where there is a GPU, it says whether the simulator's semantics are the hardware's.
+//! The simulator's own tests run the same files directly, with counters and traps. Here they take a user's path,
+//! and a GPU, if there is one, shows whether the simulator's semantics are the hardware's.
 
 #[path = "../../crates/simt/tests/support/accesses.rs"]
 mod accesses;
@@ -16,12 +17,12 @@ use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, O
 use host::random::Random;
 use simt::{Checks, Finding, LoadCaching, Model};
 
-/// What the parameter of a tensor map is aligned to.
+/// The alignment of a tensor map as a parameter.
 const TENSOR_MAP_ALIGN: usize = 64;
 /// Launches of each kernel with random numbers.
 const ROUNDS: usize = 50;
 
-/// Runs one test. Returns what is wrong, what the sanitizer finds included.
+/// Runs one test. Returns what is wrong, including the sanitizer's findings.
 fn run(device: &Device, test: &Test, checks: Checks) -> Result<(), String> {
     for (index, (found, after)) in outputs(device, test, checks)?.into_iter().enumerate() {
         filetest::compare(index, &found, after)?;
@@ -40,10 +41,10 @@ fn run(device: &Device, test: &Test, checks: Checks) -> Result<(), String> {
     }
 }
 
-/// What an output holds, and what it should.
+/// The contents of an output, and what they should be.
 type Output<'t> = (Vec<u8>, &'t [Option<u8>]);
 
-/// Launches a test's kernel. Returns what its outputs hold then.
+/// Launches a test's kernel. Returns the contents of its outputs.
 fn outputs<'t>(device: &Device, test: &'t Test, checks: Checks) -> Result<Vec<Output<'t>>, String> {
     let text = |error: host::Error| error.to_string();
     let mut arguments = Arguments::new();
@@ -102,13 +103,13 @@ fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/simt/tests/filetests");
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let files = entries.map(|entry| entry.expect("the folder is read").path());
-    // What is in a folder within is about the sanitizer alone.
+    // The files in subfolders test only the sanitizer.
     let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     files
 }
 
-/// The programs of `tests/wild` with the PTX that compilers made of them: comments, then PTX files.
+/// The programs of `tests/wild` with the PTX that compilers made from them: comments, then PTX files.
 fn wild() -> Vec<(PathBuf, Vec<PathBuf>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("wild");
     let list = |folder: &Path| {
@@ -130,7 +131,7 @@ fn wild() -> Vec<(PathBuf, Vec<PathBuf>)> {
         .collect()
 }
 
-/// The tests of such a program, whose long lists of values are in a file of their own.
+/// The tests of such a program. Long lists of values are in a separate file.
 fn tests_of(source: &Path) -> Vec<Test> {
     let stem = source.file_name().and_then(|name| name.to_str()?.split('.').next()).expect("a name");
     let lists = source.with_file_name("values").join(format!("{stem}.txt"));
@@ -167,8 +168,8 @@ fn numbers(random: &mut Random, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Kernels that random numbers are not for: where PTX allows a tolerance; `fns`, whose base PTX leaves open beyond 31; `bfe`
-/// of 64 bits, whose position an H200 does not take modulo 256 as the PTX manual has it; and conversions to tf32, of which it
+/// Kernels that cannot run on random numbers: those for which PTX allows a tolerance; `fns`, whose base is undefined beyond 31;
+/// 64-bit `bfe`, whose position an H200 does not take modulo 256 as the PTX manual says; and conversions to tf32, for which it
 /// keeps other bits of a NaN.
 fn left_out(test: &Test) -> bool {
     test.trap.is_some()
@@ -213,7 +214,7 @@ fn devices_agree_on_random_numbers() {
     assert!(failures.is_empty(), "{} kernels differ:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// After a fault a GPU runs nothing more for the same process: `COALESCE_ONLY=tensors.ptx:132` has the test of that line alone run.
+/// After a fault a GPU runs nothing more for the same process. `COALESCE_ONLY=tensors.ptx:132` runs only the test of that line.
 fn is_asked_for(file: &str, test: &Test) -> bool {
     std::env::var("COALESCE_ONLY").map_or(true, |only| only == format!("{file}:{}", test.line))
 }
@@ -226,7 +227,7 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
             let name = path.file_name().expect("a name").to_string_lossy().into_owned();
             let tests = filetest::parse(&std::fs::read_to_string(&path).expect("the file is read"), "")
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
-            // What ends in a trap or a refusal is worded by the simulator alone.
+            // The messages of traps and refusals are those of the simulator.
             let ends_well = |test: &&Test| test.trap.is_none() && test.error.is_none();
             let is_for_it = |test: &&Test| choice == DeviceChoice::Simulator || !test.simulator_only;
             let is_asked_for = |test: &&Test| is_asked_for(&name, test);
@@ -274,7 +275,7 @@ fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
                         continue;
                     }
                 };
-                // Some kernels are for newer targets alone.
+                // Some kernels exist only for newer targets.
                 for (test, ran) in tests.iter().zip(&mut ran) {
                     if !text.contains(&format!(".entry {}(", test.kernel)) {
                         continue;
@@ -298,7 +299,7 @@ fn programs_of_other_compilers_do_what_their_comments_say_and_are_not_blamed() {
     }
 }
 
-/// What the sanitizer says of a test's kernel in this PTX file: a variant after the kind names the files that it is for.
+/// The expected findings for a test's kernel in this PTX file. A variant after the kind names the files to which it applies.
 fn blamed_in(test: &Test, file: &str) -> Vec<String> {
     let kinds = test.blamed.iter().filter_map(|line| match line.split_once(' ') {
         Some((kind, variant)) => file.ends_with(&format!(".{variant}.ptx")).then(|| kind.to_owned()),
@@ -307,7 +308,7 @@ fn blamed_in(test: &Test, file: &str) -> Vec<String> {
     kinds.collect()
 }
 
-/// The simulator's own tests say the same of the `.ptx` files.
+/// The simulator's own tests check this for the `.ptx` files.
 #[test]
 fn what_programs_of_other_compilers_do_and_cost_depends_on_neither_checks_nor_threads() {
     let mut failures = Vec::new();
@@ -341,7 +342,7 @@ fn what_programs_of_other_compilers_do_and_cost_depends_on_neither_checks_nor_th
     assert!(failures.is_empty(), "{} launches differ:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// A model has the blocks of a cluster side by side, each on a multiprocessor of its own. The simulator's own tests say the same of the
+/// A model runs the blocks of a cluster side by side, each on its own multiprocessor. The simulator's own tests check this for the
 /// `.ptx` files.
 #[test]
 fn clusters_of_other_compilers_do_and_cost_on_a_model_what_they_do_without_one() {

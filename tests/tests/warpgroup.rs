@@ -1,7 +1,7 @@
-//! `wgmma` with random numbers, on every device there is: each way in which shared memory may hold the same matrices gives the
-//! same sums, and all devices agree on them to the bit.
+//! `wgmma` with random numbers, on every device of this machine: every layout of the same matrices in shared memory
+//! gives the same sums, and all devices agree on them to the bit.
 //!
-//! A GPU must be a Hopper (sm_90a); on others this is about the simulator alone.
+//! A GPU must be a Hopper (sm_90a); otherwise only the simulator is tested.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const N: usize = 16;
 /// Bytes of shared memory: A's, then B's.
 const HALF: usize = 16 << 10;
 
-/// A product of matrices.
+/// A matrix product.
 struct Case {
     name: &'static str,
     /// The instruction's shape and types.
@@ -170,7 +170,7 @@ fn module() -> PathBuf {
     path
 }
 
-/// How a matrix lies in shared memory: the swizzle's bytes (16: none), strides, where it starts, and where its pattern does.
+/// The layout of a matrix in shared memory: the swizzle's bytes (16: none), strides, where it starts, and where its pattern starts.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     line: usize,
@@ -181,24 +181,24 @@ struct Layout {
 }
 
 impl Layout {
-    /// All that a matrix of these many vectors (rows of A or columns of B) may have.
+    /// All layouts of a matrix of this many vectors (rows of A or columns of B).
     fn all(case: &Case, transposed: bool, vectors: usize, depth: usize) -> Vec<Layout> {
         let along = case.width * if transposed { vectors } else { depth };
         let mut layouts = Vec::new();
         for line in [16, 32, 64, 128] {
-            // Along k, a swizzled line holds all that the instruction reads.
+            // Along k, a swizzled line holds everything that the instruction reads.
             if line > 16 && !transposed && along > line {
                 continue;
             }
             let atom = 8 * line;
             let atoms_along = along.div_ceil(line);
             let atoms_across = if transposed { depth } else { vectors } / 8;
-            // Without a swizzle and transposed, what the strides are for changes.
+            // Transposed and without a swizzle, the strides change roles.
             let (along, across) = (atom * atoms_across, atom);
             let (leading, stride) = if transposed && line == 16 { (across, along) } else { (along, across) };
             let plain = Layout { line, leading, stride, start: 0, base: 0 };
             layouts.push(plain);
-            // Atoms that are next to each other along the lines.
+            // Adjacent atoms along the lines.
             let (along, across) = (atom, atom * atoms_along);
             let (leading, stride) = if transposed && line == 16 { (across, along) } else { (along, across) };
             layouts.push(Layout { leading, stride, ..plain });
@@ -321,7 +321,7 @@ fn sum(case: &Case, round: u32, random: &mut Random) -> u32 {
     float(random, spread, (8, 23))
 }
 
-/// A word of metadata that is valid for elements of any size.
+/// A word of metadata that is valid for every element size.
 fn metadata(case: &Case, random: &mut Random) -> u32 {
     let told: &[u32] = if case.width == 4 { &[0b0100, 0b1110] } else { &[0x4, 0x8, 0xc, 0x9, 0xd, 0xe] };
     (0..8).fold(0, |word, chunk| word | told[(random.next_u64() >> 33) as usize % told.len()] << (4 * chunk))

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Makes the PTX of the programs in this folder again, and the expectations in their comments.
+"""Rebuilds the PTX of the programs in this folder, and the expectations in their comments.
 
-    tests/wild/make.py expect [NAME...]    the `// in:` and `// out:` lines that stand below `//=` lines; long lists of values are
+    tests/wild/make.py expect [NAME...]    rewrites the `// in:` and `// out:` lines below `//=` lines; long lists of values are
                                            lines of `values/NAME.txt`, and `@3` is the third
-    tests/wild/make.py compile [NAME...]   the `.ptx` files; nvcc and clang-19 must be on the path; for `.triton.py`, the Python
-                                           that runs this must have Triton 3.9 (no GPU is needed); for `cutlass`,
-                                           NVCC_APPEND_FLAGS must lead to the headers of CUTLASS 4.2 (-I...)
+    tests/wild/make.py compile [NAME...]   rewrites the `.ptx` files; needs nvcc and clang-19 on the path; for `.triton.py`, the
+                                           Python that runs this must have Triton 3.9 (no GPU is needed); for `cutlass`,
+                                           NVCC_APPEND_FLAGS must name the headers of CUTLASS 4.2 (-I...)
 
-In a program's comments, `//#` is Python and `//= out: u32 EXPRESSION` says of what values the next line is made: a second
-program for the same task, which knows nothing of GPUs. `//@ 90` before the code says for which variants it is compiled. A
-`.triton.py` has all that in strings; its `KERNELS` are functions with the types of their parameters, `CONSTANTS` the values of
-those that are constants, and `VARIANTS` those of a kernel that has its own. Each kernel is a `.ptx` file of its own.
+In a program's comments, `//#` is Python, and `//= out: u32 EXPRESSION` computes the values of the next line: a second program
+for the same task that is independent of GPUs. `//@ 90` before the code names the variants to compile. A `.triton.py` has all
+this in strings; its `KERNELS` are functions with the types of their parameters, `CONSTANTS` has the values of constant
+parameters, and `VARIANTS` those of kernels with variants of their own. Each kernel becomes a separate `.ptx` file.
 """
 import os
 import re
@@ -37,7 +37,7 @@ def programs(names):
     return [path for path in found if not names or path.name.split(".")[0] in names]
 
 
-# A list of values that takes more characters than this does not stand in the program.
+# A list of values that is longer than this many characters goes to a separate file.
 LONGEST = 1000
 
 

@@ -1,4 +1,5 @@
-//! `cargo xtask build-ptx`: compiles a crate of kernels to PTX with `cuda_builder`, or checks that its PTX matches its sources.
+//! `cargo xtask build-ptx`: compiles a crate of kernels to PTX with `cuda_builder`, or checks that its PTX matches its
+//! sources. `main` calls it; it writes the crate's folder of PTX and nothing else.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator's counters.
+//! `cargo xtask count`: counts the labs' kernels on a GPU with Nsight Compute, as the reference for the simulator's
+//! counters. `main` calls it.
 //!
 //! `tests/tests/data/h200_labs.json` names the runs and the metrics. This chore runs each under `ncu` and writes the counts of
 //! every launch back to the file, in the order of the launches. The test `tests/tests/counters.rs` compares the simulator with
@@ -10,7 +11,8 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::{self, NotInWorkspace};
+use crate::program::{Error, file};
+use crate::workspace;
 
 /// Options of `count`.
 #[derive(Debug, clap::Args)]
@@ -27,17 +29,6 @@ pub struct Options {
     /// Count only runs that have no counts yet.
     #[arg(long)]
     new: bool,
-}
-
-/// Why it failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    NotInWorkspace(#[from] NotInWorkspace),
-    #[error("{}: {problem}", path.display())]
-    File { path: PathBuf, problem: String },
-    #[error("ncu does not count `host {run}`: {problem}")]
-    Count { run: String, problem: String },
 }
 
 /// The file.
@@ -70,17 +61,16 @@ struct Launch {
 pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
     let path = root.join(&options.file);
-    let file = |problem: &dyn std::fmt::Display| Error::File { path: path.clone(), problem: problem.to_string() };
-    let text = fs::read_to_string(&path).map_err(|problem| file(&problem))?;
-    let mut counted: Counted = serde_json::from_str(&text).map_err(|problem| file(&problem))?;
-    let scratch = tempfile::tempdir().map_err(|problem| file(&problem))?;
+    let text = fs::read_to_string(&path).map_err(|problem| file(&path, problem))?;
+    let mut counted: Counted = serde_json::from_str(&text).map_err(|problem| file(&path, problem))?;
+    let scratch = tempfile::tempdir().map_err(|problem| file(&path, problem))?;
     let log = scratch.path().join("counts.csv");
     for run in counted.runs.iter_mut().filter(|run| !options.new || run.launches.is_empty()) {
         println!("host {}", run.run);
         run.launches = count(options, &root, &counted.metrics, &run.run, &log)?;
     }
     counted.machine = machine(&options.tool);
-    fs::write(&path, compact(&counted)).map_err(|problem| file(&problem))?;
+    fs::write(&path, compact(&counted)).map_err(|problem| file(&path, problem))?;
     println!("{}", path.display());
     Ok(())
 }

@@ -1,10 +1,13 @@
-//! Shared by the chores that measure on a GPU: their options, the programs that they run, and what these report of the machine.
+//! Shared by the chores that measure on a GPU: their options and errors, the programs that they run, and what these report
+//! of the machine. `compare`, `results` and `count` use it; it runs programs and writes nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::workspace::NotInWorkspace;
 
 /// The options of a chore that measures on a GPU and writes a document about it.
 #[derive(Debug, clap::Args)]
@@ -21,6 +24,30 @@ pub struct MeasureOptions {
     /// Measure only this lab, and keep the other numbers.
     #[arg(long, value_name = "LAB", requires = "measure")]
     pub only: Option<String>,
+}
+
+/// Why a chore that measures on a GPU failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    NotInWorkspace(#[from] NotInWorkspace),
+    #[error("{}: {problem}", path.display())]
+    File { path: PathBuf, problem: String },
+    #[error(transparent)]
+    Run(#[from] Failed),
+    #[error("{document} does not match {data}: run `cargo xtask {chore}`")]
+    Stale { document: &'static str, data: &'static str, chore: &'static str },
+    #[error("there is no nvcc in PATH or /usr/local/cuda/bin: name one with --nvcc, or what it made with --library")]
+    NoCompiler,
+    #[error("--only {lab}: nothing of this lab is compared; choose one of {known}")]
+    NoSuchLab { lab: String, known: String },
+    #[error("ncu does not count `host {run}`: {problem}")]
+    Count { run: String, problem: String },
+}
+
+/// The error of a file that cannot be read, written or understood.
+pub fn file(path: &Path, problem: impl ToString) -> Error {
+    Error::File { path: path.to_owned(), problem: problem.to_string() }
 }
 
 /// The error of a command that failed.

@@ -1,4 +1,5 @@
-//! `cargo xtask setup`: finds the compiler for GPU kernels, or installs it.
+//! `cargo xtask setup`: finds the compiler for GPU kernels, or installs it. `main` calls it; it changes the machine only by
+//! what it says it installs.
 //!
 //! It uses an installed compiler if there is one. Otherwise it tries rustup's components `rust-src` and `llvm-tools` for the
 //! active toolchain, and if these are not available, Debian's packages.

@@ -1,4 +1,4 @@
-//! Markdown for the documents of `results` and `compare`: tables, paragraphs, and numbers in them.
+//! Markdown for the documents of `results` and `compare`: tables, paragraphs, and numbers in them. Pure.
 
 use std::fmt::Write;
 

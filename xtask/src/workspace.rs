@@ -1,4 +1,4 @@
-//! Finds this workspace.
+//! Finds this workspace. All chores start with it. Only reads.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Arguments that several subcommands have: an exercise, and where its kernels run.
+//! Arguments that several subcommands have: an exercise, and where its kernels run. `check`, `student` and `watch` flatten
+//! them into theirs.
 
 use clap::Args;
 

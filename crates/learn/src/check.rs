@@ -1,4 +1,5 @@
-//! `cargo learn check`: proves that each exercise can be solved, and not by accident. For authors.
+//! `cargo learn check`: proves that each exercise can be solved, and not by accident. For authors. `cli` calls it. It reads
+//! the course and compiles in `target/learn`; it changes no exercise.
 //!
 //! The starter must fail for the reason in `starter_fails`, and miss every goal except those with `also = true`. The solution must
 //! pass with several seeds. Each wrong solution must fail, and the report must contain the words in its first line. Texts must fit
@@ -15,7 +16,8 @@ use crate::arguments::{Where, device};
 use crate::compile::Compiler;
 use crate::course::Course;
 use crate::error::{Error, Result};
-use crate::exercise::{Exercise, Task};
+use crate::exercise::Exercise;
+use crate::goals_file::Task;
 use crate::judge::{Judging, judge};
 use crate::report::{Report, WIDTH};
 use crate::verdict::Verdict;

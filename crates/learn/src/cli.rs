@@ -1,4 +1,5 @@
-//! The command line of `cargo learn`: parses it and runs the subcommand.
+//! The command line of `cargo learn`: parses it and runs the subcommand. `main` calls it. The only place that turns an
+//! error into an exit code.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

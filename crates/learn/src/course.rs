@@ -1,4 +1,5 @@
-//! Reads `course.toml`: the chapters and exercises in order. Also finds an exercise by name.
+//! Reads `course.toml`: the chapters and exercises in order. Also finds an exercise by name. Every command starts with it.
+//! Only reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};

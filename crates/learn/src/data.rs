@@ -1,15 +1,19 @@
-//! Draws the sizes and values of a trial from a seed, so that a run can be repeated. Also says where an element is, in words.
+//! Draws the sizes and values of a trial from a seed, so that a run can be repeated. Also says where an element is, in
+//! words. `trial` fills buffers with it, `verdict` and `student` use its words. Pure.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use host::random::Random;
 use indexmap::IndexMap;
 
-use crate::exercise::{Data, Element, Goals, Size, Values};
 use crate::expression::Expression;
+use crate::goals_file::{Data, Element, Goals, Size, Values};
 
 /// The sizes of a trial, by name.
 pub type Sizes = IndexMap<String, u64>;
+
+/// The contents of a trial's buffers, by name, without padding between rows.
+pub type Buffers = IndexMap<String, Vec<u8>>;
 
 /// The maximum number of elements of a buffer.
 const MOST_ELEMENTS: u64 = 1 << 26;

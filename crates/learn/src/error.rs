@@ -1,4 +1,5 @@
-//! The errors of `cargo learn`. A mistake in a student's kernel is not an error but a [`crate::verdict::Verdict`].
+//! The errors of `cargo learn`. A mistake in a student's kernel is not an error but a [`crate::verdict::Verdict`]. Every
+//! fallible function of this crate returns one, and `cli` prints it.
 
 use std::path::{Path, PathBuf};
 

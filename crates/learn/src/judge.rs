@@ -1,5 +1,6 @@
-//! Judges a student's file: compiles it, runs it at several sizes under all checks, compares the results with the reference, and
-//! counts what the goals are about. The result is a [`crate::verdict::Verdict`].
+//! Judges a student's file: compiles it, runs it at several sizes under all checks, compares the results with the
+//! reference, and counts what the goals are about. The result is a [`crate::verdict::Verdict`]. `student`, `watch`, `check`
+//! and `grade` call it. It compiles through [`crate::compile`] and runs on a device, and it writes nothing else.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,15 +11,17 @@ use host::device::DeviceChoice;
 use host::random::Random;
 use simt::{Checks, Model};
 
+use crate::comparison::compare;
 use crate::compile::{Compiled, Compiler, SOURCE};
-use crate::data::{self, Sizes};
+use crate::data::{self, Buffers, Sizes};
 use crate::error::{Error, Result};
-use crate::exercise::{Element, Exercise, GoalPlan};
+use crate::exercise::Exercise;
 use crate::goal::{Counted, SOLUTION, model_named};
+use crate::goals_file::GoalPlan;
 use crate::guard::{self, Checked};
 use crate::metric::Launched;
-use crate::trial::{Kernels, Module, Outcome, Values, draw_values};
-use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Position, Problem, Times, Verdict, Wrong};
+use crate::trial::{Kernels, Module, Outcome, draw_values};
+use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Problem, Times, Verdict};
 
 /// The limit of warp instructions for a launch: a hundred times what an exercise's kernel takes.
 pub const STEPS: u64 = 200_000_000;
@@ -81,7 +84,7 @@ struct Judge<'a> {
 struct Measured<'a> {
     ptx: PathBuf,
     sizes: &'a Sizes,
-    values: &'a Values,
+    values: &'a Buffers,
     /// The right results; `None` for the solution, whose results are trusted.
     right: Option<&'a Outcome>,
     by_model: HashMap<&'static str, Vec<Launched>>,
@@ -136,18 +139,18 @@ impl Judge<'_> {
         Ok(missed.then_some(Failure::Goals))
     }
 
-    fn values(&self, sizes: &Sizes, random: &mut Random) -> Result<Values> {
+    fn values(&self, sizes: &Sizes, random: &mut Random) -> Result<Buffers> {
         draw_values(self.exercise, sizes, random).map_err(|problem| self.wrong_exercise(problem))
     }
 
     /// Runs the student's kernels under all checks, and compares with the reference's results for the same values.
-    fn trial(&self, student: &Module, right: &Outcome, sizes: &Sizes, values: &Values) -> Result<Option<Failure>> {
+    fn trial(&self, student: &Module, right: &Outcome, sizes: &Sizes, values: &Buffers) -> Result<Option<Failure>> {
         let checks = Checks { strict: self.exercise.goals.strict, ..Checks::ALL };
         let outcome = match student.run(self.exercise, sizes, values, Kernels::Student, checks) {
             Ok(outcome) => outcome,
             Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
         };
-        let failure = self.compare(&outcome, right, values, sizes.clone());
+        let failure = compare(self.exercise, &outcome, right, values, sizes.clone());
         if outcome.faults.is_empty() {
             return Ok(failure);
         }
@@ -159,7 +162,7 @@ impl Judge<'_> {
     }
 
     /// The reference's results for these values.
-    fn right(&self, reference: &Module, sizes: &Sizes, values: &Values) -> Result<Outcome> {
+    fn right(&self, reference: &Module, sizes: &Sizes, values: &Buffers) -> Result<Outcome> {
         let file = self.exercise.reference_file();
         let answer = self.exercise.goals.answer.as_ref().expect("checked when it was read");
         let wrong = |problem: &str| Error::exercise(&file, problem);
@@ -193,43 +196,6 @@ impl Judge<'_> {
 
     fn wrong_exercise(&self, problem: String) -> Error {
         Error::exercise(&self.exercise.folder.join("goals.toml"), problem)
-    }
-
-    fn compare(&self, student: &Outcome, right: &Outcome, values: &Values, sizes: Sizes) -> Option<Failure> {
-        let tolerance = self.exercise.goals.answer.as_ref().map_or(0.0, |answer| answer.tolerance);
-        for (name, plan) in self.exercise.goals.data.iter().filter(|(_, plan)| !plan.scratch) {
-            let (is, expected) =
-                (&student.buffers[name], if plan.output { &right.buffers[name] } else { &values[name] });
-            let size = plan.element.bytes();
-            let columns = data::shape(plan, &sizes).map_or(1, |[_, columns]| columns);
-            let place = |index: usize| Position {
-                buffer: name.clone(),
-                row: plan.rows.as_ref().map(|_| index / columns),
-                column: index % columns,
-            };
-            let pairs = || is.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate();
-            if !plan.output {
-                if let Some((index, _)) = pairs().find(|(_, (is, was))| is != was) {
-                    return Some(Failure::InputChanged(sizes, place(index)));
-                }
-                continue;
-            }
-            let wrong = |&(_, (is, expected)): &(usize, (&[u8], &[u8]))| !close(plan.element, is, expected, tolerance);
-            let Some((index, (element, expected))) = pairs().find(wrong) else { continue };
-            let poisoned = |element: &[u8]| element.iter().all(|&byte| byte == host::device::POISON);
-            return Some(Failure::Wrong(
-                sizes,
-                Wrong {
-                    first: place(index),
-                    is: (!poisoned(element)).then(|| data::text(plan.element, element)),
-                    should_be: data::text(plan.element, expected),
-                    count: pairs().filter(wrong).count(),
-                    unwritten: pairs().filter(wrong).filter(|(_, (is, _))| poisoned(is)).count(),
-                    of: is.len() / size,
-                },
-            ));
-        }
-        None
     }
 
     /// Counts what the goals are about in the student's kernels and, if a goal compares with it, in the solution's.
@@ -305,7 +271,7 @@ impl Judge<'_> {
                 Ok(outcome) => outcome,
                 Err(problem) => return self.failed(problem, sizes.clone()).map(Err),
             };
-            let wrong = right.and_then(|right| self.compare(&outcome, right, values, sizes.clone()));
+            let wrong = right.and_then(|right| compare(self.exercise, &outcome, right, values, sizes.clone()));
             if let Some(failure) = wrong {
                 return Ok(Err(failure));
             }
@@ -321,7 +287,7 @@ impl Judge<'_> {
         ptx: &Path,
         right: &Outcome,
         sizes: &Sizes,
-        values: &Values,
+        values: &Buffers,
         verdict: &mut Verdict,
     ) -> Result<Option<Failure>> {
         let open = |ptx: &Path| Module::open(ptx, DeviceChoice::Gpu(gpu), None);
@@ -330,7 +296,7 @@ impl Judge<'_> {
             Ok(outcome) => outcome,
             Err(problem) => return self.failed(problem, sizes.clone()).map(Some),
         };
-        if let Some(failure) = self.compare(&outcome, right, values, sizes.clone()) {
+        if let Some(failure) = compare(self.exercise, &outcome, right, values, sizes.clone()) {
             return Ok(Some(failure));
         }
         let solution = open(&self.own(&self.exercise.solution_file())?)?;
@@ -432,19 +398,6 @@ fn read_predictions(text: &str, exercise: &Exercise) -> std::result::Result<Hash
 fn of_kernel<'a>(counted: &Counted, launches: &'a [Launched]) -> Vec<&'a Launched> {
     let is_meant = |launched: &&Launched| counted.kernel.as_ref().is_none_or(|kernel| *kernel == launched.kernel);
     launches.iter().filter(is_meant).collect()
-}
-
-/// Whether two elements are equal within the tolerance.
-fn close(element: Element, is: &[u8], expected: &[u8], tolerance: f64) -> bool {
-    if is == expected {
-        return true;
-    }
-    if !matches!(element, Element::F32 | Element::F64) {
-        return false;
-    }
-    let (is, expected) = (data::number(element, is), data::number(element, expected));
-    // Zeros of either sign are equal, and so are NaNs.
-    is == expected || is.is_nan() && expected.is_nan() || (is - expected).abs() <= tolerance * (1.0 + expected.abs())
 }
 
 /// Merges the faults of several launches: one that occurs in several counts once.

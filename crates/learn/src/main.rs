@@ -11,10 +11,10 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`course`], [`exercise`], [`goal`], [`metric`], [`expression`] | the authors' files: `course.toml`, `goals.toml` |
+//! | [`course`], [`exercise`], [`goals_file`], [`goal`], [`metric`], [`expression`] | the authors' files: `course.toml`, `goals.toml` |
 //! | [`data`] | sizes and values, drawn from a seed |
 //! | [`guard`], [`compile`] | from a file of kernels to PTX |
-//! | [`trial`], [`judge`], [`verdict`] | the runs and their result |
+//! | [`trial`], [`device_data`], [`comparison`], [`judge`], [`verdict`] | the runs and their result |
 //! | [`report`], [`words`] | a verdict for people |
 //! | [`cli`], [`arguments`] | the command line |
 //! | [`student`], [`watch`], [`progress`] | commands for students |
@@ -26,13 +26,16 @@
 mod arguments;
 mod check;
 mod cli;
+mod comparison;
 mod compile;
 mod course;
 mod data;
+mod device_data;
 mod error;
 mod exercise;
 mod expression;
 mod goal;
+mod goals_file;
 mod grade;
 mod guard;
 mod judge;

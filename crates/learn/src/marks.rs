@@ -1,4 +1,5 @@
-//! The marks of each student for each exercise, as a table, CSV, JSON and JUnit XML. [`crate::grade`] makes them.
+//! The marks of each student for each exercise, as a table, CSV, JSON and JUnit XML. [`crate::grade`] makes them. It
+//! returns texts; `grade` writes them.
 
 use std::fmt::Write as _;
 use std::time::Duration;

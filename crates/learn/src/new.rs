@@ -1,4 +1,5 @@
 //! `cargo learn new`: writes the skeleton of an exercise, which `cargo learn check` accepts and an author then changes.
+//! `cli` calls it; it writes one folder, or nothing.
 
 use std::fs;
 

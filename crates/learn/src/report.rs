@@ -1,4 +1,5 @@
-//! Formats a verdict for students, 100 columns wide: what is right, what is wrong, the line to look at, and what to do next.
+//! Formats a verdict for students, 100 columns wide: what is right, what is wrong, the line to look at, and what to do
+//! next. The commands print its texts. It reads sources to show a line, and writes nothing.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 use anstyle::{AnsiColor, Style};
 
 use crate::compile::SOURCE;
-use crate::exercise::{Exercise, Task};
+use crate::exercise::Exercise;
+use crate::goals_file::Task;
 use crate::judge::shown;
 use crate::verdict::{AnswerResult, Failure, Fault, GoalResult, Times, Verdict, Wrong};
 use crate::words::several;

@@ -1,4 +1,5 @@
-//! The commands for students: progress, `run`, `hint`, `list`, `reset` and `solution`.
+//! The commands for students: progress, `run`, `hint`, `list`, `reset` and `solution`. `cli` calls them, and `watch` calls
+//! `run`. They write only the student's file and `exercises/progress.toml`.
 
 use std::fmt::Write as _;
 use std::fs;

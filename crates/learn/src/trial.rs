@@ -1,24 +1,21 @@
-//! Runs an exercise's kernels once on a device: copies the data there, launches, and reads the buffers. [`crate::judge`] calls it.
+//! Runs an exercise's kernels once on a device: copies the data there ([`crate::device_data`]), launches, and reads the buffers.
+//! [`crate::judge`] calls it. A run leaves nothing on the device.
 
 use std::path::Path;
-use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
-use host::device::{
-    self, AddressMode, ArrayShape, Buffer, ChannelType, Device, DeviceChoice, Filter, LaunchConfig, OnDevice, Options,
-    OwnedTexture, PitchedBuffer, PtxFile, Sampling, TexelFormat,
-};
+use host::device::{self, Device, DeviceChoice, LaunchConfig, Options, PtxFile};
 use host::limits::Limits;
 use host::random::Random;
 use indexmap::IndexMap;
 use simt::{Checks, LoadCaching, Model};
 
-use crate::data::{self, Sizes};
-use crate::exercise::{Address, Argument, Data, Exercise, Extents, Filter as FilterName, Launch};
-use crate::expression::Expression;
+use crate::data::{self, Buffers, Sizes};
+use crate::device_data::DeviceData;
+use crate::exercise::Exercise;
+use crate::goals_file::{Answer, Argument, Data, Extents, Launch};
 use crate::metric::Launched;
 use crate::verdict::{Fault, Problem};
-use crate::words::several;
 
 /// Memory of the simulated device: enough for every exercise, and a limit for a kernel's own allocations.
 const DEVICE_MEMORY: u64 = 1 << 30;
@@ -44,18 +41,15 @@ struct Signature {
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The contents of each buffer, without padding between rows.
-    pub buffers: IndexMap<String, Vec<u8>>,
+    pub buffers: Buffers,
     /// The counts of each launch; empty on a GPU.
     pub launches: Vec<Launched>,
     /// The sanitizer's findings.
     pub faults: Vec<Fault>,
 }
 
-/// The initial values of a trial.
-pub type Values = IndexMap<String, Vec<u8>>;
-
 /// Draws the initial values of every buffer.
-pub fn draw_values(exercise: &Exercise, sizes: &Sizes, random: &mut Random) -> Result<Values, String> {
+pub fn draw_values(exercise: &Exercise, sizes: &Sizes, random: &mut Random) -> Result<Buffers, String> {
     let of = |(name, plan): (&String, &Data)| {
         let [rows, columns] = data::shape(plan, sizes).map_err(|problem| format!("data '{name}': {problem}"))?;
         let values = match plan.scratch || plan.output && plan.values.is_none() {
@@ -73,46 +67,7 @@ pub enum Kernels<'a> {
     /// The launches of the exercise.
     Student,
     /// The reference's launch.
-    Reference(&'a crate::exercise::Answer),
-}
-
-/// A buffer on the device.
-enum DeviceBuffer {
-    Linear(Buffer<u8>),
-    Pitched(PitchedBuffer<u8>),
-}
-
-impl DeviceBuffer {
-    fn address(&self) -> u64 {
-        match self {
-            Self::Linear(buffer) => buffer.address(),
-            Self::Pitched(buffer) => buffer.address(),
-        }
-    }
-
-    /// The address after the last byte.
-    fn end(&self) -> u64 {
-        self.address()
-            + match self {
-                Self::Linear(buffer) => buffer.len() as u64,
-                Self::Pitched(buffer) => buffer.rows() as u64 * buffer.pitch_bytes(),
-            }
-    }
-
-    fn read(&self) -> host::Result<Vec<u8>> {
-        match self {
-            Self::Linear(buffer) => buffer.read(),
-            Self::Pitched(buffer) => buffer.read(),
-        }
-    }
-}
-
-/// A trial's data on the device.
-struct DeviceData<'a> {
-    exercise: &'a Exercise,
-    sizes: &'a Sizes,
-    buffers: IndexMap<String, DeviceBuffer>,
-    textures: IndexMap<String, OwnedTexture>,
+    Reference(&'a Answer),
 }
 
 impl Module {
@@ -156,11 +111,11 @@ impl Module {
         &self,
         exercise: &Exercise,
         sizes: &Sizes,
-        values: &Values,
+        values: &Buffers,
         kernels: Kernels<'_>,
         checks: Checks,
     ) -> Result<Outcome, Problem> {
-        let placed = self.place(exercise, sizes, values)?;
+        let placed = DeviceData::new(&self.device, exercise, sizes, values)?;
         let mut outcome = Outcome::default();
         match kernels {
             Kernels::Reference(answer) => {
@@ -193,9 +148,9 @@ impl Module {
     /// # Errors
     ///
     /// As [`Module::run`].
-    pub fn time(&self, exercise: &Exercise, sizes: &Sizes, values: &Values) -> Result<Option<f64>, Problem> {
+    pub fn time(&self, exercise: &Exercise, sizes: &Sizes, values: &Buffers) -> Result<Option<f64>, Problem> {
         const RUNS: usize = 21;
-        let placed = self.place(exercise, sizes, values)?;
+        let placed = DeviceData::new(&self.device, exercise, sizes, values)?;
         let mut times = Vec::new();
         for _ in 0..RUNS {
             let mut failed = None;
@@ -213,65 +168,6 @@ impl Module {
         }
         times.sort_by(f64::total_cmp);
         Ok(Some(times[RUNS / 2]))
-    }
-
-    /// Copies the data to the device.
-    fn place<'a>(&self, exercise: &'a Exercise, sizes: &'a Sizes, values: &Values) -> Result<DeviceData<'a>, Problem> {
-        let mut placed = DeviceData { exercise, sizes, buffers: IndexMap::new(), textures: IndexMap::new() };
-        for (name, plan) in &exercise.goals.data {
-            let [rows, columns] = data::shape(plan, sizes).map_err(Problem::Exercise)?;
-            let bytes = &values[name];
-            let row_bytes = columns * plan.element.bytes();
-            let buffer = if plan.pitched {
-                let mut buffer = self.device.pitched_buffer::<u8>(rows, row_bytes).map_err(Problem::of)?;
-                if !plan.scratch {
-                    buffer.write(bytes).map_err(Problem::of)?;
-                }
-                DeviceBuffer::Pitched(buffer)
-            } else {
-                let mut buffer = self.device.buffer::<u8>(bytes.len()).map_err(Problem::of)?;
-                if !plan.scratch {
-                    buffer.write(bytes).map_err(Problem::of)?;
-                }
-                DeviceBuffer::Linear(buffer)
-            };
-            placed.buffers.insert(name.clone(), buffer);
-            if let Some(texture) = &plan.texture {
-                let made = self.texture(texture, rows, columns, bytes).map_err(Problem::of)?;
-                placed.textures.insert(name.clone(), made);
-            }
-        }
-        Ok(placed)
-    }
-
-    fn texture(
-        &self,
-        plan: &crate::exercise::Texture,
-        rows: usize,
-        columns: usize,
-        bytes: &[u8],
-    ) -> host::Result<OwnedTexture> {
-        let format = TexelFormat { channels: 1, ty: ChannelType::F32 };
-        let shape = ArrayShape { width: columns as u32, height: rows as u32, ..ArrayShape::of(format) };
-        let mut array = self.device.array(&shape)?;
-        array.write(0, bytes)?;
-        let address = match plan.address {
-            Address::Clamp => AddressMode::Clamp,
-            Address::Wrap => AddressMode::Wrap,
-            Address::Mirror => AddressMode::Mirror,
-            Address::Border => AddressMode::Border,
-        };
-        let sampling = Sampling {
-            address_modes: [address; 3],
-            filter: match plan.filter {
-                FilterName::Nearest => Filter::Point,
-                FilterName::Linear => Filter::Linear,
-            },
-            // The hardware repeats and mirrors only at normalised coordinates.
-            normalized_coordinates: matches!(plan.address, Address::Wrap | Address::Mirror),
-            ..Sampling::default()
-        };
-        self.device.array_texture(Rc::new(array), &sampling)
     }
 
     fn config(&self, launch: &Launch, placed: &DeviceData<'_>) -> Result<LaunchConfig, Problem> {
@@ -376,70 +272,6 @@ impl Module {
             }
         }
         Ok(bytes)
-    }
-}
-
-impl DeviceData<'_> {
-    /// The value of a name in an expression: a size, or the pitch of data in elements.
-    fn lookup(&self, name: &str) -> Option<f64> {
-        if let Some(&size) = self.sizes.get(name) {
-            return Some(size as f64);
-        }
-        let data = name.strip_suffix(".pitch")?;
-        let plan = self.exercise.goals.data.get(data)?;
-        match self.buffers.get(data)? {
-            DeviceBuffer::Pitched(buffer) => Some(buffer.pitch() as f64 / plan.element.bytes() as f64),
-            DeviceBuffer::Linear(_) => data::shape(plan, self.sizes).ok().map(|[_, columns]| columns as f64),
-        }
-    }
-
-    fn number(&self, expression: &Expression) -> Result<f64, Problem> {
-        expression.evaluate(&|name| self.lookup(name)).map_err(Problem::Exercise)
-    }
-
-    /// The parameter for data: an address, or a texture's handle.
-    fn pointer(&self, name: &str) -> Option<u64> {
-        if let Some(texture) = self.textures.get(name) {
-            return Some(texture.argument().handle());
-        }
-        Some(self.buffers.get(name.strip_suffix(".values").unwrap_or(name))?.address())
-    }
-
-    /// The fault with the name of the element concerned.
-    fn with_element(&self, mut fault: Fault) -> Fault {
-        fault.element = fault.address.and_then(|address| self.element(address, fault.allocation.unwrap_or(address)));
-        fault
-    }
-
-    /// Which element of which buffer is at an address, if it is within a buffer.
-    fn element(&self, address: u64, allocation: u64) -> Option<String> {
-        let (name, buffer) =
-            self.buffers.iter().find(|(_, buffer)| (buffer.address()..buffer.end()).contains(&allocation))?;
-        let plan = &self.exercise.goals.data[name];
-        let [rows, columns] = data::shape(plan, self.sizes).ok()?;
-        let (bytes, offset) = (plan.element.bytes() as i64, address.wrapping_sub(buffer.address()) as i64);
-        let has = |count: usize, what: &str| format!("{name} has {}", several(count, what));
-        if plan.rows.is_none() {
-            return Some(format!("{name}[{}]; {}", offset.div_euclid(bytes), has(columns, "element")));
-        }
-        let pitch = match buffer {
-            DeviceBuffer::Pitched(buffer) => buffer.pitch() as i64,
-            DeviceBuffer::Linear(_) => columns as i64 * bytes,
-        };
-        let (row, column) = (offset.div_euclid(pitch), offset.rem_euclid(pitch) / bytes);
-        Some(format!("{name}[{row}][{column}]; {} of {columns}", has(rows, "row")))
-    }
-
-    fn slice(&self, name: &str) -> Result<(u64, u64), Problem> {
-        let unknown = || Problem::Exercise(format!("argument '&{name}': there is no such data"));
-        let buffer = self.buffers.get(name).ok_or_else(unknown)?;
-        let plan = &self.exercise.goals.data[name];
-        let [rows, columns] = data::shape(plan, self.sizes).map_err(Problem::Exercise)?;
-        let length = match buffer {
-            DeviceBuffer::Linear(_) => rows * columns,
-            DeviceBuffer::Pitched(buffer) => (rows - 1) * buffer.pitch() / plan.element.bytes() + columns,
-        };
-        Ok((buffer.address(), length as u64))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The verdict on a student's file: all that a report, a mark or a test needs. [`crate::judge`] makes it.
+//! The verdict on a student's file: all that a report, a mark or a test needs. [`crate::judge`] makes it. Plain data:
+//! `report`, `marks` and `check` read it.
 
 use simt::{AccessAction, Finding, Site, SourcePosition, Trap, TrapKind};
 

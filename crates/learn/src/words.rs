@@ -1,4 +1,4 @@
-//! Words of messages.
+//! Counted words in messages: `1 size`, `2 sizes`. Most messages of this crate use it. Pure.
 
 /// `1 size`, `2 sizes`.
 pub fn several(count: usize, what: &str) -> String {

@@ -1,4 +1,8 @@
 //! What the parser knows while it reads: the module so far, the names in scope, and the function being read.
+//!
+//! `parser` opens and closes scopes and declares names here; `typing` looks names up, and adds the registers and
+//! pending branches of the function being read. It is the only mutable state of a parse besides the parser's own:
+//! it knows neither tokens nor opcodes.
 
 use crate::errors::{DeclarationError, NameError, NameKind, Parsed, fault};
 use crate::parser::cursor::Word;
@@ -11,7 +15,7 @@ pub(crate) enum Entity {
     Variable(Handle<Variable>),
     Function(Handle<Function>),
     Register(Handle<Register>),
-    /// A vector register: its parts and how many they are.
+    /// A vector register: its parts, and how many of them it has.
     Vector([Handle<Register>; 4], u8),
     /// Index into [`FunctionBuilder::branch_targets`].
     BranchTargets(usize),
@@ -22,7 +26,7 @@ pub(crate) enum Entity {
 }
 
 impl Entity {
-    /// The register that it is, or its parts.
+    /// The register itself, or the parts of a vector register.
     pub fn registers(&self) -> Vec<Handle<Register>> {
         match self {
             Entity::Register(register) => vec![*register],
@@ -44,7 +48,7 @@ impl Entity {
     }
 }
 
-/// `.reg .b32 %r<11>;`. The registers come into being when they are first named, so that a huge count costs nothing.
+/// `.reg .b32 %r<11>;`. A register is created when it is first named, so a huge count costs nothing.
 #[derive(Clone, Copy, Debug)]
 struct Range<'t> {
     prefix: &'t str,
@@ -93,19 +97,19 @@ pub(crate) struct FunctionBuilder<'t> {
     pub variables: Vec<Handle<Variable>>,
     pub body: Vec<Instruction>,
     pub location: Option<Handle<Location>>,
-    /// What the instruction being read needs done before and after it, under its guard.
+    /// Operations to insert before and after the instruction being read, under its guard.
     pub before: Vec<Op>,
     pub after: Vec<Op>,
-    /// The results that are registers, and the variables to store them in before each return.
+    /// The results that are registers, and the variables in which to store them before each return.
     pub register_results: Vec<(Vec<Handle<Register>>, Handle<Variable>)>,
     pub pending: Vec<Pending<'t>>,
     pub branch_targets: Vec<(Vec<Word<'t>>, u32)>,
     pub call_targets: Vec<Vec<Handle<Function>>>,
     pub prototypes: Vec<Signature>,
-    /// Positions of calls whose candidates are all functions of a signature.
+    /// Positions of calls whose candidates are all functions with a given signature.
     pub indirect_calls: Vec<(usize, Signature)>,
     labels: HashMap<(u32, &'t str), u32>,
-    /// The scope around each scope.
+    /// The enclosing scope of each scope.
     parents: Vec<u32>,
 }
 
@@ -115,13 +119,13 @@ pub(crate) struct Environment<'t> {
     pub function: FunctionBuilder<'t>,
     /// The module's scope first, the innermost last.
     scopes: Vec<Scope<'t>>,
-    /// What is left of [`COPIES`].
+    /// How much of [`COPIES`] is left.
     copies: u64,
 }
 
-/// Some short texts expand to long modules: a list of targets that many branches use, an alias of a long function, the
-/// padding in an initial value. All of these together are so many items at most, of which an
-/// instruction counts as 64; no compiler comes near.
+/// The most items that a module may have beyond what its text spells out; an instruction counts as 64. Some short texts
+/// expand to long modules: a list of targets that many branches use, an alias of a long function, the padding in an
+/// initial value. No compiler comes near the limit.
 const COPIES: u64 = 1 << 24;
 
 impl<'t> Environment<'t> {
@@ -130,7 +134,7 @@ impl<'t> Environment<'t> {
         Self { module, function: FunctionBuilder::default(), scopes: vec![scope], copies: COPIES }
     }
 
-    /// Accounts for `items` that the module gets and the text does not have.
+    /// Accounts for `items` in the module that the text does not spell out.
     pub fn spend(&mut self, items: u64, span: Span) -> Parsed<()> {
         match self.copies.checked_sub(items) {
             Some(left) => {
@@ -141,7 +145,7 @@ impl<'t> Environment<'t> {
         }
     }
 
-    /// Number of open scopes, the module's among them.
+    /// The number of open scopes, the module's included.
     pub fn depth(&self) -> usize {
         self.scopes.len()
     }
@@ -153,7 +157,7 @@ impl<'t> Environment<'t> {
         self.scopes.push(Scope { names: HashMap::new(), ranges: Vec::new(), id });
     }
 
-    /// Closes the innermost scope; the module's stays.
+    /// Closes the innermost scope, unless it is the module's.
     pub fn close_scope(&mut self) {
         if self.scopes.len() > 1 {
             self.scopes.pop();
@@ -164,22 +168,22 @@ impl<'t> Environment<'t> {
         self.scopes.last_mut().expect("the module's scope is always open")
     }
 
-    /// The innermost scope's own entity of that name.
+    /// What the name stands for in the innermost scope itself, not in the scopes around it.
     pub fn declared_here(&self, name: &str) -> Option<Entity> {
         self.scopes.last().and_then(|scope| scope.names.get(name).copied())
     }
 
-    /// Gives a name its meaning in the innermost scope.
+    /// Declares a name in the innermost scope.
     pub fn declare(&mut self, name: &'t str, entity: Entity) {
         self.innermost().names.insert(name, entity);
     }
 
-    /// Gives a name its meaning in the module's scope.
+    /// Declares a name in the module's scope.
     pub fn declare_in_module(&mut self, name: &'t str, entity: Entity) {
         self.scopes[0].names.insert(name, entity);
     }
 
-    /// `.reg .b32 %r<11>;`: whether that prefix was free.
+    /// `.reg .b32 %r<11>;`: declares the range and returns whether its prefix was free.
     pub fn declare_range(&mut self, prefix: &'t str, count: u32, ty: Type, vector: u8) -> bool {
         let ranges = &mut self.innermost().ranges;
         let free = ranges.iter().all(|range| range.prefix != prefix);
@@ -208,7 +212,7 @@ impl<'t> Environment<'t> {
         }
     }
 
-    /// What a name stands for, if anything.
+    /// What a name stands for, or `None` if it is not declared.
     pub fn find(&mut self, name: &'t str) -> Result<Option<Entity>, NameError> {
         let mut beyond = None;
         for index in (0..self.scopes.len()).rev() {
@@ -234,12 +238,12 @@ impl<'t> Environment<'t> {
         }
     }
 
-    /// The innermost scope, for uses of labels.
+    /// The number of the innermost scope, in which a label is looked up.
     pub fn scope_id(&self) -> u32 {
         self.scopes.last().map_or(0, |scope| scope.id)
     }
 
-    /// A label at the position that comes next: whether its name was free in its scope.
+    /// Declares a label at the next position, and returns whether its name was free in its scope.
     pub fn declare_label(&mut self, name: &'t str) -> bool {
         let at = self.function.body.len() as u32;
         self.function.labels.insert((self.scope_id(), name), at).is_none()
@@ -273,7 +277,7 @@ impl<'t> Environment<'t> {
     }
 }
 
-/// The number that a register's name ends with: digits without needless zeros.
+/// The number at the end of a register's name: digits without leading zeros.
 fn number(digits: &str) -> Option<u64> {
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     (plain && (digits == "0" || !digits.starts_with('0'))).then(|| digits.parse().ok())?

@@ -1,7 +1,8 @@
 //! PTX text to a typed module: lexer, parser, checks.
 //!
-//! PTX is the assembly language that compilers for NVIDIA GPUs emit. This crate reads it; it runs nothing and knows
-//! nothing of files, devices or terminals. Everything starts with [`parse`].
+//! PTX is the assembly language that compilers for NVIDIA GPUs emit. This crate reads it. It runs nothing and knows
+//! nothing of files, devices or terminals. Everything starts with [`parse`], which `host` calls. `simt` executes the
+//! result.
 //!
 //! # The representation
 //!
@@ -20,18 +21,18 @@
 //!
 //! # From text to module
 //!
-//! `lexer` cuts the text into tokens and never fails. `parser` reads declarations, and takes each instruction apart into
-//! opcode, modifiers and operands without knowing any opcode. `typing` gives these their meaning: **a new PTX instruction
-//! is an arm of the table in `typing/mod.rs`, and a row or a function in the family that the arm names**; a new kind of
-//! operation is a variant of [`Op`] besides. `environment` holds the names in scope and what there is of the module
-//! while it is read.
+//! `lexer` splits the text into tokens and never fails. `parser` reads declarations, and splits each instruction into
+//! opcode, modifiers and operands without knowing any opcode. `typing` gives these their meaning: **a new PTX
+//! instruction is an arm of the table in `typing/mod.rs`, and a row or a function in the family that the arm names**;
+//! a new kind of operation is also a variant of [`Op`]. `environment` holds the names in scope and the module as far
+//! as it has been read.
 //!
 //! # Errors
 //!
-//! [`parse`] continues after an error and returns all of them as [`Errors`]: each with its [`Span`], line, column and the
-//! text of the instruction. Unsupported instructions are errors, too; nothing is skipped, and no input makes it
-//! panic. A [`Module`] that comes out is consistent: every handle is of its own arenas, branches stay within the body,
-//! operands have the kind and width that their operation says, calls fit what they call.
+//! [`parse`] continues after an error and returns all errors as [`Errors`], each with its [`Span`], line, column and the
+//! text of the instruction. Unsupported instructions are errors, too. Nothing is skipped, and no input makes it panic.
+//! A [`Module`] that it returns is consistent: every handle belongs to the module's own arenas, branches stay within
+//! the body, operands have the kind and width that their operation requires, and calls match their callees.
 #![forbid(unsafe_code)]
 
 mod arena;

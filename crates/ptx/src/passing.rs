@@ -1,5 +1,9 @@
-//! Registers that are passed to functions and returned from them: through `.param` variables, like all values. A vector
-//! is passed part by part, a predicate as a word.
+//! How registers are passed to functions and returned from them: through `.param` variables, like all values. A
+//! vector is passed part by part, a predicate as a word.
+//!
+//! `parser/function.rs` calls this for `.reg` parameters and results, `typing/control.rs` for the arguments of
+//! calls. It adds variables and registers to the environment and returns the loads and stores; the caller places
+//! them.
 
 use crate::environment::Environment;
 use crate::{
@@ -31,7 +35,7 @@ impl Environment<'_> {
         handle
     }
 
-    /// What brings a variable's value into registers.
+    /// The operations that load a variable's value into registers.
     pub fn loads_of(&mut self, variable: Handle<Variable>, registers: &[Handle<Register>]) -> Vec<Op> {
         let ty = self.module.variables[variable].ty;
         let words = self.words_for(registers);
@@ -62,7 +66,7 @@ impl Environment<'_> {
         ops
     }
 
-    /// What brings the values of registers into a variable.
+    /// The operations that store the values of registers in a variable.
     pub fn stores_to(&mut self, variable: Handle<Variable>, registers: &[Handle<Register>]) -> Vec<Op> {
         let ty = self.module.variables[variable].ty;
         let words = self.words_for(registers);
@@ -88,7 +92,7 @@ impl Environment<'_> {
         ops
     }
 
-    /// The registers themselves, and for each predicate a new word.
+    /// The registers themselves, with a new word for each predicate.
     fn words_for(&mut self, registers: &[Handle<Register>]) -> Vec<Handle<Register>> {
         let all = &mut self.function.registers;
         let word = |&register: &Handle<Register>| match &all[register] {
@@ -102,7 +106,7 @@ impl Environment<'_> {
     }
 }
 
-/// The parts of each access: the first one's place in the variable, in bytes, and the registers.
+/// The accesses that move `words`: the byte offset of each in the variable, and its registers.
 fn chunks(ty: Type, words: &[Handle<Register>]) -> impl Iterator<Item = (i64, &[Handle<Register>])> {
     let bytes = ty.bytes() as usize;
     let count = (ACCESS.0 / bytes).clamp(1, ACCESS.1);

@@ -1,4 +1,5 @@
-//! Which `.target` and which `.version` an instruction needs: `data/targets.txt` and `data/versions.txt` have what NVIDIA's assembler says.
+//! Which `.target` and which `.version` an instruction needs: the parser must agree with NVIDIA's assembler, whose
+//! answers are in `data/targets.txt` and `data/versions.txt`.
 
 use std::path::Path;
 

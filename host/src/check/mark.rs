@@ -1,4 +1,4 @@
-//! A PTX error with its line, and a mark under the wrong text.
+//! A PTX error with its line, and a mark under the wrong text. `check` prints each error with it. Pure.
 
 use ptx::Error;
 

@@ -1,4 +1,5 @@
-//! `host check FILE.ptx`: validates a PTX file and lists its kernels. It runs nothing and opens no device.
+//! `host check FILE.ptx`: validates a PTX file and lists its kernels. It runs nothing and opens no device. `cli` calls it;
+//! `run` shares its listing of parameters and types.
 //!
 //! If the file has errors, all are reported, each with its line and a mark under the wrong text, and the exit code is 2. A kernel
 //! that the simulator does not support is not an error: it may run on a GPU.

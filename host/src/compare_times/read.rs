@@ -1,4 +1,5 @@
-//! Reads reports that `host LAB --format json` wrote.
+//! Reads reports that `host LAB --format json` wrote. [`super`] calls it. Reads the files that it is given and nothing
+//! else.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The rule: which verdict two medians with their uncertainties allow.
+//! The rule: which verdict two medians with their uncertainties allow. `pairs` calls it for each variant. Pure.
 
 use serde::{Serialize, Serializer};
 

@@ -1,4 +1,5 @@
-//! Memory on a device: linear and pitched buffers, freed when they are dropped.
+//! Memory on a device: linear and pitched buffers, freed when they are dropped. Labs and `host run` own buffers; a buffer
+//! allocates, copies and frees through its device's backend.
 
 use std::marker::PhantomData;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! The value of `--device`: parsing and printing it.
+//! The value of `--device`: parsing and printing it. `cli` parses flags with it, and [`super::open`] opens what it names.
+//! Pure.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,5 @@
-//! The PTX that devices load: the built-in kernels, or a file's. Also checks launches against its kernels' signatures.
+//! The PTX that devices load: the built-in kernels, or a file's. Also checks launches against its kernels' signatures. Both
+//! backends load from it. It only reads PTX.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! The configuration of a launch, and the check that a device allows it.
+//! The configuration of a launch, and the check that a device allows it. Labs and `host run` make a [`LaunchConfig`];
+//! [`super::Device`] checks it before the backend launches. Pure.
 
 use cuda_std::launch::LaunchBounds;
 use simt::{Checks, LoadCaching};

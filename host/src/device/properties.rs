@@ -1,4 +1,5 @@
-//! A device's properties: what `host devices` lists and every report contains.
+//! A device's properties: what `host devices` lists and every report contains. A backend fills them in when the device is
+//! opened; nothing changes them afterwards.
 
 use serde::{Serialize, Serializer};
 

@@ -1,4 +1,6 @@
-//! The simulator as a device.
+//! The simulator as a device. [`super::open`] makes it, and [`super::Device`] calls it through
+//! [`Backend`](super::backend::Backend). It owns `simt`'s memory, program and printf output, and keeps each launch's report
+//! until it is taken.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error as _;

@@ -1,4 +1,5 @@
-//! The kernels' statics, such as constants, which the host sets and reads by typed handles.
+//! The kernels' statics, such as constants, which the host sets and reads by typed handles. Labs and `host run` read and
+//! write the module's variables with it, through the device's backend.
 //!
 //! ```
 //! use cuda_std::launch::Symbol;

@@ -1,4 +1,5 @@
-//! Tensor maps, which describe a tensor in a buffer to a kernel.
+//! Tensor maps, which describe a tensor in a buffer to a kernel. Kernels take them by value, or by the address of a copy in
+//! a buffer; making one touches no memory.
 //!
 //! ```
 //! use host::device::{DeviceChoice, OnDevice, Options, Swizzle, TensorElement, TensorMap, open};

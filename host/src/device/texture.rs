@@ -1,4 +1,5 @@
-//! Textures and surfaces of a device, and how it makes them and arrays. Dropping one frees it.
+//! Textures and surfaces of a device, and how it makes them and arrays. Dropping one frees it. The lab `texture` and `host
+//! run` own them.
 //!
 //! ```
 //! use host::device::{DeviceChoice, Options, TextureSource, open};

@@ -1,4 +1,4 @@
-//! A fault of the kernel as data, for the JSON reports.
+//! A fault of the kernel as data, for the JSON reports. The flow of labs and `host run` make it of errors and findings.
 
 use serde::Serialize;
 use simt::{AllocationSpan, Finding, SourcePosition, Trap, TrapKind};

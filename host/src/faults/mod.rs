@@ -1,4 +1,5 @@
 //! The simulator's sanitizer in the host program: the flag `--check` that enables it, and its findings as text and as JSON.
+//! Labs and `host run` use it after each launch on the simulator.
 
 mod fault;
 mod text;

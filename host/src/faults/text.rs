@@ -1,4 +1,5 @@
-//! Findings as text: what happened, where, the source line, the other access, and how often.
+//! Findings as text: what happened, where, the source line, the other access, and how often. [`super`] calls it. Reads
+//! sources through [`crate::sources`] and returns text.
 
 use std::fmt::Write;
 

@@ -1,4 +1,5 @@
-//! The access patterns of a warp, on each memory model. The kernels and what they show are in `kernels::access`.
+//! The access patterns of a warp, on each memory model. The kernels and what they show are in `kernels::access`. Listed in
+//! [`super::ALL`] and run by [`super::flow`]; without a GPU or a model it opens a simulated device for each of `--models`.
 
 use clap::Args;
 use kernels::access::{self as kernel, Pattern};

@@ -1,4 +1,5 @@
-//! The banks of shared memory, pattern by pattern. The kernels and what they show are in `kernels::banks`.
+//! The banks of shared memory, pattern by pattern. The kernels and what they show are in `kernels::banks`. Listed in
+//! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use clap::Args;
 use kernels::banks::{self as kernel, STAGE_WORDS};

@@ -1,5 +1,6 @@
-//! The lab `cache`: cache operators of loads, cache configuration, carveout, and how the kernels are compiled. The kernels are in
-//! `kernels::cache`, with what to look for.
+//! The lab `cache`: cache operators of loads, cache configuration, carveout, and how the kernels are compiled. The kernels
+//! are in `kernels::cache`, with what to look for. Listed in [`super::ALL`] and run by [`super::flow`]; its preferences
+//! apply to its own launches only.
 
 use clap::{Args, ValueEnum};
 use cuda_std::launch::{Kernel, Pointer, PointerMut};

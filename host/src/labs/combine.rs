@@ -1,5 +1,6 @@
-//! Launches whose last block combines the results of all blocks: how many blocks to launch, and the slots for their results. The
-//! kernels' side is in `kernels/src/combine.rs`.
+//! Launches whose last block combines the results of all blocks: how many blocks to launch, and the slots for their
+//! results. The kernels' side is in `kernels/src/combine.rs`. The labs `dot`, `reduce` and `rows` call it; they own the
+//! slots that it allocates.
 
 use crate::device::{Buffer, Device, LaunchConfig};
 use crate::error::Result;

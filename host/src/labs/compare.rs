@@ -1,5 +1,6 @@
-//! Compares a lab's result with its reference: exactly where the result is determined, and within the error of f32 arithmetic
-//! where the order of a sum is free. Labs call it through [`Outcome`](super::lab::Outcome).
+//! Compares a lab's result with its reference: exactly where the result is determined, and within the error of f32
+//! arithmetic where the order of a sum is free. Labs call it through [`Outcome`](super::lab::Outcome). Pure: it reads
+//! results that have been copied to the host.
 //!
 //! The allowed error follows from the number of terms and is part of the report, so that "right" is well defined. The
 //! comparisons use the crate `approx`.

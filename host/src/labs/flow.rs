@@ -4,8 +4,8 @@
 //! For each variant, the outputs are poisoned, the variant is launched, its result is compared with the reference, and on a GPU it
 //! is timed. On the simulator the first launch gives the counters.
 //!
-//! A wrong result is saved all the same, with a note on the standard error: whoever looks for the
-//! mistake needs it. A result that a fault cut short is not saved.
+//! A wrong result is also saved, with a note on the standard error, because it is needed to find the mistake. The result of a
+//! kernel that a fault stopped is not saved.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in `kernels::gram`.
+//! A matrix times its own transpose: tiles read by columns. The kernels and what they show are in `kernels::gram`. Listed
+//! in [`super::ALL`] and run by [`super::flow`]; it shares its references with `matmul` (`product.rs`).
 
 use std::rc::Rc;
 use std::sync::OnceLock;

@@ -1,5 +1,6 @@
-//! The lab `launch`: blocks, grids, words and independent loads, and which of them keep the memory busy. The kernels and what they
-//! show are in `kernels::launch`.
+//! The lab `launch`: blocks, grids, words and independent loads, and which of them keep the memory busy. The kernels and
+//! what they show are in `kernels::launch`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own
+//! buffers.
 
 use clap::{Args, ValueEnum};
 use cuda_std::launch::{Kernel, PointerMut};

@@ -1,5 +1,6 @@
-//! Launches the kernels of a variant for [`super::flow`]. It sets the preferences of the flags and of the variant, and adds up the
-//! simulator's counters if a variant launches several kernels.
+//! Launches the kernels of a variant for [`super::flow`]. It sets the preferences of the flags and of the variant, and adds
+//! up the simulator's counters if a variant launches several kernels. It changes the device only by what it launches and
+//! prefers.
 
 use cuda_std::launch::{ArgumentList, Kernel};
 use simt::{Checks, LoadCaching};

@@ -1,4 +1,5 @@
-//! The lab `layout`: arrays of structures against structures of arrays. The kernels and what they show are in `kernels::layout`.
+//! The lab `layout`: arrays of structures against structures of arrays. The kernels and what they show are in
+//! `kernels::layout`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use clap::Args;
 use kernels::layout::{self as kernel, Particle, Point, ROW};

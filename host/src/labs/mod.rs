@@ -1,4 +1,5 @@
 //! The labs, and the program's list of them. Each lab's file is one subcommand, with its flags, variants and reference.
+//! `cli`, `course` and `listing` go through the list.
 //!
 //! ```text
 //! lab        the interface: trait Lab, Plan, Variant, Outcome

@@ -1,4 +1,5 @@
-//! The lab `pitch`: linear against pitched rows. The kernels and what they show are in `kernels::pitch`.
+//! The lab `pitch`: linear against pitched rows. The kernels and what they show are in `kernels::pitch`. Listed in
+//! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use clap::Args;
 use kernels::pitch as kernel;

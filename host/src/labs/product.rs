@@ -1,4 +1,5 @@
 //! Shared by the labs `matmul` and `gram`: the choice of the best kernel, and the references, computed on the CPU in f64.
+//! Pure, and parallel on the host.
 //!
 //! A product that would take a CPU minutes is sampled: one element in each tile of 16 x 16, chosen by the seed. A wrong tile, row
 //! or column is then noticed. The other elements are only checked against the largest magnitude that the inputs allow, which the

@@ -1,5 +1,5 @@
 //! The lab `shared`: static and dynamic shared memory, and its effect on occupancy. The kernels and what they show are in
-//! `kernels::shared`.
+//! `kernels::shared`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use clap::Args;
 use kernels::shared as kernel;

@@ -1,4 +1,5 @@
-//! Times variants on a GPU for [`super::flow`], and the device's own copy for comparison.
+//! Times variants on a GPU for [`super::flow`], and the device's own copy for comparison. It launches what it times, so
+//! outputs change; results are compared before.
 
 use std::time::Instant;
 

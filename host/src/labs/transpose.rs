@@ -1,5 +1,5 @@
 //! The transpose of a matrix: naive, in blocks, through shared memory, padded. The kernels and what they show are in
-//! `kernels::transpose`.
+//! `kernels::transpose`. Listed in [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use std::rc::Rc;
 

@@ -1,3 +1,5 @@
+//! Tests of `--lines`: counts of a small kernel, and their listing as text and JSON, on the simulator.
+
 use simt::Report;
 
 use super::text::TITLES;

@@ -1,5 +1,5 @@
-//! The columns of a lab's table, and a variant's cells in them. An unknown value is a dash; a column without any known value is
-//! omitted.
+//! The columns of a lab's table, and a variant's cells in them. An unknown value is a dash; a column without any known
+//! value is omitted. `table` and `markdown` call it. Pure.
 
 use serde_json::Value;
 use simt::Counters;

@@ -1,4 +1,4 @@
-//! The formats of a report.
+//! The formats of a report. Every subcommand that has `--format` parses it.
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -1,4 +1,5 @@
-//! A sweep of two axes as a grid below a lab's table: one axis down, the other across, the best cell marked.
+//! A sweep of two axes as a grid below a lab's table: one axis down, the other across, the best cell marked. A lab defines
+//! the axes, `table` shows the grid. Pure.
 
 use serde_json::Value;
 

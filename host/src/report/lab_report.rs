@@ -1,4 +1,4 @@
-//! A lab's results as data. The labs make a [`LabReport`], and the formats write it.
+//! A lab's results as data. The labs make a [`LabReport`], and the formats write it. Plain data.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};

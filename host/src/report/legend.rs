@@ -1,4 +1,4 @@
-//! The sentences below a table that explain its terms, for the GPU that is modelled.
+//! The sentences below a table that explain its terms, for the GPU that is modelled. `table` and `markdown` call it. Pure.
 
 use simt::BankRule;
 

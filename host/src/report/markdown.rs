@@ -1,4 +1,4 @@
-//! The report as Markdown, for a README: the same columns as the table for people, in one table.
+//! The report as Markdown, for a README: the same columns as the table for people, in one table. [`super`] calls it.
 
 use super::columns::{self, Section};
 use super::lab_report::LabReport;

@@ -1,4 +1,4 @@
-//! Writes a lab's results in the chosen format.
+//! Writes a lab's results in the chosen format. `cli` calls it with what a lab returned.
 //!
 //! A lab's run ends in one [`LabReport`]; a format only writes it. A new format is one file here, one variant of [`Format`] and one
 //! arm in [`write()`].

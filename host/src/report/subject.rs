@@ -1,4 +1,4 @@
-//! Which counters a table shows.
+//! Which counters a table shows. A lab names its subjects; `columns` and `legend` read them. Pure.
 
 use simt::{ByKind, Counters};
 

@@ -1,4 +1,5 @@
-//! The report as a table for people, at most 100 columns wide.
+//! The report as a table for people, at most 100 columns wide. [`super`] calls it; it asks the terminal for nothing but its
+//! width.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 

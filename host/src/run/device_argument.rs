@@ -1,4 +1,5 @@
-//! An argument on a device: its memory, and the bytes that the kernel gets for it.
+//! An argument on a device: its memory, and the bytes that the kernel gets for it. `launch` makes it of an
+//! [`Argument`](super::argument::Argument) and owns it until all launches are done.
 
 use std::rc::Rc;
 

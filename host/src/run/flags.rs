@@ -1,4 +1,5 @@
-//! The flags of `host run`, their help, and their division into launches at `--then`.
+//! The flags of `host run`, their help, and their division into launches at `--then`. `cli` parses them; the rest of `run`
+//! only reads them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

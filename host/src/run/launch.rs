@@ -1,4 +1,5 @@
-//! Launches the kernels: makes the arguments' data, launches, and reads the outputs.
+//! Launches the kernels: makes the arguments' data, launches, and reads the outputs. [`super`] calls it with a validated
+//! request. It changes the device; it writes no file.
 
 use std::mem;
 

@@ -1,4 +1,4 @@
-//! The report of several launches of `host run`, in each format. [`Report`] writes a single launch.
+//! The report of several launches of `host run`, in each format. [`Report`] writes a single launch. [`super`] calls it.
 //!
 //! As JSON: `{"device", "correct", "launches", "buffers"}`. Each of `"launches"` has `{"kernel", "counters", "lines", "faults",
 //! "output"}` as in the JSON of one launch; a launch that a fault stopped is the last. `"buffers"` are those after all launches.

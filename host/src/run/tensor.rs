@@ -1,4 +1,4 @@
-//! Parses tensors, as arguments of `host run`.
+//! Parses tensors, as arguments of `host run`. `argument` calls it. Pure: `simt` parses the description.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |

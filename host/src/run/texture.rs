@@ -1,4 +1,4 @@
-//! Parses textures and surfaces, as arguments of `host run`.
+//! Parses textures and surfaces, as arguments of `host run`. `argument` calls it; `device_argument` makes the texture.
 //!
 //! | argument | what the kernel gets |
 //! | --- | --- |

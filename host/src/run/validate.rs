@@ -1,5 +1,5 @@
-//! Validates a request against the module, before a device is opened: the kernels, their arguments and limits, and the files to
-//! write.
+//! Validates a request against the module, before a device is opened: the kernels, their arguments and limits, and the
+//! files to write. [`super`] calls it. It reads the module and probes the files; it changes nothing.
 
 use std::path::PathBuf;
 

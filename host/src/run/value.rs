@@ -1,4 +1,5 @@
 //! The number types that arguments can have, and lists of such numbers: parsed, generated, read from files and written.
+//! `argument`, `variables` and the report use them.
 
 use std::fmt::Display;
 use std::path::Path;

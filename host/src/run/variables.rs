@@ -1,5 +1,6 @@
-//! The module's variables that `--set`, `--print` and `--save` refer to: which symbol is meant, its size, and the type in which its
-//! elements are shown.
+//! The module's variables that `--set`, `--print` and `--save` refer to: which symbol is meant, its size, and the type in
+//! which its elements are shown. `validate` resolves them, `launch` reads and writes them on the device. Only the module is
+//! read here.
 
 use ptx::{Kind, Module, Space, Type as PtxType};
 

@@ -1,4 +1,5 @@
-//! The clock of the multiprocessors while samples are taken, and what throttles it.
+//! The clock of the multiprocessors while samples are taken, and what throttles it. The stopwatch starts it around the
+//! samples; a backend reads the clock.
 
 use serde::{Serialize, Serializer};
 

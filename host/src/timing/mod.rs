@@ -1,4 +1,5 @@
-//! Timing of launches on a GPU: how often to launch, for how long, and which number to report.
+//! Timing of launches on a GPU: how often to launch, for how long, and which number to report. `labs::stopwatch` calls
+//! [`measure`]; what is timed is behind [`Timed`], so no device is named here.
 //!
 //! A launch is warmed up, then timed in samples until the median is steady or the time is up. The report gives the median, which
 //! one slow sample does not move, and the quartiles as the spread. Four things distort samples:
@@ -8,9 +9,9 @@
 //!   data is much larger than the cache evicts its own data, so one series is enough ([`Cache`]).
 //! - *The host.* If the device waits for the host to submit a launch, the wait would be timed. So the device is kept busy
 //!   meanwhile, with the flush or with work that is not timed ([`Timed::lead`]).
-//! - *The events.* Their resolution is half a microsecond on older GPUs, and the time between two of them includes what the device needs to begin and end a
-//!   launch: a few microseconds, in each cold sample. Nothing is subtracted. Warm samples share it: short launches are timed many
-//!   at once, so that a sample lasts half a millisecond.
+//! - *The events.* Their resolution is half a microsecond on older GPUs, and the time between two of them includes what the device
+//!   needs to begin and end a launch: a few microseconds in each cold sample. Nothing is subtracted. Warm samples share it: short
+//!   launches are timed many at once, so that a sample lasts half a millisecond.
 //! - *The clock.* It is read from time to time while the device works, and at the end. Samples at a clock that is throttled far
 //!   below the highest are dropped and taken again (`clock.rs`).
 

@@ -1,4 +1,4 @@
-//! Medians, quartiles, and the standard error of a median.
+//! Medians, quartiles, and the standard error of a median. [`super`], `clock` and `compare_times::verdict` call it. Pure.
 
 /// For normally distributed samples the quartiles are this many standard deviations apart.
 const QUARTILES_IN_DEVIATIONS: f64 = 1.349;

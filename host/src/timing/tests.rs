@@ -1,4 +1,4 @@
-//! Tests of the measurement, on launches with invented times.
+//! Tests of the measurement, on launches with invented times. No device is involved.
 
 use super::*;
 use crate::random::Random;

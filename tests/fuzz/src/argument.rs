@@ -1,11 +1,12 @@
-//! What must hold for every argument of `host run`.
+//! The check of the target `argument`: what must hold for every argument of `host run`. The crate's table of
+//! targets calls it. It makes data in memory and runs nothing.
 
 use host::run::argument::{Argument, Fill, Prepared};
 
 /// The largest buffer that is made here.
 const MADE: u64 = 1 << 16;
 
-/// Reads the argument; makes its data if it is small and no file.
+/// Parses the argument, and makes its data if it is small and not a file.
 ///
 /// # Panics
 ///
@@ -16,7 +17,7 @@ pub fn check(text: &str) {
         Err(complaint) => {
             let complaint: String = complaint;
             assert!(complaint.len() > 10 && complaint.len() < 300 + 2 * text.len(), "{complaint}");
-            // What the user wrote is escaped where it is printed; the rest is one line.
+            // What the user wrote is escaped when it is printed; the rest is one line.
             assert!(text.contains('\n') || !complaint.contains('\n'), "{complaint}");
             return;
         }

@@ -1,4 +1,5 @@
-//! Real instructions, changed: each opcode with modifiers, types and operands of others. What still passes the checks of `ptx` runs.
+//! The check of the target `instruction`: instructions from the tests' texts, with other modifiers, types and
+//! operands. Those that `ptx` still accepts run on the simulator. The crate's table of targets calls it.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,7 +9,7 @@ use simt::{Launch, Memory, Program, TENSOR_MAP_BYTES, TensorElement, TensorMap};
 
 use crate::text;
 
-/// Texts with every instruction there is. To append is harmless; another order would give the checked-in inputs another meaning.
+/// Texts with every instruction. Appending is harmless; another order would change the meaning of the checked-in inputs.
 const BASES: [&str; 15] = [
     include_str!("../../../crates/ptx/tests/data/instructions.ptx"),
     include_str!("../../../crates/simt/tests/filetests/bits.ptx"),
@@ -27,13 +28,13 @@ const BASES: [&str; 15] = [
     include_str!("../../../crates/simt/tests/filetests/tensor_maps.ptx"),
 ];
 
-/// A text cut into functions, as lines, each with what stands around it.
+/// A text split into functions, as lines, each with the text around it.
 struct Base {
     header: String,
     functions: Vec<Vec<String>>,
 }
 
-/// What instructions are made of.
+/// The parts from which instructions are assembled.
 struct Vocabulary {
     modifiers: Vec<String>,
     operands: Vec<String>,
@@ -54,7 +55,7 @@ static PARTS: LazyLock<(Vec<Base>, Vocabulary)> = LazyLock::new(|| {
 
 impl Base {
     fn new(text: &str) -> Self {
-        // Functions end with a brace of their own line; what stands before the first is the header.
+        // Functions end with a brace on a line of its own; the text before the first one is the header.
         let lines: Vec<String> = text.lines().map(|line| line.split("//").next().unwrap_or("").to_owned()).collect();
         let is_start = |line: &String| line.contains(".entry") || line.contains(".func");
         let first = lines.iter().position(is_start).unwrap_or(lines.len());
@@ -64,7 +65,7 @@ impl Base {
     }
 }
 
-/// An instruction in its parts.
+/// An instruction split into its parts.
 struct Instruction {
     /// The guard and the opcode.
     start: String,
@@ -125,7 +126,7 @@ fn split_operands(text: &str) -> Vec<String> {
     parts.map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// A function with up to four instructions changed, in a module with what its text declares before its first function.
+/// A function with up to four instructions changed, in a module with the declarations before the first function of its text.
 ///
 /// # Errors
 ///
@@ -151,7 +152,7 @@ pub fn generate(bytes: &mut Unstructured<'_>) -> Result<String> {
     Ok(format!("{}\n{}\n", base.header, body.join("\n")))
 }
 
-/// Reads the text, and launches every kernel of it on a few warps.
+/// Parses the text, and launches each of its kernels on a few warps.
 ///
 /// # Panics
 ///

@@ -27,7 +27,7 @@ use arbitrary::Unstructured;
 
 use kernel::{Kernel, Kind};
 
-/// What a target does with the bytes of an input.
+/// The check that a target runs on the bytes of an input.
 pub type Check = fn(&[u8]);
 
 /// Every target: its name and its check.

@@ -1,4 +1,5 @@
-//! What must hold for every kernel on the machine of `simt`.
+//! The checks of the targets `machine`, `loose` and `wild`: what must hold for every random kernel on the
+//! simulator. The crate's table of targets and the tests of fixed seeds call it.
 
 use arbitrary::Unstructured;
 use host::random::Random;
@@ -15,10 +16,10 @@ pub const OUTPUT_BYTE: u8 = 0x5c;
 /// What the common memory holds before the launch.
 pub const COMMON_BYTE: u8 = 0xa5;
 
-/// Warp instructions that a kernel of [`Kernel::generate`] never comes near.
+/// A limit of warp instructions that a kernel of [`Kernel::generate`] never comes near.
 const STEP_LIMIT: u64 = 1 << 26;
 
-/// The bytes that a kernel reads, of its seed. Every second of their numbers is a special one.
+/// The bytes that a kernel reads, drawn from its seed. Every second number is a special one.
 pub fn input(kernel: &Kernel) -> Vec<u8> {
     const SPECIAL: [u64; 8] = [
         0,
@@ -38,7 +39,7 @@ pub fn input(kernel: &Kernel) -> Vec<u8> {
     numbers.flat_map(u64::to_le_bytes).collect()
 }
 
-/// What a launch came to.
+/// The outcome of a launch.
 struct Launched {
     result: Result<Report, LaunchError>,
     outcome: Outcome,
@@ -47,16 +48,16 @@ struct Launched {
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug)]
 struct Way {
-    /// Threads of the host.
+    /// Host threads.
     threads: usize,
     checks: Checks,
     model: Option<&'static str>,
 }
 
-/// On one thread of the host, without checks.
+/// On one host thread, without checks.
 const ALONE: Way = Way { threads: 1, checks: Checks::NONE, model: None };
 
-/// Puts the textures and the surface that loose kernels read where they look for them.
+/// Creates the textures and the surface that loose kernels read, and stores their handles where the kernels look for them.
 fn place_objects(program: &Program, memory: &mut Memory) {
     let floats = TexelFormat { channels: 4, ty: ChannelType::U8 };
     let image = ArrayShape { width: 16, height: 8, levels: 3, ..ArrayShape::of(floats) };
@@ -131,7 +132,7 @@ fn parse(kernel: &Kernel) -> ptx::Module {
     ptx::parse("k.ptx", &kernel.module()).unwrap_or_else(|errors| panic!("{errors}\n{kernel:?}"))
 }
 
-/// Whether the kernel gives what [`scalar::run`] gives; and the same memory and counters on several threads of the host, and under all
+/// Checks that the kernel gives what [`scalar::run`] gives, with the same memory and counters on several host threads and under all
 /// checks, which find nothing.
 ///
 /// # Panics
@@ -144,8 +145,8 @@ pub fn check(kernel: &Kernel) {
     compare(kernel, &outcome, &expected, "the machine and one thread after another");
 }
 
-/// Whether a loose kernel ends, and gives the same memory and counters on several threads of the host and under all checks,
-/// which find nothing; with a model and without.
+/// Checks that a loose kernel ends, and gives the same memory and counters on several host threads and under all checks, which
+/// find nothing, with a model and without.
 ///
 /// # Panics
 ///
@@ -157,7 +158,7 @@ pub fn check_loose(kernel: &Kernel) {
     compare(kernel, &modelled, &plain, "a model and none");
 }
 
-/// Launches the kernel in each way. Returns what all of them give.
+/// Launches the kernel in each way, and returns their common outcome.
 fn check_ways(kernel: &Kernel, module: &ptx::Module, model: Option<&'static str>) -> Outcome {
     let alone = launch(kernel, module, Way { model, ..ALONE });
     let report = alone.result.unwrap_or_else(|error| panic!("{error}\n{kernel:?}"));
@@ -172,7 +173,7 @@ fn check_ways(kernel: &Kernel, module: &ptx::Module, model: Option<&'static str>
     alone.outcome
 }
 
-/// Whether what is counted adds up.
+/// Checks that the counters add up.
 fn check_report(report: &Report, kernel: &Kernel) {
     let counters = report.counters();
     let executed: u64 = report.instructions().map(|row| row.counters.executed).sum();
@@ -186,7 +187,7 @@ fn check_report(report: &Report, kernel: &Kernel) {
     }
 }
 
-/// Whether a wild kernel, too, ends the same way on one thread of the host and on several, with checks and without.
+/// Checks that a wild kernel ends the same way on one host thread and on several, with checks and without.
 ///
 /// # Panics
 ///
@@ -196,13 +197,13 @@ pub fn check_wild(kernel: &Kernel) {
     let [unchecked, checked] = [Checks::NONE, Checks::ALL].map(|checks| {
         let [alone, several] = [1, 3].map(|threads| launch(kernel, &module, Way { threads, checks, model: None }));
         assert_eq!(alone.result, several.result, "{checks:?}\n{kernel:?}");
-        // After a trap, it is open which of the blocks above had run.
+        // After a trap, it is undefined which of the later blocks have run.
         if alone.result.is_ok() {
             compare(kernel, &several.outcome, &alone.outcome, "three threads of the host and one");
         }
         alone
     });
-    // What ends without checks does nothing else under them.
+    // A kernel that completes without checks does the same with them.
     if let Ok(report) = &unchecked.result {
         let other = checked.result.unwrap_or_else(|error| panic!("under checks: {error}\n{kernel:?}"));
         assert!(other.instructions().eq(report.instructions()), "checks count\n{kernel:?}");
@@ -210,7 +211,7 @@ pub fn check_wild(kernel: &Kernel) {
     }
 }
 
-/// Whether two outcomes are the same.
+/// Checks that two outcomes are the same.
 ///
 /// # Panics
 ///
@@ -221,7 +222,7 @@ fn compare(kernel: &Kernel, found: &Outcome, expected: &Outcome, who: &str) {
     }
 }
 
-/// The first place in which two outcomes differ: a thread's record, or the common memory.
+/// The first difference between two outcomes: a thread's record, or the common memory.
 pub fn difference(found: &Outcome, expected: &Outcome) -> Option<String> {
     let first =
         |found: &[u8], expected: &[u8]| found.iter().zip(expected).position(|(found, expected)| found != expected);
@@ -235,7 +236,7 @@ pub fn difference(found: &Outcome, expected: &Outcome) -> Option<String> {
     Some(format!("byte {at} of the common memory: {:#04x}, {:#04x}", found.common[at], expected.common[at]))
 }
 
-/// The kernel of this kind that a seed decides.
+/// The kernel of this kind for a seed.
 pub fn seeded(seed: u64, kind: Kind) -> Kernel {
     let mut random = Random::new(seed);
     let bytes: Vec<u8> = (0..256).flat_map(|_| random.next_u64().to_le_bytes()).collect();

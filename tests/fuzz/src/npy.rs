@@ -1,4 +1,5 @@
-//! What must hold for every file that is read as `.npy`.
+//! The check of the target `npy`: what must hold for every file that is read as `.npy`. The crate's table of
+//! targets calls it. It writes only to a temporary folder.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,11 +7,11 @@ use std::path::Path;
 use host::npy;
 use host::run::value::Type;
 
-/// Writes the bytes to a file and reads it in every way there is.
+/// Writes the bytes to a file and reads it as each type and rank.
 ///
 /// # Panics
 ///
-/// If an array does not have the elements that it declares, is not read back as written, or an error is not one line.
+/// If an array does not have the elements that it declares or is not read back as written, or an error is not one line.
 pub fn check(bytes: &[u8]) {
     let mut file = tempfile::Builder::new().suffix(".npy").tempfile().expect("a file for a while");
     file.write_all(bytes).expect("it is written");
@@ -39,7 +40,7 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// Whether an array is read as it was written.
+/// Checks that an array is read as it was written.
 fn round(path: &Path, array: &npy::Array<f32>) {
     npy::write(path, &array.shape, &array.data).expect("there is room");
     let back = npy::read::<f32>(path, array.shape.len()).expect("it was just written");

@@ -1,11 +1,14 @@
-//! A second machine for kernels of [`crate::kernel`], as simple as can be: one thread after another, walking the tree.
+//! A second machine for the kernels of [`crate::kernel`], as simple as possible: one thread after another, walking
+//! the tree. It is the oracle of the target `machine` and of the tests. Pure.
 //!
-//! It shares nothing with `ptx` and `simt`: no PTX, no masks, no vectors, no reconvergence. What threads do together stands
-//! outermost in a kernel, so there all threads of a block do one statement before any does the next. Written from the PTX manual.
+//! It shares nothing with `ptx` and `simt`: no PTX, no masks, no vectors, no reconvergence. Statements that threads
+//! execute together are outermost in a kernel, so all threads of a block execute one such statement before any
+//! executes the next. Written from the PTX manual.
 
 use crate::kernel::{
     Access, Atomic, Bank, COMMON_BYTES, Condition, DOUBLE_STEP, Guard, INPUT_BYTES, Kernel, LOCAL_BYTES, OWN_BYTES,
-    Place, RECORD_BYTES, REDUCTIONS, REDUX, ShuffleMode, Statement, THREAD_STEP, TILE_BYTES, Together, Vote, WORD_STEP,
+    RECORD_BYTES, REDUCTIONS, REDUX, Region, ShuffleMode, Statement, THREAD_STEP, TILE_BYTES, Together, Vote,
+    WORD_STEP,
 };
 
 /// What a kernel leaves in memory.
@@ -13,7 +16,7 @@ use crate::kernel::{
 pub struct Outcome {
     /// Each thread's record.
     pub output: Vec<u8>,
-    /// What all threads counted together.
+    /// The memory in which all threads count together.
     pub common: Vec<u8>,
 }
 
@@ -26,7 +29,7 @@ enum Flow {
     Leave,
 }
 
-/// A thread's registers and the memory of its own.
+/// A thread's registers and its own memory.
 struct Thread {
     own: Vec<u8>,
     tile: Vec<u8>,
@@ -34,7 +37,7 @@ struct Thread {
     ended: bool,
 }
 
-/// What a function has for itself.
+/// The state of a function call.
 struct Frame {
     predicates: [bool; 4],
     halves: [u64; 4],
@@ -96,7 +99,7 @@ struct Machine<'k> {
     common: Vec<u8>,
 }
 
-/// Runs the kernel on this input, on an output and a common memory that hold these bytes.
+/// Runs the kernel on this input, with these bytes in the output and the common memory.
 pub fn run(kernel: &Kernel, input: &[u8], output_byte: u8, common_byte: u8) -> Outcome {
     let mut machine = Machine { kernel, input, common: vec![common_byte; COMMON_BYTES as usize] };
     let mut output = Vec::new();
@@ -136,11 +139,11 @@ impl Thread {
         self.own
     }
 
-    fn memory(&mut self, place: Place) -> &mut Vec<u8> {
-        match place {
-            Place::Local => &mut self.frame.local,
-            Place::Tile => &mut self.tile,
-            Place::Own | Place::Input => &mut self.own,
+    fn memory(&mut self, region: Region) -> &mut Vec<u8> {
+        match region {
+            Region::Local => &mut self.frame.local,
+            Region::Tile => &mut self.tile,
+            Region::Own | Region::Input => &mut self.own,
         }
     }
 }
@@ -186,13 +189,13 @@ impl Machine<'_> {
             Statement::Constant { bank, result, value } => frame.set(*bank, *result, *value),
             Statement::Load(access) => self.load(access, thread),
             Statement::Store(access) => store(access, thread),
-            Statement::Atomic { atomic, place, index, values, result, guard } => {
+            Statement::Atomic { atomic, region, index, values, result, guard } => {
                 if frame.runs(*guard) {
                     let bytes = atomic.bank().bits() / 8;
                     let values = values.map(|value| frame.get(atomic.bank(), value));
-                    let at = frame.word(*index) & (place.bytes() - bytes);
-                    let old = read(thread.memory(*place), at, bytes);
-                    write(thread.memory(*place), at, bytes, updated(*atomic, old, values));
+                    let at = frame.word(*index) & (region.bytes() - bytes);
+                    let old = read(thread.memory(*region), at, bytes);
+                    write(thread.memory(*region), at, bytes, updated(*atomic, old, values));
                     thread.frame.set(atomic.bank(), *result, old);
                 }
             }
@@ -236,14 +239,14 @@ impl Machine<'_> {
                 let function = if frame.runs(*choice) { *first } else { *second };
                 let inner = Frame::new(frame.word(*word), frame.get(Bank::Double, *double));
                 let outer = std::mem::replace(frame, inner);
-                // Leaving the function early comes back here, too.
+                // An early return from the function comes back here, too.
                 let kernel = self.kernel;
                 self.list(&kernel.functions[usize::from(function)], thread);
                 let inner = std::mem::replace(&mut thread.frame, outer);
                 thread.frame.set(Bank::Word, *word, inner.words[0] ^ inner.words[7]);
                 thread.frame.set(Bank::Double, *double, inner.doubles[0].wrapping_add(inner.doubles[1]));
             }
-            // Only wild kernels have them here, and those do not come this way.
+            // Only wild kernels have them here, and this machine does not run those.
             Statement::Together(_) | Statement::Wild { .. } => unreachable!("{statement:?} in a thread of its own"),
         }
         Flow::Next
@@ -255,9 +258,9 @@ impl Machine<'_> {
         }
         let (at, bytes, bank) = (offset(access, thread), access.element.bytes, access.element.bank);
         for index in 0..access.vector {
-            let value = match access.place {
-                Place::Input => read(self.input, at + index * bytes, bytes),
-                place => read(thread.memory(place), at + index * bytes, bytes),
+            let value = match access.region {
+                Region::Input => read(self.input, at + index * bytes, bytes),
+                region => read(thread.memory(region), at + index * bytes, bytes),
             };
             let shift = 64 - 8 * bytes;
             let value = if access.element.signed { ((value << shift) as i64 >> shift) as u64 } else { value };
@@ -297,17 +300,17 @@ fn store(access: &Access, thread: &mut Thread) {
     let (at, bytes, bank) = (offset(access, thread), access.element.bytes, access.element.bank);
     for index in 0..access.vector {
         let value = thread.frame.get(bank, (access.register + index as u8) % bank.registers());
-        write(thread.memory(access.place), at + index * bytes, bytes, value);
+        write(thread.memory(access.region), at + index * bytes, bytes, value);
     }
 }
 
 fn offset(access: &Access, thread: &Thread) -> u32 {
-    let half = access.place.bytes() / 2;
+    let half = access.region.bytes() / 2;
     (thread.frame.word(access.index) & (half - access.element.bytes * access.vector))
         + if access.upper { half } else { 0 }
 }
 
-/// What an atomic operation leaves in memory.
+/// The value that an atomic operation leaves in memory.
 fn updated(atomic: Atomic, old: u64, [value, other]: [u64; 2]) -> u64 {
     let (signed_old, signed_value) = match atomic.wide {
         true => (old as i64, value as i64),
@@ -349,7 +352,7 @@ fn updated(atomic: Atomic, old: u64, [value, other]: [u64; 2]) -> u64 {
     }
 }
 
-/// A vote of these threads, each of which gets the result.
+/// A vote of these threads. Each gets the result.
 fn cast(vote: Vote, guard: Guard, result: u8, threads: &mut [Thread]) {
     let votes: Vec<bool> = threads.iter().map(|thread| thread.frame.holds(guard)).collect();
     let (all, any) = (votes.iter().all(|&vote| vote), votes.iter().any(|&vote| vote));
@@ -363,12 +366,12 @@ fn cast(vote: Vote, guard: Guard, result: u8, threads: &mut [Thread]) {
     threads.iter_mut().for_each(|thread| thread.frame.set(bank, result, value));
 }
 
-/// A mask of the lanes of which it is true.
+/// The mask of the lanes for which it is true.
 fn lanes<T>(of: &[T], is: impl Fn(&T) -> bool) -> u64 {
     of.iter().enumerate().fold(0, |mask, (lane, value)| mask | u64::from(is(value)) << lane)
 }
 
-/// The word so many places after another.
+/// The word this many registers after another.
 fn circle(first: u8, index: u8) -> u8 {
     (first + index) % Bank::Word.registers()
 }

@@ -1,13 +1,14 @@
-//! What must hold for every text that is read as PTX.
+//! The check of the target `text`: what must hold for every text that is parsed as PTX. The crate's table of
+//! targets calls it, and `instruction` for its texts. Pure.
 
 use std::time::{Duration, Instant};
 
 use ptx::{Errors, Module, Op};
 
-/// The longest that a text of a few kilobytes may take to be read.
+/// The longest that parsing a text of a few kilobytes may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Reads the text, and looks at whatever comes out: no panic, no reference to what is not there, errors that point into the text.
+/// Parses the text and inspects the result: no panic, no dangling reference, errors that point into the text.
 ///
 /// # Panics
 ///
@@ -41,7 +42,7 @@ fn check_module(module: &Module, text: &str) {
                 _ => {}
             }
         }
-        assert!(module.parameter_layout(function).total < 1 << 16);
+        assert!(module.parameter_bytes(function) < 1 << 16);
     }
 }
 
@@ -57,7 +58,7 @@ fn check_errors(errors: &Errors, text: &str) {
     assert!(told.lines().count() < 10 * count, "more lines than anybody reads");
 }
 
-/// The same for bytes: a text is UTF-8, and what is not is for the caller of `ptx` to refuse.
+/// The same for bytes. A text is UTF-8; rejecting other bytes is up to the caller of `ptx`.
 pub fn check_bytes(bytes: &[u8]) {
     check(&String::from_utf8_lossy(bytes));
 }

@@ -1,4 +1,5 @@
-//! Random kernels of fixed seeds: on the simulator against a second machine, and on a GPU where there is one.
+//! Random kernels of fixed seeds: the simulator against the second machine, and a GPU against both if there is one.
+//! `COALESCE_FUZZ_KERNELS` sets the seeds.
 
 use std::fmt::Write;
 use std::ops::Range;

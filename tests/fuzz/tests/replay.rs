@@ -1,7 +1,7 @@
-//! Inputs that were worth keeping: the fuzzers' corpus, and what once broke something.
+//! Replays the kept inputs on stable Rust: the fuzzers' corpus, and former failures.
 //!
-//! `corpus/TARGET/` holds some of the inputs that the fuzzers found to reach different code; `regressions/TARGET/` holds inputs
-//! that failed, each named after what was wrong.
+//! `corpus/TARGET/` holds inputs that reach different code; `regressions/TARGET/` holds inputs that once failed,
+//! each named after what was wrong.
 
 use std::path::{Path, PathBuf};
 

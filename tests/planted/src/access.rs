@@ -1,4 +1,4 @@
-//! Accesses to the wrong kind of place: misaligned, or in memory that was freed.
+//! Planted bugs: misaligned accesses, and accesses to memory that was freed.
 
 use cuda_std::vector::f32x4;
 use cuda_std::{gpu_only, kernel};
@@ -33,7 +33,7 @@ pub unsafe fn misaligned_record(records: *const u8, output: *mut u64) {
     *output.add(i) = number;
 }
 
-/// The number is read in parts, as its place demands.
+/// The number is read in parts that its alignment allows.
 // run: --grid 1 --block 16 u8[192]=1 u64[16]
 #[kernel]
 pub unsafe fn misaligned_record_fixed(records: *const u8, output: *mut u64) {

@@ -1,4 +1,4 @@
-//! Barriers of the block that not all of its threads reach.
+//! Planted bugs: barriers of the block that not all of its threads reach.
 
 use cuda_std::{gpu_only, kernel};
 #[gpu_only]
@@ -19,7 +19,7 @@ pub unsafe fn sync_in_branch(input: *const f32, output: *mut f32) {
     }
 }
 
-/// The barrier stands before the branch.
+/// The barrier is before the branch.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn sync_in_branch_fixed(input: *const f32, output: *mut f32) {
@@ -44,7 +44,7 @@ pub unsafe fn sync_early_return(input: *const f32, output: *mut f32, count: u32)
     *output.add(t) = *tile.add(count - 1 - t);
 }
 
-/// They come to the barrier with empty hands.
+/// Threads without an element reach the barrier, too.
 // run: --grid 1 --block 64 f32[50]=ramp f32[50] u32:50
 #[kernel]
 pub unsafe fn sync_early_return_fixed(input: *const f32, output: *mut f32, count: u32) {
@@ -71,7 +71,7 @@ pub unsafe fn sync_warp_returns(input: *const f32, output: *mut f32) {
     *output.add(t) = *tile.add(31 - t);
 }
 
-/// The warp comes to the barrier.
+/// The warp reaches the barrier.
 // run: --grid 1 --block 64 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn sync_warp_returns_fixed(input: *const f32, output: *mut f32) {
@@ -98,7 +98,7 @@ pub unsafe fn sync_in_loop(counts: *const u32, output: *mut u32) {
     *output.add(t) = sum;
 }
 
-/// All go round as often.
+/// All threads run the same number of iterations.
 // run: --grid 1 --block 64 u32[64]=ramp u32[64]
 #[kernel]
 pub unsafe fn sync_in_loop_fixed(counts: *const u32, output: *mut u32) {
@@ -113,7 +113,7 @@ pub unsafe fn sync_in_loop_fixed(counts: *const u32, output: *mut u32) {
     *output.add(t) = sum;
 }
 
-/// A barrier in each branch: the two halves of a warp come to different ones.
+/// A barrier in each branch: the two halves of a warp reach different ones.
 // run: --grid 1 --block 32 u32[32]
 #[kernel]
 pub unsafe fn sync_in_both_branches(output: *mut u32) {
@@ -129,7 +129,7 @@ pub unsafe fn sync_in_both_branches(output: *mut u32) {
     }
 }
 
-/// One barrier behind the branches.
+/// One barrier after the branches.
 // run: --grid 1 --block 32 u32[32]
 #[kernel]
 pub unsafe fn sync_in_both_branches_fixed(output: *mut u32) {
@@ -139,7 +139,7 @@ pub unsafe fn sync_in_both_branches_fixed(output: *mut u32) {
     *output.add(t) += if t < 16 { 2 } else { 5 };
 }
 
-/// The barrier counts three warps, and two come: they wait for ever.
+/// The barrier expects three warps, and two arrive: they wait forever.
 // run: --grid 1 --block 96 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn sync_barrier_count(input: *const f32, output: *mut f32) {
@@ -151,7 +151,7 @@ pub unsafe fn sync_barrier_count(input: *const f32, output: *mut f32) {
     }
 }
 
-/// It counts two.
+/// The barrier expects two warps.
 // run: --grid 1 --block 96 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn sync_barrier_count_fixed(input: *const f32, output: *mut f32) {

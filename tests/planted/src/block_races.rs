@@ -1,4 +1,4 @@
-//! Races between the warps of a block, on shared and on global memory.
+//! Planted bugs: races between the warps of a block, in shared and in global memory.
 
 #[gpu_only]
 use cuda_std::{atomic, shared_array, thread};
@@ -16,7 +16,7 @@ pub unsafe fn race_reverse(input: *const f32, output: *mut f32) {
     *output.add(t) = *tile.add(63 - t); //~ race: shared
 }
 
-/// The barrier of the block stands between.
+/// A barrier of the block is between the two.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_reverse_fixed(input: *const f32, output: *mut f32) {
@@ -26,7 +26,7 @@ pub unsafe fn race_reverse_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = *tile.add(63 - t);
 }
 
-/// The same on global memory: within a block, too, it takes a barrier.
+/// The same in global memory: threads of a block need a barrier there, too.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64] f32[64]
 #[kernel]
 pub unsafe fn race_global_reverse(input: *const f32, scratch: *mut f32, output: *mut f32) {
@@ -87,7 +87,7 @@ pub unsafe fn race_tile_reuse(input: *const f32, output: *mut f32) {
     }
 }
 
-/// The second tile is filled when all have read the first.
+/// The second tile is filled once all threads have read the first.
 // run: --grid 1 --block 16,16 f32[512]=ramp f32[512]
 #[kernel]
 pub unsafe fn race_tile_reuse_fixed(input: *const f32, output: *mut f32) {
@@ -167,7 +167,7 @@ pub unsafe fn race_prefix_sum(input: *const u32, output: *mut u32) {
     *output.add(t) = *sums.add(t);
 }
 
-/// All read, then all write.
+/// All threads read, then all write.
 // run: --grid 1 --block 128 u32[128]=ramp u32[128]
 #[kernel]
 pub unsafe fn race_prefix_sum_fixed(input: *const u32, output: *mut u32) {
@@ -201,7 +201,7 @@ pub unsafe fn race_histogram(input: *const u32, output: *mut u32) {
     }
 }
 
-/// An atomic addition.
+/// The addition is atomic.
 // run: --grid 1 --block 64 u32[64]=ramp u32[16]
 #[kernel]
 pub unsafe fn race_histogram_fixed(input: *const u32, output: *mut u32) {
@@ -217,7 +217,7 @@ pub unsafe fn race_histogram_fixed(input: *const u32, output: *mut u32) {
     }
 }
 
-/// Two buffers take turns, so that one barrier a step is enough. Here they do so only every second step.
+/// Two buffers take turns, so that one barrier per step is enough. Here they change only every second step.
 // run: --grid 1 --block 64 f32[256]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_double_buffer(input: *const f32, output: *mut f32) {
@@ -232,7 +232,7 @@ pub unsafe fn race_double_buffer(input: *const f32, output: *mut f32) {
     *output.add(t) = sum;
 }
 
-/// They take turns in each step.
+/// They change in each step.
 // run: --grid 1 --block 64 f32[256]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_double_buffer_fixed(input: *const f32, output: *mut f32) {
@@ -267,7 +267,7 @@ pub unsafe fn race_named_barriers_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = *tile.add(t ^ 64);
 }
 
-/// One warp produces, one consumes. The consumer says that the buffer is empty, and only then reads it.
+/// One warp produces, one consumes. The consumer signals that the buffer is empty before it reads it.
 // run: --grid 1 --block 64 f32[128]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_producer(input: *const f32, output: *mut f32) {
@@ -290,7 +290,7 @@ pub unsafe fn race_producer(input: *const f32, output: *mut f32) {
     }
 }
 
-/// It says so when it has read the buffer.
+/// It signals after it has read the buffer.
 // run: --grid 1 --block 64 f32[128]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_producer_fixed(input: *const f32, output: *mut f32) {
@@ -313,7 +313,7 @@ pub unsafe fn race_producer_fixed(input: *const f32, output: *mut f32) {
     }
 }
 
-/// Thread 0 computes a value for all, and nobody waits for it.
+/// Thread 0 computes a value for all threads, and no thread waits for it.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_broadcast(input: *const f32, output: *mut f32) {
@@ -324,7 +324,7 @@ pub unsafe fn race_broadcast(input: *const f32, output: *mut f32) {
     *output.add(t) = *input.add(t) * scale.read_volatile(); //~ race: shared
 }
 
-/// All wait until it is there.
+/// All threads wait for the value.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn race_broadcast_fixed(input: *const f32, output: *mut f32) {
@@ -336,7 +336,7 @@ pub unsafe fn race_broadcast_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = *input.add(t) * scale.read_volatile();
 }
 
-/// Thread 0 sets the counter to zero while others already count. That the counting is atomic does not help.
+/// Thread 0 sets the counter to zero while others already count. Atomic counting does not help.
 // run: --grid 1 --block 64 u32[64]=ramp u32[64]
 #[kernel]
 pub unsafe fn race_compaction(input: *const u32, output: *mut u32) {
@@ -350,7 +350,7 @@ pub unsafe fn race_compaction(input: *const u32, output: *mut u32) {
     }
 }
 
-/// All wait until the counter is zero.
+/// All threads wait until the counter is zero.
 // run: --grid 1 --block 64 u32[64]=ramp u32[64]
 #[kernel]
 pub unsafe fn race_compaction_fixed(input: *const u32, output: *mut u32) {
@@ -374,7 +374,7 @@ pub unsafe fn race_overlapping_warps(output: *mut f32) {
     *output.add(24 * warp + lane) = t as f32; //~ race: global
 }
 
-/// Each warp has 32 elements.
+/// Each warp has its own 32 elements.
 // run: --grid 1 --block 64 f32[64]
 #[kernel]
 pub unsafe fn race_overlapping_warps_fixed(output: *mut f32) {

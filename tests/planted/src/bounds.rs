@@ -1,4 +1,4 @@
-//! Accesses beyond what was allocated.
+//! Planted bugs: accesses beyond what was allocated.
 
 #[gpu_only]
 use cuda_std::vector::f32x4;
@@ -37,7 +37,7 @@ pub unsafe fn bounds_no_guard(output: *mut f32, count: u32) {
     *output.add(i) = (count as usize - i) as f32; //~ memory: out of bounds
 }
 
-/// Threads beyond the end have nothing to do.
+/// Threads beyond the end do nothing.
 // run: --grid 2 --block 64 f32[100] u32:100
 #[kernel]
 pub unsafe fn bounds_no_guard_fixed(output: *mut f32, count: u32) {
@@ -55,7 +55,7 @@ pub unsafe fn bounds_pitch_in_bytes(image: *mut f32, pitch_bytes: u32) {
     *image.add((y * pitch_bytes + x) as usize) = 1.0; //~ memory: out of bounds
 }
 
-/// The row is found in bytes, the element in elements.
+/// The row's offset is in bytes, that of the element in elements.
 // run: --grid 1 --block 32,8 f32[256] u32:128
 #[kernel]
 pub unsafe fn bounds_pitch_in_bytes_fixed(image: *mut f32, pitch_bytes: u32) {
@@ -91,7 +91,7 @@ pub unsafe fn bounds_swapped_guard(image: *mut u32, width: u32, height: u32) {
     }
 }
 
-/// x belongs to the width.
+/// x is compared with the width.
 // run: --grid 3,3 --block 16,16 u32[960] u32:40 u32:24
 #[kernel]
 pub unsafe fn bounds_swapped_guard_fixed(image: *mut u32, width: u32, height: u32) {
@@ -121,7 +121,7 @@ pub unsafe fn bounds_shared_tile_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = *tile.add((t + 1).min(63));
 }
 
-/// The launch gives dynamic shared memory for the elements, but not for the extra one at the end.
+/// The launch has dynamic shared memory for the elements, but not for the extra one at the end.
 // run: --grid 1 --block 64 --shared 256 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn bounds_dynamic_shared(input: *const f32, output: *mut f32) {
@@ -134,7 +134,7 @@ pub unsafe fn bounds_dynamic_shared(input: *const f32, output: *mut f32) {
     *output.add(t) = *tile.add(t);
 }
 
-/// The launch gives four bytes more.
+/// The launch has four bytes more.
 // run: --grid 1 --block 64 --shared 260 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn bounds_dynamic_shared_fixed(input: *const f32, output: *mut f32) {
@@ -161,7 +161,7 @@ pub unsafe fn bounds_local_array(input: *const u32, output: *mut u32) {
     *output.add(i) = *counters.add(i % 8);
 }
 
-/// The remainder is that of a division by eight.
+/// The index is taken modulo eight.
 // run: --grid 1 --block 32 u32[32]=ramp u32[32]
 #[kernel]
 pub unsafe fn bounds_local_array_fixed(input: *const u32, output: *mut u32) {
@@ -215,7 +215,7 @@ pub unsafe fn bounds_vector_tail_fixed(output: *mut f32, count: u32) {
     }
 }
 
-/// A grid-stride loop, unrolled by two: the second access has lost its guard.
+/// A grid-stride loop, unrolled by two: the second access has no guard.
 // run: --grid 2 --block 32 f32[150] u32:150
 #[kernel]
 pub unsafe fn bounds_unrolled_stride(output: *mut f32, count: u32) {
@@ -252,7 +252,7 @@ pub unsafe fn bounds_gather(indices: *const u32, input: *const f32, output: *mut
     *output.add(i) = *input.add(index); //~ memory: out of bounds
 }
 
-/// The index is brought to count from 0.
+/// The kernel subtracts 1.
 // run: --grid 1 --block 4 u32[4]=3,1,4,2 f32[4]=ramp f32[4]
 #[kernel]
 pub unsafe fn bounds_gather_fixed(indices: *const u32, input: *const f32, output: *mut f32) {

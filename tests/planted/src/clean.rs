@@ -1,4 +1,4 @@
-//! Programs without a fault, of the kinds that a hasty sanitizer takes for one.
+//! Kernels without a bug that a careless sanitizer would report.
 
 #[gpu_only]
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -29,7 +29,7 @@ pub unsafe fn clean_partial_masks(input: *const f32, output: *mut f32) {
     }
 }
 
-/// All count atomically, and after a barrier one thread reads the count as it is.
+/// All threads count atomically, and after a barrier one thread reads the count with an ordinary load.
 // run: --grid 1 --block 64 u32[64]=ramp u32[1]
 #[kernel]
 pub unsafe fn clean_count_then_read(input: *const u32, output: *mut u32) {
@@ -47,7 +47,7 @@ pub unsafe fn clean_count_then_read(input: *const u32, output: *mut u32) {
     }
 }
 
-/// Several threads write the same value to the same place: whoever is last, it stays.
+/// Several threads write the same value to the same address: the result does not depend on their order.
 // run: --grid 1 --block 64 f32[64]=ramp u32[1]
 #[kernel]
 pub unsafe fn clean_same_value(input: *const f32, found: *mut u32) {
@@ -115,7 +115,7 @@ pub unsafe fn clean_cooperative_load(input: *const f32, output: *mut f32, count:
     }
 }
 
-/// A grid-stride loop over a length that is no multiple of anything.
+/// A grid-stride loop over a length that is not a multiple of the block or the grid.
 // run: --grid 3 --block 64 f32[1000]=ramp f32[1000] u32:1000
 #[kernel]
 pub unsafe fn clean_grid_stride(input: *const f32, output: *mut f32, count: u32) {
@@ -169,7 +169,7 @@ pub unsafe fn clean_release_acquire(data: *mut u32, flag: *mut u32, output: *mut
     }
 }
 
-/// Blocks draw tickets from a counter, and each works on what its ticket says.
+/// Blocks draw tickets from a counter, and each works on the part that its ticket selects.
 // run: --grid 4 --block 32 u32[1] u32[128]
 #[kernel]
 pub unsafe fn clean_tickets(counter: *mut u32, output: *mut u32) {
@@ -181,7 +181,7 @@ pub unsafe fn clean_tickets(counter: *mut u32, output: *mut u32) {
     *output.add(32 * *ticket as usize + t) = block() as u32;
 }
 
-/// The fields of a record are written one by one; it is then copied whole, with the bytes between them that nobody sets.
+/// The fields of a record are written one by one; it is then copied as a whole, including padding that nothing has set.
 // run: --grid 1 --block 32 u32[64]=uninit u32[64]=uninit
 #[kernel]
 pub unsafe fn clean_padding_of_a_record(records: *mut u32, copies: *mut u32) {
@@ -192,7 +192,7 @@ pub unsafe fn clean_padding_of_a_record(records: *mut u32, copies: *mut u32) {
     copies.add(2 * in_grid()).cast::<u64>().write_volatile(whole);
 }
 
-/// Lanes return one after the other, and those that stay shuffle among themselves.
+/// Lanes return one after the other, and the remaining ones shuffle among themselves.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn clean_lanes_return(input: *const f32, output: *mut f32) {
@@ -207,7 +207,7 @@ pub unsafe fn clean_lanes_return(input: *const f32, output: *mut f32) {
     *output.add(t) = value + warp::warp_shuffle_xor(0xff, value, 5, 8).0;
 }
 
-/// Shuffles at the edge of their part: who has nobody to read from keeps its own value.
+/// Shuffles at the edge of their segment: a lane without a source keeps its own value.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn clean_shuffle_edges(input: *const f32, output: *mut f32) {

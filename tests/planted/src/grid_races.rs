@@ -1,4 +1,5 @@
-//! Races between blocks: they run in any order and at the same time, and no barrier is for more than one of them.
+//! Planted bugs: races between blocks, which run in any order and at the same time, without a barrier that spans
+//! them.
 
 #[gpu_only]
 use cuda_std::{atomic, shared_array, thread};
@@ -35,7 +36,7 @@ pub unsafe fn race_grid_histogram(input: *const u32, bins: *mut u32) {
     *bins.add(value as usize % 64) += 1; //~ race: global
 }
 
-/// An atomic addition.
+/// The addition is atomic.
 // run: --grid 4 --block 64 u32[256]=ramp u32[64]
 #[kernel]
 pub unsafe fn race_grid_histogram_fixed(input: *const u32, bins: *mut u32) {
@@ -52,7 +53,7 @@ pub unsafe fn race_block_counter(counter: *mut u32) {
     }
 }
 
-/// By an atomic one.
+/// The addition is atomic.
 // run: --grid 8 --block 32 u32[1]
 #[kernel]
 pub unsafe fn race_block_counter_fixed(counter: *mut u32) {
@@ -92,7 +93,7 @@ pub unsafe fn race_flag(data: *mut f32, flag: *mut u32, output: *mut f32) {
     }
 }
 
-/// A fence on either side: of the writes before the flag, and of the reads behind it.
+/// A fence on either side: after the writes before the flag, and before the reads after it.
 // run: --grid 2 --block 32 f32[32] u32[1] f32[32]
 #[kernel]
 pub unsafe fn race_flag_fixed(data: *mut f32, flag: *mut u32, output: *mut f32) {
@@ -170,7 +171,7 @@ pub unsafe fn race_mixed_atomic(total: *mut u32) {
     }
 }
 
-/// That one is atomic, too.
+/// The store is atomic, too.
 // run: --grid 4 --block 32 u32[1]
 #[kernel]
 pub unsafe fn race_mixed_atomic_fixed(total: *mut u32) {
@@ -181,7 +182,7 @@ pub unsafe fn race_mixed_atomic_fixed(total: *mut u32) {
     }
 }
 
-/// A lock that is taken and given back without fences: nothing orders what it protects.
+/// A lock that is acquired and released without fences: nothing orders the accesses that it protects.
 // run: --grid 4 --block 32 u32[1] u32[1]
 #[kernel]
 pub unsafe fn race_lock(lock: *mut u32, total: *mut u32) {
@@ -192,7 +193,7 @@ pub unsafe fn race_lock(lock: *mut u32, total: *mut u32) {
     }
 }
 
-/// A fence behind taking, and one before giving back.
+/// A fence after acquiring, and one before releasing.
 // run: --grid 4 --block 32 u32[1] u32[1]
 #[kernel]
 pub unsafe fn race_lock_fixed(lock: *mut u32, total: *mut u32) {
@@ -222,7 +223,7 @@ pub unsafe fn race_narrow_fence(data: *mut f32, flag: *mut u32, output: *mut f32
     }
 }
 
-/// The fence is one for the device.
+/// The fence has the scope of the device.
 // run: --grid 2 --block 32 f32[1] u32[1] f32[1]
 #[kernel]
 pub unsafe fn race_narrow_fence_fixed(data: *mut f32, flag: *mut u32, output: *mut f32) {

@@ -1,4 +1,4 @@
-//! Reads of memory that nothing has written.
+//! Planted bugs: reads of memory that nothing has written.
 
 #[gpu_only]
 use core::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use cuda_std::{gpu_only, kernel};
 #[gpu_only]
 use crate::{in_block, in_grid};
 
-/// Adds to an output that nobody has set.
+/// Adds to an output that nothing has set.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]=uninit
 #[kernel]
 pub unsafe fn init_accumulate(input: *const f32, output: *mut f32) {
@@ -46,7 +46,7 @@ pub unsafe fn init_histogram_fixed(input: *const u32, bins: *mut u32) {
     atomic::add(bins.add(*input.add(t) as usize % 16), 1);
 }
 
-/// The tile has an edge at either end, which no thread fills.
+/// The tile has a border at either end, which no thread fills.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn init_halo(input: *const f32, output: *mut f32) {
@@ -58,7 +58,7 @@ pub unsafe fn init_halo(input: *const f32, output: *mut f32) {
     *output.add(t) = left + right;
 }
 
-/// Two threads fill the edges.
+/// Two threads fill the borders.
 // run: --grid 1 --block 64 f32[64]=ramp f32[64]
 #[kernel]
 pub unsafe fn init_halo_fixed(input: *const f32, output: *mut f32) {
@@ -91,7 +91,7 @@ pub unsafe fn init_tile_tail(input: *const f32, output: *mut f32, count: u32) {
     }
 }
 
-/// What lies beyond the input is filled with zeros.
+/// The rest of the tile is filled with zeros.
 // run: --grid 1 --block 64 f32[50]=ramp f32[1] u32:50
 #[kernel]
 pub unsafe fn init_tile_tail_fixed(input: *const f32, output: *mut f32, count: u32) {
@@ -125,7 +125,7 @@ pub unsafe fn init_warp_slots(input: *const f32, output: *mut f32) {
     }
 }
 
-/// Slots of warps that there are not count as zeros.
+/// Slots of warps that do not exist count as zeros.
 // run: --grid 1 --block 64 f32[64]=ramp f32[1]
 #[kernel]
 pub unsafe fn init_warp_slots_fixed(input: *const f32, output: *mut f32) {
@@ -144,7 +144,7 @@ pub unsafe fn init_warp_slots_fixed(input: *const f32, output: *mut f32) {
     }
 }
 
-/// What a record holds.
+/// A record.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Mean {
@@ -175,7 +175,7 @@ pub unsafe fn init_record_fixed(input: *const f32, means: *mut Mean, output: *mu
     *output.add(i) = sum / count as f32;
 }
 
-/// An array of the thread's own: the even elements are set, and all are used.
+/// A local array: the even elements are set, and all are used.
 // run: --grid 1 --block 32 u32[32]=ramp u32[32]
 #[kernel]
 pub unsafe fn init_local_array(input: *const u32, output: *mut u32) {
@@ -201,7 +201,7 @@ pub unsafe fn init_local_array_fixed(input: *const u32, output: *mut u32) {
     *output.add(i) = array.add(*input.add(i) as usize % 8).read_volatile();
 }
 
-/// Sums of pairs, and the number of elements is odd: the last pair lacks one.
+/// Sums of pairs of an odd number of elements: the last pair lacks one.
 // run: --grid 1 --block 32 f32[25]=ramp f32[26]=uninit f32[13] u32:25
 #[kernel]
 pub unsafe fn init_odd_pair(input: *const f32, scratch: *mut f32, output: *mut f32, count: u32) {
@@ -217,7 +217,7 @@ pub unsafe fn init_odd_pair(input: *const f32, scratch: *mut f32, output: *mut f
     }
 }
 
-/// The last element is alone.
+/// The last element is summed alone.
 // run: --grid 1 --block 32 f32[25]=ramp f32[26]=uninit f32[13] u32:25
 #[kernel]
 pub unsafe fn init_odd_pair_fixed(input: *const f32, scratch: *mut f32, output: *mut f32, count: u32) {

@@ -8,11 +8,11 @@
 //!   `sync` or `undefined`.
 //!
 //! A kernel without a mark is clean: nothing may be found. The twin of `NAME` is `NAME_fixed`, which differs by the fix alone; a
-//! clean kernel without a twin, in [`clean`], is right though it looks like a bug. The first line of a kernel's
-//! documentation says what is wrong, for the table in `docs/SANITIZER.md`.
+//! clean kernel without a twin, in [`clean`], is right although it looks like a bug. The first line of a kernel's
+//! documentation says what is wrong, for the table in `docs/PLANTED.md`.
 //!
-//! The PTX for sm_75 is checked in; `COALESCE_BLESS=1 cargo test -p planted` makes it anew. What Rust cannot say is written in
-//! PTX, in `ptx/by_hand.ptx`, with the same comments.
+//! The PTX for sm_75 is checked in; `COALESCE_BLESS=1 cargo test -p planted` rebuilds it. What Rust cannot express is written
+//! in PTX, in `ptx/by_hand.ptx`, with the same comments.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, link_llvm_intrinsics))]

@@ -1,4 +1,5 @@
-//! Loads by the read-only path (`__ldg`), of what the kernel itself writes: a cache that no store reaches may serve them.
+//! Planted bugs: read-only loads (`__ldg`) of what the kernel itself writes. A cache that stores do not reach may
+//! serve them.
 
 use cuda_std::{gpu_only, kernel};
 #[gpu_only]
@@ -7,7 +8,7 @@ use cuda_std::{mem, thread};
 #[gpu_only]
 use crate::in_block;
 
-/// The mean of an element and the next, in place, by the read-only path: a barrier keeps the threads in order, but not the cache.
+/// The mean of an element and the next, in place, through the read-only path: a barrier orders the threads, but not the cache.
 // run: --grid 1 --block 64 f32[64]=ramp
 #[kernel]
 pub unsafe fn read_only_in_place(data: *mut f32) {
@@ -27,7 +28,7 @@ pub unsafe fn read_only_in_place_fixed(data: *const f32, output: *mut f32) {
     *output.add(t) = sum / 2.0;
 }
 
-/// A second pass over what the first one left in global memory, by the read-only path: it may get what was there before the launch.
+/// A second pass over the first one's results in global memory, through the read-only path: it may get what was there before the launch.
 // run: --grid 1 --block 64 u32[64]=ramp u32[64] u32[64]
 #[kernel]
 pub unsafe fn read_only_second_pass(input: *const u32, squares: *mut u32, output: *mut u32) {
@@ -38,7 +39,7 @@ pub unsafe fn read_only_second_pass(input: *const u32, squares: *mut u32, output
     *output.add(t) = mem::load_nc(squares.add(63 - t)); //~ race: read-only data
 }
 
-/// Only what nobody writes is read by that path.
+/// Only data that nothing writes is read through that path.
 // run: --grid 1 --block 64 u32[64]=ramp u32[64] u32[64]
 #[kernel]
 pub unsafe fn read_only_second_pass_fixed(input: *const u32, squares: *mut u32, output: *mut u32) {

@@ -1,5 +1,5 @@
-//! Races between the lanes of a warp. From Volta on, lanes need not run in step: data that they exchange through memory
-//! takes a barrier of the warp.
+//! Planted bugs: races between the lanes of a warp. From Volta on, lanes need not run in lockstep: to exchange data through
+//! memory, they need a barrier of the warp.
 
 #[gpu_only]
 use cuda_std::{atomic, shared, shared_array, thread, warp};
@@ -56,7 +56,7 @@ pub unsafe fn race_warp_neighbour(input: *const f32, output: *mut f32) {
     *output.add(t) = shared::load(tile.add((t + 1) % 32)); //~ race: shared
 }
 
-/// A barrier of the warp stands between.
+/// A barrier of the warp is between the two.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_warp_neighbour_fixed(input: *const f32, output: *mut f32) {
@@ -80,7 +80,7 @@ pub unsafe fn race_half_warps(input: *const f32, output: *mut f32) {
     *output.add(t) = shared::load(tile.add(t ^ 16)); //~ race: shared
 }
 
-/// They wait for each other, too.
+/// The halves wait for each other, too.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn race_half_warps_fixed(input: *const f32, output: *mut f32) {
@@ -94,7 +94,7 @@ pub unsafe fn race_half_warps_fixed(input: *const f32, output: *mut f32) {
     *output.add(t) = shared::load(tile.add(t ^ 16));
 }
 
-/// Each lane sets its bit in a word that all share.
+/// Each lane sets its bit in a shared word.
 // run: --grid 1 --block 32 u32[32]=ramp u32[1]
 #[kernel]
 pub unsafe fn race_warp_bits(input: *const u32, output: *mut u32) {
@@ -160,7 +160,7 @@ pub unsafe fn race_branches_fixed(input: *const f32, output: *mut f32) {
     }
 }
 
-/// All lanes write their value to one place: which one remains is undefined.
+/// All lanes write their value to one address: which value remains is undefined.
 // run: --grid 1 --block 32 u32[32]=ramp u32[1]
 #[kernel]
 pub unsafe fn race_last_value(input: *const u32, output: *mut u32) {
@@ -170,7 +170,7 @@ pub unsafe fn race_last_value(input: *const u32, output: *mut u32) {
     }
 }
 
-/// The greatest one stays.
+/// The greatest value remains.
 // run: --grid 1 --block 32 u32[32]=ramp u32[1]
 #[kernel]
 pub unsafe fn race_last_value_fixed(input: *const u32, output: *mut u32) {

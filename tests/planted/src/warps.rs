@@ -1,4 +1,4 @@
-//! Operations of the warp whose mask is not that of the lanes that come.
+//! Planted bugs: operations of the warp whose mask differs from the lanes that execute them.
 
 #[gpu_only]
 use cuda_std::warp;
@@ -7,7 +7,7 @@ use cuda_std::{gpu_only, kernel};
 #[gpu_only]
 use crate::in_block;
 
-/// A shuffle of all 32 lanes in a branch that 16 take.
+/// A shuffle of all 32 lanes in a branch that only 16 take.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn sync_shuffle_in_branch(input: *const f32, output: *mut f32) {
@@ -19,7 +19,7 @@ pub unsafe fn sync_shuffle_in_branch(input: *const f32, output: *mut f32) {
     *output.add(t) = value;
 }
 
-/// The mask is that of the 16.
+/// The mask names the 16.
 // run: --grid 1 --block 32 f32[32]=ramp f32[32]
 #[kernel]
 pub unsafe fn sync_shuffle_in_branch_fixed(input: *const f32, output: *mut f32) {
@@ -69,7 +69,7 @@ pub unsafe fn sync_vote_after_return(input: *const f32, output: *mut u32, count:
     }
 }
 
-/// The others vote, too: no.
+/// The others vote, too, with no.
 // run: --grid 1 --block 32 f32[20]=ramp u32[1] u32:20
 #[kernel]
 pub unsafe fn sync_vote_after_return_fixed(input: *const f32, output: *mut u32, count: u32) {
@@ -115,7 +115,7 @@ pub unsafe fn sync_mask_without_self(output: *mut u32) {
     }
 }
 
-/// The mask is that of the lanes that wait.
+/// The mask names the lanes that wait.
 // run: --grid 1 --block 32 u32[32]
 #[kernel]
 pub unsafe fn sync_mask_without_self_fixed(output: *mut u32) {

@@ -1,4 +1,4 @@
-//! The checked-in PTX is that of these sources. To update it: `COALESCE_BLESS=1 cargo test -p planted`.
+//! Tests that the checked-in PTX matches these sources. To update it: `COALESCE_BLESS=1 cargo test -p planted`.
 
 use std::fs;
 use std::path::Path;

@@ -89,7 +89,7 @@ impl Results {
         TOOLS.iter().any(|tool| self.of(kernel, tool).found())
     }
 
-    /// On how many of these kernels a tool, or any tool, reports something.
+    /// The number of these kernels on which a tool, or any tool, reports something.
     fn counts(&self, cases: &[&Case]) -> Vec<usize> {
         let count = |found: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| found(case)).count();
         let each = TOOLS.iter().map(|tool| count(&|case| self.of(&case.kernel, tool).found()));

@@ -1,4 +1,5 @@
-//! A launch on a device, put together step by step.
+//! A launch on a device, assembled step by step: buffers, arguments, result. The tests of this folder use it. It
+//! opens the device and frees what it allocates.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -25,7 +26,7 @@ pub fn survives_faults() -> bool {
     CURRENT.get() == DeviceChoice::Simulator
 }
 
-/// One launch being put together: the buffers, and the arguments so far.
+/// A launch being assembled: the buffers, and the arguments so far.
 pub struct Run {
     buffers: Vec<device::Buffer<u8>>,
     arguments: Arguments,
@@ -90,7 +91,7 @@ impl Run {
     }
 }
 
-/// What a kernel of one warp makes of an input of 32 elements, `per_thread` results each.
+/// The output of a kernel of one warp for an input of 32 elements: `per_thread` results for each.
 pub fn of_one_warp<I: bytemuck::Pod, O: bytemuck::Pod>(kernel: &str, input: &[I], per_thread: usize) -> Vec<Vec<O>> {
     let mut run = Run::new();
     run.buffer(input);

@@ -1,5 +1,5 @@
-//! Every device function does what it says: the kernels of `crates/cuda_std/tests/device_api` run on each device there is, and
-//! give what the documentation promises.
+//! Every device function does what its documentation says: the kernels of `crates/cuda_std/tests/device_api` run on
+//! every device of this machine.
 
 mod harness;
 mod math;

@@ -1,9 +1,9 @@
-//! Accurate and fast math, held to the host's.
+//! Tests of accurate and fast math, compared with the host's.
 
 use crate::harness::{Run, lanes, of_one_warp, on_each_device};
 use cuda_std::GpuFloat;
 
-/// Holds results to what the host computes, within a relative error where the result is finite.
+/// Compares results with the host's, within a relative error if the result is finite.
 fn close<T: Copy + Into<f64>>(
     kernel: &str,
     tolerance: f64,
@@ -89,7 +89,7 @@ fn accurate_math_is_that_of_the_host() {
         let doubles = lanes(|lane| f64::from(lane) * 0.37 - 4.0);
         close("math_exact_f64", 0.0, &doubles, &of_one_warp("math_exact_f64", &doubles, 14), |x| exact!(x));
         close("math_accurate_f64", 1e-14, &doubles, &of_one_warp("math_accurate_f64", &doubles, 27), |x| accurate!(x));
-        // Angles for which the argument's reduction takes the long way, by arrays on the stack.
+        // Angles whose range reduction takes the slow path, with arrays on the stack.
         let large = lanes(|lane| (lane as f32 + 1.0) * 1.0e9);
         close("math_accurate_f32", 1e-6, &large, &of_one_warp("math_accurate_f32", &large, 27), |x| accurate!(x));
     });

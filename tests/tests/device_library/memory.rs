@@ -1,4 +1,4 @@
-//! Shared and constant memory, atomic operations, cache operators, vectors and parameters.
+//! Tests of shared and constant memory, atomic operations, cache operators, vectors and parameters.
 
 use crate::harness::{Run, lanes, of_one_warp, on_each_device, survives_faults};
 use std::fmt::Debug;
@@ -49,7 +49,7 @@ fn dynamic_shared_memory_is_as_large_as_asked_for() {
     });
 }
 
-/// The copies are asynchronous in PTX for `sm_80`, of which the labs' best kernels are made; here they are loads and stores.
+/// The copies are asynchronous in PTX for `sm_80`, as in the labs' best kernels; here they are loads and stores.
 #[test]
 fn copies_to_shared_memory_arrive_or_are_zero() {
     on_each_device(|| {
@@ -307,7 +307,7 @@ fn textures_are_read_by_index_and_between_texels() {
         run.value(texture.argument().handle());
         let output = run.buffer(&[0_f32; 64]);
         run.launch("texture_sample", [1, 1, 1], [8, 8, 1]);
-        // Half way to the next texel; at the edge, which repeats itself, there is no next one.
+        // Half way to the next texel. The edge is repeated, so there is no next one.
         let half_way = |i: usize| if i % 8 < 7 { (texels[i] + texels[i + 1]) / 2.0 } else { texels[i] };
         assert_eq!(run.read::<f32>(output), (0..64).map(half_way).collect::<Vec<_>>());
     });

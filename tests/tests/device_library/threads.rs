@@ -1,4 +1,4 @@
-//! Threads, barriers, warps, and the ends of threads.
+//! Tests of threads, barriers, warps, and the ways in which a thread ends.
 
 use crate::harness::{Run, lanes, of_one_warp, on_each_device, survives_faults};
 

@@ -1,4 +1,4 @@
-//! The best reductions on arrays that do not stand on 16 bytes, which no lab has.
+//! The best reductions on arrays that are not aligned to 16 bytes, which no lab has.
 
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use host::device::LaunchConfig;
@@ -9,7 +9,7 @@ use crate::devices;
 /// A best reduction: the array, its length, the result, the slots.
 type BestKernel<T> = Kernel<(Pointer<T>, usize, PointerMut<T>, PointerMut<u64>)>;
 
-/// Reduces `length` values from each of the first five places of an array, with `blocks` blocks, twice: the slots must be empty again.
+/// Reduces `length` values from each of the first five elements of an array on, with `blocks` blocks, twice: the slots must be empty again.
 fn reduce_from_each_place<T: bytemuck::Pod + PartialEq + std::fmt::Debug>(
     kernel: &'static BestKernel<T>,
     value: impl Fn(usize) -> T,

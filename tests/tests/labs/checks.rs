@@ -1,4 +1,5 @@
-//! Neither the sanitizer nor the number of the host's threads changes what the labs compute or count, with a model and without.
+//! Neither the sanitizer nor the number of host threads changes what the labs compute or count, with a model and
+//! without.
 
 use host::device::{self, Counters, DeviceChoice};
 use host::limits::Limits;

@@ -1,11 +1,11 @@
-//! NumPy files in and out, wherever a lab has them.
+//! NumPy files in and out, for every lab that takes them.
 
 use host::npy;
 
 use crate::table::{Input, rows};
 use crate::{right, run_on, simulator};
 
-/// The elements of an array, each of its own value.
+/// The elements of an array, all different.
 fn elements(shape: &[usize], of: usize) -> Vec<f32> {
     (0..shape.iter().product()).map(|i| ((i * 37 + of * 11) % 101) as f32 / 101.0 - 0.25).collect()
 }
@@ -32,7 +32,7 @@ fn files_go_in_and_results_come_out() {
             let result = npy::read::<f32>(&path, output.len()).unwrap_or_else(|error| panic!("{line}: {error}"));
             assert_eq!(result.shape, *output, "{line}");
             assert!(result.data.iter().all(|value| value.is_finite() && value.abs() < 1e6), "{line}: {result:?}");
-            // The same again gives the same.
+            // A second run gives the same result.
             let again = std::fs::read(&path).expect("the output is there");
             right(run_on(&device, row.lab, &line), &line);
             assert_eq!(again, std::fs::read(&path).expect("the output is there"), "{line}");

@@ -1,4 +1,4 @@
-//! Every lab in every format.
+//! Every lab in every output format.
 
 use host::report::{self, Format};
 use serde_json::Value;

@@ -1,7 +1,7 @@
-//! Every lab on every device there is: at its default, at the lab sheet's 1000 and at ragged sizes, with all checks on, in every
-//! format, with files in and out; and what its counters must show, as closed forms.
+//! Every lab on every device of this machine: at its defaults, at the lab sheet's 1000 and at ragged sizes, with
+//! all checks, in every format, with files in and out; and its counters against closed forms.
 //!
-//! [`table`] has a row for each lab. A lab without one, or without closed forms, fails.
+//! [`table`] has a row for each lab. A lab without a row, or without closed forms, fails.
 
 mod alignment;
 mod checks;
@@ -43,7 +43,7 @@ fn simulator(choice: &str) -> Device {
     device::open(choice, &device::Options::from_environment()).expect("the simulator")
 }
 
-/// Runs a lab on the simulator, where all must be right.
+/// Runs a lab on the simulator, where every result must be right.
 fn run(name: &str, flags: &str) -> LabReport {
     right(run_on(&simulator("sim"), name, flags), flags)
 }
@@ -77,7 +77,7 @@ fn variant<'r>(report: &'r LabReport, name: &str) -> &'r VariantReport {
     report.variant(name).unwrap_or_else(|| panic!("{} has no variant {name}: {:?}", report.lab, names()))
 }
 
-/// What was counted of a variant.
+/// The counters of a variant.
 fn counters<'r>(report: &'r LabReport, name: &str) -> &'r Counters {
     variant(report, name).counters.as_ref().unwrap_or_else(|| panic!("{} {name} was not counted", report.lab))
 }

@@ -1,4 +1,4 @@
-//! Right at every size, on every device, and clean under all checks.
+//! Labs are right at every size, on every device, and without findings under all checks.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn labs_launch_every_kernel_that_there_is() {
     let device = simulator("sim");
     let mut launched = BTreeSet::new();
     for row in rows() {
-        // Some kernels are for some sizes.
+        // Some kernels run only at some sizes.
         for flags in [row.all].iter().chain(row.sizes) {
             for variant in run_on(&device, row.lab, flags).variants {
                 launched.extend(variant.kernels);
@@ -42,7 +42,7 @@ fn defaults_are_quick_and_say_what_they_show() {
     for row in rows() {
         let begin = std::time::Instant::now();
         let report = right(run_on(&device, row.lab, ""), "");
-        // Twice of what the course allows, on machines that others use.
+        // Twice the course's limit, for machines that others use at the same time.
         assert!(begin.elapsed().as_secs() < 10, "{} took {:?}", row.lab, begin.elapsed());
         let sentences = report.conclusions.len();
         assert!((1..=3).contains(&sentences), "{}: {:?}", row.lab, report.conclusions);

@@ -1,4 +1,4 @@
-//! What the tests know of each lab.
+//! The labs' table: for each lab its flags, sizes, files and closed forms. The tests of this folder go through it.
 
 use std::fs;
 use std::path::Path;
@@ -12,15 +12,15 @@ pub struct Row {
     pub lab: &'static str,
     /// Flags that run all of its variants, of every kind, in little time.
     pub all: &'static str,
-    /// Flags for sizes that fit nothing: 1, 31, 32, 33, 1000 and ragged ones.
+    /// Flags for awkward sizes: 1, 31, 32, 33, 1000 and ragged ones.
     pub sizes: &'static [&'static str],
-    /// Files that it takes: flags before the file, and its shape.
+    /// The files that it takes.
     pub inputs: &'static [Input],
-    /// What its counters must show.
+    /// The test of its counters.
     pub closed_forms: fn(),
 }
 
-/// An input, with all the files that the lab then takes.
+/// A run with files, and all files that the lab then takes.
 pub struct Input {
     /// Flags beside the files, which choose one result.
     pub flags: &'static str,
@@ -159,7 +159,7 @@ pub const TABLE: &[Row] = &[
             "--size 33 --block 1024",
             "--size 1000 --operation product,max",
             "--size 4099 --block 64 --type i32",
-            // One block takes 8192 values; from there on, several meet, and leave none of the ragged ones out.
+            // One block takes 8192 values; beyond that, several blocks share them, and must not skip the ragged ones.
             "--size 8192 --best",
             "--size 8193 --best --operation sum,product,min,max --type f32,i32",
             "--size 20011 --best --operation sum,max --type f32,i32",
@@ -191,7 +191,7 @@ pub const TABLE: &[Row] = &[
             "--rows 31 --cols 33",
             "--rows 1 --cols 1000",
             "--rows 1000 --cols 1 --block 32",
-            // Eight lanes a row, a warp, a block, and several; the rows stand on 16 bytes, or do not.
+            // Eight lanes for each row, a warp, a block, and several blocks; rows aligned to 16 bytes, and not.
             "--rows 33 --cols 128 --best",
             "--rows 20 --cols 129 --best",
             "--rows 300 --cols 132 --best --column-means --max",

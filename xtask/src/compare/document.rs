@@ -1,4 +1,5 @@
-//! `docs/PEERS.md`, from what was measured.
+//! `docs/PEERS.md`, from what was measured. [`super`] calls it with the measurements and the words of `peers.toml`. Pure:
+//! it returns the text.
 
 use std::fmt::Write;
 
@@ -84,7 +85,7 @@ impl Times {
     }
 }
 
-/// To two digits: closer than that two medians do not tell anything apart.
+/// Rounded to two digits: the medians allow no finer distinction.
 fn rounded(ratio: f64) -> f64 {
     (ratio * 100.0).round() / 100.0
 }

@@ -1,4 +1,5 @@
-//! Runs the labs beside the libraries on this machine's GPU.
+//! Runs the labs beside the libraries on this machine's GPU. [`super`] calls it; it saves the measurements after each run,
+//! so an interruption loses none.
 
 use std::env;
 use std::fs;
@@ -9,9 +10,9 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::measurements::{Results, Row, Run};
-use super::options::{Error, Options, file};
+use super::options::Options;
 use super::plan::{self, Goal};
-use crate::program::{self, Failed, list, machine, succeed, text};
+use crate::program::{self, Error, Failed, file, list, machine, succeed, text};
 
 /// Runs all that is wanted, and saves the results after each command.
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
@@ -21,11 +22,11 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
     {
         let mut labs: Vec<_> = plan::GOALS.iter().map(Goal::lab_name).collect();
         labs.dedup();
-        return Err(Error::NoSuchLab(lab.clone(), labs.join(", ")));
+        return Err(Error::NoSuchLab { lab: lab.clone(), known: labs.join(", ") });
     }
-    let real = |path: &Path| fs::canonicalize(path).map_err(|problem| file(path, &problem));
+    let real = |path: &Path| fs::canonicalize(path).map_err(|problem| file(path, problem));
     let host = real(&options.run.host)?;
-    let scratch = tempfile::tempdir().map_err(|problem| file(Path::new("a folder for the library"), &problem))?;
+    let scratch = tempfile::tempdir().map_err(|problem| file(Path::new("a folder for the library"), problem))?;
     let library = match &options.library {
         Some(library) => {
             results.machine = machine(None, &host)?;
@@ -38,7 +39,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
         }
     };
     if let Some(folder) = data.parent() {
-        fs::create_dir_all(folder).map_err(|problem| file(folder, &problem))?;
+        fs::create_dir_all(folder).map_err(|problem| file(folder, problem))?;
     }
     let mut done: Vec<String> = Vec::new();
     for goal in plan::GOALS.iter().filter(wanted) {
@@ -55,7 +56,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
             complete(goal, &arguments, &results.runs[&arguments])?;
         }
     }
-    // What is no longer planned goes, so that the data is what the document shows.
+    // Remove runs that are no longer planned, so that the data matches the document.
     let planned = |arguments: &String| {
         let mut all = plan::GOALS.iter().flat_map(|goal| goal.sizes.iter().map(|size| goal.arguments(size)));
         all.any(|planned| planned == *arguments)
@@ -141,7 +142,7 @@ pub(super) fn run_of(report: &Value) -> Result<Run, String> {
 impl Results {
     /// Writes them to a file.
     fn save(&self, path: &Path) -> Result<(), Error> {
-        let text = serde_json::to_string_pretty(self).map_err(|problem| file(path, &problem))?;
-        fs::write(path, text + "\n").map_err(|problem| file(path, &problem))
+        let text = serde_json::to_string_pretty(self).map_err(|problem| file(path, problem))?;
+        fs::write(path, text + "\n").map_err(|problem| file(path, problem))
     }
 }

@@ -19,11 +19,11 @@ mod plan;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use options::{Error, Options};
+pub use options::Options;
 
 use measurements::{Results, Words};
-use options::file;
 
+use crate::program::{Error, file};
 use crate::workspace;
 
 /// The files.
@@ -45,11 +45,11 @@ impl Files {
     /// The document as it should be.
     fn written(&self, results: &Results) -> Result<String, Error> {
         let words: Words = match fs::read_to_string(&self.words) {
-            Ok(text) => toml::from_str(&text).map_err(|problem| file(&self.words, &one_line(&problem.to_string())))?,
+            Ok(text) => toml::from_str(&text).map_err(|problem| file(&self.words, one_line(&problem.to_string())))?,
             Err(_) if !self.words.exists() => Words::default(),
-            Err(problem) => return Err(file(&self.words, &problem)),
+            Err(problem) => return Err(file(&self.words, problem)),
         };
-        document::of(results, &words).map_err(|problem| file(&self.words, &problem))
+        document::of(results, &words).map_err(|problem| file(&self.words, problem))
     }
 }
 
@@ -57,9 +57,9 @@ impl Files {
 pub fn run(options: &Options) -> Result<(), Error> {
     let files = Files::of(&workspace::root()?);
     let mut results: Results = match fs::read_to_string(&files.data) {
-        Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&files.data, &problem))?,
+        Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&files.data, problem))?,
         Err(problem) if !options.run.measure => {
-            return Err(file(&files.data, &format!("{problem}; measure with --measure")));
+            return Err(file(&files.data, format!("{problem}; measure with --measure")));
         }
         Err(_) => Results::default(),
     };
@@ -68,10 +68,14 @@ pub fn run(options: &Options) -> Result<(), Error> {
     }
     let text = files.written(&results)?;
     if options.run.check {
-        let current = fs::read_to_string(&files.document).map_err(|problem| file(&files.document, &problem))?;
-        return if current == text { Ok(()) } else { Err(Error::Stale) };
+        let current = fs::read_to_string(&files.document).map_err(|problem| file(&files.document, problem))?;
+        return if current == text {
+            Ok(())
+        } else {
+            Err(Error::Stale { document: "docs/PEERS.md", data: "docs/results", chore: "compare" })
+        };
     }
-    fs::write(&files.document, text).map_err(|problem| file(&files.document, &problem))?;
+    fs::write(&files.document, text).map_err(|problem| file(&files.document, problem))?;
     println!("{}", files.document.display());
     Ok(())
 }

@@ -1,9 +1,8 @@
-//! Options of `cargo xtask compare`, and why it may fail.
+//! Options of `cargo xtask compare`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::program::{Failed, MeasureOptions};
-use crate::workspace::NotInWorkspace;
+use crate::program::MeasureOptions;
 
 /// Options of `compare`.
 #[derive(Debug, clap::Args)]
@@ -19,26 +18,4 @@ pub struct Options {
     /// Seconds for each row, at most.
     #[arg(long, value_name = "SECONDS", default_value = "0.15")]
     pub(super) time_limit: String,
-}
-
-/// Why it failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    NotInWorkspace(#[from] NotInWorkspace),
-    #[error("{}: {problem}", path.display())]
-    File { path: PathBuf, problem: String },
-    #[error(transparent)]
-    Run(#[from] Failed),
-    #[error("there is no nvcc in PATH or /usr/local/cuda/bin: name one with --nvcc, or what it made with --library")]
-    NoCompiler,
-    #[error("--only {0}: nothing of this lab is compared; choose one of {1}")]
-    NoSuchLab(String, String),
-    #[error("docs/PEERS.md does not match docs/results: run `cargo xtask compare`")]
-    Stale,
-}
-
-/// An error of a file.
-pub(super) fn file(path: &Path, problem: &dyn std::fmt::Display) -> Error {
-    Error::File { path: path.to_owned(), problem: problem.to_string() }
 }

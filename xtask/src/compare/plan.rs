@@ -1,4 +1,5 @@
-//! What is compared: our best kernels with the libraries, at which sizes, and how fast they are to be.
+//! What is compared: our best kernels with the libraries, at which sizes, and how fast they are to be. `measure` runs it,
+//! `document` makes its tables. Plain data.
 
 /// Kernels of one task, each beside its peers.
 pub(super) struct Goal {

@@ -1,4 +1,4 @@
-//! Writes `docs/RESULTS.md` from the measurements.
+//! Writes `docs/RESULTS.md` from the measurements. [`super`] calls it. Pure: it returns the text.
 
 use std::fmt::Write;
 

@@ -1,4 +1,5 @@
-//! Runs the labs on this machine's GPU for `cargo xtask results --measure`.
+//! Runs the labs on this machine's GPU for `cargo xtask results --measure`. [`super`] calls it; it saves the measurements
+//! after each run, so an interruption loses none.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,16 +8,16 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::measurements::{Results, Run, Twin, Variant};
-use super::options::{Error, Options, file};
+use super::options::Options;
 use super::plan;
-use crate::program::{Failed, list, machine, succeed, text};
+use crate::program::{Error, Failed, file, list, machine, succeed, text};
 
 /// Seconds for each variant in a round beside nvcc's.
 const TWIN_SECONDS: &str = "0.1";
 
 /// Runs all measurements, and saves the results after each command.
 pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &Path) -> Result<(), Error> {
-    let host = std::fs::canonicalize(&options.run.host).map_err(|problem| file(&options.run.host, &problem))?;
+    let host = std::fs::canonicalize(&options.run.host).map_err(|problem| file(&options.run.host, problem))?;
     let wanted = |arguments: &str| options.run.only.as_deref().is_none_or(|lab| lab == plan::lab(arguments));
     results.machine = machine(Some(&options.nvcc), &host)?;
     let sheets = plan::SHEETS.iter().flat_map(|sheet| sheet.commands).map(|(_, arguments)| arguments);
@@ -27,7 +28,7 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
         results.save(data)?;
         println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
     }
-    let scratch = tempfile::tempdir().map_err(|problem| file(Path::new("a folder for PTX"), &problem))?;
+    let scratch = tempfile::tempdir().map_err(|problem| file(Path::new("a folder for PTX"), problem))?;
     for arguments in plan::TWINS.iter().filter(|arguments| wanted(arguments)) {
         let begin = Instant::now();
         let lab = plan::lab(arguments);

@@ -1,4 +1,4 @@
-//! What `docs/results/h200.json` holds.
+//! What `docs/results/h200.json` holds. `measure` makes it, `document` reads it. Plain data.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,8 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::{Error, file};
-use crate::program::Machine;
+use crate::program::{Error, Machine, file};
 
 /// All measurements.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -67,7 +66,7 @@ pub(super) struct Twin {
 impl Results {
     /// Writes them to a file.
     pub(super) fn save(&self, path: &Path) -> Result<(), Error> {
-        let text = serde_json::to_string_pretty(self).map_err(|problem| file(path, &problem))?;
-        fs::write(path, text + "\n").map_err(|problem| file(path, &problem))
+        let text = serde_json::to_string_pretty(self).map_err(|problem| file(path, problem))?;
+        fs::write(path, text + "\n").map_err(|problem| file(path, problem))
     }
 }

@@ -17,11 +17,11 @@ mod plan;
 
 use std::fs;
 
-pub use options::{Error, Options};
+pub use options::Options;
 
 use measurements::Results;
-use options::file;
 
+use crate::program::{Error, file};
 use crate::workspace;
 
 /// Measures, and writes the document.
@@ -29,20 +29,24 @@ pub fn run(options: &Options) -> Result<(), Error> {
     let root = workspace::root()?;
     let (data, document) = (root.join("docs/results/h200.json"), root.join("docs/RESULTS.md"));
     let mut results: Results = match fs::read_to_string(&data) {
-        Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&data, &problem))?,
-        Err(problem) if !options.run.measure => return Err(file(&data, &problem)),
+        Ok(text) => serde_json::from_str(&text).map_err(|problem| file(&data, problem))?,
+        Err(problem) if !options.run.measure => return Err(file(&data, problem)),
         Err(_) => Results::default(),
     };
     if options.run.measure {
-        fs::create_dir_all(root.join("docs/results")).map_err(|problem| file(&data, &problem))?;
+        fs::create_dir_all(root.join("docs/results")).map_err(|problem| file(&data, problem))?;
         measure::all(options, &root, &mut results, &data)?;
     }
     let text = document::of(&results);
     if options.run.check {
-        let current = fs::read_to_string(&document).map_err(|problem| file(&document, &problem))?;
-        return if current == text { Ok(()) } else { Err(Error::Stale) };
+        let current = fs::read_to_string(&document).map_err(|problem| file(&document, problem))?;
+        return if current == text {
+            Ok(())
+        } else {
+            Err(Error::Stale { document: "docs/RESULTS.md", data: "docs/results/h200.json", chore: "results" })
+        };
     }
-    fs::write(&document, text).map_err(|problem| file(&document, &problem))?;
+    fs::write(&document, text).map_err(|problem| file(&document, problem))?;
     println!("{}", document.display());
     Ok(())
 }

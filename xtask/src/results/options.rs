@@ -1,9 +1,8 @@
-//! Options of `cargo xtask results`, and why it may fail.
+//! Options of `cargo xtask results`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::program::{Failed, MeasureOptions};
-use crate::workspace::NotInWorkspace;
+use crate::program::MeasureOptions;
 
 /// Options of `results`.
 #[derive(Debug, clap::Args)]
@@ -16,22 +15,4 @@ pub struct Options {
     /// How many times our kernels and nvcc's are timed in turn.
     #[arg(long, value_name = "NUMBER", default_value_t = 3)]
     pub(super) rounds: usize,
-}
-
-/// Why it failed.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    NotInWorkspace(#[from] NotInWorkspace),
-    #[error("{}: {problem}", path.display())]
-    File { path: PathBuf, problem: String },
-    #[error(transparent)]
-    Run(#[from] Failed),
-    #[error("docs/RESULTS.md does not match docs/results/h200.json: run `cargo xtask results`")]
-    Stale,
-}
-
-/// An error of a file.
-pub(super) fn file(path: &Path, problem: &dyn std::fmt::Display) -> Error {
-    Error::File { path: path.to_owned(), problem: problem.to_string() }
 }

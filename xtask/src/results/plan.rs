@@ -1,4 +1,5 @@
-//! The commands to measure: for the lab sheet's tables, and for each lab.
+//! The commands to measure: for the lab sheet's tables, and for each lab. `measure` runs them, `document` makes their
+//! tables. Plain data.
 
 /// A row of a table of the lab sheet: what the sheet measured, and the variant that does the same.
 pub(super) struct SheetRow {

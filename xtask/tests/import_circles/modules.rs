@@ -1,4 +1,5 @@
-//! The modules of a crate, the names in each, and which file names what of which other.
+//! The modules of a crate, the names in each, and which file names what of which other. [`super`] reads each crate with it.
+//! It parses sources with `syn` and compiles nothing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Tests of the commands for authors: `new` and `check`.
+//! Tests of the commands for authors: `new` and `check`. They write only into courses of their own.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Declarations: the module's header, variables, registers, functions.
+//! Errors in declarations: the module's header, variables, registers, functions. Raised by `parser` and
+//! `environment`. Messages and hints only: nothing is read or changed here.
 
 use crate::Type;
 
@@ -12,7 +13,7 @@ pub enum DeclarationError {
     UnknownVersion { text: String, newest: (u32, u32) },
     #[error("`{0}` is not a target")]
     UnknownTarget(String),
-    #[error("addresses of {0} bits are not supported")]
+    #[error("{0}-bit addresses are not supported")]
     AddressSize(u64),
     #[error("unknown directive `{0}`")]
     UnknownDirective(String),
@@ -52,7 +53,7 @@ pub enum DeclarationError {
     NeedsVersion { what: String, version: (u32, u32) },
     #[error("the kernel `{0}` cannot return a result")]
     KernelWithResult(String),
-    #[error("`{0}` has several results, of which each must be a `.reg`")]
+    #[error("`{0}` has several results, so each must be a `.reg`")]
     SeveralResults(String),
     #[error("the parameters of `{0}` take more than {1} bytes")]
     TooManyParameters(String, u64),

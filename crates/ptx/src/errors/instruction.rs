@@ -1,4 +1,5 @@
-//! Opcodes and modifiers.
+//! Errors in opcodes and modifiers: unknown, unsupported, or not available for the module's `.target` and
+//! `.version`. Raised by `typing`. Messages and hints only.
 
 /// An opcode, or its modifiers, are wrong or not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,9 +21,9 @@ pub enum InstructionError {
     MissingModifier { opcode: String, what: &'static str },
     #[error("`{opcode}` of type `.{ty}` does not take the modifier `.{modifier}`")]
     ModifierOfType { opcode: String, ty: String, modifier: String },
-    #[error("there is no product of matrices `{0}`: its types, shape and modifiers do not go together")]
+    #[error("there is no matrix product `{0}`: its types, shape and modifiers do not go together")]
     NoSuchProduct(String),
-    #[error("there is no fragment of a matrix `{0}`: its type, shape and layout do not go together")]
+    #[error("there is no matrix fragment `{0}`: its type, shape and layout do not go together")]
     NoSuchFragment(String),
     #[error("`{instruction}` needs `.target sm_{target}`{}", if *target > 90 { ", which is not supported (yet)" } else { " or later" })]
     NeedsTarget { instruction: String, target: u32 },
@@ -30,7 +31,7 @@ pub enum InstructionError {
     NeedsVersion { instruction: String, version: (u32, u32) },
     #[error("`{instruction}` needs `.target {target}`")]
     OtherTarget { instruction: String, target: &'static str },
-    #[error("a vector of {lanes} x `.{ty}` is wider than one access can be")]
+    #[error("a vector of {lanes} x `.{ty}` is too wide for one access")]
     VectorTooWide { lanes: u32, ty: String },
 }
 

@@ -1,7 +1,9 @@
 //! What can be wrong with a PTX text, and where.
 //!
-//! There is one enum for each concern; [`Problem`] is any of them. Each message says what is wrong. [`Problem::help`]
-//! says what to do about it, unless the message already does.
+//! There is one enum for each concern, in a file of its own; [`Problem`] is any of them. Each message says what is
+//! wrong. [`Problem::help`] says what to do about it, unless the message already does. Inside the crate an error
+//! travels as a [`Fault`], a problem and its span; the parser turns faults into [`Error`]s, which have line, column
+//! and the text of the statement. Everything here is plain data.
 
 mod declaration;
 mod instruction;
@@ -19,7 +21,7 @@ pub use syntax::SyntaxError;
 use crate::Span;
 use std::fmt;
 
-/// What is wrong at one place.
+/// What is wrong at one position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // each is documented at its enum
 #[error("{}", shortened(.0))]
@@ -31,7 +33,7 @@ pub enum Problem {
     Operand(#[from] OperandError),
 }
 
-/// A message of readable length: names in it may be as long as the text.
+/// A message cut to a readable length: a name in it may be as long as the text.
 fn shortened(message: &impl fmt::Display) -> String {
     const LONGEST: usize = 500;
     let text = message.to_string();
@@ -42,7 +44,7 @@ fn shortened(message: &impl fmt::Display) -> String {
 }
 
 impl Problem {
-    /// What to do about it, where that is known.
+    /// What to do about it, if that is known.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Problem::Syntax(error) => error.help(),
@@ -55,7 +57,7 @@ impl Problem {
     }
 }
 
-/// A problem and its place.
+/// A problem and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// What is wrong.
@@ -83,7 +85,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// All that is wrong with a text, in the order of the text; never empty.
+/// All errors in a text, in the order of the text; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors {
     name: String,
@@ -93,7 +95,7 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// At most so many errors are kept.
+    /// The most errors that are kept.
     pub const LIMIT: usize = 100;
 
     /// `errors` must not be empty.
@@ -123,7 +125,7 @@ impl Errors {
         self.errors.iter()
     }
 
-    /// Whether these are all; if not, reading stopped at [`Errors::LIMIT`].
+    /// Whether these are all errors; if not, reading stopped at [`Errors::LIMIT`].
     pub fn is_complete(&self) -> bool {
         self.complete
     }

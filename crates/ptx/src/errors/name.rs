@@ -1,4 +1,5 @@
-//! Names and what they stand for.
+//! Errors in names: not declared, or declared as something else. Raised by `environment`, `parser` and `typing`.
+//! Messages and hints only.
 
 use std::fmt;
 
@@ -55,7 +56,7 @@ pub enum NameError {
     NeedsPart(String),
     #[error("`{0}` is a special register, which only `mov`, and `cvt` between integers, can read")]
     SpecialRegister(String),
-    #[error("`.loc` names file {0}, but no `.file {0}` is there")]
+    #[error("`.loc` names file {0}, but there is no `.file {0}`")]
     NoFile(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Operands: how many, of what kind, how wide.
+//! Errors in operands: how many, of what kind, how wide. Raised by `typing`. Messages and hints only.
 
 use crate::Type;
 
@@ -26,7 +26,7 @@ pub enum OperandError {
     AbsoluteAddress,
     #[error("a vector of {} is needed here, not one of {found}", counted(*.expected, "part"))]
     VectorLength { expected: usize, found: usize },
-    #[error("the parts of the vector have {found} bits together, the type has {expected}")]
+    #[error("the parts of the vector have {found} bits in total, but the type has {expected}")]
     PackedWidth { expected: u32, found: u32 },
     #[error("the size of a copy must be 4, 8 or 16")]
     CopySize,
@@ -48,7 +48,7 @@ pub enum OperandError {
     NoPrototype,
     #[error("the functions of `{0}` take different arguments, or return different results")]
     DifferentTargets(String),
-    #[error("`.{selector}` selects nothing here; there are {known}")]
+    #[error("`.{selector}` is not a selector here; use {known}")]
     Selector { selector: String, known: &'static str },
     #[error("`{0}` cannot be written")]
     ReadOnly(String),
@@ -63,9 +63,9 @@ impl OperandError {
     pub(crate) fn help(&self) -> Option<String> {
         Some(match self {
             OperandError::Type { expected, .. } | OperandError::TooNarrow { expected, .. } => {
-                format!("a register for it is declared with `.reg .b{}`", expected.bits())
+                format!("declare a register for it with `.reg .b{}`", expected.bits())
             }
-            OperandError::NotAnAddress { .. } => "addresses are in registers of `.b64` (or `.b32`)".into(),
+            OperandError::NotAnAddress { .. } => "use a register of type `.b64` (or `.b32`) for an address".into(),
             OperandError::Constant { expected: Type::F32, .. } => "write 1.0, or 0f and 8 hexadecimal digits".into(),
             OperandError::Constant { expected: Type::F64, .. } => "write 1.0, or 0d and 16 hexadecimal digits".into(),
             OperandError::Space { .. } => "name the variable's own space in the instruction".into(),

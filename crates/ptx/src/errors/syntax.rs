@@ -1,4 +1,4 @@
-//! The shape of the text.
+//! Errors in the shape of the text: tokens, numbers, nesting. Raised by `parser`. Messages and hints only.
 
 /// The text does not have PTX's shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -6,9 +6,9 @@
 pub enum SyntaxError {
     #[error("expected {expected}, found {found}")]
     Unexpected { expected: &'static str, found: String },
-    #[error("this comment does not end")]
+    #[error("unterminated comment")]
     UnterminatedComment,
-    #[error("this string does not end")]
+    #[error("unterminated string")]
     UnterminatedString,
     #[error("`{0}` is not a PTX number")]
     BadNumber(String),

@@ -1,25 +1,27 @@
 //! Instructions: typed, with every modifier that changes what they do.
 //!
-//! Operations of one shape share one variant ([`Op::Unary`], [`Op::Binary`], [`Op::Ternary`]); the modifiers of
-//! arithmetic stand in one [`Mode`].
+//! [`Op`] has a variant for each kind of operation; what is particular to a family (textures, video, Hopper) is in
+//! that family's file. Operations of one shape share one variant ([`Op::Unary`], [`Op::Binary`], [`Op::Ternary`]),
+//! and the modifiers of arithmetic are one [`Mode`]. `typing` makes the operations, the parser puts them into
+//! function bodies, and `simt` executes them. Plain data.
 
 use super::{
     Address, AsyncCopy, AsyncStore, AtomicOp, BarrierAction, BinaryOp, BulkCopy, CacheOperator, CallOperand, Callee,
     CarryOp, Combine, Comparison, Destination, FenceProxies, FloatProperty, Location, MatrixMultiply, MatrixTile,
-    MbarrierAction, Mode, Opaque, Operand, Ordering, OutOfRange, Place, Predicate, ScalarVideo, Scope, ShuffleMode,
-    SimdVideo, Space, Span, TensorCopy, TensorField, TernaryOp, TextureFetch, TextureQuery, Type, UnaryOp, VoteMode,
-    WarpgroupMultiply,
+    MbarrierAction, Mode, Opaque, Operand, Ordering, OutOfRange, Predicate, ScalarVideo, Scope, ShuffleMode, SimdVideo,
+    Space, Span, TensorCopy, TensorField, TernaryOp, TexelPosition, TextureFetch, TextureQuery, Type, UnaryOp,
+    VoteMode, WarpgroupMultiply,
 };
 use crate::Handle;
 
 /// One instruction of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// `@p` or `@!p`: the lanes that execute it.
+    /// `@p` or `@!p`: only lanes in which it holds execute the instruction.
     pub guard: Option<Predicate>,
     /// What it does.
     pub op: Op,
-    /// Its text, guard and semicolon included.
+    /// Its text, including the guard and the semicolon.
     pub span: Span,
     /// The `.loc` in force.
     pub location: Option<Handle<Location>>,
@@ -70,7 +72,7 @@ pub enum Op {
         a: Operand,
         b: Operand,
     },
-    /// `cvt.pack`: `a` and `b` saturated to so many bits, `a` above `b`, and above both the low bits of `c`.
+    /// `cvt.pack`: `a` and `b` saturated to `bits` bits, with `a` above `b` and the low bits of `c` above both.
     ConvertPack {
         bits: u32,
         signed: bool,
@@ -124,7 +126,7 @@ pub enum Op {
         b: Operand,
         c: Operand,
     },
-    /// `lop3.or.b32 d|p, a, b, c, table, q`: `dst_is_set` gets whether `dst` is not zero, combined with a predicate.
+    /// `lop3.or.b32 d|p, a, b, c, table, q`: `dst_is_set` is whether `dst` is not zero, combined with a predicate.
     LogicAndTest {
         table: u8,
         combine: Combine,
@@ -161,8 +163,8 @@ pub enum Op {
     SimdVideo(Box<SimdVideo>),
 
     // Comparing and selecting.
-    /// `setp`: `dst` gets the result, `dst_not` what it would be with the comparison negated; of a packed type, `dst` gets
-    /// that of the lower half and `dst_not` that of the upper one.
+    /// `setp`: `dst` gets the result, and `dst_not` the result of the negated comparison. For a packed type, `dst` gets the
+    /// result of the lower half and `dst_not` that of the upper half.
     SetPredicate {
         comparison: Comparison,
         ty: Type,
@@ -209,8 +211,8 @@ pub enum Op {
     },
 
     // Memory.
-    /// `ld`, `ld.global.nc` (non-coherent), `ldu` (uniform: the lanes of a warp have one address); one destination for each
-    /// element of the vector. An access has up to 16 bytes in all; from sm_100 on up to 32 in global memory.
+    /// `ld`, `ld.global.nc` (non-coherent), `ldu` (uniform: all lanes of a warp have the same address), with one
+    /// destination for each element of the vector. An access has up to 16 bytes; from sm_100 on, up to 32 in global memory.
     Load {
         space: Space,
         ordering: Ordering,
@@ -258,12 +260,12 @@ pub enum Op {
         address: Address,
         srcs: Vec<Operand>,
     },
-    /// `prefetch`, `prefetchu`, `applypriority`, `discard`: touches no register and no data.
+    /// `prefetch`, `prefetchu`, `applypriority`, `discard`: no effect on registers or data.
     Prefetch {
         space: Space,
         address: Address,
     },
-    /// `createpolicy`: a hint for loads and stores, whose 64 bits mean nothing to a program.
+    /// `createpolicy`: a hint for loads and stores. Its 64 bits are opaque to the program.
     CreatePolicy {
         dst: Destination,
     },
@@ -271,13 +273,13 @@ pub enum Op {
     Fence {
         ordering: Ordering,
         scope: Scope,
-        /// Between which proxies it is, too.
+        /// The proxies that it also orders.
         proxies: Option<FenceProxies>,
     },
 
     // Textures and surfaces.
     TextureFetch(Box<TextureFetch>),
-    /// `txq`, `suq`; of one level of a mip-mapped texture, or of the first.
+    /// `txq`, `suq`, of one level of a mip-mapped texture, or else of the first level.
     TextureQuery {
         what: TextureQuery,
         of_surface: bool,
@@ -290,7 +292,7 @@ pub enum Op {
         ty: Type,
         dsts: Vec<Destination>,
         surface: Opaque,
-        place: Place,
+        place: TexelPosition,
         outside: OutOfRange,
     },
     /// `sust.b`; `sust.p` is `formatted`: coordinates count elements, values are converted to the surface's format.
@@ -299,7 +301,7 @@ pub enum Op {
         ty: Type,
         srcs: Vec<Operand>,
         surface: Opaque,
-        place: Place,
+        place: TexelPosition,
         outside: OutOfRange,
     },
     /// `sured.b`; `sured.p` is `by_element`: the first coordinate counts elements, not bytes.
@@ -309,19 +311,21 @@ pub enum Op {
         ty: Type,
         src: Operand,
         surface: Opaque,
-        place: Place,
+        place: TexelPosition,
         outside: OutOfRange,
     },
 
-    // Copies that go on while the thread does.
+    // Asynchronous copies, which run beside the thread.
     CopyAsync(Box<AsyncCopy>),
-    /// `cp.async.commit_group`: the thread's copies since the last one are a group.
+    /// `cp.async.commit_group`: the thread's copies since the last commit become a group.
     CommitCopies,
-    /// `cp.async.wait_group`: until at most so many groups are left; `None` is `wait_all`, also of copies in no group.
+    /// `cp.async.wait_group`: waits until at most `groups_left` groups are pending. `None` is `wait_all`, which includes
+    /// copies in no group.
     WaitForCopies {
         groups_left: Option<u32>,
     },
-    /// `cp.async.mbarrier.arrive`: once the thread's copies so far are complete. `.noinc`: the barrier's count has it.
+    /// `cp.async.mbarrier.arrive`: arrives once the thread's copies so far are complete. `.noinc`: the barrier's count
+    /// already includes this arrival.
     ArriveAfterCopies {
         space: Space,
         counted_before: bool,
@@ -330,21 +334,22 @@ pub enum Op {
     BulkCopy(Box<BulkCopy>),
     /// `cp.async.bulk.commit_group`.
     CommitBulkCopies,
-    /// `cp.async.bulk.wait_group`: until at most so many groups are left; `.read`: until what is copied has been read.
+    /// `cp.async.bulk.wait_group`: waits until at most `groups_left` groups are pending; `.read`: until their sources have
+    /// been read.
     WaitForBulkCopies {
         groups_left: u32,
         reads_only: bool,
     },
     StoreAsync(Box<AsyncStore>),
     TensorCopy(Box<TensorCopy>),
-    /// `tensormap.replace`: in the tensor map at an address in `Global`, `Shared` or `Generic`.
+    /// `tensormap.replace`: changes a field of the tensor map at an address in `Global`, `Shared` or `Generic`.
     ReplaceTensorField {
         space: Space,
         address: Address,
         field: TensorField,
         value: Operand,
     },
-    /// `tensormap.cp_fenceproxy`: a tensor map from shared to global memory, and a release of it. The whole warp copies one.
+    /// `tensormap.cp_fenceproxy`: the warp copies a tensor map from shared to global memory, and releases it.
     CopyTensorMap {
         dst: Address,
         src: Address,
@@ -355,14 +360,14 @@ pub enum Op {
         space: Space,
         address: Address,
     },
-    /// `mbarrier.pending_count`: out of a state.
+    /// `mbarrier.pending_count`: the pending count in a barrier's state.
     PendingCount {
         dst: Destination,
         state: Operand,
     },
 
-    // Matrices, which the lanes of a warp hold together.
-    /// `ldmatrix`: a matrix of 8 x 8 elements of 16 bits for each destination.
+    // Matrices that the lanes of a warp hold together.
+    /// `ldmatrix`: for each destination, a matrix of 8 x 8 elements of 16 bits.
     LoadMatrix {
         space: Space,
         transposed: bool,
@@ -394,14 +399,14 @@ pub enum Op {
         srcs: Vec<Operand>,
     },
 
-    // Matrices, which the four warps of a warpgroup hold together.
+    // Matrices that the four warps of a warpgroup hold together.
     /// `wgmma.mma_async`.
     WarpgroupMultiply(Box<WarpgroupMultiply>),
-    /// `wgmma.fence`: registers that the thread has written may be operands, or accumulators, of what follows.
+    /// `wgmma.fence`: orders writes to registers before the `wgmma.mma_async` that use them.
     WarpgroupFence,
-    /// `wgmma.commit_group`: the products since the last one are a group.
+    /// `wgmma.commit_group`: the products since the last commit become a group.
     CommitProducts,
-    /// `wgmma.wait_group`: until at most so many groups are left.
+    /// `wgmma.wait_group`: waits until at most `groups_left` groups are pending.
     WaitForProducts {
         groups_left: u32,
     },
@@ -424,7 +429,7 @@ pub enum Op {
         /// `None`: the lanes that execute it (before sm_70).
         members: Option<Operand>,
     },
-    /// `match.any`, `match.all`; `ty` is b32 or b64, `dst` a mask.
+    /// `match.any`, `match.all`: `ty` is b32 or b64, `dst` a mask.
     Match {
         all: bool,
         ty: Type,
@@ -444,14 +449,14 @@ pub enum Op {
     ActiveMask {
         dst: Destination,
     },
-    /// `elect.sync`: `dst` gets the number of one of the members, whose `leader` is true.
+    /// `elect.sync`: `dst` gets the lane number of one member, and `leader` is true in that lane.
     Elect {
         dst: Destination,
         leader: Destination,
         members: Operand,
     },
 
-    // Waiting for other threads. `aligned`: all threads of the warp must execute the same barrier together.
+    // Waiting for other threads. `aligned`: all threads of the warp must execute the barrier together.
     Barrier {
         action: BarrierAction,
         aligned: bool,
@@ -464,24 +469,24 @@ pub enum Op {
     /// `barrier.cluster.arrive` and, if it `waits`, `barrier.cluster.wait`.
     ClusterBarrier {
         waits: bool,
-        /// `barrier.cluster.arrive.relaxed`: it releases nothing.
+        /// `barrier.cluster.arrive.relaxed`: without release semantics.
         relaxed: bool,
         aligned: bool,
     },
-    /// `mapa`: where in the block `rank` of the cluster that is which is at `src` in this block.
+    /// `mapa`: the address in block `rank` of the cluster that corresponds to `src` in this block.
     MapToBlock {
         ty: Type,
         dst: Destination,
         src: Operand,
         rank: Operand,
     },
-    /// `getctarank`: the block of the cluster that an address of shared memory belongs to; `ty` is the address's.
+    /// `getctarank`: the rank of the block that an address of shared memory belongs to; `ty` is the type of the address.
     RankOfAddress {
         ty: Type,
         dst: Destination,
         src: Operand,
     },
-    /// `griddepcontrol`, `setmaxnreg`, `pmevent`: nothing that a program can see.
+    /// `griddepcontrol`, `setmaxnreg`, `pmevent`: no effect that a program can see.
     NoEffect,
     NanoSleep {
         duration: Operand,

@@ -1,6 +1,7 @@
-//! Bytes to lines and columns.
+//! Byte offsets to lines and columns. The parser builds one table per text, for errors; [`Module`](super::Module)
+//! keeps it for [`line_column`](super::Module::line_column). It holds line starts, not the text.
 
-/// Where each line of a text starts, for finding the line of a byte without counting from the start.
+/// The offsets at which the lines of a text start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LineTable {
     starts: Vec<u32>,

@@ -1,10 +1,13 @@
-//! The representation of a module.
+//! The representation of a module: plain data that `parser` and `typing` fill in and that `simt` and `host` read.
+//!
+//! [`Module`] and what it declares are in `module`; a function's body is a list of [`Instruction`]s
+//! (`instruction`), which name an operation with its modifiers (`operation`, `video`, `texture`, `hopper`), types
+//! and state spaces (`types`) and operands (`operand`). `lines` maps bytes to lines and columns. Nothing here
+//! parses or checks: an operation that exists is one that `typing` has accepted.
 
 mod hopper;
 mod instruction;
-mod layout;
 mod lines;
-mod location;
 mod module;
 mod operand;
 mod operation;
@@ -17,7 +20,6 @@ pub use hopper::matrix::*;
 pub use hopper::tensor::*;
 pub use hopper::warpgroup::*;
 pub use instruction::*;
-pub use layout::*;
 pub(crate) use lines::LineTable;
 pub use module::*;
 pub use operand::*;

@@ -1,4 +1,5 @@
-//! The module and what it declares: variables, functions, registers, source locations.
+//! The module and what it declares: variables, functions, registers, source locations. The parser fills it in
+//! through `environment`; afterwards nothing changes it. `simt` and `host` read it.
 
 use super::{Instruction, LineTable, SamplerState, Space, Type};
 use crate::ir::operand::Symbol;
@@ -15,9 +16,9 @@ pub struct Module {
     pub version: (u32, u32),
     /// `.target`: the number of `sm_NN`.
     pub target: u32,
-    /// What follows the number where the module is for that architecture alone (`sm_90a`), or its family (`sm_100f`).
+    /// The letter after the number, if the module is for that architecture only (`sm_90a`) or its family (`sm_100f`).
     pub target_suffix: Option<char>,
-    /// `.target ..., debug`: made to be looked at with a debugger, and not optimised.
+    /// `.target ..., debug`: compiled for a debugger, without optimisation.
     pub is_for_debugger: bool,
     /// All variables: the module's own and those of its functions.
     pub variables: Arena<Variable>,
@@ -36,7 +37,7 @@ pub struct Module {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Where it lives.
+    /// Its state space.
     pub space: Space,
     /// Element type.
     pub ty: Type,
@@ -50,7 +51,7 @@ pub struct Variable {
     pub size: Option<u64>,
     /// What it holds at the start.
     pub initializer: Initializer,
-    /// Who sees it.
+    /// Its linkage.
     pub linkage: Linkage,
     /// Where it is declared.
     pub span: Span,
@@ -59,16 +60,16 @@ pub struct Variable {
 /// What a parameter with `.ptr` points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointee {
-    /// Its alignment in bytes; 1 where the compiler knew none, 4 where the text does not say.
+    /// Its alignment in bytes; 1 if the compiler knew none, 4 if the text does not say.
     pub align: u32,
 }
 
 /// The initial bytes of a variable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Initializer {
-    /// The bytes from the start on, at most the variable's size; the rest is zero. Empty when there is no initialiser.
+    /// The first bytes, at most the variable's size; the rest is zero. Empty without an initialiser.
     pub bytes: Vec<u8>,
-    /// Addresses to be written over `bytes` once variables have addresses.
+    /// Addresses to write over `bytes` once variables have addresses.
     pub addresses: Vec<InitialAddress>,
     /// The state of a `.samplerref`.
     pub sampler: Option<SamplerState>,
@@ -79,7 +80,7 @@ pub struct Initializer {
 pub struct InitialAddress {
     /// Offset in the variable, in bytes.
     pub offset: u64,
-    /// Bytes that the address takes.
+    /// Size of the address in bytes.
     pub width: u32,
     /// Whose address.
     pub symbol: Symbol,
@@ -87,8 +88,8 @@ pub struct InitialAddress {
     pub generic: bool,
     /// Added to it.
     pub addend: i64,
-    /// Bits by which the sum is shifted right before its lowest `width` bytes are taken: the masks `0xFF(symbol)`,
-    /// `0xFF00(symbol)`, ... give an address byte by byte.
+    /// Bits by which the sum is shifted right before its lowest `width` bytes are stored: the masks `0xFF(symbol)`,
+    /// `0xFF00(symbol)`, ... store an address byte by byte.
     pub shift: u32,
 }
 
@@ -111,12 +112,12 @@ pub struct Function {
     pub name: String,
     /// Whether it is a kernel.
     pub is_kernel: bool,
-    /// Who sees it.
+    /// Its linkage.
     pub linkage: Linkage,
     /// `.noreturn`.
     pub no_return: bool,
-    /// Parameters, in order: variables of [`Space::Parameter`]. (A `.func` with `.reg` parameters is read as one that
-    /// loads them at entry.)
+    /// Parameters, in order: variables of [`Space::Parameter`]. (A `.func` with `.reg` parameters becomes one that loads
+    /// them at entry.)
     pub parameters: Vec<Handle<Variable>>,
     /// Return parameters, in order.
     pub results: Vec<Handle<Variable>>,
@@ -130,17 +131,17 @@ pub struct Function {
     pub min_blocks_per_multiprocessor: Option<u32>,
     /// `.reqnctapercluster`: the blocks that a cluster must have.
     pub required_cluster: Option<[u32; 3]>,
-    /// `.explicitcluster`: the kernel must be launched in clusters.
+    /// `.explicitcluster`: a launch must name a cluster size.
     pub explicit_cluster: bool,
     /// `.maxclusterrank`: the most blocks that a cluster may have.
     pub max_cluster_blocks: Option<u32>,
-    /// `.blocksareclusters`: the grid of a launch counts clusters, not blocks.
+    /// `.blocksareclusters`: the grid of a launch is in clusters, not blocks.
     pub grid_in_clusters: bool,
-    /// Registers of the whole body, those of inner scopes included.
+    /// All registers of the body, including those of inner scopes.
     pub registers: Arena<Register>,
     /// Variables declared in the body: `.local`, `.shared`, and the `.param` of calls.
     pub variables: Vec<Handle<Variable>>,
-    /// The body; `None` for a declaration alone. Branches name positions in it.
+    /// The body; `None` for a declaration. Branches name positions in it.
     pub body: Option<Vec<Instruction>>,
     /// Where its name is declared.
     pub span: Span,
@@ -155,7 +156,7 @@ pub struct Register {
     pub ty: Type,
 }
 
-/// A stretch of the module's text, in bytes.
+/// A range of bytes of the module's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// First byte.
@@ -187,9 +188,25 @@ pub struct Location {
 }
 
 impl Module {
-    /// The line and column (both from 1) of a byte of the text.
+    /// The line and column, both from 1, of a byte of the text.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         self.lines.line_column(&self.text, offset)
+    }
+
+    /// The location and those that it was inlined into, innermost first.
+    pub fn inline_chain(&self, location: Handle<Location>) -> impl Iterator<Item = Location> + '_ {
+        std::iter::successors(Some(self.locations[location]), |location| {
+            location.inlined_at.map(|outer| self.locations[outer])
+        })
+    }
+
+    /// Bytes of all parameters of one of this module's functions, one after the other, each at its alignment. A last
+    /// parameter `[]` counts as none: the caller sets its size.
+    pub fn parameter_bytes(&self, function: &Function) -> u64 {
+        function.parameters.iter().map(|&parameter| &self.variables[parameter]).fold(0u64, |end, variable| {
+            let offset = end.checked_next_multiple_of(variable.align.max(1).into()).unwrap_or(u64::MAX);
+            offset.saturating_add(variable.size.unwrap_or(0))
+        })
     }
 
     /// The function of that name.

@@ -1,9 +1,10 @@
-//! What instructions read and write: registers, constants, special registers, addresses.
+//! What instructions read and write: registers, constants, special registers, addresses. Plain data that `typing`
+//! makes and `simt` decodes.
 
 use super::{Function, Register, Variable};
 use crate::Handle;
 
-/// A predicate register, as it is or negated.
+/// A predicate register, possibly negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Predicate {
     /// The register, of type [`Type::Pred`](super::Type::Pred).
@@ -21,9 +22,9 @@ pub enum Operand {
     NotRegister(Handle<Register>),
     /// An integer constant, as 64 bits in two's complement.
     Integer(u64),
-    /// The bits of an f32, where the operand's type is f32 (or b32): `0fXXXXXXXX`, or a decimal rounded to f32.
+    /// The bits of an f32, for an operand of type f32 (or b32): `0fXXXXXXXX`, or a decimal rounded to f32.
     Single(u32),
-    /// The bits of an f64, where the operand's type is f64 (or b64): `0dXXXXXXXXXXXXXXXX` or a decimal.
+    /// The bits of an f64, for an operand of type f64 (or b64): `0dXXXXXXXXXXXXXXXX` or a decimal.
     Double(u64),
     /// A special register.
     Special(Special),
@@ -98,9 +99,9 @@ pub enum Special {
     IsExplicitCluster,
     /// `%aggr_smem_size`.
     AggregateSharedSize,
-    /// `%reserved_smem_offset_begin` and the like: shared memory that the system keeps for itself.
+    /// `%reserved_smem_offset_begin` and the like: shared memory that the system reserves.
     ReservedShared,
-    /// `%pm0` to `%pm7`, and with `_64`.
+    /// `%pm0` to `%pm7`, and their 64-bit forms (`_64`).
     PerformanceCounter {
         /// Which.
         index: u8,
@@ -109,7 +110,7 @@ pub enum Special {
     },
     /// `%current_graph_exec`.
     CurrentGraph,
-    /// The fourth part of `%tid` and the like.
+    /// The `.w` of `%tid` and the like, which is always zero.
     Zero,
 }
 
@@ -122,17 +123,17 @@ pub enum Axis {
     Z,
 }
 
-/// What a call calls.
+/// The callee of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Callee {
     /// A function by name.
     Direct(Handle<Function>),
-    /// A function whose address a register holds. The candidates come from the call's `.calltargets`; if it has a
-    /// `.callprototype` instead, all functions of the module that fit it.
+    /// A function whose address is in a register. The candidates come from the call's `.calltargets`; with a
+    /// `.callprototype` instead, they are all functions of the module that match it.
     Indirect {
         /// The register.
         register: Handle<Register>,
-        /// Which functions it may be.
+        /// The functions that it may be.
         candidates: Vec<Handle<Function>>,
     },
 }
@@ -146,7 +147,7 @@ pub enum CallOperand {
     Value(Operand),
 }
 
-/// Something with an address.
+/// A variable or function, which has an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Symbol {

@@ -1,14 +1,14 @@
 //! What instructions do: operations, and the modifiers that change them.
 //!
-//! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an instruction never
-//! gets here: the parser rejects it.
+//! What PTX can express in several ways has one form here. A modifier that PTX does not allow on an instruction
+//! never gets here: `typing` rejects it. Plain data that `simt` decodes.
 
 use super::{Destination, Predicate};
 
 /// How arithmetic rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// None named: nearest even for floats, nothing to round for integers.
+    /// None given: nearest even for floats, no rounding for integers.
     #[default]
     Default,
     /// `.rn`: nearest, ties to even.
@@ -31,10 +31,10 @@ pub enum Rounding {
     IntegerUp,
 }
 
-/// How exact a float operation is.
+/// The precision of a float operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// As IEEE 754 says.
+    /// Exact as in IEEE 754.
     #[default]
     Exact,
     /// `.approx`.
@@ -54,9 +54,9 @@ pub struct Mode {
     pub flush_subnormals: bool,
     /// `.sat`: floats to [0, 1] (NaN to 0), integers to the type's range.
     pub saturate: bool,
-    /// `.satfinite`: what is beyond the largest finite number becomes that.
+    /// `.satfinite`: results beyond the largest finite number become that number.
     pub saturate_finite: bool,
-    /// `.oob` of `fma`: zero if a factor is the NaN that stands for "out of bounds".
+    /// `.oob` of `fma`: the result is zero if a factor is the NaN that means "out of bounds".
     pub out_of_bounds_zero: bool,
     /// `.NaN` of `min` and `max`: NaN if any input is.
     pub propagate_nan: bool,
@@ -73,7 +73,7 @@ pub enum UnaryOp {
     Absolute,
     Negate,
     Not,
-    /// `cnot`: 1 if zero, else 0.
+    /// `cnot`: 1 if the operand is zero, else 0.
     LogicalNot,
     PopulationCount,
     CountLeadingZeros,
@@ -112,9 +112,9 @@ pub enum BinaryOp {
     And,
     Or,
     Xor,
-    /// The second operand is u32 whatever `ty` is; amounts beyond the width are clamped to it.
+    /// The second operand is u32 for any `ty`; amounts beyond the width are clamped to it.
     ShiftLeft,
-    /// As above; arithmetic for signed types.
+    /// As [`BinaryOp::ShiftLeft`]; arithmetic for signed types.
     ShiftRight,
     CopySign,
     /// `bmsk.clamp` or `bmsk.wrap`.
@@ -153,7 +153,7 @@ pub enum TernaryOp {
     Permute(PermuteMode),
     /// `lop3` with its truth table.
     Logic(u8),
-    /// `dp4a`: whether a and b are signed.
+    /// `dp4a`, and whether a and b are signed.
     DotProduct4 {
         a_signed: bool,
         b_signed: bool,
@@ -181,7 +181,7 @@ pub enum PermuteMode {
     Replicate16,
 }
 
-/// Operations that carry from one word to the next.
+/// Operations with a carry from one word to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum CarryOp {
@@ -191,7 +191,7 @@ pub enum CarryOp {
     MultiplyAddHigh,
 }
 
-/// Comparisons of `set` and `setp`. `lo`, `ls`, `hi` and `hs` read as the first four orderings on an unsigned type.
+/// Comparisons of `set` and `setp`. `lo`, `ls`, `hi` and `hs` become the first four orderings of an unsigned type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Comparison {
@@ -217,9 +217,9 @@ pub enum Comparison {
 /// A predicate combined with a comparison: `setp.lt.and.u32 p, a, b, c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Combine {
-    /// With what operation.
+    /// The operation.
     pub op: BooleanOp,
-    /// With what predicate.
+    /// The predicate.
     pub predicate: Predicate,
 }
 
@@ -260,7 +260,7 @@ pub enum Ordering {
     MemoryMapped,
 }
 
-/// The threads that an ordering is about.
+/// The threads to which an ordering applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Scope {
@@ -275,12 +275,12 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum CacheOperator {
-    /// None named.
+    /// None given.
     #[default]
     Default,
     /// `ca`: at all levels.
     AllLevels,
-    /// `cg`: at L2, not L1.
+    /// `cg`: at L2 and not at L1.
     GlobalLevel,
     /// `cs`: streaming.
     Streaming,
@@ -333,17 +333,17 @@ pub enum VoteMode {
 /// What a block-wide barrier does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BarrierAction {
-    /// Waits for all.
+    /// Waits for all threads.
     Synchronize,
-    /// Counts as arrived, and does not wait.
+    /// Arrives and does not wait.
     Arrive,
-    /// Waits, and reduces a predicate over all threads.
+    /// Waits for all threads, and reduces a predicate over them.
     Reduce {
-        /// How.
+        /// The reduction.
         op: BarrierReduction,
-        /// Where the result goes: a predicate for and/or, a u32 for the count.
+        /// Where the result goes: a predicate for and/or, a u32 for a count.
         destination: Destination,
-        /// What each thread gives.
+        /// Each thread's contribution.
         predicate: Predicate,
     },
 }

@@ -1,10 +1,11 @@
-//! Textures and surfaces: what their instructions name besides registers (PTX ISA, "Texture Instructions", "Surface
-//! Instructions").
+//! Textures and surfaces: the operands of their instructions, and the state of samplers (PTX ISA, "Texture
+//! Instructions", "Surface Instructions"). Plain data: `typing/texture.rs`, `typing/surface.rs` and the parser's
+//! initial values make it, `simt` executes it.
 
 use super::{Destination, Operand, Register, Type, Variable};
 use crate::Handle;
 
-/// The shape of a texture or surface, and of the coordinates.
+/// The shape of a texture or surface, and so of its coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // each is one of PTX's geometries
 pub enum Geometry {
@@ -25,7 +26,7 @@ pub enum Geometry {
 }
 
 impl Geometry {
-    /// Coordinates within a layer.
+    /// The number of coordinates within a layer.
     pub fn dimensions(self) -> usize {
         match self {
             Geometry::Line | Geometry::LineArray => 1,
@@ -34,7 +35,7 @@ impl Geometry {
         }
     }
 
-    /// Whether the number of a layer comes before the coordinates.
+    /// Whether a layer number precedes the coordinates.
     pub fn is_layered(self) -> bool {
         matches!(self, Geometry::LineArray | Geometry::PlaneArray | Geometry::CubeArray)
     }
@@ -53,21 +54,21 @@ impl Geometry {
     }
 }
 
-/// Names a texture, a sampler or a surface.
+/// A reference to a texture, a sampler or a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opaque {
     /// A `.texref`, `.samplerref` or `.surfref`.
     Variable(Handle<Variable>),
-    /// A register with the 64-bit handle that the host made, or with the address of such a variable.
+    /// A register with a 64-bit handle that the host created, or with the address of such a variable.
     Register(Handle<Register>),
 }
 
-/// Where in a texture or surface.
+/// The texel that an instruction addresses: what stands beside the texture or surface in its brackets.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct TexelPosition {
     /// Its shape.
     pub geometry: Geometry,
-    /// The layer, where it has layers: a 32-bit integer.
+    /// The layer, if the object has layers: a 32-bit integer.
     pub layer: Option<Operand>,
     /// One for each dimension.
     pub coordinates: Vec<Operand>,
@@ -75,15 +76,15 @@ pub struct Place {
     pub ty: Type,
 }
 
-/// Which level of a mip-mapped texture.
+/// The level of a mip-mapped texture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Level {
-    /// The first.
+    /// The first level.
     Base,
-    /// That one; between two for a fraction. Of the type of the coordinates.
+    /// An explicit level, of the type of the coordinates; a fraction is between two levels.
     At(Operand),
-    /// The one in which neighbouring lanes fetch neighbouring texels: the changes of each coordinate from one lane to the
-    /// next in x and in y.
+    /// The level at which neighbouring lanes fetch neighbouring texels, from the changes of each coordinate from one lane to
+    /// the next in x and in y.
     Gradient(Vec<Operand>, Vec<Operand>),
 }
 
@@ -99,23 +100,23 @@ pub enum Fetch {
 /// `tex`, `tld4`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextureFetch {
-    /// What.
+    /// What is fetched.
     pub fetch: Fetch,
     /// The type of each result: u32, s32, f32, f16; f16x2 with two results of two components each.
     pub ty: Type,
     /// The results.
     pub dsts: Vec<Destination>,
-    /// Set to whether the texels are in memory: always.
+    /// Receives whether the texels are in memory, which they always are.
     pub resident: Destination,
     /// The texture.
     pub texture: Opaque,
-    /// The sampler, if the texture does not bring its own.
+    /// The sampler, unless the texture has its own.
     pub sampler: Option<Opaque>,
-    /// Where.
-    pub place: Place,
+    /// Which texel.
+    pub place: TexelPosition,
     /// Which level.
     pub level: Level,
-    /// Added to each index of a texel: one for each dimension, or none.
+    /// Added to the texel's indices: one for each dimension, or empty.
     pub offset: Vec<Operand>,
 }
 
@@ -134,19 +135,19 @@ pub enum TextureQuery {
     Samples,
     ForceUnnormalizedCoordinates,
     FilterMode,
-    /// For the coordinate of that number.
+    /// The address mode of that coordinate.
     AddressMode(u8),
     MemoryLayout,
 }
 
-/// What a surface instruction does where the coordinates are outside.
+/// What a surface instruction does if its coordinates are outside the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutOfRange {
-    /// `.trap`: it is a fault.
+    /// `.trap`: a fault.
     Trap,
-    /// `.clamp`: the nearest element is taken.
+    /// `.clamp`: accesses the nearest element.
     Clamp,
-    /// `.zero`: loads give zero, stores do nothing.
+    /// `.zero`: loads return zero, stores do nothing.
     Zero,
 }
 

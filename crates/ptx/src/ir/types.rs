@@ -1,4 +1,5 @@
-//! Scalar types and state spaces (PTX ISA, "State Spaces, Types, and Variables").
+//! Scalar types and state spaces, and their names in PTX (PTX ISA, "State Spaces, Types, and Variables"). Pure: the
+//! whole crate uses them, and so do `simt` and `host`.
 
 /// A fundamental or packed type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,7 +15,7 @@ pub enum Type {
     U16,
     U32,
     U64,
-    /// Two u16 in a word; of instructions only, as the next one.
+    /// Two u16 in a word. This and the next are types of instructions only.
     U16x2,
     S16x2,
     S8,
@@ -25,7 +26,7 @@ pub enum Type {
     F16x2,
     Bf16,
     Bf16x2,
-    /// An f32 with ten bits of fraction; of instructions only, as the next two.
+    /// An f32 with ten bits of fraction. This and the next two are types of instructions only.
     Tf32,
     /// Two 8-bit floats: 4 bits of exponent, 3 of fraction, no infinity.
     E4m3x2,
@@ -81,20 +82,20 @@ impl Type {
             Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128 => Kind::Bits,
             Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::U16x2 => Kind::Unsigned,
             Type::S8 | Type::S16 | Type::S32 | Type::S64 | Type::S16x2 => Kind::Signed,
-            // A register for them is one of bits.
+            // They are held in registers of bits.
             Type::Tf32 | Type::E4m3x2 | Type::E5m2x2 => Kind::Bits,
             Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64 => Kind::Float,
             Type::TextureReference | Type::SamplerReference | Type::SurfaceReference => Kind::Opaque,
         }
     }
 
-    /// Whether instructions have the type, but no register and no variable.
+    /// Whether only instructions have the type, and no register or variable can.
     pub fn is_of_instructions_only(self) -> bool {
         matches!(self, Type::U16x2 | Type::S16x2 | Type::Tf32 | Type::E4m3x2 | Type::E5m2x2)
     }
 }
 
-/// The names of the types, in both directions.
+/// Maps types to their names and back.
 macro_rules! names {
     ($($ty:ident $name:literal,)*) => {
         impl Type {
@@ -150,13 +151,13 @@ names! {
 /// Where an address points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// No space named: the address's window decides.
+    /// No space given: the address's window decides.
     Generic,
-    /// Memory of the device, seen by every thread.
+    /// Memory of the device, visible to every thread.
     Global,
-    /// Memory of a block: of the one that executes the instruction.
+    /// Memory of the block that executes the instruction.
     Shared,
-    /// The same of any block of the cluster.
+    /// Shared memory of any block of the cluster.
     ClusterShared,
     /// Memory of a thread.
     Local,
@@ -167,7 +168,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// The name in PTX text, without the dot; nothing for generic.
+    /// The name in PTX text, without the dot; empty for generic.
     pub fn name(self) -> &'static str {
         match self {
             Space::Generic => "",

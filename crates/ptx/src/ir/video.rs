@@ -1,30 +1,30 @@
-//! Video instructions: arithmetic on the bytes and halves of words (PTX ISA, "Scalar Video Instructions" and "SIMD Video
-//! Instructions").
+//! Video instructions: arithmetic on the bytes and halves of words (PTX ISA, "Scalar Video Instructions" and "SIMD
+//! Video Instructions"). Plain data: `typing/video.rs` makes it, `simt` executes it.
 
 use super::{Comparison, Destination, Operand};
 
-/// Some bits of a word.
+/// A range of bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// The lowest of them.
+    /// The lowest bit.
     pub first: u8,
     /// How many: 8, 16 or 32.
     pub bits: u8,
 }
 
 impl Part {
-    /// All of it.
+    /// The whole word.
     pub const WORD: Part = Part { first: 0, bits: 32 };
 }
 
-/// A scalar video instruction: `op` on a part of `a` and a part of `b`, `.sat`, then what `then` says with `c`.
+/// A scalar video instruction: `op` on a part of `a` and a part of `b`, `.sat`, then `then` with `c`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalarVideo {
     /// What it computes, exactly.
     pub op: VideoOp,
-    /// Whether the result is `.s32`; it is clamped to that type if it is to be saturated.
+    /// Whether the result is `.s32`; saturation clamps it to that type.
     pub signed: bool,
-    /// `.sat`: to the range of the result's type, and of the part of the destination that it goes to.
+    /// `.sat`: saturates to the range of the result's type, and of the part of the destination that it goes to.
     pub saturate: bool,
     /// What is done with the result.
     pub then: VideoThen,
@@ -34,7 +34,7 @@ pub struct ScalarVideo {
     pub a: VideoSource,
     /// The second source.
     pub b: VideoSource,
-    /// The third one: of `vmad`, of a second operation, and what a part of the destination is merged into.
+    /// The third source: the addend of `vmad`, the operand of a second operation, or the word to merge a part into.
     pub c: Option<Operand>,
 }
 
@@ -45,7 +45,7 @@ pub struct VideoSource {
     pub operand: Operand,
     /// The part.
     pub part: Part,
-    /// Whether it is `.s32`, and the part sign-extended.
+    /// Whether it is `.s32`, and its part sign-extended.
     pub signed: bool,
 }
 
@@ -58,32 +58,32 @@ pub enum VideoOp {
     AbsoluteDifference,
     Minimum,
     Maximum,
-    /// `.wrap` or `.clamp` of the amount.
+    /// With `.wrap` or `.clamp` for the amount.
     ShiftLeft {
         wrap: bool,
     },
     ShiftRight {
         wrap: bool,
     },
-    /// 1 if it holds, else 0.
+    /// 1 if the comparison holds, else 0.
     Compare(Comparison),
     MultiplyAdd(VideoMultiply),
 }
 
-/// The rest of `vmad`.
+/// The options of `vmad`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VideoMultiply {
-    /// Whether the product is negated: one of its factors is.
+    /// Whether the product is negated, because one of its factors is.
     pub negate_product: bool,
-    /// Whether the addend is.
+    /// Whether the addend is negated.
     pub negate_addend: bool,
     /// `.po`: one is added.
     pub plus_one: bool,
-    /// Bits that the sum is shifted right by: 0, 7 or 15.
+    /// Bits by which the sum is shifted right: 0, 7 or 15.
     pub shift: u8,
 }
 
-/// What follows a scalar video operation.
+/// What a scalar video instruction does with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum VideoThen {
@@ -92,7 +92,7 @@ pub enum VideoThen {
     Add,
     Minimum,
     Maximum,
-    /// Its low bits replace a part of `c`.
+    /// The low bits of the result replace a part of `c`.
     Merge(Part),
 }
 
@@ -101,17 +101,17 @@ pub enum VideoThen {
 pub struct SimdVideo {
     /// What it computes.
     pub op: SimdVideoOp,
-    /// Number of lanes: 2 halves or 4 bytes.
+    /// The number of lanes: 2 halves or 4 bytes.
     pub lanes: u8,
     /// Whether results, `a` and `b` are signed.
     pub signed: [bool; 3],
-    /// For `a` and for `b`: of which of the lanes of `b:a` each lane's value comes, the lowest lane first.
+    /// For `a` and for `b`: the lane of `b:a` from which each lane's value comes, the lowest lane first.
     pub sources: [[u8; 4]; 2],
-    /// The lanes that are written, or added up, a bit for each; the others are `c`'s.
+    /// The lanes that are written, or summed, a bit for each; the other lanes are those of `c`.
     pub mask: u8,
     /// `.sat`.
     pub saturate: bool,
-    /// `.add`: the results of all lanes and `c` are added up.
+    /// `.add`: the results of all lanes and `c` are summed.
     pub accumulate: bool,
     /// The result.
     pub dst: Destination,
@@ -134,6 +134,6 @@ pub enum SimdVideoOp {
     AbsoluteDifference,
     Minimum,
     Maximum,
-    /// 1 if it holds, else 0.
+    /// 1 if the comparison holds, else 0.
     Compare(Comparison),
 }

@@ -1,4 +1,5 @@
-//! The body of a function: scopes, labels, declarations, instructions.
+//! The body of a function: scopes, labels, declarations, instructions. `parser/function.rs` calls it for each body.
+//! It moves the cursor, declares names in the environment and appends instructions to the function being read.
 
 use super::Parser;
 use super::variable::space;
@@ -11,8 +12,8 @@ use crate::{Instruction, Linkage, Op, Space, Span, typing};
 const DEPTH: usize = 256;
 
 impl<'t> Parser<'t> {
-    /// A body, braces included. Errors in statements are reported here; what is returned is an end of the text before
-    /// the end of the body, or the like.
+    /// A body, including its braces. Errors in statements are reported here; the error that is returned is one after which
+    /// the body cannot be continued, such as the end of the text.
     pub(super) fn body(&mut self) -> Parsed<()> {
         let outside = self.environment.depth();
         self.cursor.expect(TokenKind::OpenBrace, "`{`")?;
@@ -42,7 +43,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// A body whose results are registers returns them at its end too.
+    /// Stores the results that are registers at the end of a body, too.
     fn end_of_body(&mut self, span: Span) {
         let location = self.environment.function.location;
         self.store_register_results(&Instruction { guard: None, op: Op::Return, span, location });
@@ -91,7 +92,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `name:`, and the list that may follow it.
+    /// `name:`, and the list that may come after it.
     fn label(&mut self) -> Parsed<()> {
         let label = self.cursor.word("a label")?;
         self.cursor.advance();
@@ -161,7 +162,7 @@ impl<'t> Parser<'t> {
             self.store_register_results(&instruction);
         }
         let function = &mut self.environment.function;
-        // Nearly always, there is nothing beside it.
+        // Nearly all instructions have nothing to insert around them.
         if function.before.is_empty() && function.after.is_empty() {
             function.body.push(instruction);
             return Ok(());

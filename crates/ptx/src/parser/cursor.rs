@@ -1,10 +1,11 @@
-//! A position in the tokens, and the small steps that every part of the parser takes.
+//! A position in the tokens, and the small steps that every part of the parser takes: peek, accept, expect,
+//! recover. Owns the tokens; knows nothing of the module.
 
 use crate::errors::{Parsed, SyntaxError, fault};
 use crate::lexer::{Token, TokenKind, lex};
 use crate::{Span, Type};
 
-/// A piece of text with its place.
+/// A piece of text and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word<'t> {
     pub text: &'t str,
@@ -58,12 +59,12 @@ impl<'t> Cursor<'t> {
         Span { start, end: end.max(start) }
     }
 
-    /// Whether the token here stands right after the last one, without space between.
+    /// Whether the token here follows the last one without a space.
     pub fn is_adjacent(&self) -> bool {
         self.at > 0 && self.tokens[self.at - 1].span.end == self.start()
     }
 
-    /// Takes the token here; the end stays.
+    /// Takes the token here. At the end of the text, stays there.
     pub fn advance(&mut self) -> Token {
         let token = self.peek();
         if token.kind != TokenKind::End {
@@ -100,7 +101,7 @@ impl<'t> Cursor<'t> {
         (self.kind() == TokenKind::Dot).then(|| &self.text()[1..])
     }
 
-    /// Takes the type that is here, if one is.
+    /// Takes the type here, if there is one.
     pub fn accept_type(&mut self) -> Option<Type> {
         let ty = Type::from_name(self.dot()?).filter(|ty| !ty.is_of_instructions_only())?;
         self.advance();
@@ -129,13 +130,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Index of the token here, for [`Cursor::recover`].
+    /// The index of the token here, for [`Cursor::recover`].
     pub fn index(&self) -> usize {
         self.at
     }
 
-    /// After an error in the statement whose first token is at `index`: continues after its `;`, or at a brace that does
-    /// not belong to it, or at the end.
+    /// After an error in the statement whose first token is at `index`: skips to the token after its `;`, to a brace that
+    /// does not belong to it, or to the end of the text.
     pub fn recover(&mut self, index: usize) {
         self.at = index;
         loop {
@@ -163,7 +164,7 @@ impl<'t> Cursor<'t> {
         ends.next() == Some(TokenKind::CloseBrace)
     }
 
-    /// Takes everything up to and with the brace that closes the one here.
+    /// Takes everything up to and including the brace that closes the one here.
     pub fn skip_braces(&mut self) -> Parsed<()> {
         self.expect(TokenKind::OpenBrace, "`{`")?;
         let mut depth = 1usize;

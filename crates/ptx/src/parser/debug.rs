@@ -1,4 +1,5 @@
-//! `.file`, `.loc` and `.section`: where the code came from.
+//! `.file`, `.loc` and `.section`: where the code came from. Called for each such directive; adds source files and
+//! locations to the module, and sets the location of the instructions that follow.
 
 use super::Parser;
 use crate::errors::{Fault, NameError, Parsed, SyntaxError, fault};
@@ -66,7 +67,7 @@ impl Parser<'_> {
         Ok((self.source_file(number, span), line, column))
     }
 
-    /// The file of that number. It may be named before its `.file` comes.
+    /// The file with that number. A `.loc` may name it before its `.file`.
     fn source_file(&mut self, number: u32, span: Span) -> Handle<SourceFile> {
         let files = &mut self.environment.module.files;
         self.files.entry(number).or_insert_with(|| (files.append(SourceFile { number, path: String::new() }), span)).0
@@ -77,7 +78,7 @@ impl Parser<'_> {
         *self.locations.entry(location).or_insert_with(|| locations.append(location))
     }
 
-    /// At the end: each file that a `.loc` named must have had its `.file`.
+    /// At the end of the module: reports each file that a `.loc` names and no `.file` declares.
     pub(super) fn finish_files(&mut self) {
         let mut missing: Vec<(u32, Span)> = Vec::new();
         for (&number, &(file, span)) in &self.files {

@@ -1,5 +1,6 @@
-//! Constant expressions (PTX ISA, "Constant Expressions"): C's operators with C's precedence, on integers of 64 bits, signed or
-//! unsigned, and on f64.
+//! Constant expressions (PTX ISA, "Constant Expressions"): C's operators with C's precedence, on 64-bit integers,
+//! signed or unsigned, and on f64. Initial values, array sizes and immediate operands are read with it. Moves the
+//! cursor and changes nothing else.
 
 use super::constant::{Constant, number};
 use super::cursor::Cursor;
@@ -46,7 +47,7 @@ impl Value {
     }
 }
 
-/// What stands between two operands.
+/// A binary operator.
 #[derive(Clone, Copy)]
 enum Operator {
     LogicalOr,
@@ -79,7 +80,7 @@ impl Cursor<'_> {
             | TokenKind::Plus
             | TokenKind::Tilde
             | TokenKind::OpenParenthesis => true,
-            // Before a name it negates a predicate.
+            // Before a name, `!` negates a predicate.
             TokenKind::Not => self.kind_after() != TokenKind::Word,
             TokenKind::Word => self.text() == "WARP_SZ",
             _ => false,
@@ -91,7 +92,7 @@ impl Cursor<'_> {
         self.choice(0).map(Value::constant)
     }
 
-    /// `condition ? yes : no`, or what binds more strongly.
+    /// `condition ? yes : no`, or an expression that binds more tightly.
     fn choice(&mut self, depth: usize) -> Parsed<Value> {
         let start = self.start();
         let condition = self.binary(0, depth)?;
@@ -111,7 +112,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Operators that bind more strongly than `strength`, and their operands.
+    /// Operators that bind more tightly than `strength`, and their operands.
     fn binary(&mut self, strength: u8, depth: usize) -> Parsed<Value> {
         let start = self.start();
         let mut left = self.unary(depth)?;
@@ -144,7 +145,7 @@ impl Cursor<'_> {
         fault(span, SyntaxError::Unexpected { expected, found })
     }
 
-    /// The binary operator here, how many tokens it takes, and how strongly it binds.
+    /// The binary operator here, how many tokens it has, and how tightly it binds.
     fn operator(&self) -> Option<(Operator, usize, u8)> {
         let after = self.kind_after();
         Some(match self.kind() {
@@ -223,9 +224,9 @@ impl Cursor<'_> {
     }
 }
 
-/// `signed`: what the operands have in common; of a shift, the first one alone.
+/// `signed`: whether both operands are signed; for a shift, whether the first one is.
 fn of_integers(operator: Operator, a: u64, b: u64, signed: bool) -> Result<Value, SyntaxError> {
-    // Flipping the sign makes the order of signed numbers that of unsigned ones.
+    // With the sign bit flipped, signed numbers compare as unsigned ones.
     let sign = if signed { 1 << 63 } else { 0 };
     let order = (a ^ sign).cmp(&(b ^ sign));
     let bits = match operator {
@@ -240,7 +241,7 @@ fn of_integers(operator: Operator, a: u64, b: u64, signed: bool) -> Result<Value
         Operator::Or => a | b,
         Operator::Xor => a ^ b,
         Operator::And => a & b,
-        // By the amount's low bits, as `ptxas` has it.
+        // By the low bits of the amount, as in `ptxas`.
         Operator::ShiftLeft => a.wrapping_shl(b as u32),
         Operator::ShiftRight if signed => (a as i64).wrapping_shr(b as u32) as u64,
         Operator::ShiftRight => a.wrapping_shr(b as u32),
@@ -256,7 +257,7 @@ fn of_integers(operator: Operator, a: u64, b: u64, signed: bool) -> Result<Value
     Ok(Value::Integer { bits, signed })
 }
 
-/// `None`: the operator is for integers only.
+/// `None` if the operator is for integers only.
 fn of_floats(operator: Operator, a: f64, b: f64) -> Option<Value> {
     Some(match operator {
         Operator::Equal => Value::of_truth(a == b),

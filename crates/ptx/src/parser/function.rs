@@ -1,4 +1,5 @@
-//! Kernels and functions: their headers, and what is settled when they end.
+//! Kernels and functions: their headers, and what is resolved when they end. `parser/mod.rs` calls it for `.entry`
+//! and `.func`; it adds functions, parameters and branch targets to the module, and hands bodies to `body.rs`.
 
 use super::variable::{Shape, size};
 use super::{Parser, Word};
@@ -11,10 +12,10 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Bytes of parameters that a function may have.
+/// The most bytes of parameters that a function may have.
 const PARAMETER_BYTES: u64 = 32_764;
 
-/// A parameter as it is declared: a variable, and the register that stands for it if it is a `.reg`.
+/// A parameter as it is declared: a variable, and the register that it is loaded into if it is a `.reg`.
 struct Parameter<'t> {
     variable: Variable,
     name: Word<'t>,
@@ -82,8 +83,7 @@ impl<'t> Parser<'t> {
             body: None,
             span: name.span,
         };
-        let total = self.environment.module.parameter_layout(&function).total;
-        if total > PARAMETER_BYTES {
+        if self.environment.module.parameter_bytes(&function) > PARAMETER_BYTES {
             return fault(name.span, DeclarationError::TooManyParameters(name.text.into(), PARAMETER_BYTES));
         }
         let has_body = self.cursor.kind() == TokenKind::OpenBrace;
@@ -111,7 +111,7 @@ impl<'t> Parser<'t> {
         complete
     }
 
-    /// The function of that name if it was declared before.
+    /// The function of that name, if it was declared before.
     fn function_handle(
         &mut self,
         name: Word<'t>,
@@ -131,7 +131,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Adds the function to the module, or joins it with an earlier declaration of itself.
+    /// Adds the function to the module, or merges it with its earlier declaration.
     fn merge_function(
         &mut self,
         declared: Option<(Handle<Function>, Linkage)>,
@@ -169,7 +169,7 @@ impl<'t> Parser<'t> {
         Ok(handle)
     }
 
-    /// A list of parameters or results in parentheses. In a prototype their names do not matter.
+    /// A list of parameters or results in parentheses. In a prototype their names have no meaning.
     fn parameters(&mut self) -> Parsed<Vec<Parameter<'t>>> {
         self.cursor.expect(TokenKind::OpenParenthesis, "`(`")?;
         let mut parameters = Vec::new();
@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
         Ok(Parameter { variable, name, register: is_register.then_some(shape) })
     }
 
-    /// Puts parameters in scope: each a variable, and a register where it is declared as one.
+    /// Puts parameters in scope: each is a variable, and also a register if it is declared as one.
     fn declare_parameters(&mut self, parameters: Vec<Parameter<'t>>) -> Parsed<Vec<DeclaredParameter>> {
         let mut declared = Vec::new();
         for Parameter { variable, name, register } in parameters {
@@ -263,7 +263,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The stores that a return in this function starts with: results that are registers.
+    /// Appends the stores that precede a return: those of results that are registers.
     pub(super) fn store_register_results(&mut self, like: &Instruction) {
         for (registers, variable) in self.environment.function.register_results.clone() {
             let stores = self.environment.stores_to(variable, &registers);
@@ -327,7 +327,7 @@ impl<'t> Parser<'t> {
         Ok(directives)
     }
 
-    /// `.maxntid 32, 8`: what is not named is 1.
+    /// `.maxntid 32, 8`: dimensions that are not given are 1.
     fn dimensions(&mut self) -> Parsed<[u32; 3]> {
         let directive = self.cursor.text()[1..].to_owned();
         self.cursor.advance();
@@ -357,7 +357,7 @@ impl<'t> Parser<'t> {
         Ok(Signature { results: sizes(results), parameters: sizes(parameters) })
     }
 
-    /// At the end of a function: branches get the positions of their labels.
+    /// At the end of a function: gives branches the positions of their labels.
     fn finish_labels(&mut self, function: &mut Function) {
         debug_assert!(function.body.is_none());
         for pending in std::mem::take(&mut self.environment.function.pending) {
@@ -388,8 +388,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// At the end of the module: calls through registers get the functions that fit them. There may be none: for a null pointer, or
-    /// in a module that is one part of a program.
+    /// At the end of the module: gives calls through registers the functions that match them. There may be none, for a null
+    /// pointer or in a module that is one part of a program.
     pub(super) fn finish_indirect_calls(&mut self) {
         let calls = std::mem::take(&mut self.indirect_calls);
         if calls.is_empty() {

@@ -1,10 +1,12 @@
-//! Calls through registers, until all functions are known.
+//! A call through a register whose candidates are known only when all functions are. `parser/function.rs` records
+//! such calls and resolves them at the end of the module. Plain data, in a file of its own so that parser and
+//! function need not import each other for it.
 
 use crate::arena::Handle;
 use crate::environment::Signature;
 use crate::{Function, Span};
 
-/// A call through a register whose candidates are all functions that fit.
+/// A call through a register whose candidates are all functions with a matching signature.
 pub(super) struct IndirectCall {
     pub function: Handle<Function>,
     pub at: usize,

@@ -1,4 +1,5 @@
-//! Initial values of `.global` and `.const` variables.
+//! Initial values of `.global` and `.const` variables, and the state of `.samplerref`s. `variable.rs` calls it
+//! after `=`. Moves the cursor and returns the value; the module is only read.
 
 use super::cursor::Word;
 use super::variable::{LARGEST, Shape};
@@ -13,7 +14,7 @@ use crate::{InitialAddress, Initializer, Kind, SamplerAddressMode, SamplerState,
 const DEPTH: usize = 16;
 
 impl<'t> Parser<'t> {
-    /// What follows `=`. A first dimension `[]` gets the length that the values need.
+    /// The value after `=`. A first dimension `[]` gets the length that the values need.
     pub(super) fn initializer(
         &mut self,
         shape: &Shape,
@@ -26,7 +27,7 @@ impl<'t> Parser<'t> {
         let element = u64::from(shape.ty.bytes()) * u64::from(shape.vector);
         let bytes_from =
             |level: usize| lengths[level..].iter().fold(element, |bytes, &length| bytes.saturating_mul(length));
-        // The bytes that each level of braces can hold, the whole variable first, a scalar last.
+        // The bytes that each level of braces can hold, from the whole variable to a scalar.
         let mut levels: Vec<u64> = (0..=lengths.len()).map(bytes_from).collect();
         if levels[0] > LARGEST {
             return fault(name.span, DeclarationError::TooLarge(name.text.to_owned()));

@@ -1,8 +1,9 @@
-//! The parser: tokens to a module.
+//! The parser: tokens to a module. [`parse`] is the crate's one entry point.
 //!
-//! It reads in one pass. Declarations are read here; an instruction is read in two steps. [`statement`] takes it apart
-//! into opcode, modifiers and operands without knowing any opcode, and [`crate::typing`] gives these a meaning. Labels
-//! may be used before they are declared, so branches get their positions at the end of the function.
+//! It reads in one pass. Declarations are read here; an instruction is read in two steps. [`statement`] splits it
+//! into opcode, modifiers and operands without knowing any opcode, and [`crate::typing`] gives these a meaning.
+//! Labels may be used before they are declared, so branches get their positions at the end of the function. An
+//! error in a statement is recorded, and reading continues after that statement.
 
 mod alias;
 mod body;
@@ -27,10 +28,10 @@ use crate::{Arena, Handle, LineTable, Location, Module, SourceFile, Span};
 use cursor::{Cursor, Word};
 use std::collections::HashMap;
 
-/// Reads a PTX text. `name` is what messages call it: a path, usually.
+/// Parses a PTX text. `name` is what messages call it, usually a path.
 ///
-/// The text must be whole: `.version` and `.target` first, everything declared before its use. On failure all errors
-/// that were found come back, up to [`Errors::LIMIT`].
+/// The text must be complete: `.version` and `.target` first, everything declared before its use. On failure, all
+/// errors are returned, up to [`Errors::LIMIT`].
 pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
     if u32::try_from(text.len()).is_err() {
         let problem = Problem::Syntax(SyntaxError::TextTooLong);
@@ -70,7 +71,7 @@ pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
     Err(Errors::new(name, text, parser.errors, complete))
 }
 
-/// Which of the lines that every module starts with were there.
+/// Which of the directives that every module starts with have been read.
 #[derive(Default)]
 struct Header {
     version: bool,
@@ -82,7 +83,7 @@ pub(crate) struct Parser<'t> {
     cursor: Cursor<'t>,
     environment: Environment<'t>,
     errors: Vec<Error>,
-    /// The files by their numbers, and where each is first named.
+    /// The files by number, and where each is first named.
     files: HashMap<u32, (Handle<SourceFile>, Span)>,
     /// The last location of each file, line and column, for `inlined_at`.
     places: HashMap<(Handle<SourceFile>, u32, u32), Handle<Location>>,
@@ -94,7 +95,7 @@ pub(crate) struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    /// Everything.
+    /// The whole text.
     fn module(&mut self) {
         while self.cursor.kind() != TokenKind::End && !self.is_full() {
             let (start, index) = (self.cursor.start(), self.cursor.index());
@@ -192,7 +193,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Notes that the module's `.version` does not have the directive that is here. It can be read all the same.
+    /// Reports the directive here if the module's `.version` does not have it. It is read all the same.
     fn check_version(&mut self) {
         let Some(name) = self.cursor.dot() else { return };
         let missing = versions::missing_directive(name, self.environment.module.version);
@@ -240,7 +241,7 @@ impl<'t> Parser<'t> {
         self.errors.len() >= Errors::LIMIT
     }
 
-    /// Notes an error in the statement that starts at `start`.
+    /// Records an error in the statement that starts at `start`.
     fn report(&mut self, fault: Fault, start: u32) {
         if self.is_full() {
             return;
@@ -251,12 +252,12 @@ impl<'t> Parser<'t> {
         self.errors.push(Error { problem, span, line, column, statement });
     }
 
-    /// After an error in a declaration: continues after its `;` or its body.
+    /// After an error in a declaration: skips the rest of it, up to its `;` or the end of its body.
     fn recover_in_module(&mut self, index: usize) {
         self.cursor.recover(index);
         match self.cursor.kind() {
             TokenKind::OpenBrace => {
-                // A body that does not end has been complained about enough.
+                // One error is enough for a body that does not end.
                 let _ = self.cursor.skip_braces();
             }
             TokenKind::CloseBrace => {
@@ -272,7 +273,7 @@ impl<'t> Parser<'t> {
 fn statement_text(text: &str) -> String {
     let mut line = String::new();
     let mut length = 0;
-    // These end with their line.
+    // These directives end with their line.
     let is_header = [".version", ".target", ".address_size"].iter().any(|name| text.starts_with(name));
     let mut text = if is_header { text.lines().next().unwrap_or_default() } else { text };
     while let Some(character) = text.chars().next() {

@@ -1,4 +1,5 @@
-//! Operands as they are written, before anyone knows what they mean.
+//! Operands as they are written, before their meaning is known. `statement.rs` reads them, `typing` interprets
+//! them. Moves the cursor and resolves no name.
 
 use super::constant::Constant;
 use super::cursor::{Cursor, Word};
@@ -38,7 +39,7 @@ pub(crate) enum Raw<'t> {
     Element(Name<'t>, Vec<RawOperand<'t>>),
 }
 
-/// A name with what may stand around it.
+/// A name with the signs around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Name<'t> {
     pub text: &'t str,
@@ -51,7 +52,7 @@ pub(crate) struct Name<'t> {
 }
 
 impl Raw<'_> {
-    /// What it is, for messages.
+    /// A description for messages.
     pub fn describe(&self) -> &'static str {
         match self {
             Raw::Name(Name { negated: true, .. }) => "a negated predicate",
@@ -118,12 +119,12 @@ impl<'t> Cursor<'t> {
             Raw::Memory(Some(Name { offset: None, ..name }), name.offset.unwrap_or(0))
         };
         self.expect(TokenKind::CloseBracket, "`]`")?;
-        // `[a].unified`: the data is the same in all threads. A promise that changes nothing.
+        // `[a].unified` promises that the data is the same in all threads, which changes nothing here.
         self.accept_dot("unified");
         Ok(raw)
     }
 
-    /// What follows the name of a texture or surface in brackets.
+    /// The rest of a texture or surface operand, after the name in its brackets.
     fn element(&mut self, object: Name<'t>) -> Parsed<Raw<'t>> {
         let mut rest = Vec::new();
         while self.accept(TokenKind::Comma) {
@@ -136,7 +137,7 @@ impl<'t> Cursor<'t> {
         Ok(Raw::Element(object, rest))
     }
 
-    /// What is neither a vector nor in brackets.
+    /// An operand that is neither a vector nor in brackets.
     fn scalar(&mut self) -> Parsed<Raw<'t>> {
         if self.kind() == TokenKind::Minus && self.kind_after() == TokenKind::Word {
             self.advance();
@@ -196,7 +197,7 @@ impl<'t> Cursor<'t> {
         if self.accept(TokenKind::Plus) {
             offset = Some(self.integer()? as i64);
         } else if self.kind() == TokenKind::Minus {
-            // `ptxas` has it so, too.
+            // `ptxas` requires this, too.
             return self.unexpected("`+` before an offset, as in `+-4`");
         }
         Ok(Name { text, part, negated: false, offset, span: self.span_from(span.start) })

@@ -1,4 +1,5 @@
-//! An instruction as it is written: guard, opcode, modifiers, operands.
+//! An instruction as it is written: guard, opcode, modifiers, operands. `body.rs` reads each instruction with it
+//! and passes it to `typing`. Moves the cursor and resolves no name.
 
 use super::cursor::{Cursor, Word};
 use super::operands::{Name, Raw, RawOperand};
@@ -14,7 +15,7 @@ pub(crate) struct Statement<'t> {
     /// Without their dots.
     pub modifiers: Vec<Word<'t>>,
     pub operands: Vec<RawOperand<'t>>,
-    /// The operands of a `call`, which has no plain ones.
+    /// The operands of a `call`, which has no others.
     pub call: Option<RawCall<'t>>,
     pub span: Span,
 }
@@ -30,7 +31,7 @@ pub(crate) struct RawCall<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// An instruction, `;` included.
+    /// An instruction, including its `;`.
     pub fn statement(&mut self) -> Parsed<Statement<'t>> {
         let start = self.start();
         let guard = if self.accept(TokenKind::At) {

@@ -1,4 +1,5 @@
-//! Declarations of variables and registers.
+//! Declarations of variables and registers, in the module and in bodies. Moves the cursor, declares names in the
+//! environment and adds variables to the module. `function.rs` reads parameters with the same parts.
 
 use super::Parser;
 use super::cursor::Word;
@@ -7,13 +8,13 @@ use crate::errors::{DeclarationError, Parsed, SyntaxError, fault};
 use crate::lexer::TokenKind;
 use crate::{Handle, Initializer, Kind, Linkage, Space, Type, Variable};
 
-/// The largest variable: beyond the memory of any device, and small enough that sums of sizes do not overflow.
+/// The size of the largest variable: beyond the memory of any device, yet small enough that sums of sizes do not overflow.
 pub(super) const LARGEST: u64 = 1 << 47;
 
 /// The most registers of one declaration.
 const REGISTERS: u64 = 1 << 24;
 
-/// What stands before the name in a declaration.
+/// The part of a declaration before the name: alignment, vector length and type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub ty: Type,
@@ -28,7 +29,7 @@ pub(super) struct Declarator<'t> {
 }
 
 impl<'t> Parser<'t> {
-    /// A declaration of the module: linkage, then a variable or a function.
+    /// A declaration at module level: linkage, then a variable or a function.
     pub(super) fn declaration(&mut self) -> Parsed<()> {
         let linkage = self.linkage();
         match self.cursor.dot() {
@@ -57,7 +58,7 @@ impl<'t> Parser<'t> {
         linkage
     }
 
-    /// Fails at the directive here, which is unknown.
+    /// Fails because the directive here is unknown.
     pub(super) fn unknown_directive<T>(&self) -> Parsed<T> {
         let text = self.cursor.text().to_owned();
         let unsupported = matches!(text.as_str(), ".tex" | ".sreg");
@@ -119,7 +120,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Adds a variable, or joins it with an earlier `.extern`, `.weak` or `.common` declaration of itself.
+    /// Adds a variable, or merges it with its earlier `.extern`, `.weak` or `.common` declaration.
     fn declare_variable(&mut self, variable: Variable, name: Word<'t>) -> Parsed<Handle<Variable>> {
         let inside = self.environment.depth() > 1;
         match self.environment.declared_here(name.text) {
@@ -285,7 +286,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The size in bytes of what is declared; `None` if its first dimension is `[]`.
+/// The size in bytes of the declared variable; `None` if its first dimension is `[]`.
 pub(super) fn size(shape: &Shape, dimensions: &[Option<u64>], name: Word<'_>) -> Parsed<Option<u64>> {
     let mut size = u64::from(shape.ty.bytes()) * u64::from(shape.vector);
     for dimension in dimensions {

@@ -1,4 +1,6 @@
-//! Arithmetic, logic and bit operations: tables of opcodes, types and modifiers.
+//! Types arithmetic, logic and bit operations: tables of opcodes, types and modifiers.
+//! [`operation`](super::operation) calls it by opcode; it reads modifiers and operands through the [`Context`] and
+//! returns the operation.
 
 use super::context::Context;
 use super::mode::Modes;
@@ -14,7 +16,7 @@ const APPROXIMATE: Modes = Modes::APPROXIMATE.and(Modes::NEEDED);
 /// The modifiers of `min` and `max` of floats.
 const EXTREME: Modes = FTZ.and(Modes::NAN).and(Modes::XOR_SIGN);
 
-/// What `abs`, `rcp` and the like allow on a type; `None` if not that type.
+/// The modifiers that `abs`, `rcp` and the like allow for a type; `None` if they do not take the type.
 fn unary_modes(op: UnaryOp, ty: Type) -> Option<Modes> {
     use UnaryOp::*;
     Some(match (op, ty) {
@@ -65,7 +67,7 @@ pub(super) fn unary(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Unary { op, ty, mode, dst, a: c.src(1, ty)? })
 }
 
-/// What `add`, `min` and the like allow on a type; `None` if not that type.
+/// The modifiers that `add`, `min` and the like allow for a type; `None` if they do not take the type.
 fn binary_modes(op: BinaryOp, ty: Type) -> Option<Modes> {
     use BinaryOp::*;
     Some(match (op, ty) {
@@ -134,7 +136,7 @@ fn widened(ty: Type) -> Type {
     }
 }
 
-/// `mul` and `mad`, whose integer forms say which half of the product they want.
+/// `mul` and `mad`, whose integer forms select a half of the product.
 pub(super) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let is_mad = c.opcode() == "mad";
     let half = c.choose(&[

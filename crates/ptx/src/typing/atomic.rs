@@ -1,8 +1,9 @@
-//! Atomic operations on memory.
+//! Types atomic operations on memory: `atom`, `red`. [`operation`](super::operation) calls it; bulk and tensor
+//! copies that reduce share its table of operations. It reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use super::memory::{SCOPES, operands_and_policy};
-use super::operands::Width;
+use super::names::Width;
 use crate::Type::*;
 use crate::errors::Parsed;
 use crate::{AtomicOp, Op, Ordering, Scope, Space, Type};
@@ -19,7 +20,7 @@ fn types(op: AtomicOp) -> &'static [Type] {
     }
 }
 
-/// The operation; exchanges are not reductions.
+/// The operation. `red` has no exchanges.
 pub(super) fn operation(c: &mut Context<'_, '_>, is_reduction: bool) -> Parsed<AtomicOp> {
     let op = c.require(
         &[
@@ -85,7 +86,7 @@ pub(super) fn atomic(c: &mut Context<'_, '_>) -> Parsed<Op> {
         ordering,
         scope,
         ty,
-        // PTX ISA, "atom": only in shared memory does an f32 addition keep subnormal numbers.
+        // PTX ISA, "atom": an f32 addition keeps subnormal numbers only in shared memory.
         flush_subnormals: ty == F32 && !matches!(space, Space::Shared | Space::ClusterShared),
         is_reduction,
         dst,

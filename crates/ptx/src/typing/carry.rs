@@ -1,4 +1,5 @@
-//! Arithmetic on words of a longer number (PTX ISA, "Extended-Precision Integer Arithmetic Instructions").
+//! Types arithmetic on the words of a longer number (PTX ISA, "Extended-Precision Integer Arithmetic
+//! Instructions"). [`operation`](super::operation) calls it for opcodes with `.cc`.
 
 use super::context::Context;
 use crate::Type::*;

@@ -1,4 +1,5 @@
-//! Comparing and selecting.
+//! Types comparisons and selections: `setp`, `set`, `selp`, `slct`, `testp`. [`operation`](super::operation) calls
+//! it; it reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use crate::Type::*;
@@ -30,7 +31,7 @@ const COMPARISONS: [(&str, Comparison); 18] = [
 
 const BOOLEANS: [(&str, BooleanOp); 3] = [("and", BooleanOp::And), ("or", BooleanOp::Or), ("xor", BooleanOp::Xor)];
 
-/// Whether PTX has that comparison, by its name, on that type.
+/// Whether PTX has the comparison of this name for this type.
 fn compares(name: &str, ty: Type) -> bool {
     match ty.kind() {
         Kind::Predicate | Kind::Opaque => false,
@@ -41,7 +42,7 @@ fn compares(name: &str, ty: Type) -> bool {
     }
 }
 
-/// What `setp` and `set` compare.
+/// The types that `setp` and `set` compare.
 const COMPARED: [Type; 15] = [B16, B32, B64, U16, U32, U64, S16, S32, S64, F16, F16x2, Bf16, Bf16x2, F32, F64];
 
 /// `setp.lt{.and}{.ftz}.u32 p{|q}, a, b{, c};`
@@ -91,7 +92,7 @@ pub(super) fn set(c: &mut Context<'_, '_>) -> Parsed<Op> {
 pub(super) fn selp(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let ty = c.ty_of(&[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64])?;
     c.operands(4)?;
-    // ptxas takes an integer for the condition, too, though no register with one.
+    // `ptxas` also takes an integer constant as the condition, but not an integer register.
     if let Raw::Constant(Constant::Integer(condition)) = c.raw(3).raw {
         let (dst, a, b) = (c.dst(0, ty)?, c.src(1, ty)?, c.src(2, ty)?);
         return Ok(Op::Move { ty, dst, src: if condition == 0 { b } else { a } });

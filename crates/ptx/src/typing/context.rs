@@ -1,4 +1,8 @@
-//! An instruction while it is typed. Its methods are in [`modifiers`](super::modifiers) and [`operands`](super::operands).
+//! The instruction being typed: what every family of instructions reads from.
+//!
+//! Its methods are in [`modifiers`](super::modifiers), [`mode`](super::mode), [`names`](super::names),
+//! [`operands`](super::operands) and [`addresses`](super::addresses). It marks modifiers as taken, and may add
+//! registers and pending branches to the function being read; the module's declarations stay as they are.
 
 use crate::environment::Environment;
 use crate::parser::statement::Statement;
@@ -7,8 +11,8 @@ use crate::parser::statement::Statement;
 pub(crate) struct Context<'s, 't> {
     pub(super) statement: &'s Statement<'t>,
     pub(super) environment: &'s mut Environment<'t>,
-    /// The modifiers that are taken, a bit for each.
+    /// The modifiers that have been taken, a bit for each.
     pub(super) taken: u64,
-    /// The one that was taken last.
+    /// The index of the modifier that was taken last.
     pub(super) last: usize,
 }

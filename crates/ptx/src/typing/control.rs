@@ -1,14 +1,16 @@
-//! Branches, calls and ends.
+//! Types branches, calls and the ends of threads. [`operation`](super::operation) calls it. Targets that are not
+//! known yet (labels, functions behind registers) are recorded in the environment; `parser/function.rs` fills them
+//! in.
 
 use super::context::Context;
-use super::operands::{Resolved, Width};
+use super::names::{Resolved, Width};
 use crate::environment::{Entity, Pending, Signature};
 use crate::errors::{NameError, NameKind, OperandError, Parsed, fault};
 use crate::parser::cursor::Word;
 use crate::parser::operands::{Name, Raw, RawOperand};
 use crate::{CallOperand, Callee, Function, Handle, Kind, Op, Operand, Space, Symbol, Type};
 
-/// The name that operand `index` is.
+/// Operand `index`: a name.
 fn name_of<'t>(c: &Context<'_, 't>, index: usize, expected: &'static str) -> Parsed<Word<'t>> {
     let operand = c.raw(index);
     match operand.raw {
@@ -118,7 +120,7 @@ pub(super) fn call(c: &mut Context<'_, '_>) -> Parsed<Op> {
 }
 
 impl<'t> Context<'_, 't> {
-    /// The signature that all functions of a `.calltargets` list have.
+    /// The signature shared by all functions of a `.calltargets` list.
     fn common_signature(&self, candidates: &[Handle<Function>], table: Word<'t>) -> Parsed<Signature> {
         let module = &self.environment.module;
         let mut signatures = candidates.iter().map(|&candidate| module.signature(&module.functions[candidate]));
@@ -138,7 +140,7 @@ impl<'t> Context<'_, 't> {
         operands: &[RawOperand<'t>],
         sizes: &[Option<u64>],
     ) -> Parsed<Vec<CallOperand>> {
-        // Nothing may be passed for what takes any number of arguments: `.param .align 8 .b8 rest[]`.
+        // A last parameter of any size, `.param .align 8 .b8 rest[]`, may be left out.
         let fewest = if sizes.last() == Some(&None) { sizes.len() - 1 } else { sizes.len() };
         if !(fewest..=sizes.len()).contains(&operands.len()) {
             let (name, expected, found) = (callee.text.to_owned(), sizes.len(), operands.len());
@@ -158,7 +160,7 @@ impl<'t> Context<'_, 't> {
         Ok(typed)
     }
 
-    /// An argument or result that is a vector register or a predicate: a variable for it, which is stored before the call, or loaded after it.
+    /// An argument or result that is a vector register or a predicate: a variable, stored before the call or loaded after it.
     fn passed_apart(
         &mut self,
         operand: &RawOperand<'t>,
@@ -185,7 +187,7 @@ impl<'t> Context<'_, 't> {
         Ok(Some((variable, self.environment.module.variables[variable].size)))
     }
 
-    /// One argument or result and its size, where that is known.
+    /// One argument or result, and its size if known.
     fn call_operand(
         &mut self,
         operand: &RawOperand<'t>,

@@ -1,14 +1,15 @@
-//! Conversions between types, and between addresses of state spaces.
+//! Types conversions between types, and between addresses of state spaces: `cvt`, `cvta`, `isspacep`, `istypep`.
+//! [`operation`](super::operation) calls it; it reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use super::memory::SPACES;
 use super::mode::{GivenModes, Modes};
-use super::operands::Width;
+use super::names::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{Kind, Op, Type};
 
-/// What `cvt` converts between.
+/// The types that `cvt` converts between.
 const CONVERTED: [Type; 12] = [U8, U16, U32, U64, S8, S16, S32, S64, F16, Bf16, F32, F64];
 
 /// `cvt{.rnd}{.ftz}{.sat}.to.from d, a;`, `cvt.rn.f16x2.f32 d, a, b;`
@@ -33,7 +34,7 @@ pub(super) fn cvt(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Convert { to, from, mode, dst, src: c.source(a, from, width(from))? })
 }
 
-/// Conversions to two values in a word, and to `.tf32`.
+/// Conversions to a pair of values in one word, and to `.tf32`.
 fn packed(c: &mut Context<'_, '_>, given: GivenModes, to: Type) -> Parsed<Op> {
     let from = c.ty_of(match to {
         F16x2 => &[F32, E4m3x2, E5m2x2],
@@ -83,7 +84,7 @@ pub(super) fn pack(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::ConvertPack { bits, signed, dst, a, b, c: if narrow { Some(c.src32(3)?) } else { None } })
 }
 
-/// The modifiers of a conversion.
+/// The modifiers that a conversion allows.
 fn allowed(to: Type, from: Type) -> Modes {
     let single = to == F32 || from == F32;
     let mut modes = Modes::SAT;
@@ -104,7 +105,7 @@ fn allowed(to: Type, from: Type) -> Modes {
     }
 }
 
-/// Whether an integer type has all values of another: then there is nothing to saturate.
+/// Whether one integer type can represent all values of another, so that there is nothing to saturate.
 fn holds_all(to: Type, from: Type) -> bool {
     match (to.kind(), from.kind()) {
         (Kind::Signed, Kind::Unsigned) => to.bits() > from.bits(),
@@ -113,7 +114,7 @@ fn holds_all(to: Type, from: Type) -> bool {
     }
 }
 
-/// Conversions that lose digits must say how to round.
+/// Rejects conversions that lose digits without a rounding modifier.
 fn check_rounding(c: &Context<'_, '_>, given: GivenModes, to: Type, from: Type) -> Parsed<()> {
     let what = match (to.kind(), from.kind()) {
         (Kind::Float, Kind::Float) if to != from && to.bits() <= from.bits() => "a rounding such as `.rn`",

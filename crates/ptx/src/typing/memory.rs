@@ -1,18 +1,19 @@
-//! Loads, stores and what orders them.
+//! Types loads, stores, prefetches and fences. [`operation`](super::operation) calls it; `hopper` shares its state
+//! spaces, scopes and cache hints. It reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
-use super::operands::Width;
+use super::names::Width;
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::{CacheOperator, FenceProxies, Op, Ordering, Scope, Space, Type};
 
-/// What is loaded and stored.
+/// The types that are loaded and stored.
 const STORED: [Type; 15] = [B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
 
 pub(super) const SCOPES: [(&str, Scope); 4] =
     [("cta", Scope::Block), ("cluster", Scope::Cluster), ("gpu", Scope::Device), ("sys", Scope::System)];
 
-/// The state spaces that an address can be in, by their modifiers.
+/// The state spaces of addresses, by modifier.
 pub(super) const SPACES: [(&str, Space); 9] = [
     ("global", Space::Global),
     ("shared", Space::Shared),
@@ -25,7 +26,7 @@ pub(super) const SPACES: [(&str, Space); 9] = [
     ("param::func", Space::Parameter),
 ];
 
-/// Ordering and scope, which loads and stores start with.
+/// The ordering and scope of a load or store.
 fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
     let loads = c.opcode() == "ld";
     let ordering = c.take_first(|name| {
@@ -51,8 +52,8 @@ fn ordering(c: &mut Context<'_, '_>) -> Parsed<(Ordering, Scope)> {
     Ok((ordering, scope))
 }
 
-/// Cache hints, which have no visible effect: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one
-/// of them is `.L2::cache_hint`, for which a cache policy follows the other operands.
+/// Takes cache hints, which have no visible effect: `.L1::no_allocate`, `.L2::128B`, ... Returns whether one of them is
+/// `.L2::cache_hint`, which adds a cache policy after the other operands.
 pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     const HINTS: [&str; 12] = [
         "L1::evict_normal",
@@ -75,8 +76,7 @@ pub(super) fn hints(c: &mut Context<'_, '_>) -> bool {
     has_policy
 }
 
-/// Rejects any number of operands but `count`, and a cache policy after them if one is due. It is a hint, so
-/// nothing of it is kept.
+/// Requires `count` operands, followed by a cache policy if there is one. The policy is a hint, and is not kept.
 pub(super) fn operands_and_policy(c: &mut Context<'_, '_>, count: usize, has_policy: bool) -> Parsed<()> {
     c.operands(count + usize::from(has_policy))?;
     if has_policy {
@@ -85,7 +85,7 @@ pub(super) fn operands_and_policy(c: &mut Context<'_, '_>, count: usize, has_pol
     Ok(())
 }
 
-/// Vector length and type; one access is up to 16 bytes, or 32 in global memory from sm_100 on.
+/// The vector length and type. An access has up to 16 bytes, or 32 in global memory from sm_100 on.
 fn vector(c: &mut Context<'_, '_>, space: Space) -> Parsed<(usize, Type)> {
     let lanes = c.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
     let ty = c.ty()?;
@@ -219,7 +219,7 @@ pub(super) fn create_policy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::CreatePolicy { dst: c.dst(0, ty)? })
 }
 
-/// `fence{.sc}.gpu;`, `membar.gl;`, and those between proxies, which are wide ones here: `fence.proxy.async;`,
+/// `fence{.sc}.gpu;`, `membar.gl;`, and fences between proxies, which become stronger ones here: `fence.proxy.async;`,
 /// `fence.mbarrier_init.release.cluster;`, `fence.acquire.sync_restrict::shared::cluster.cluster;`
 pub(super) fn fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
     const RESTRICTED: [(&str, ()); 2] = [("sync_restrict::shared::cta", ()), ("sync_restrict::shared::cluster", ())];
@@ -291,7 +291,7 @@ fn proxy_fence(c: &mut Context<'_, '_>) -> Parsed<Op> {
 /// Bytes of a tensor map.
 pub(super) const MAP_BYTES: u64 = 128;
 
-/// Operand `index`: the size of a tensor map, and nothing else.
+/// Operand `index`: the size of a tensor map, the only number allowed.
 pub(super) fn map_bytes(c: &mut Context<'_, '_>, index: usize) -> Parsed<()> {
     match c.immediate(index, MAP_BYTES)? {
         MAP_BYTES => Ok(()),

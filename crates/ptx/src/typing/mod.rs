@@ -1,11 +1,16 @@
 //! Gives instructions their meaning: from opcode, modifiers and operands to typed operations.
 //!
-//! **To add a PTX instruction:** add its arm to [`operation`], which names the family that reads it; then a row in the
-//! tables of that family, or a function of its own; in [`targets`] which `.target` it needs, and in [`versions`] which
-//! `.version`. A family takes the modifiers that it knows, in any order (as `ptxas` does; only types must be in order),
-//! then calls [`Context::operands`](context::Context::operands), which rejects left-over modifiers and a wrong number of operands, then reads the
-//! operands, each with the type that it must have.
+//! `parser/body.rs` calls [`instruction`] for each instruction of a body. A *family* is a file with the instructions of
+//! one subject; its functions take the instruction as a [`Context`] and return an [`Op`]. They may add registers and
+//! pending branches to the function being read, and never touch the text.
+//!
+//! **To add a PTX instruction:** add an arm to [`operation`] that names its family; add a row to the family's tables, or a
+//! function; say in [`targets`] which `.target` and in [`versions`] which `.version` it needs. A family takes the
+//! modifiers that it knows, in any order (as `ptxas` does; only types must be in order). It then calls
+//! [`Context::operands`](context::Context::operands), which rejects left-over modifiers and a wrong number of operands,
+//! and reads the operands, each with the type that it must have.
 
+mod addresses;
 mod arithmetic;
 mod atomic;
 mod barrier;
@@ -19,6 +24,7 @@ mod memory;
 mod mode;
 mod modifiers;
 mod movement;
+mod names;
 mod needs;
 mod operands;
 mod special;
@@ -58,7 +64,7 @@ pub(crate) fn instruction<'t>(
     Ok((guard, op))
 }
 
-/// The one place that knows every opcode.
+/// Dispatches to the family by opcode: the only function that knows all opcodes.
 fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
     match c.opcode() {
         "ld" | "ldu" => memory::load(c),

@@ -1,4 +1,5 @@
-//! The modifiers of arithmetic, and which of them each operation allows.
+//! The modifiers of arithmetic, and which of them each operation allows. `arithmetic.rs` and `convert.rs` take all
+//! of an instruction's arithmetic modifiers with [`Context::modes`], then check them with [`Context::allow`].
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
@@ -24,7 +25,7 @@ impl Modes {
     pub const NEAREST_AWAY: Modes = Modes(1 << 15);
     pub const SAT_FINITE: Modes = Modes(1 << 16);
     pub const OUT_OF_BOUNDS: Modes = Modes(1 << 17);
-    /// A rounding or a precision must be named.
+    /// A rounding or a precision is required.
     pub const NEEDED: Modes = Modes(1 << 31);
 
     pub const fn and(self, other: Modes) -> Modes {
@@ -40,7 +41,7 @@ impl Modes {
     }
 }
 
-/// The modifiers that an instruction has.
+/// The modifiers of arithmetic that an instruction has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GivenModes {
     pub mode: Mode,
@@ -48,7 +49,7 @@ pub(crate) struct GivenModes {
 }
 
 impl GivenModes {
-    /// Those that say how to round.
+    /// The rounding modifiers among them.
     pub fn rounds(self) -> Modes {
         Modes(self.bits & (Modes::ROUND.0 | Modes::INTEGER_ROUND.0 | Modes::NEAREST_AWAY.0))
     }
@@ -93,7 +94,7 @@ impl Context<'_, '_> {
         Ok(given)
     }
 
-    /// The mode, if the operation on `ty` allows all of its modifiers.
+    /// The mode, if the operation allows all given modifiers for `ty`.
     pub fn allow(&self, given: GivenModes, allowed: Modes, ty: Type) -> Parsed<Mode> {
         let opcode = || self.opcode().to_owned();
         let both = Modes::SAT.0 | Modes::RELU.0;
@@ -118,7 +119,7 @@ impl Context<'_, '_> {
     }
 }
 
-/// The modifiers, each at the place of its bit in [`Modes`].
+/// The modifiers, each at the index of its bit in [`Modes`].
 const NAMES: [&str; 18] = [
     "rn",
     "rz",

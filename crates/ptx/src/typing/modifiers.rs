@@ -1,4 +1,5 @@
-//! Taking the modifiers of an instruction, in whatever order they stand.
+//! Methods of [`Context`] that take the modifiers of an instruction, in whatever order they are written. All
+//! families call them. They mark modifiers as taken and change nothing else.
 
 use super::context::Context;
 use crate::errors::{InstructionError, Parsed, fault};
@@ -10,12 +11,12 @@ impl<'t> Context<'_, 't> {
         self.statement.opcode.text
     }
 
-    /// Whether the modifier is there, wherever.
+    /// Whether the instruction has the modifier, taken or not.
     pub fn has_modifier(&self, name: &str) -> bool {
         self.statement.modifiers.iter().any(|modifier| modifier.text == name)
     }
 
-    /// Whether the instruction has one of these opcodes (none: any), all of these modifiers, and none of those after a `!`.
+    /// Whether the instruction has one of these opcodes (empty: any), all of these modifiers, and none of those with a `!`.
     pub fn is_one_of(&self, opcodes: &[&str], modifiers: &[&str]) -> bool {
         let fits = |modifier: &&str| match modifier.strip_prefix('!') {
             Some(other) => !self.has_modifier(other),
@@ -24,37 +25,37 @@ impl<'t> Context<'_, 't> {
         (opcodes.is_empty() || opcodes.contains(&self.opcode())) && modifiers.iter().all(fits)
     }
 
-    /// The first modifier that is left.
+    /// The first modifier that has not been taken.
     pub fn modifier(&self) -> Option<&'t str> {
         self.left().next().map(|(_, name)| name)
     }
 
-    /// The modifiers that are left, with their places.
+    /// The modifiers that have not been taken, with their indices.
     fn left(&self) -> impl Iterator<Item = (usize, &'t str)> {
         let taken = self.taken;
-        let is_left = move |place: usize| place >= 64 || taken >> place & 1 == 0;
+        let is_left = move |index: usize| index >= 64 || taken >> index & 1 == 0;
         self.statement
             .modifiers
             .iter()
             .map(|modifier| modifier.text)
             .enumerate()
-            .filter(move |&(place, _)| is_left(place))
+            .filter(move |&(index, _)| is_left(index))
     }
 
-    /// Takes the modifier at a place. (The 65th is never taken, and so refused.)
-    fn take(&mut self, place: usize) {
-        self.taken |= 1u64.checked_shl(place as u32).unwrap_or(0);
-        self.last = place;
+    /// Takes the modifier at an index. (The 65th is never taken, and so rejected.)
+    fn take(&mut self, index: usize) {
+        self.taken |= 1u64.checked_shl(index as u32).unwrap_or(0);
+        self.last = index;
     }
 
-    /// Takes the first modifier that the function knows.
+    /// Takes the first modifier for which `known` returns a value.
     pub fn take_first<T>(&mut self, known: impl Fn(&'t str) -> Option<T>) -> Option<T> {
-        let (place, value) = self.left().find_map(|(place, name)| Some((place, known(name)?)))?;
-        // One beyond the 64th stays left, whatever it is.
-        if place >= 64 {
+        let (index, value) = self.left().find_map(|(index, name)| Some((index, known(name)?)))?;
+        // Modifiers after the 64th are never taken.
+        if index >= 64 {
             return None;
         }
-        self.take(place);
+        self.take(index);
         Some(value)
     }
 
@@ -63,12 +64,12 @@ impl<'t> Context<'_, 't> {
         self.statement.modifiers.get(self.last).map_or("", |modifier| modifier.text)
     }
 
-    /// Takes that modifier if it is there.
+    /// Takes the modifier of this name, if there is one.
     pub fn accept(&mut self, name: &str) -> bool {
         self.take_first(|found| (found == name).then_some(())).is_some()
     }
 
-    /// Takes the first modifier that the table has.
+    /// Takes the first modifier that is in the table.
     pub fn choose<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
         self.take_first(|name| table.iter().find(|(candidate, _)| *candidate == name).map(|&(_, value)| value))
     }
@@ -78,14 +79,14 @@ impl<'t> Context<'_, 't> {
         if let Some(value) = self.choose(table) {
             return Ok(value);
         }
-        // Blames a modifier that is not a type, if there is one.
+        // Blame a modifier that is not a type, if there is one.
         let no_type = self.left().find(|(_, name)| Type::from_name(name).is_none());
-        let Some((place, modifier)) = no_type.or_else(|| self.left().next()) else { return self.missing(what) };
+        let Some((index, modifier)) = no_type.or_else(|| self.left().next()) else { return self.missing(what) };
         let error = InstructionError::OtherModifier { opcode: self.opcode().into(), what, modifier: modifier.into() };
-        fault(self.modifier_span(place), error)
+        fault(self.modifier_span(index), error)
     }
 
-    /// Fails because `what` is not there.
+    /// Fails because the modifier `what` is missing.
     pub fn missing<T>(&self, what: &'static str) -> Parsed<T> {
         fault(self.name_span(), InstructionError::MissingModifier { opcode: self.opcode().into(), what })
     }
@@ -99,7 +100,7 @@ impl<'t> Context<'_, 't> {
         }
     }
 
-    /// Takes a type, which must be one of these.
+    /// Takes a type, which must be one of `allowed`.
     pub fn ty_of(&mut self, allowed: &[Type]) -> Parsed<Type> {
         let ty = self.ty()?;
         if allowed.contains(&ty) { Ok(ty) } else { self.wrong_type(ty) }
@@ -113,22 +114,22 @@ impl<'t> Context<'_, 't> {
         fault(self.modifier_span(self.last), error)
     }
 
-    /// Fails at the first modifier that is left.
+    /// Fails at the first modifier that has not been taken.
     pub fn unknown_modifier<T>(&self) -> Parsed<T> {
         let modifier = self.modifier().unwrap_or_default().to_owned();
         let error = InstructionError::UnknownModifier { opcode: self.opcode().into(), modifier };
         fault(self.next_span(), error)
     }
 
-    /// Rejects modifiers that are left.
+    /// Rejects modifiers that have not been taken.
     pub fn finish_modifiers(&self) -> Parsed<()> {
         if self.modifier().is_some() { self.unknown_modifier() } else { Ok(()) }
     }
 
-    /// The position of the first modifier that is left.
+    /// The span of the first modifier that has not been taken.
     fn next_span(&self) -> Span {
-        let place = self.left().next().map_or(usize::MAX, |(place, _)| place);
-        self.modifier_span(place)
+        let index = self.left().next().map_or(usize::MAX, |(index, _)| index);
+        self.modifier_span(index)
     }
 
     /// Fails at the modifier that was taken last.

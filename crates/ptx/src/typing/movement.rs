@@ -1,7 +1,8 @@
-//! `mov`: values, addresses, and packing vectors into words and words into vectors.
+//! Types `mov`: values, addresses, packing vectors into words and unpacking words into vectors.
+//! [`operation`](super::operation) calls it; `cvta` and `mapa` share its operands that may be addresses.
 
 use super::context::Context;
-use super::operands::{Resolved, Width};
+use super::names::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 use crate::parser::operands::{Raw, RawOperand};
@@ -18,7 +19,7 @@ pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if ty.kind() != Kind::Bits && [to, from].iter().any(|operand| matches!(operand.raw, Raw::Vector(_))) {
         return c.wrong_type(ty);
     }
-    // In braces, but one: compilers write what has as many parts as there happen to be.
+    // A vector of one register: compilers write braces for any number of parts.
     if let Raw::Vector(parts) = &to.raw
         && let [part] = parts.as_slice()
     {
@@ -44,7 +45,7 @@ pub(super) fn mov(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::Move { ty, dst, src: value_or_address(c, 1, ty)? })
 }
 
-/// `mov.v4.u32 d, %tid;`, `mov.v2.f32 {d, e}, {a, b};`: each part as it is.
+/// `mov.v4.u32 d, %tid;`, `mov.v2.f32 {d, e}, {a, b};`: part by part.
 fn vector(c: &mut Context<'_, '_>, lanes: usize) -> Parsed<Op> {
     let ty = c.ty_of(&[B16, U16, S16, B32, U32, S32, F32, B64, U64, S64, F64])?;
     if lanes * ty.bits() as usize > 128 {
@@ -81,7 +82,7 @@ pub(super) fn value_or_address(c: &mut Context<'_, '_>, index: usize, ty: Type) 
     c.src(index, ty)
 }
 
-/// The type of each part of a vector that makes up one `ty`.
+/// The type of each part of a vector that is packed into one `ty`.
 fn part_type<'t>(c: &mut Context<'_, 't>, parts: &[RawOperand<'t>], ty: Type, vector: &RawOperand<'t>) -> Parsed<Type> {
     let part = match (ty.bits(), parts.len()) {
         (16, 2) => B8,

@@ -1,10 +1,11 @@
-//! What an instruction, an operand or a special register needs of `.target` and `.version`.
+//! The error for what needs a newer `.target` or `.version`. `typing/mod.rs` raises it for instructions, `names.rs`
+//! for special registers. Pure.
 
 use super::versions::Version;
 use crate::Span;
 use crate::errors::{InstructionError, Parsed, fault};
 
-/// Fails for what needs a newer target or a newer version.
+/// Fails if a newer target or a newer version is needed.
 pub(super) fn needs_nothing(
     (target, version): (Option<u32>, Option<Version>),
     span: Span,

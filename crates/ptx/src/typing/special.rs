@@ -1,8 +1,8 @@
-//! The names of special registers.
+//! The names and types of special registers. `names.rs` and `operands.rs` look them up. Pure.
 
 use crate::{Axis, Special, Type};
 
-/// What a name is among the special registers.
+/// What a name means as a special register.
 pub(super) enum Named {
     Special(Special),
     /// It has parts, but the operand names none.
@@ -13,7 +13,7 @@ pub(super) enum Named {
     Nothing,
 }
 
-/// The special register of that name and part.
+/// Looks up a special register by name and part.
 pub(super) fn special(name: &str, part: Option<&str>) -> Named {
     let Some(name) = name.strip_prefix('%') else { return Named::Nothing };
     let vector: Option<fn(Axis) -> Special> = match name {
@@ -43,7 +43,7 @@ pub(super) fn special(name: &str, part: Option<&str>) -> Named {
     }
 }
 
-/// The special register of that name, which has no parts.
+/// Looks up a special register without parts.
 fn scalar(name: &str) -> Named {
     Named::Special(match name {
         "laneid" => Special::LaneId,
@@ -98,7 +98,7 @@ pub(super) fn special_type(special: Special) -> Type {
     }
 }
 
-/// Whether it had 16 bits once, and may still be read so.
+/// Whether it had 16 bits in old versions of PTX, and may still be read as such.
 pub(super) fn once_was_narrow(special: Special) -> bool {
     use Special::{BlockIndex, BlockSize, GridSize, ThreadIndex, Zero};
     matches!(special, ThreadIndex(_) | BlockSize(_) | BlockIndex(_) | GridSize(_) | Zero)

@@ -1,11 +1,12 @@
-//! The stack of a function: local memory whose size is known only when it runs.
+//! Types `alloca`, `stacksave` and `stackrestore`: local memory whose size is known only at run time.
+//! [`operation`](super::operation) calls it.
 
 use super::context::Context;
 use crate::Op;
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
 
-/// The alignment of what `alloca` gives unless it says otherwise.
+/// The default alignment of `alloca`.
 const ALIGN: u32 = 8;
 /// The largest alignment.
 const MOST: u64 = 4096;

@@ -1,7 +1,8 @@
-//! Surfaces: loads, stores and reductions.
+//! Types surface instructions: `suld`, `sust`, `sured`. [`operation`](super::operation) calls it. Coordinates are
+//! read as in `texture.rs`.
 
 use super::context::Context;
-use super::operands::Width;
+use super::names::Width;
 use super::texture::{element, geometry};
 use crate::Type::*;
 use crate::errors::{InstructionError, Parsed, fault};
@@ -10,7 +11,7 @@ use crate::{AtomicOp, Op, OutOfRange, Type};
 const OUTSIDE: [(&str, OutOfRange); 3] =
     [("trap", OutOfRange::Trap), ("clamp", OutOfRange::Clamp), ("zero", OutOfRange::Zero)];
 
-/// Vector length, type, and what happens outside.
+/// The vector length, the type, and what happens outside the surface.
 fn shape(c: &mut Context<'_, '_>, types: &[Type]) -> Parsed<(usize, Type, OutOfRange)> {
     let count = c.choose(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
     let ty = c.ty_of(types)?;
@@ -75,7 +76,7 @@ pub(super) fn reduce(c: &mut Context<'_, '_>) -> Parsed<Op> {
 mod tests {
     #[test]
     fn a_single_element_may_stand_in_braces() {
-        // As nvcc writes `surf2Dread` and `surf2Dwrite`.
+        // What nvcc emits for `surf2Dread` and `surf2Dwrite`.
         let text = "
 .version 8.0
 .target sm_75

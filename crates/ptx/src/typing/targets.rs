@@ -1,17 +1,17 @@
-//! Which `.target` an instruction needs, if `sm_75`, the oldest that NVIDIA's assembler still supports, does not have
-//! it.
+//! Which `.target` an instruction or a special register needs, if `sm_75`, the oldest that NVIDIA's assembler still
+//! supports, does not have it. `typing/mod.rs` asks after each instruction, `names.rs` for each special register.
+//! Pure.
 //!
-//! What `ptxas` rejects for every target is an error too, even if the manual allows it:
-//! `[%rd1-16]`, `[16]` in spaces other than `.local`, and special registers as operands of anything
-//! but `mov` and `cvt` between integers.
+//! What `ptxas` rejects for every target is an error too, even if the manual allows it: `[%rd1-16]`, `[16]` in
+//! spaces other than `.local`, and special registers as operands of anything but `mov` and `cvt` between integers.
 
 use super::context::Context;
 use crate::Special;
 
-/// Opcodes (none: all), modifiers that stand together, and the number of the oldest target that has it. Of several rows that fit,
-/// the newest counts. Each row is what `ptxas` says of such an instruction.
+/// Opcodes (empty: all), modifiers that the instruction has, and the number of the oldest target that supports it. Of
+/// several rows that match, the newest target counts. Each row states what `ptxas` requires.
 const NEEDS: &[(&[&str], &[&str], u32)] = &[
-    // Products of matrices.
+    // Matrix products.
     (&["mma"], &["m16n8k4"], 80),
     (&["mma"], &["m16n8k16"], 80),
     (&["mma"], &["m16n8k32"], 80),
@@ -90,9 +90,9 @@ const NEEDS: &[(&[&str], &[&str], u32)] = &[
     (&["cvt"], &["e5m2x2"], 89),
 ];
 
-/// The number of the target that the instruction needs, if that is a newer one than the module's.
+/// The number of the target that the instruction needs, if it is newer than the module's.
 pub(super) fn missing(c: &Context<'_, '_>) -> Option<u32> {
-    // Between bf16 and all but f32.
+    // Between bf16 and any type but f32.
     let converts = c.opcode() == "cvt" && c.has_modifier("bf16") && !c.has_modifier("f32");
     let fits = NEEDS.iter().filter(|(opcodes, modifiers, _)| c.is_one_of(opcodes, modifiers));
     let rows = fits.map(|&(_, _, target)| target);

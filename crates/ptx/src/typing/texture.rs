@@ -1,11 +1,14 @@
-//! Textures: fetches and queries.
+//! Types texture instructions: `tex`, `tld4`, `txq` and `suq`. [`operation`](super::operation) calls it;
+//! `surface.rs` shares its coordinates. It reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
-use super::operands::{Resolved, Width};
+use super::names::{Resolved, Width};
 use crate::Type::*;
 use crate::errors::{InstructionError, NameError, NameKind, OperandError, Parsed, fault};
 use crate::parser::operands::{Name, Raw, RawOperand};
-use crate::{Fetch, Geometry, Kind, Level, Op, Opaque, Operand, Place, Symbol, TextureFetch, TextureQuery, Type};
+use crate::{
+    Fetch, Geometry, Kind, Level, Op, Opaque, Operand, Symbol, TexelPosition, TextureFetch, TextureQuery, Type,
+};
 
 const GEOMETRIES: [(&str, Geometry); 5] = [
     ("1d", Geometry::Line),
@@ -15,10 +18,10 @@ const GEOMETRIES: [(&str, Geometry); 5] = [
     ("a2d", Geometry::PlaneArray),
 ];
 
-/// Those of `tex` alone.
+/// The geometries that only `tex` has.
 const CUBES: [(&str, Geometry); 2] = [("cube", Geometry::Cube), ("acube", Geometry::CubeArray)];
 
-/// Which level an instruction names.
+/// How an instruction selects the level.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Base,
@@ -104,7 +107,7 @@ fn texture_fetch(
     let mut offset = Vec::new();
     if c.count() > first {
         if !matches!(c.raw(first).raw, Raw::Vector(_)) && geometry.dimensions() > 1 {
-            // A depth to compare with: textures of depths are not represented.
+            // A depth to compare with: depth textures are not represented.
             return fault(c.name_span(), InstructionError::Unsupported(format!("{} with a depth", c.name())));
         }
         offset = vector(c, first, geometry, S32)?;
@@ -113,8 +116,7 @@ fn texture_fetch(
     Ok(Op::TextureFetch(Box::new(fetch)))
 }
 
-/// Operand `index`: as many values of a type as the geometry has dimensions. With three there is a fourth that means
-/// nothing.
+/// Operand `index`: one value for each dimension of the geometry. A fourth after three is ignored.
 fn vector(c: &mut Context<'_, '_>, index: usize, geometry: Geometry, ty: Type) -> Parsed<Vec<Operand>> {
     let operand = c.raw(index);
     let count = geometry.dimensions();
@@ -137,7 +139,7 @@ pub(super) fn element(
     ty: Type,
     kind: Type,
     may_sample: bool,
-) -> Parsed<(Opaque, Option<Opaque>, Place)> {
+) -> Parsed<(Opaque, Option<Opaque>, TexelPosition)> {
     let operand = c.raw(index);
     let (name, rest) = match &operand.raw {
         Raw::Element(name, rest) => (name, rest.as_slice()),
@@ -162,7 +164,7 @@ pub(super) fn element(
         _ => std::slice::from_ref(coordinates),
     };
     let (layers, count) = (usize::from(geometry.is_layered()), geometry.dimensions());
-    // Vectors have 1, 2 or 4 parts; what is left over means nothing.
+    // Vectors have 1, 2 or 4 parts; parts that are left over are ignored.
     let wanted = (layers + count).next_power_of_two();
     if parts.len() != wanted && parts.len() != layers + count {
         return fault(coordinates.span, OperandError::VectorLength { expected: wanted, found: parts.len() });
@@ -173,10 +175,10 @@ pub(super) fn element(
     };
     let values = parts[layers..].iter().take(count).map(|part| c.source(part, ty, Width::Exact));
     let coordinates = values.collect::<Parsed<_>>()?;
-    Ok((object, sampler, Place { geometry, layer, coordinates, ty }))
+    Ok((object, sampler, TexelPosition { geometry, layer, coordinates, ty }))
 }
 
-/// What a name stands for: a variable of one kind of opaque object, or a register with a handle.
+/// An opaque object by name: a variable of type `kind`, or a register with a handle.
 fn opaque<'t>(c: &mut Context<'_, 't>, name: &Name<'t>, kind: Type) -> Parsed<Opaque> {
     let text = name.text.to_owned();
     match c.resolve(name)? {

@@ -1,22 +1,21 @@
-//! Instructions of PTX that this crate does not represent.
+//! Instructions of PTX that this crate does not represent. `parser/statement.rs` asks here before it reads
+//! operands, so that the error says "not supported" and not "unknown" or a complaint about an operand. Pure.
 //!
-//! Other PTX that is refused elsewhere, each with an error that names it:
+//! Other PTX is refused elsewhere, each with an error that names it:
 //!
-//! - `cudaLaunchDevice`, `cudaGetParameterBuffer`, `__cudaCDP2...` (launches by kernels, "dynamic
-//!   parallelism"): functions of CUDA's device runtime, which a driver does not link either
-//! - `array[%r1]` as an address: no compiler writes an index in a register; constant indices are
-//!   supported
-//! - `.tile::gather4`, `.tile::scatter4`, `.im2col::w`, `.cta_group` and `.swizzle_atomicity` of
-//!   tensor copies and maps, which need sm_100, as do most instructions below; `multimem` is memory
-//!   of several GPUs
+//! - `cudaLaunchDevice`, `cudaGetParameterBuffer`, `__cudaCDP2...` (launches by kernels, "dynamic parallelism"):
+//!   functions of CUDA's device runtime, which a driver does not link either
+//! - `array[%r1]` as an address: no compiler writes an index in a register; constant indices are supported
+//! - `.tile::gather4`, `.tile::scatter4`, `.im2col::w`, `.cta_group` and `.swizzle_atomicity` of tensor copies and
+//!   maps, which need sm_100, as do most instructions below; `multimem` is memory of several GPUs
 
 use crate::errors::InstructionError;
 use crate::parser::cursor::Word;
 
-/// Opcodes that are PTX, but have no operation here.
+/// Opcodes of PTX that have no operation here.
 const OPCODES: &[&str] = &["clusterlaunchcontrol", "multimem", "tcgen05"];
 
-/// Opcodes with a modifier that makes them another instruction, one that has no operation here.
+/// Opcodes with a modifier that makes them a different instruction, which has no operation here.
 const FORMS: &[(&str, &str)] =
     &[("cp", "cp_mask"), ("mma", "block_scale"), ("mma", "kind::f8f6f4"), ("mma", "kind::mxf8f6f4"), ("st", "bulk")];
 

@@ -1,4 +1,5 @@
-//! Which `.version` of PTX something needs, according to `ptxas`.
+//! Which `.version` of PTX something needs, according to `ptxas`. `typing/mod.rs` asks after each instruction,
+//! `names.rs` for special registers, `parser` for directives, targets and types of variables. Pure.
 //!
 //! An instruction that came with the oldest target that has it is not listed here: [`TARGETS`] knows that target's
 //! version.
@@ -9,20 +10,20 @@ use crate::{MbarrierAction, Op, Special};
 /// A version of PTX: major and minor.
 pub(crate) type Version = (u32, u32);
 
-/// The last minor version of each major one, from 1 on: those that `ptxas` 13.5 takes.
+/// The last minor version of each major version from 1 on, of those that `ptxas` 13.5 accepts.
 const LAST: [u32; 9] = [5, 3, 2, 3, 1, 5, 8, 8, 5];
 
 /// The newest supported version.
 pub(crate) const NEWEST: Version = (LAST.len() as u32, LAST[LAST.len() - 1]);
 
-/// Whether there is such a version.
+/// Whether this version of PTX exists.
 pub(crate) fn is_known((major, minor): Version) -> bool {
     let last = (major as usize).checked_sub(1).and_then(|index| LAST.get(index));
     last.is_some_and(|last| minor <= *last)
 }
 
-/// Versions, each with the opcodes (none: all) and the modifiers, which stand together (`!`: or do not), that came with it. Of several rows
-/// that fit, the newest counts.
+/// Versions, each with opcodes (empty: all) and modifiers (`!`: absent) of an instruction that came with it. Of several
+/// rows that match, the newest version counts.
 const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((2, 0), &["bfe", "bfi", "bfind", "brev", "clz", "copysign", "popc", "prmt", "testp"], &[]),
     ((2, 0), &["cvta", "isspacep", "ldu", "prefetch", "prefetchu"], &[]),
@@ -60,7 +61,7 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((5, 0), &["atom", "red"], &["gpu"]),
     ((5, 0), &["atom", "red"], &["sys"]),
     ((5, 0), &["atom", "red"], &["add", "f64"]),
-    // Volta: lanes that go their own ways, a memory model, tensor cores.
+    // Volta: independent thread scheduling, a memory model, tensor cores.
     ((6, 0), &["barrier", "brx", "fence", "fns", "match", "wmma"], &[]),
     ((6, 0), &["bar"], &["warp"]),
     ((6, 0), &["shfl", "vote"], &["sync"]),
@@ -120,7 +121,7 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((7, 8), &["movmatrix"], &[]),
     ((7, 8), &["bar", "barrier"], &["cta"]),
     ((7, 8), &[], &["shared::cta"]),
-    // Hopper's asynchrony.
+    // Hopper: asynchronous copies and products.
     ((8, 0), &["elect", "setmaxnreg", "wgmma"], &[]),
     ((8, 0), &["cp"], &["bulk"]),
     ((8, 0), &["barrier"], &["cluster", "acquire"]),
@@ -174,7 +175,7 @@ const NEEDS: &[(Version, &[&str], &[&str])] = &[
     ((8, 7), &["mma"], &["e5m2", "f16"]),
 ];
 
-/// Versions, each with the targets that came with it.
+/// Versions, and the targets that came with each.
 const TARGETS: &[(Version, &[u32])] = &[
     ((1, 2), &[12, 13]),
     ((2, 0), &[20, 21]),
@@ -197,7 +198,7 @@ const TARGETS: &[(Version, &[u32])] = &[
     ((9, 0), &[88, 110]),
 ];
 
-/// Versions, each with the directives, and the types of variables, that came with it.
+/// Versions, and the directives and variable types that came with each.
 const DIRECTIVES: &[(Version, &[&str])] = &[
     ((2, 0), &["minnctapersm", "pragma"]),
     ((2, 1), &["callprototype", "reqntid"]),
@@ -211,7 +212,7 @@ const DIRECTIVES: &[(Version, &[&str])] = &[
     ((9, 0), &["abi_preserve", "abi_preserve_control", "blocksareclusters"]),
 ];
 
-/// The version that the instruction needs, if that is a newer one than the module's.
+/// The version that the instruction needs, if it is newer than the module's.
 pub(super) fn missing(c: &Context<'_, '_>, op: &Op) -> Option<Version> {
     let fits = NEEDS.iter().filter(|(_, opcodes, modifiers)| c.is_one_of(opcodes, modifiers));
     let by_operands = match op {
@@ -268,7 +269,7 @@ pub(crate) fn missing_target(number: u32, suffix: &str, version: Version) -> Opt
     newer(row.map(|row| row.0).max(of_suffix), version)
 }
 
-/// A version that is needed, if it is newer than the one that there is. A module without any has an error of its own.
+/// The needed version, if it is newer than the module's. A module without a version has an error of its own.
 fn newer(needed: Option<Version>, version: Version) -> Option<Version> {
     needed.filter(|&needed| version < needed && version != (0, 0))
 }

@@ -1,4 +1,5 @@
-//! Video instructions: `vadd`, `vmad`, `vset`, ... with their selectors, and the same on halves and bytes.
+//! Types video instructions: `vadd`, `vmad`, `vset`, ... with their selectors, and the same on halves and bytes.
+//! [`operation`](super::operation) calls it; it reads through the [`Context`] and returns the operation.
 
 use super::context::Context;
 use crate::Type::*;
@@ -24,7 +25,7 @@ fn signed(c: &mut Context<'_, '_>) -> Parsed<bool> {
     Ok(c.ty_of(&[U32, S32])? == S32)
 }
 
-/// An operand without its selector and sign, the selector, and the sign.
+/// Splits an operand into the operand itself, its selector and its sign.
 fn selected<'t>(operand: &RawOperand<'t>) -> (RawOperand<'t>, Option<Name<'t>>, bool) {
     let (name, negated) = match operand.raw {
         Raw::Name(name) => (name, false),
@@ -35,13 +36,13 @@ fn selected<'t>(operand: &RawOperand<'t>) -> (RawOperand<'t>, Option<Name<'t>>, 
     (plain, Some(name), negated)
 }
 
-/// The part that a selector names; all of the word without one.
+/// The part that a selector names; without a selector, the whole word.
 fn part(name: Option<Name<'_>>) -> Parsed<Part> {
     let Some((name, selector)) = name.and_then(|name| Some((name, name.part?))) else { return Ok(Part::WORD) };
     let known = [("b0", 0, 8), ("b1", 8, 8), ("b2", 16, 8), ("b3", 24, 8), ("h0", 0, 16), ("h1", 16, 16)];
     match known.iter().find(|&&(known, ..)| known == selector) {
         Some(&(_, first, bits)) => Ok(Part { first, bits }),
-        None => fault(name.span, OperandError::Selector { selector: selector.into(), known: "b0 to b3, h0 and h1" }),
+        None => fault(name.span, OperandError::Selector { selector: selector.into(), known: "b0 to b3, h0 or h1" }),
     }
 }
 
@@ -49,7 +50,7 @@ fn part(name: Option<Name<'_>>) -> Parsed<Part> {
 fn source(c: &mut Context<'_, '_>, index: usize, signed: bool) -> Parsed<(VideoSource, bool)> {
     let (plain, name, negated) = selected(c.raw(index));
     let ty = if signed { S32 } else { U32 };
-    let operand = c.source(&plain, ty, super::operands::Width::Exact)?;
+    let operand = c.source(&plain, ty, super::names::Width::Exact)?;
     Ok((VideoSource { operand, part: part(name)?, signed }, negated))
 }
 
@@ -92,7 +93,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
     if merges && (multiplies || second.is_some()) {
         return fault(c.raw(0).span, OperandError::Kind { expected: "a whole register", found: "a part of one" });
     }
-    // A third operand without a second operation is there for a merge, and changes nothing without one.
+    // Without a second operation, a third operand is the word to merge into, and has no effect unless there is a merge.
     let needs_c = multiplies || merges || second.is_some();
     c.operands_between(if needs_c { 4 } else { 3 }..=4)?;
     if negated {
@@ -102,7 +103,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
         );
     }
     let ty = if result_signed { S32 } else { U32 };
-    let dst = c.destination(&plain, ty, super::operands::Width::Exact)?;
+    let dst = c.destination(&plain, ty, super::names::Width::Exact)?;
     let (a, minus_a) = source(c, 1, a_signed)?;
     let (b, minus_b) = source(c, 2, b_signed)?;
     let mut addend = None;
@@ -113,7 +114,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
             return fault(c.raw(3).span, OperandError::Kind { expected: "a whole register", found: "a part of one" });
         }
         minus_c = negated;
-        addend = Some(c.source(&plain, ty, super::operands::Width::Exact)?);
+        addend = Some(c.source(&plain, ty, super::names::Width::Exact)?);
     }
     let minus = [minus_a, minus_b, minus_c];
     let plain_only = !multiplies || multiply.plus_one || (minus_a != minus_b && minus_c);
@@ -129,7 +130,7 @@ pub(super) fn scalar(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::ScalarVideo(Box::new(ScalarVideo { op, signed: result_signed, saturate, then, dst, a, b, c })))
 }
 
-/// The lanes that a selector names, the lowest first: `.h31`, `.b7640`; digits below `limit`, and no more than `most`.
+/// The lanes that a selector such as `.h31` or `.b7640` names, the lowest first: at most `most` digits below `limit`.
 fn lanes(name: Option<Name<'_>>, letter: char, most: usize, limit: u8) -> Parsed<Option<Vec<u8>>> {
     let Some((name, selector)) = name.and_then(|name| Some((name, name.part?))) else { return Ok(None) };
     let digits = selector.strip_prefix(letter).unwrap_or_default();
@@ -144,7 +145,7 @@ fn lanes(name: Option<Name<'_>>, letter: char, most: usize, limit: u8) -> Parsed
     }
 }
 
-/// `vop2.dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c;`, and with 4 for bytes
+/// `vop2.dtype.atype.btype{.sat}{.add} d{.mask}, a{.asel}, b{.bsel}, c;`, and `vop4` for bytes
 pub(super) fn simd(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let (name, count) = c.opcode().split_at(c.opcode().len() - 1);
     let count = if count == "2" { 2usize } else { 4 };
@@ -165,7 +166,7 @@ pub(super) fn simd(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let signed = [result_signed, signed(c)?, signed(c)?];
     c.operands(4)?;
     let types = signed.map(|signed| if signed { S32 } else { U32 });
-    let exact = super::operands::Width::Exact;
+    let exact = super::names::Width::Exact;
     let operands = [0, 1, 2].map(|index| selected(c.raw(index)));
     if let Some(index) = operands.iter().position(|operand| operand.2) {
         let (expected, found) = ("an operand without a sign", "a negated one");

@@ -1,4 +1,5 @@
-//! Reads a GPU's clock from NVIDIA's management library (NVML), which is loaded at run time. Clocks are never set.
+//! Reads a GPU's clock from NVIDIA's management library (NVML), which is loaded at run time. Clocks are never set. The
+//! backend reads it while samples are taken.
 //!
 //! The clock is `None` if the library is missing or does not report it; that is not an error.
 

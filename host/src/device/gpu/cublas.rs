@@ -1,4 +1,5 @@
-//! cuBLAS, loaded at run time: the functions that labs time beside their kernels.
+//! cuBLAS, loaded at run time: the functions that labs time beside their kernels. `peers` owns the library and calls it on
+//! the context's stream.
 //!
 //! `cudarc` has bindings, too, but they panic if the library is missing, and they find it only under the names that it had up to
 //! CUDA 11.4 (see `cust_raw`). The functions used here have not changed since 2010.

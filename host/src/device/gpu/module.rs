@@ -1,4 +1,5 @@
-//! The kernels' PTX, compiled by the driver in one way or several, and the errors of PTX that it rejects.
+//! The kernels' PTX, compiled by the driver in one way or several, and the errors of PTX that it rejects. [`super::Gpu`]
+//! loads modules here, once for each way of compiling, and keeps them.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,4 +1,5 @@
-//! The properties of a GPU, as the driver reports them.
+//! The properties of a GPU, as the driver reports them. [`super::Gpu`] calls it when it opens a device, and `clock` for
+//! single attributes. Only reads.
 
 use cust::CudaApiVersion;
 use cust::device::Device as CudaDevice;

@@ -1,4 +1,5 @@
-//! Libraries that are loaded by name at run time: cuBLAS, CUB's and NVML.
+//! Libraries that are loaded by name at run time: cuBLAS, CUB's and NVML. `cublas`, `peers` and `clock` load theirs with
+//! it. A library stays loaded until the program ends.
 
 use std::ffi::OsStr;
 use std::mem::ManuallyDrop;

@@ -1,4 +1,4 @@
-//! Tensor maps of a GPU: the driver encodes them.
+//! Tensor maps of a GPU: the driver encodes them. The backend calls it; no device memory is touched.
 
 use cust::sys::{Columns, TensorDescription};
 use simt::{Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorMap, Traversal};

@@ -1,4 +1,5 @@
-//! Reduction in six steps, and the last one. The kernels and what they show are in `kernels::reduce`.
+//! Reduction in six steps, and the last one. The kernels and what they show are in `kernels::reduce`. Listed in
+//! [`super::ALL`](crate::labs::ALL); `number` has what differs between the types, `peer` has CUB's rows.
 
 mod number;
 mod peer;

@@ -1,4 +1,5 @@
-//! The types of values that are reduced: their kernels, and their arithmetic on the CPU.
+//! The types of values that are reduced: their kernels, and their arithmetic on the CPU. [`super`] is generic over them.
+//! Pure.
 
 use cuda_std::launch::{Kernel, Pointer, PointerMut};
 use kernels::reduce as kernel;

@@ -1,4 +1,4 @@
-//! Chooses the best kernel for a matrix by its shape.
+//! Chooses the best kernel for a matrix by its shape. [`super`] calls it. Pure.
 
 use kernels::rows as kernel;
 

@@ -1,5 +1,6 @@
-//! The lab `rows`: statistics of rows and columns, in global and in shared memory, and as fast as possible. The kernels and what
-//! they show are in `kernels::rows`.
+//! The lab `rows`: statistics of rows and columns, in global and in shared memory, and as fast as possible. The kernels and
+//! what they show are in `kernels::rows`. Listed in [`crate::labs::ALL`] and run by [`crate::labs::flow`]; it writes only
+//! its own buffers.
 
 mod best;
 

@@ -1,4 +1,5 @@
-//! The banks of registers of a thread.
+//! The banks of registers of a thread: predicates, halves, words and doubles. The generator, the text and the
+//! second machine use them. Plain data.
 
 /// A bank of a thread's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub enum Bank {
 }
 
 impl Bank {
-    /// Registers in it.
+    /// The number of its registers.
     pub fn registers(self) -> u8 {
         match self {
             Self::Predicate | Self::Half => 4,

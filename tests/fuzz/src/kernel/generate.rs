@@ -1,30 +1,31 @@
-//! From a fuzzer's bytes to a kernel.
+//! From a fuzzer's bytes to a kernel: every choice is drawn from the bytes, and only valid statements are made.
+//! `machine` and the tests call it. Pure.
 
 use arbitrary::{Result, Unstructured};
 
 use super::*;
 
-/// Statements of a kernel with its functions, about.
+/// The approximate number of statements of a kernel with its functions.
 const STATEMENTS: u32 = 70;
 
-/// What may stand where a statement is made.
+/// What is allowed where a statement is generated.
 #[derive(Clone, Copy)]
 struct Scope {
     /// Functions from this one on may be called.
     callable: u8,
-    /// Functions that there are.
+    /// The number of functions.
     functions: u8,
-    /// Loops around it.
+    /// Enclosing loops.
     loops: u8,
-    /// Loops around it that there may be.
+    /// The most enclosing loops.
     most_loops: u8,
-    /// Statements around it.
+    /// Enclosing statements.
     depth: u8,
-    /// Whether all threads of the block come by.
+    /// Whether all threads of the block execute it together.
     uniform: bool,
     /// Whether a thread may end, or return, here.
     may_leave: bool,
-    /// Whether whole warps make up the block.
+    /// Whether the block consists of whole warps.
     whole_warps: bool,
     kind: Kind,
 }
@@ -75,7 +76,7 @@ impl Kernel {
         };
         let mut generator = Generator { bytes, statements: 0, next_loop: 0 };
         let mut body = generator.list(scope, 12)?;
-        // From here on threads may end: nothing follows that needs them all.
+        // From here on threads may end: nothing that follows needs all of them.
         body.extend(generator.list(Scope { uniform: false, may_leave: true, ..scope }, 8)?);
         let functions = (0..functions)
             .map(|index| {
@@ -183,7 +184,7 @@ impl Generator<'_, '_> {
             30 | 31 if scope.is_wild() => {
                 let store = self.bytes.arbitrary()?;
                 Statement::Wild {
-                    place: self.place_for(store)?,
+                    region: self.region_for(store)?,
                     store,
                     far: self.bytes.arbitrary()?,
                     offset: self.register(Bank::Word)?,
@@ -227,20 +228,20 @@ impl Generator<'_, '_> {
         if self.bytes.arbitrary()? { Ok(*self.bytes.choose(&SPECIAL)?) } else { self.bytes.arbitrary() }
     }
 
-    /// A place to load from, or to store to.
-    fn place_for(&mut self, store: bool) -> Result<Place> {
-        let places = [Place::Own, Place::Tile, Place::Local, Place::Input];
+    /// A region to load from, or to store to.
+    fn region_for(&mut self, store: bool) -> Result<Region> {
+        let places = [Region::Own, Region::Tile, Region::Local, Region::Input];
         Ok(*self.bytes.choose(&places[..places.len() - usize::from(store)])?)
     }
 
     fn access(&mut self, load: bool) -> Result<Access> {
-        let place = self.place_for(!load)?;
+        let region = self.region_for(!load)?;
         let element = *self.bytes.choose(&ELEMENTS)?;
-        // Half of a place must hold the vector.
-        let vectors = [1, 2, 4].into_iter().filter(|count| count * element.bytes <= 16.min(place.bytes() / 2));
+        // Half of a region must hold the vector.
+        let vectors = [1, 2, 4].into_iter().filter(|count| count * element.bytes <= 16.min(region.bytes() / 2));
         let vector = *self.bytes.choose(&vectors.collect::<Vec<_>>())?;
         Ok(Access {
-            place,
+            region,
             element,
             vector: if element.bank.bits() == 8 * element.bytes { vector } else { 1 },
             register: self.register(element.bank)?,
@@ -256,7 +257,7 @@ impl Generator<'_, '_> {
         let bank = atomic.bank();
         Ok(Statement::Atomic {
             atomic,
-            place: *self.bytes.choose(&[Place::Own, Place::Tile])?,
+            region: *self.bytes.choose(&[Region::Own, Region::Tile])?,
             index: self.register(Bank::Word)?,
             values: [self.register(bank)?, self.register(bank)?],
             result: self.register(bank)?,
@@ -281,7 +282,7 @@ impl Generator<'_, '_> {
         let (value, result) = (self.register(Bank::Word)?, self.register(Bank::Word)?);
         let whole = scope.whole_warps || scope.is_wild();
         Ok(match self.below(10)? {
-            // In a warp that is not whole it might read a lane that is not there.
+            // In a partial warp it might read a lane that does not exist.
             0 if whole => Together::Shuffle {
                 mode: *self.bytes.choose(&MODES)?,
                 value,
@@ -321,7 +322,7 @@ impl Generator<'_, '_> {
     }
 }
 
-/// Whether NVIDIA's compiler gets a guard before this wrong (ptxas 13.5, driver 580): see the README.
+/// Whether NVIDIA's compiler mishandles a guard on this operation (ptxas 13.5, driver 580): see the README.
 fn loses_its_guard(text: &str) -> bool {
     text.starts_with("testp") || text.starts_with("set.") && (text.contains(".u16 ") || text.contains(".s16 "))
 }

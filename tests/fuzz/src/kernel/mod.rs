@@ -20,14 +20,14 @@ use operations::Operation;
 pub use bank::Bank;
 pub use text::{DOUBLE_STEP, HEADER, THREAD_STEP, WORD_STEP};
 
-/// What is known of a kernel.
+/// What a kernel may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It does nothing that PTX leaves open.
+    /// Nothing whose result PTX leaves open.
     Exact,
-    /// Its results are the device's, and the same each time.
+    /// Operations whose results depend on the device, but are the same each time.
     Loose,
-    /// It may do anything.
+    /// Anything.
     Wild,
 }
 
@@ -42,7 +42,7 @@ pub struct Guard {
 
 /// Memory that a thread has for itself, or may only read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Region {
     /// Global memory that is never written.
     Input,
     /// The thread's part of global memory.
@@ -53,20 +53,20 @@ pub enum Place {
     Tile,
 }
 
-/// Bytes of [`Place::Input`].
+/// Bytes of [`Region::Input`].
 pub const INPUT_BYTES: u32 = 512;
-/// Bytes of a thread's [`Place::Own`], at the start of its record in the output.
+/// Bytes of a thread's [`Region::Own`], at the start of its record in the output.
 pub const OWN_BYTES: u32 = 64;
-/// Bytes of a thread's [`Place::Local`].
+/// Bytes of a thread's [`Region::Local`].
 pub const LOCAL_BYTES: u32 = 32;
-/// Bytes of a thread's [`Place::Tile`].
+/// Bytes of a thread's [`Region::Tile`].
 pub const TILE_BYTES: u32 = 16;
-/// Bytes of a thread's record: what it owns, and its registers at the end.
+/// Bytes of a thread's record: its own memory, and its registers at the end.
 pub const RECORD_BYTES: u32 = 160;
 /// Bytes of the memory in which all threads count together.
 pub const COMMON_BYTES: u32 = 32 * REDUCTIONS.len() as u32;
 
-impl Place {
+impl Region {
     /// Its bytes.
     pub fn bytes(self) -> u32 {
         match self {
@@ -81,7 +81,7 @@ impl Place {
 /// What an access moves: the type's name, its bytes, the bank of its registers, and whether a load extends the sign.
 #[derive(Clone, Copy, Debug)]
 pub struct Element {
-    /// As PTX has it.
+    /// The name in PTX.
     pub name: &'static str,
     /// Bytes in memory.
     pub bytes: u32,
@@ -95,7 +95,7 @@ const fn element(name: &'static str, bytes: u32, bank: Bank, signed: bool) -> El
     Element { name, bytes, bank, signed }
 }
 
-/// Everything that an access can move.
+/// Every type that an access can move.
 pub const ELEMENTS: [Element; 12] = [
     element("b32", 4, Bank::Word, false),
     element("b64", 8, Bank::Double, false),
@@ -111,31 +111,31 @@ pub const ELEMENTS: [Element; 12] = [
     element("s32", 4, Bank::Double, true),
 ];
 
-/// An access within a [`Place`].
+/// An access within a [`Region`].
 #[derive(Clone, Debug)]
 pub struct Access {
     /// Where.
-    pub place: Place,
+    pub region: Region,
     /// What.
     pub element: Element,
-    /// 1, 2 or 4 of them.
+    /// The number of elements: 1, 2 or 4.
     pub vector: u32,
-    /// The first register; the others follow, in a circle.
+    /// The first register; the others follow, wrapping around.
     pub register: u8,
-    /// The word that says where in the place, cut to its bytes and to the access's alignment.
+    /// The word that says where in the region, cut to its bytes and to the access's alignment.
     pub index: u8,
-    /// Whether the upper half of the place is accessed, by a constant offset.
+    /// Whether the upper half of the region is accessed, by a constant offset.
     pub upper: bool,
-    /// Whether the instruction names no state space.
+    /// Whether the access is generic: the instruction names no state space.
     pub generic: bool,
-    /// When.
+    /// The guard.
     pub guard: Option<Guard>,
 }
 
-/// An atomic operation: its name, and the type that PTX wants for it with 32 and with 64 bits.
+/// An atomic operation: its name, and its PTX type with 32 and with 64 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Atomic {
-    /// As PTX has it.
+    /// The name in PTX.
     pub name: &'static str,
     /// The name of the type.
     pub ty: &'static str,
@@ -154,7 +154,7 @@ impl Atomic {
     }
 }
 
-/// Those whose result does not depend on the order.
+/// Atomic operations whose result does not depend on the order.
 pub const REDUCTIONS: [Atomic; 13] = [
     atomic("add", "u32", false),
     atomic("add", "u64", true),
@@ -171,7 +171,7 @@ pub const REDUCTIONS: [Atomic; 13] = [
     atomic("add", "s32", false),
 ];
 
-/// Those whose old value a thread may use where no other thread accesses.
+/// Atomic operations whose old value a thread may use if no other thread accesses the memory.
 pub const ATOMICS: [Atomic; 16] = [
     atomic("add", "u32", false),
     atomic("add", "u64", true),
@@ -191,7 +191,7 @@ pub const ATOMICS: [Atomic; 16] = [
     atomic("and", "b64", true),
 ];
 
-/// How a shuffle finds the lane that it reads.
+/// How a shuffle selects the lane that it reads.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum ShuffleMode {
@@ -218,7 +218,7 @@ pub enum Vote {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // the numbers are those of registers
 pub enum Together {
-    /// Each thread puts a word where the thread named by `from` can read it, and reads its own thread's.
+    /// Each thread stores a word in shared memory, and reads that of the thread that `from` selects.
     Exchange { value: u8, from: u8, result: u8 },
     /// `shfl.sync`; the predicate says whether the lane was in range.
     Shuffle { mode: ShuffleMode, value: u8, lane: u8, segment: u8, result: u8, predicate: u8 },
@@ -232,13 +232,13 @@ pub enum Together {
     Redux { operation: u8, value: u8, result: u8 },
     /// `mma.sync` of 8 x 8 x 16 bytes, each factor signed or not. Two words are added, and two are the result.
     Product { signed: [bool; 2], saturates: bool, factors: [u8; 2], added: u8, result: u8 },
-    /// `ldmatrix`: so many matrices of 8 rows, each the tile of a thread.
+    /// `ldmatrix`: this many matrices of 8 rows, each row the tile of a thread.
     Rows { matrices: u8, transposed: bool, result: u8 },
-    /// `mma.sync` of floats: one of [`FLOAT_PRODUCTS`]. Loose kernels alone have it.
+    /// `mma.sync` of floats: one of [`FLOAT_PRODUCTS`]. Only loose kernels have it.
     FloatProduct { product: u8, factors: [u8; 2], added: u8, result: u8 },
 }
 
-/// Products of matrices of floats: shape and types, and the words of both factors and of the sum.
+/// Products of float matrices: shape and types, and the words of both factors and of the sum.
 pub const FLOAT_PRODUCTS: [(&str, [u8; 3]); 5] = [
     ("m16n8k8.row.col.f32.f16.f16.f32", [2, 1, 4]),
     ("m16n8k16.row.col.f32.bf16.bf16.f32", [4, 2, 4]),
@@ -256,9 +256,9 @@ pub const REDUX: [&str; 9] =
 pub enum Condition {
     /// One predicate.
     One(Guard),
-    /// Both of two, the second looked at only if the first holds.
+    /// Both of two; the second is tested only if the first holds.
     Both(Guard, Guard),
-    /// One of two, the second looked at only if the first does not hold.
+    /// One of two; the second is tested only if the first does not hold.
     Either(Guard, Guard),
 }
 
@@ -274,28 +274,28 @@ pub enum Statement {
     Load(Access),
     /// From registers to memory.
     Store(Access),
-    /// An atomic operation where no other thread accesses; the old value goes to a register of the size.
-    Atomic { atomic: Atomic, place: Place, index: u8, values: [u8; 2], result: u8, guard: Option<Guard> },
-    /// An atomic operation (one of [`REDUCTIONS`]) where everybody does it.
+    /// An atomic operation on the thread's own memory; the old value goes to a register.
+    Atomic { atomic: Atomic, region: Region, index: u8, values: [u8; 2], result: u8, guard: Option<Guard> },
+    /// An atomic operation (one of [`REDUCTIONS`]) on the common memory.
     Reduce { reduction: u8, index: u8, value: u8, guard: Option<Guard> },
-    /// Two ways.
+    /// A branch with two arms.
     If { condition: Condition, then: Vec<Statement>, otherwise: Vec<Statement> },
-    /// As often as the low bits of a word say; once more if the test comes at the end.
+    /// A loop with as many iterations as the low bits of a word say; one more if the test is at the end.
     Loop { id: u8, count: u8, most: u32, test_at_end: bool, body: Vec<Statement> },
     /// Leaves the innermost loop.
     Break(Guard),
-    /// Goes to the next turn of the innermost loop.
+    /// Continues with the next iteration of the innermost loop.
     Continue(Guard),
-    /// `brx.idx`: the arm that the word names, modulo their number.
+    /// `brx.idx`: the arm that the word selects, modulo their number.
     Switch { index: u8, arms: Vec<Vec<Statement>> },
-    /// Calls the function, or the second if the guard holds not: then indirectly. Takes a word and a double, and gives them back.
+    /// Calls the function, or through a pointer the second one if the guard does not hold. Passes a word and a double, and gets them back.
     Call { functions: [u8; 2], choice: Option<Guard>, word: u8, double: u8 },
     /// Returns from the function early, or ends the thread.
     Leave(Guard),
     /// What all threads do together.
     Together(Together),
-    /// A load or store of 4 bytes in the place, perhaps misaligned, or far from it; never where another block may access.
-    Wild { place: Place, store: bool, far: bool, offset: u8, register: u8, guard: Option<Guard> },
+    /// A load or store of 4 bytes in the region, possibly misaligned or far outside; never where another block may access.
+    Wild { region: Region, store: bool, far: bool, offset: u8, register: u8, guard: Option<Guard> },
 }
 
 /// A kernel and how it is launched.
@@ -307,7 +307,7 @@ pub struct Kernel {
     pub block: [u32; 3],
     /// What is known of it.
     pub kind: Kind,
-    /// What the input is made of.
+    /// The seed of the input.
     pub seed: u64,
     /// Bodies of the functions; each calls only those after it.
     pub functions: Vec<Vec<Statement>>,
@@ -321,7 +321,7 @@ impl Kernel {
         self.block.iter().product()
     }
 
-    /// Threads of all blocks.
+    /// The number of threads of all blocks.
     pub fn threads(&self) -> u32 {
         self.grid.iter().product::<u32>() * self.block_threads()
     }

@@ -1,19 +1,20 @@
-//! The smallest part of a kernel that still shows something: statements are left out, and what stands around others is taken away, as long as it shows.
+//! Reduces a kernel to the smallest part that still shows a problem: it removes statements, and replaces others by
+//! their contents. The tests call it for a kernel that differs. Pure, except for the check that the caller passes.
 
 use super::*;
 
 /// A way to make a kernel smaller at one statement.
 #[derive(Clone, Copy)]
 enum Cut {
-    /// It and those after it in its list, so many in all, are left out.
+    /// Remove it and those after it in its list, this many in all.
     Remove(usize),
-    /// What stands in this arm of it takes its place.
+    /// Replace it by the contents of this arm.
     KeepArm(usize),
-    /// Its guard, or the second half of its condition, is left out.
+    /// Remove its guard, or the second half of its condition.
     Unguard,
 }
 
-/// In the order in which they are tried: what cuts off most comes first.
+/// In the order in which they are tried: the largest cuts first.
 const CUTS: [Cut; 9] = [
     Cut::Remove(16),
     Cut::Remove(8),
@@ -27,7 +28,7 @@ const CUTS: [Cut; 9] = [
 ];
 
 impl Kernel {
-    /// The kernel cut down to what `shows` needs, which this one has. Every part of a valid kernel is one.
+    /// The kernel reduced to what `shows` needs; `shows` must hold for this kernel. A part of a valid kernel is a valid kernel.
     pub fn reduced(&self, mut shows: impl FnMut(&Self) -> bool) -> Self {
         let mut kept = self.clone();
         let mut attempt = |kept: &mut Self, smaller: Self| {
@@ -40,7 +41,7 @@ impl Kernel {
         loop {
             let before = kept.statements();
             for cut in CUTS {
-                // From the end: what comes later needs what comes before it, and not the other way round.
+                // From the end: later statements depend on earlier ones, and not the other way round.
                 for index in (0..kept.statements()).rev() {
                     if let Some(smaller) = kept.cut(index, cut) {
                         attempt(&mut kept, smaller);
@@ -53,12 +54,12 @@ impl Kernel {
         }
     }
 
-    /// How many statements there are, those within others counted.
+    /// The number of statements, including nested ones.
     pub fn statements(&self) -> usize {
         self.functions.iter().chain([&self.body]).map(|list| count(list)).sum()
     }
 
-    /// The kernel with the statement of this number cut so, if that can be.
+    /// The kernel with the statement of this number cut in this way, if it can be.
     fn cut(&self, mut index: usize, cut: Cut) -> Option<Self> {
         let mut smaller = self.clone();
         let done =
@@ -71,7 +72,7 @@ fn count(list: &[Statement]) -> usize {
     list.iter().map(|statement| 1 + statement.arms().iter().map(|arm| count(arm)).sum::<usize>()).sum()
 }
 
-/// Cuts at the statement that `index` counts down to. `None`: it is in none of this list; `false`: it cannot be cut so.
+/// Cuts at the statement that `index` counts down to. `None`: it is not in this list; `false`: it cannot be cut in this way.
 fn cut_in(list: &mut Vec<Statement>, index: &mut usize, cut: Cut) -> Option<bool> {
     for at in 0..list.len() {
         if *index == 0 {
@@ -124,7 +125,7 @@ impl Statement {
         }
     }
 
-    /// Takes a guard away. Returns whether there was one.
+    /// Removes a guard. Returns whether there was one.
     fn unguard(&mut self) -> bool {
         match self {
             Self::Operate { guard, .. }

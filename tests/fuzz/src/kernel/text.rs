@@ -1,21 +1,22 @@
-//! A kernel as PTX.
+//! A kernel as PTX. `machine`, the tests and the example call it; [`crate::scalar`] starts registers from the same
+//! numbers. Pure.
 
 use std::fmt::Write;
 
 use super::*;
 
-/// What a module begins with.
+/// The header of a module.
 pub const HEADER: &str = ".version 7.8\n.target sm_80\n.address_size 64\n";
 
 /// Parameters of a function, and of a call: name and type.
 const PARAMETERS: [(&str, &str); 6] =
     [("word", "b32"), ("double", "b64"), ("input", "b64"), ("own", "b64"), ("common", "b64"), ("tile", "b32")];
 
-/// What differs from thread to thread at the start, and from register to register.
+/// The factor that makes the initial values of threads and registers differ.
 pub const WORD_STEP: u32 = 0x9e37_79b9;
 /// The same for doubles.
 pub const DOUBLE_STEP: u64 = 0xd134_2543_de82_ef95;
-/// What makes the first word of two threads differ.
+/// The step between the first words of two threads.
 pub const THREAD_STEP: u32 = 0x85eb_ca6b;
 
 /// The name of a register.
@@ -33,7 +34,7 @@ fn word(index: u8) -> String {
     register(Bank::Word, index)
 }
 
-/// So many words from this one on, in a circle, as a vector.
+/// This many consecutive words from this one on, wrapping around, as a vector.
 fn words((first, count): (u8, u8)) -> String {
     let names: Vec<_> = (0..count).map(|index| word((first + index) % Bank::Word.registers())).collect();
     format!("{{{}}}", names.join(", "))
@@ -54,13 +55,13 @@ struct Writer<'k> {
     kernel: &'k Kernel,
     text: String,
     labels: u32,
-    /// Where to go to leave the loops around, and for their next turn.
+    /// The labels to leave the enclosing loops, and for their next iterations.
     loops: Vec<[String; 2]>,
     in_function: bool,
 }
 
 impl Kernel {
-    /// The kernel and its functions as PTX, without the module's header; several can stand in one module if their names differ.
+    /// The kernel and its functions as PTX, without the module's header. A module can have several with different names.
     pub fn text(&self, name: &str) -> String {
         let mut writer =
             Writer { name, kernel: self, text: String::new(), labels: 0, loops: Vec::new(), in_function: true };
@@ -127,7 +128,7 @@ impl Writer<'_> {
         for address in ["input", "own", "common"] {
             self.line(format!("cvta.to.global.u64 %{address}, %{address};"));
         }
-        // The thread in its block and in the grid.
+        // The thread's number in its block and in the grid.
         self.line("mov.u32 %tr0, %tid.x;\n\tmov.u32 %tr1, %tid.y;\n\tmov.u32 %tr2, %tid.z;");
         self.line("mov.u32 %tr3, %ntid.y;\n\tmad.lo.u32 %tr1, %tr2, %tr3, %tr1;");
         self.line("mov.u32 %tr3, %ntid.x;\n\tmad.lo.u32 %thread, %tr1, %tr3, %tr0;");
@@ -137,7 +138,7 @@ impl Writer<'_> {
         self.line(format!("mad.lo.u32 %self, %tr0, {threads}, %thread;"));
         self.line(format!("mad.wide.u32 %own, %self, {RECORD_BYTES}, %own;"));
         self.line(format!("mov.u32 %tile, {name}_tiles;\n\tmad.lo.u32 %tile, %thread, {TILE_BYTES}, %tile;"));
-        // The lanes of the warp that there are.
+        // The lanes that exist in the warp.
         self.line(format!("and.b32 %tr0, %thread, -32;\n\tsub.u32 %tr0, {threads}, %tr0;\n\tmin.u32 %tr0, %tr0, 32;"));
         self.line("shl.b32 %members, 1, %tr0;\n\tsub.u32 %members, %members, 1;");
         // The first word and double.
@@ -170,7 +171,7 @@ impl Writer<'_> {
         self.line(format!(".local .align 16 .b8 scratch[{LOCAL_BYTES}];\n\tmov.u64 %local, scratch;"));
     }
 
-    /// The registers' first values, of one word and one double.
+    /// The registers' initial values, derived from one word and one double.
     fn start(&mut self) {
         for index in 0..Bank::Word.registers() {
             self.line(format!("add.u32 %r{index}, %word, {};", WORD_STEP.wrapping_mul(index.into())));
@@ -209,13 +210,13 @@ impl Writer<'_> {
             }
             Statement::Load(access) => self.access(access, true),
             Statement::Store(access) => self.access(access, false),
-            Statement::Atomic { atomic, place, index, values, result, guard } => {
-                self.address(*place, *index, atomic.bank().bits() / 8, false);
+            Statement::Atomic { atomic, region, index, values, result, guard } => {
+                self.address(*region, *index, atomic.bank().bits() / 8, false);
                 let second = match atomic.name {
                     "cas" => format!(", {}", register(atomic.bank(), values[1])),
                     _ => String::new(),
                 };
-                let (name, ty, space) = (atomic.name, atomic.ty, space(*place));
+                let (name, ty, space) = (atomic.name, atomic.ty, space(*region));
                 let [result, value] = [*result, values[0]].map(|index| register(atomic.bank(), index));
                 self.line(format!("{}atom{space}.{name}.{ty} {result}, [%td0], {value}{second};", at(*guard)));
             }
@@ -242,12 +243,12 @@ impl Writer<'_> {
             }
             Statement::Leave(guard) => self.line(format!("{}exit;", at(Some(*guard)))),
             Statement::Together(together) => self.together(together),
-            Statement::Wild { place, store, far, offset, register, guard } => {
+            Statement::Wild { region, store, far, offset, register, guard } => {
                 let (mask, least) = if *far { (0xf_ffff, 0x8_0000) } else { (0x3f, 0) };
                 self.line(format!("and.b32 %tr0, {}, {mask};\n\tor.b32 %tr0, %tr0, {least};", word(*offset)));
-                self.base(*place);
+                self.base(*region);
                 self.line("cvt.u64.u32 %td1, %tr0;\n\tadd.s64 %td0, %td0, %td1;");
-                let (at, space, register) = (at(*guard), space(*place), word(*register));
+                let (at, space, register) = (at(*guard), space(*region), word(*register));
                 match store {
                     true => self.line(format!("{at}st{space}.b32 [%td0], {register};")),
                     false => self.line(format!("{at}ld{space}.b32 {register}, [%td0];")),
@@ -256,31 +257,31 @@ impl Writer<'_> {
         }
     }
 
-    /// The address of a place, to `%td0`.
-    fn base(&mut self, place: Place) {
-        self.line(match place {
-            Place::Input => "mov.u64 %td0, %input;",
-            Place::Own => "mov.u64 %td0, %own;",
-            Place::Local => "mov.u64 %td0, %local;",
-            Place::Tile => "cvt.u64.u32 %td0, %tile;",
+    /// The address of a region, to `%td0`.
+    fn base(&mut self, region: Region) {
+        self.line(match region {
+            Region::Input => "mov.u64 %td0, %input;",
+            Region::Own => "mov.u64 %td0, %own;",
+            Region::Local => "mov.u64 %td0, %local;",
+            Region::Tile => "cvt.u64.u32 %td0, %tile;",
         });
     }
 
-    /// The address within (the lower half of) a place that a word names, aligned for `bytes` bytes, to `%td0`.
-    fn address(&mut self, place: Place, index: u8, bytes: u32, half: bool) {
-        let room = if half { place.bytes() / 2 } else { place.bytes() };
+    /// The address within (the lower half of) a region that a word names, aligned for `bytes` bytes, to `%td0`.
+    fn address(&mut self, region: Region, index: u8, bytes: u32, half: bool) {
+        let room = if half { region.bytes() / 2 } else { region.bytes() };
         self.line(format!("and.b32 %tr0, {}, {};", word(index), room - bytes));
-        self.base(place);
+        self.base(region);
         self.line("cvt.u64.u32 %td1, %tr0;\n\tadd.s64 %td0, %td0, %td1;");
     }
 
     fn access(&mut self, access: &Access, load: bool) {
-        let Access { place, element, vector, register: first, index, upper, generic, guard } = access;
-        self.address(*place, *index, element.bytes * vector, true);
-        let space = match (generic, place) {
-            (false, place) => space(*place),
-            (true, place) => {
-                self.line(format!("cvta{}.u64 %td0, %td0;", space(*place)));
+        let Access { region, element, vector, register: first, index, upper, generic, guard } = access;
+        self.address(*region, *index, element.bytes * vector, true);
+        let space = match (generic, region) {
+            (false, region) => space(*region),
+            (true, region) => {
+                self.line(format!("cvta{}.u64 %td0, %td0;", space(*region)));
                 ""
             }
         };
@@ -291,11 +292,11 @@ impl Writer<'_> {
             1 => (String::new(), registers[0].clone()),
             count => (format!(".v{count}"), format!("{{{}}}", registers.join(", "))),
         };
-        let offset = if *upper { place.bytes() / 2 } else { 0 };
+        let offset = if *upper { region.bytes() / 2 } else { 0 };
         let (guard, ty) = (at(*guard), element.name);
         match load {
             true => self.line(format!("{guard}ld{space}{vector}.{ty} {registers}, [%td0+{offset}];")),
-            // A store has no sign to extend.
+            // A store does not extend a sign.
             false => {
                 self.line(format!("{guard}st{space}{vector}.{} [%td0+{offset}], {registers};", ty.replace('s', "u")))
             }
@@ -473,10 +474,10 @@ impl Writer<'_> {
     }
 }
 
-fn space(place: Place) -> &'static str {
-    match place {
-        Place::Input | Place::Own => ".global",
-        Place::Local => ".local",
-        Place::Tile => ".shared",
+fn space(region: Region) -> &'static str {
+    match region {
+        Region::Input | Region::Own => ".global",
+        Region::Local => ".local",
+        Region::Tile => ".shared",
     }
 }

@@ -1,42 +1,45 @@
 //! Copies that run beside the thread, and the barriers that count them: `cp.async`, `cp.async.bulk`, `st.async`,
-//! `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization and
-//! Communication Instructions: mbarrier").
+//! `mbarrier` (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "Parallel Synchronization
+//! and Communication Instructions: mbarrier").
+//!
+//! Plain data: `typing/hopper/asynchronous.rs` and `bulk.rs` make it, [`Op`](crate::Op) holds it, `simt` executes
+//! it.
 
 use crate::ir::{Address, AtomicOp, Destination, Operand, Predicate, Space, Type};
 
 /// `cp.async`: from global to shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AsyncCopy {
-    /// In shared memory.
+    /// The destination, in shared memory.
     pub dst: Address,
-    /// In global memory.
+    /// The source, in global memory.
     pub src: Address,
-    /// Bytes that are written: 4, 8 or 16.
+    /// Bytes written: 4, 8 or 16.
     pub bytes: u32,
-    /// `.cg`: kept in L2 and not in L1.
+    /// `.cg`: cached in L2 and not in L1.
     pub at_l2_only: bool,
-    /// Bytes that are read; the rest is zeros. `None`: all.
+    /// Bytes read; the rest is zeros. `None`: all.
     pub source_bytes: Option<Operand>,
-    /// Where true, nothing is read and all is zeros.
+    /// If true, nothing is read and zeros are written.
     pub ignore_source: Option<Predicate>,
 }
 
 /// What an `mbarrier` instruction does to the barrier at an address of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MbarrierAction {
-    /// `init`: makes one that waits for `count` arrivals in each phase.
+    /// `init`: creates a barrier that expects `count` arrivals in each phase.
     Initialize {
         /// 1 to 2^20 - 1.
         count: Operand,
     },
-    /// `inval`: the address holds no barrier any longer.
+    /// `inval`: the address no longer holds a barrier.
     Invalidate,
-    /// `expect_tx`: the phase waits for so many bytes more.
+    /// `expect_tx`: the phase waits for this many more bytes.
     Expect {
         /// Bytes.
         bytes: Operand,
     },
-    /// `complete_tx`: so many bytes have come.
+    /// `complete_tx`: this many bytes have arrived.
     Complete {
         /// Bytes.
         bytes: Operand,
@@ -52,13 +55,13 @@ pub enum MbarrierAction {
 pub struct MbarrierArrival {
     /// The state of the barrier before.
     pub state: Destination,
-    /// How many arrive; `None`: one.
+    /// The number of arrivals; `None`: one.
     pub count: Option<Operand>,
-    /// `.expect_tx`: bytes that the phase waits for besides.
+    /// `.expect_tx`: bytes that the phase also waits for.
     pub expect: Option<Operand>,
-    /// `arrive_drop`: later phases wait for that many fewer.
+    /// `arrive_drop`: later phases expect that many fewer arrivals.
     pub drops: bool,
-    /// `.noComplete`: the phase must not be complete by this.
+    /// `.noComplete`: this arrival must not complete the phase.
     pub never_completes: bool,
 }
 
@@ -76,7 +79,7 @@ pub struct MbarrierTest {
 pub enum MbarrierPhase {
     /// By the state that an arrival returned.
     State(Operand),
-    /// By its parity: the first phase has 0.
+    /// By its parity; that of the first phase is 0.
     Parity(Operand),
 }
 
@@ -85,21 +88,21 @@ pub enum MbarrierPhase {
 pub struct BulkCopy {
     /// Where to.
     pub dst: Address,
-    /// The state space of that: `Global`, `Shared` or `ClusterShared`.
+    /// The state space of `dst`: `Global`, `Shared` or `ClusterShared`.
     pub to: Space,
     /// Where from.
     pub src: Address,
-    /// The state space of that: `Global` or `Shared`.
+    /// The state space of `src`: `Global` or `Shared`.
     pub from: Space,
     /// Bytes, a multiple of 16.
     pub bytes: Operand,
-    /// The `mbarrier` that counts the bytes, in the same block's memory as `dst`. `None`: instead, wait for the
-    /// thread's bulk groups.
+    /// The `mbarrier` that counts the bytes, in the same block's memory as `dst`. `None`: the thread's bulk groups track
+    /// the copy instead.
     pub barrier: Option<Address>,
-    /// `.multicast::cluster`: the blocks of the cluster that get the bytes, a bit for each; each at the place in its memory that
-    /// `dst` is in its own block's.
+    /// `.multicast::cluster`: the blocks of the cluster that get the bytes, a bit for each. Each gets them at the offset that
+    /// `dst` has in its own block.
     pub blocks: Option<Operand>,
-    /// `cp.reduce`: what becomes of the old and the new value of each element, and the type of these.
+    /// `cp.reduce`: the operation that combines the old and the new value of each element, and the element type.
     pub reduction: Option<(AtomicOp, Type)>,
 }
 
@@ -108,7 +111,7 @@ pub struct BulkCopy {
 pub struct AsyncStore {
     /// The state space of both addresses: `ClusterShared` or `Generic`.
     pub space: Space,
-    /// `red.async`: what becomes of the old and the new value.
+    /// `red.async`: the operation that combines the old and the new value.
     pub op: Option<AtomicOp>,
     /// The type of an element.
     pub ty: Type,

@@ -1,7 +1,8 @@
-//! Matrix instructions: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level Matrix Multiply-Accumulate
-//! Instructions").
+//! Matrix instructions: `ldmatrix`, `stmatrix`, `movmatrix`, `mma`, `wmma` (PTX ISA, "Warp Level Matrix
+//! Multiply-Accumulate Instructions").
 //!
-//! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in registers.
+//! The warp holds a matrix together: each lane has a few of its elements, its *fragment*, in registers. Plain data:
+//! `typing/hopper` makes it, [`Op`](crate::Op) holds it, `simt` executes it.
 
 use crate::ir::{Address, Destination, Operand, Rounding, Space};
 
@@ -50,7 +51,7 @@ impl MatrixType {
         }
     }
 
-    /// For `mma.sp`: half of so many neighbours in a row of A are stored, the rest are zeros.
+    /// For `mma.sp`: of this many neighbours in a row of A, half are stored and the rest are zeros.
     pub fn sparse_chunk(self) -> u32 {
         match self {
             MatrixType::Tf32 => 2,
@@ -82,8 +83,8 @@ pub struct MatrixShape {
 }
 
 impl MatrixShape {
-    /// For `mma.sp`: how many lanes of four give metadata. Four bits of it describe a [`MatrixType::sparse_chunk`], and one
-    /// lane describes four chunks in two rows.
+    /// For `mma.sp`: how many of each four lanes supply metadata. Four bits describe a [`MatrixType::sparse_chunk`], and
+    /// one lane describes four chunks in two rows.
     pub fn metadata_lanes(self, ty: MatrixType) -> u32 {
         self.k / ty.sparse_chunk() / 4
     }
@@ -106,7 +107,7 @@ pub enum MatrixRole {
     Accumulator,
 }
 
-/// How elements of one bit are multiplied; the results are counted.
+/// How one-bit elements are multiplied; the ones in the result are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum BitProduct {
@@ -114,12 +115,12 @@ pub enum BitProduct {
     And,
 }
 
-/// Where the elements of a sparse A stand in its rows.
+/// Where in its rows the stored elements of a sparse A are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sparsity {
-    /// The positions, a few bits for each element that is stored.
+    /// The positions, a few bits for each stored element.
     pub metadata: Operand,
-    /// Which lanes of four give the metadata.
+    /// Which of each four lanes supply the metadata.
     pub selector: u32,
 }
 
@@ -127,7 +128,7 @@ pub struct Sparsity {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub struct MatrixMultiply {
-    /// Whether it is `wmma.mma`, whose fragments are laid out otherwise.
+    /// Whether it is `wmma.mma`, whose fragments are laid out differently.
     pub is_wmma: bool,
     pub shape: MatrixShape,
     pub a_layout: MatrixLayout,
@@ -136,11 +137,11 @@ pub struct MatrixMultiply {
     pub a_ty: MatrixType,
     pub b_ty: MatrixType,
     pub c_ty: MatrixType,
-    /// `.satfinite`: a sum of integers stops at the ends of s32.
+    /// `.satfinite`: integer sums saturate to the range of s32.
     pub saturate: bool,
-    /// Of sums of f64.
+    /// The rounding of f64 sums.
     pub rounding: Rounding,
-    /// For elements of one bit.
+    /// For one-bit elements.
     pub bit_product: Option<BitProduct>,
     /// For `mma.sp`.
     pub sparsity: Option<Sparsity>,
@@ -157,14 +158,14 @@ pub struct MatrixTile {
     pub role: MatrixRole,
     /// The shape of the product that it is for.
     pub shape: MatrixShape,
-    /// How it lies in memory.
+    /// Its layout in memory.
     pub layout: MatrixLayout,
     /// The type of its elements.
     pub ty: MatrixType,
-    /// In which memory.
+    /// The state space of the address.
     pub space: Space,
-    /// Where it starts.
+    /// The address of its first element.
     pub address: Address,
-    /// Elements from one row (or column) to the next; `None`: they follow each other.
+    /// Elements from one row (or column) to the next; `None`: rows are contiguous.
     pub stride: Option<Operand>,
 }

@@ -1,12 +1,13 @@
-//! `wgmma`: products of matrices by a warpgroup, four warps together (PTX ISA, "Asynchronous Warpgroup Level Matrix
+//! `wgmma`: matrix products by a warpgroup, four warps together (PTX ISA, "Asynchronous Warpgroup Level Matrix
 //! Multiply-Accumulate Instructions").
 //!
-//! D has 64 rows, of which each warp holds 16. A is in registers, spread likewise, or in shared memory, where B always is. What is
-//! in shared memory is described by a *matrix descriptor*: 64 bits with an address, two strides and how it is swizzled.
+//! D has 64 rows, 16 in each warp. A is either in registers, distributed in the same way, or in shared memory; B is
+//! always in shared memory. A matrix in shared memory is described by a *matrix descriptor*: 64 bits with its
+//! address, two strides and its swizzling. Plain data: `typing/hopper/warpgroup.rs` makes it, `simt` executes it.
 
 use crate::ir::{BitProduct, Destination, MatrixShape, MatrixType, Operand, Sparsity};
 
-/// A factor of a product.
+/// Where a factor of a product is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WarpgroupFactor {
     /// In registers: the fragment of the warp's 16 rows, in PTX's order.
@@ -29,15 +30,15 @@ pub struct WarpgroupMultiply {
     pub d_ty: MatrixType,
     pub a_ty: MatrixType,
     pub b_ty: MatrixType,
-    /// `.satfinite`: a sum of integers stops at the ends of s32.
+    /// `.satfinite`: integer sums saturate to the range of s32.
     pub saturate: bool,
-    /// For elements of one bit.
+    /// For one-bit elements.
     pub bit_product: Option<BitProduct>,
-    /// Read and written; none is `_`.
+    /// Both read and written; none of them is `_`.
     pub d: Vec<Destination>,
     pub a: WarpgroupFactor,
     pub b: WarpgroupFactor,
-    /// `scale-d`: whether D is added. A predicate.
+    /// `scale-d`: a predicate, whether D is added.
     pub adds: Operand,
     /// `imm-scale-a` is -1.
     pub negate_a: bool,

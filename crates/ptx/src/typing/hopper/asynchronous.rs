@@ -1,4 +1,5 @@
-//! Asynchronous copies and the barriers that count them: `cp.async`, `mbarrier`.
+//! Types asynchronous copies by threads and the barriers that count them: `cp.async`, `mbarrier`.
+//! [`operation`](crate::typing) calls it; it reads through the [`Context`] and returns the operation.
 
 use crate::Type::*;
 use crate::errors::{OperandError, Parsed, fault};
@@ -6,14 +7,14 @@ use crate::typing::context::Context;
 use crate::typing::memory::{hints, operands_and_policy};
 use crate::{AsyncCopy, MbarrierAction, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Space};
 
-/// Where barriers and the results of copies are, if in the block's own memory.
+/// State spaces of barriers and destinations in the block's own memory.
 const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", Space::Shared)];
 
-/// Where barriers are that other blocks of the cluster may reach.
+/// State spaces of barriers that other blocks of the cluster can reach.
 const CLUSTER: [(&str, Space); 3] =
     [("shared", Space::Shared), ("shared::cta", Space::Shared), ("shared::cluster", Space::ClusterShared)];
 
-/// `cp.async...`; for the copies by a copy engine (`cp.async.bulk`) see [`crate::typing::hopper::bulk`]
+/// `cp.async...`, except copies by the copy engine (`cp.async.bulk`), which are in [`crate::typing::hopper::bulk`]
 pub(in crate::typing) fn copy(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.require(&[("async", ())], "`.async`")?;
     if c.accept("commit_group") {
@@ -79,7 +80,7 @@ fn ordering(c: &mut Context<'_, '_>, orderings: &[(&str, ())]) -> Parsed<()> {
     Ok(())
 }
 
-/// The space, one of these, and the type.
+/// The state space, which must be one of `spaces`, and the type.
 fn ending(c: &mut Context<'_, '_>, spaces: &[(&str, Space)]) -> Parsed<Space> {
     let space = c.choose(spaces).unwrap_or(Space::Generic);
     c.ty_of(&[B64])?;

@@ -1,5 +1,6 @@
-//! What the copy engine does, and stores to other blocks that arrive at a barrier: `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`,
-//! `red.async`.
+//! Types what the copy engine does, and stores to other blocks that arrive at a barrier: `cp.async.bulk`,
+//! `cp.reduce.async.bulk`, `st.async`, `red.async`. [`operation`](crate::typing) calls it; copies of tensors go on
+//! to `tensor.rs`.
 
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -8,10 +9,10 @@ use crate::typing::context::Context;
 use crate::typing::hopper::tensor;
 use crate::typing::hopper::tensor::COUNTS_BYTES;
 use crate::typing::memory::operands_and_policy;
-use crate::typing::operands::Width;
+use crate::typing::names::Width;
 use crate::{AsyncStore, AtomicOp, BulkCopy, Op, Operand, Space, Type};
 
-/// Bytes of the largest copy.
+/// The most bytes of a copy.
 const MOST_BYTES: u64 = (1 << 20) - 16;
 
 /// `cp.async.bulk...`, `cp.reduce.async.bulk...`
@@ -116,7 +117,7 @@ fn reduction(c: &mut Context<'_, '_>, to: Space) -> Parsed<(AtomicOp, Type)> {
 pub(in crate::typing) fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let reduces = c.opcode() == "red";
     if c.has_modifier("mmio") || c.has_modifier("release") || c.has_modifier("global") {
-        // Of sm_100: stores to global memory.
+        // Stores to global memory need sm_100.
         return fault(c.name_span(), InstructionError::Unsupported(c.name()));
     }
     c.accept("async");

@@ -1,4 +1,5 @@
-//! Clusters of blocks, and hints to the hardware, which have no visible effect.
+//! Types instructions of clusters, and hints to the hardware, which have no visible effect.
+//! [`operation`](crate::typing) calls it.
 
 use crate::Op;
 use crate::Type::*;

@@ -1,16 +1,17 @@
-//! Fragments of matrices: `ldmatrix`, `stmatrix`, `movmatrix`, and what `mma` and `wmma` share.
+//! Types moves of matrix fragments (`ldmatrix`, `stmatrix`, `movmatrix`), and reads shapes, element types and
+//! fragments for `mma`, `wmma` and `wgmma`. It reads through the [`Context`] and returns operands or the operation.
 
 use crate::Type::{B16, B32, F32, F64, S32};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
 use crate::parser::operands::{Raw, RawOperand};
 use crate::typing::context::Context;
-use crate::typing::operands::Width;
+use crate::typing::names::Width;
 use crate::{Destination, MatrixLayout, MatrixRole, MatrixShape, MatrixType, Op, Operand, Space, Type};
 
-/// The spaces that matrices are loaded from and stored to.
+/// The state spaces that matrices are loaded from and stored to.
 const SHARED: [(&str, Space); 2] = [("shared", Space::Shared), ("shared::cta", Space::Shared)];
 
-/// `.sync.aligned`, which all of them have: the warp executes them together.
+/// `.sync.aligned`, which all matrix instructions have: the warp executes them together.
 pub(in crate::typing) fn aligned(c: &mut Context<'_, '_>) -> Parsed<()> {
     c.require(&[("sync", ())], "`.sync`")?;
     c.require(&[("aligned", ())], "`.aligned`")
@@ -19,7 +20,7 @@ pub(in crate::typing) fn aligned(c: &mut Context<'_, '_>) -> Parsed<()> {
 pub(in crate::typing) const LAYOUTS: [(&str, MatrixLayout); 2] =
     [("row", MatrixLayout::Row), ("col", MatrixLayout::Column)];
 
-/// A shape, which must be one of these; `what` describes them in the error, with an example.
+/// A shape, which must be one of `allowed`; `what` describes it in the error, with an example.
 pub(in crate::typing) fn shape(
     c: &mut Context<'_, '_>,
     allowed: &[[u32; 3]],
@@ -28,7 +29,7 @@ pub(in crate::typing) fn shape(
     shape_that(c, |shape| allowed.contains(shape), what)
 }
 
-/// A shape, which must match.
+/// A shape for which `fits` is true.
 pub(in crate::typing) fn shape_that(
     c: &mut Context<'_, '_>,
     fits: impl Fn(&[u32; 3]) -> bool,
@@ -50,7 +51,7 @@ pub(in crate::typing) fn element(c: &mut Context<'_, '_>) -> Parsed<MatrixType> 
     c.require(&MatrixType::ALL.map(|ty| (ty.name(), ty)), "a type of elements such as `.f16`")
 }
 
-/// The number of registers that a fragment has in each lane, and what type they have.
+/// The number and type of the registers that hold a fragment in each lane.
 pub(in crate::typing) fn registers(
     shape: MatrixShape,
     role: MatrixRole,
@@ -72,9 +73,9 @@ pub(in crate::typing) fn registers(
     let count = elements * ty.bits() / 32 / bits;
     let four_quads = !is_wmma && [m, n, k] == [8, 8, 4] && matches!(ty, MatrixType::F16 | MatrixType::F32);
     let count = match (role, ty) {
-        // `wmma` repeats elements where there are fewer.
+        // `wmma` repeats elements if there are fewer.
         (MatrixRole::A | MatrixRole::B, MatrixType::F16) if is_wmma => 8,
-        // `m8n8k4` of f16 is four products, one for each pair of quads; 4 of an operand's elements a lane.
+        // `m8n8k4` of f16 is four products, one for each pair of quads; a lane has four elements of each operand.
         (MatrixRole::A | MatrixRole::B, _) if four_quads => 2,
         _ if four_quads => 4 * count,
         _ => count,
@@ -82,7 +83,7 @@ pub(in crate::typing) fn registers(
     (count as usize, register)
 }
 
-/// The registers of a fragment as they are written: a vector, be it of one register.
+/// The registers of a fragment: a vector in braces, even if it has one register.
 fn fragment<'t>(c: &mut Context<'_, 't>, index: usize, count: usize) -> Parsed<Vec<RawOperand<'t>>> {
     let operand = c.raw(index);
     match &operand.raw {
@@ -115,7 +116,7 @@ pub(in crate::typing) fn read(
     parts.iter().map(|part| c.source(part, ty, Width::Exact)).collect()
 }
 
-/// `.m8n8`, the shape of the matrices that `ldmatrix`, `stmatrix` and `movmatrix` move; the others need sm_100.
+/// `.m8n8`, the shape of the matrices that `ldmatrix`, `stmatrix` and `movmatrix` move. Other shapes need sm_100.
 fn eight_by_eight(c: &mut Context<'_, '_>) -> Parsed<()> {
     if ["m16n16", "m8n16", "m16n8"].into_iter().any(|shape| c.has_modifier(shape)) {
         return fault(c.name_span(), InstructionError::NeedsTarget { instruction: c.name(), target: 100 });
@@ -134,7 +135,7 @@ fn shape_and_count(c: &mut Context<'_, '_>) -> Parsed<usize> {
     c.require(&COUNTS, "`.x1`, `.x2` or `.x4`")
 }
 
-/// What `ldmatrix` and `stmatrix` move: how many matrices, whether transposed, and to or from which state space.
+/// What `ldmatrix` and `stmatrix` move: the number of matrices, whether they are transposed, and the state space.
 fn moved(c: &mut Context<'_, '_>) -> Parsed<(usize, bool, Space)> {
     aligned(c)?;
     let count = shape_and_count(c)?;

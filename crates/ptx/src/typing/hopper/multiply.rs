@@ -1,13 +1,15 @@
-//! Products of matrices: `mma` (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
+//! Types `mma`: matrix products (PTX ISA, "Matrix multiply-accumulate operation using mma instruction").
+//! `typing/mod.rs` calls it; it decides which types, shapes and layouts go together, and leaves the operands to
+//! `product.rs`.
 
-use crate::Type::B32;
-use crate::errors::{InstructionError, Parsed, fault};
+use crate::errors::Parsed;
 use crate::typing::context::Context;
-use crate::typing::hopper::matrix::{LAYOUTS, aligned, element, read, registers, shape, written};
-use crate::{BitProduct, MatrixLayout, MatrixMultiply, MatrixRole, MatrixShape, MatrixType, Op, Rounding, Sparsity};
+use crate::typing::hopper::matrix::{aligned, element, shape};
+use crate::typing::hopper::product::{Product, ROUNDINGS, bit_product, layouts, no_such_product};
+use crate::{MatrixLayout, MatrixType, Op};
 use MatrixType::*;
 
-/// The types that `D = A * B + C` goes together with: of A and B, then of D and C.
+/// Element types of A and B that can be multiplied with each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     Half,
@@ -47,7 +49,7 @@ impl Family {
         }
     }
 
-    /// The shapes of `mma`, or of `mma.sp`.
+    /// The shapes of `mma` or `mma.sp` for these types.
     fn shapes(self, is_sparse: bool) -> &'static [[u32; 3]] {
         match (self, is_sparse) {
             (Family::Half, false) => &[[8, 8, 4], [16, 8, 8], [16, 8, 16]],
@@ -83,27 +85,13 @@ const SHAPES: [[u32; 3]; 11] = [
     [16, 8, 256],
 ];
 
-/// How sums of f64 round.
-pub(in crate::typing) const ROUNDINGS: [(&str, Rounding); 4] =
-    [("rn", Rounding::Nearest), ("rz", Rounding::Zero), ("rm", Rounding::Down), ("rp", Rounding::Up)];
-
-/// The layouts of A and B.
-pub(in crate::typing) fn layouts(c: &mut Context<'_, '_>) -> Parsed<(MatrixLayout, MatrixLayout)> {
-    Ok((c.require(&LAYOUTS, "`.row` or `.col` for A")?, c.require(&LAYOUTS, "`.row` or `.col` for B")?))
-}
-
-/// The error that these types and this shape have no product.
-pub(in crate::typing) fn no_such_product<T>(c: &Context<'_, '_>) -> Parsed<T> {
-    fault(c.name_span(), InstructionError::NoSuchProduct(c.name()))
-}
-
 /// `mma{.sp}.sync.aligned.shape.row.col{.satfinite}{.rn}.d.a.b.c{.xor.popc} D, A, B, C{, metadata, selector};`
 pub(in crate::typing) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let is_sparse = c.accept("sp") || c.accept("sp::ordered_metadata");
     aligned(c)?;
     let shape = shape(c, &SHAPES, "a shape such as `.m16n8k16`")?;
     let quads = [shape.m, shape.n, shape.k] == [8, 8, 4] && !c.has_modifier("f64");
-    let (a_layout, b_layout) = layouts(c)?;
+    let layouts = layouts(c)?;
     let saturate = c.accept("satfinite");
     let rounding = c.choose(&ROUNDINGS);
     let (d_ty, a_ty, b_ty, c_ty) = (element(c)?, element(c)?, element(c)?, element(c)?);
@@ -113,7 +101,7 @@ pub(in crate::typing) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
             && !(is_sparse && family == Family::EightBitFloat && d_ty == F16)
             && family.shapes(is_sparse).contains(&[shape.m, shape.n, shape.k])
             && (!saturate || matches!(family, Family::Bytes | Family::Nibbles))
-            && (quads || (a_layout, b_layout) == (MatrixLayout::Row, MatrixLayout::Column))
+            && (quads || layouts == (MatrixLayout::Row, MatrixLayout::Column))
             && (rounding.is_none() || family == Family::Double)
     });
     if !fits {
@@ -121,43 +109,7 @@ pub(in crate::typing) fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
     let bit_product = if a_ty == B1 { Some(bit_product(c)?) } else { None };
     c.operands(if is_sparse { 6 } else { 4 })?;
-    let stored = MatrixShape { k: if is_sparse { shape.k / 2 } else { shape.k }, ..shape };
-    let sum = |ty| registers(shape, MatrixRole::Accumulator, ty, false);
-    let product = MatrixMultiply {
-        is_wmma: false,
-        shape,
-        a_layout,
-        b_layout,
-        d_ty,
-        a_ty,
-        b_ty,
-        c_ty,
-        saturate,
-        rounding: rounding.unwrap_or_default(),
-        bit_product,
-        d: written(c, 0, sum(d_ty))?,
-        a: read(c, 1, registers(stored, MatrixRole::A, a_ty, false))?,
-        b: read(c, 2, registers(shape, MatrixRole::B, b_ty, false))?,
-        c: read(c, 3, sum(c_ty))?,
-        sparsity: if is_sparse { Some(sparsity(c, 4, shape, a_ty)?) } else { None },
-    };
-    Ok(Op::MatrixMultiply(Box::new(product)))
-}
-
-/// `.xor.popc` or `.and.popc`
-pub(in crate::typing) fn bit_product(c: &mut Context<'_, '_>) -> Parsed<BitProduct> {
-    let product = c.require(&[("xor", BitProduct::Xor), ("and", BitProduct::And)], "`.xor` or `.and`")?;
-    c.require(&[("popc", ())], "`.popc`")?;
-    Ok(product)
-}
-
-/// The metadata of a sparse A (operand `index`), and which of its threads give them: one or two of four, or all.
-pub(in crate::typing) fn sparsity(
-    c: &mut Context<'_, '_>,
-    index: usize,
-    shape: MatrixShape,
-    a_ty: MatrixType,
-) -> Parsed<Sparsity> {
-    let selector = c.immediate(index + 1, u64::from(4 / shape.metadata_lanes(a_ty) - 1))? as u32;
-    Ok(Sparsity { metadata: c.src(index, B32)?, selector })
+    let types = [d_ty, a_ty, b_ty, c_ty];
+    let product = Product { is_wmma: false, shape, layouts, types, saturate, rounding, bit_product };
+    product.multiply(c, is_sparse)
 }

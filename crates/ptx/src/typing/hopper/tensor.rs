@@ -1,4 +1,5 @@
-//! Copies of boxes of tensors by the copy engine, and changes of tensor maps: `cp.async.bulk.tensor`, `tensormap`.
+//! Types copies of boxes of tensors by the copy engine, and changes of tensor maps: `cp.async.bulk.tensor`,
+//! `tensormap`. `bulk.rs` calls it for copies, `typing/mod.rs` for maps.
 
 use crate::Type::*;
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -6,7 +7,7 @@ use crate::parser::operands::Raw;
 use crate::typing::atomic;
 use crate::typing::context::Context;
 use crate::typing::memory::{SCOPES, map_bytes, operands_and_policy};
-use crate::typing::operands::Width;
+use crate::typing::names::Width;
 use crate::{Address, Op, Operand, Scope, Space, TensorCopy, TensorField, TensorMode, TensorTransfer, Type};
 
 /// How a barrier counts the bytes.
@@ -15,7 +16,7 @@ pub(in crate::typing) const COUNTS_BYTES: [(&str, ()); 1] = [("mbarrier::complet
 /// The most dimensions of a tensor.
 const MOST_DIMENSIONS: u64 = 5;
 
-/// How an instruction says that it means pixels in a column.
+/// Whether a copy is of pixels in a column, and with which modifier.
 #[derive(Clone, Copy, PartialEq)]
 enum Columns {
     No,
@@ -84,7 +85,7 @@ fn prefetch(c: &mut Context<'_, '_>, rank: usize) -> Parsed<Op> {
     Ok(Op::Prefetch { space: Space::Generic, address })
 }
 
-/// `.tile`, or pixels in a column by the name that the instruction has for that.
+/// `.tile`, or the modifier by which this instruction requests pixels in a column.
 fn columns(c: &mut Context<'_, '_>, rank: usize, (name, columns): (&'static str, Columns)) -> Parsed<Columns> {
     const NEWER: [&str; 7] = [
         "tile::gather4",
@@ -99,11 +100,11 @@ fn columns(c: &mut Context<'_, '_>, rank: usize, (name, columns): (&'static str,
         return fault(c.name_span(), InstructionError::Unsupported(c.name()));
     }
     let found = c.choose(&[("tile", Columns::No), (name, columns)]).unwrap_or(Columns::No);
-    // Of an image there are channels, one to three dimensions, and the number of the image.
+    // Images have channels, one to three dimensions, and an image number.
     if found != Columns::No && rank < 3 { c.misplaced_modifier() } else { Ok(found) }
 }
 
-/// How the box is walked, with the offsets that operand `index` has.
+/// How the box is traversed, with the offsets in operand `index`.
 fn mode(c: &mut Context<'_, '_>, columns: Columns, index: usize, rank: usize) -> Parsed<TensorMode> {
     Ok(match columns {
         Columns::No => TensorMode::Tile,
@@ -156,7 +157,7 @@ pub(in crate::typing) fn map(c: &mut Context<'_, '_>) -> Parsed<Op> {
 
 /// `tensormap.replace.tile.field{.global|.shared::cta}.b1024.type [a]{, dimension}, value;`
 fn replace(c: &mut Context<'_, '_>) -> Parsed<Op> {
-    /// What follows the address, besides the value, and what the value may be.
+    /// The operands after the address, and the range of the value.
     #[derive(Clone, Copy)]
     enum Field {
         Plain(TensorField, Type),

@@ -1,5 +1,5 @@
-//! Products of matrices by a warpgroup: `wgmma` (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
-//! Instructions").
+//! Types `wgmma`: matrix products by a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
+//! Instructions"). `typing/mod.rs` calls it; it reads through the [`Context`] and returns the operation.
 
 use crate::Type::{B64, Pred};
 use crate::errors::{InstructionError, OperandError, Parsed, fault};
@@ -7,7 +7,7 @@ use crate::parser::Constant;
 use crate::parser::operands::Raw;
 use crate::typing::context::Context;
 use crate::typing::hopper::matrix::{aligned, element, read, registers, shape_that, written};
-use crate::typing::hopper::multiply::{no_such_product, sparsity};
+use crate::typing::hopper::product::{no_such_product, sparsity};
 use crate::{BitProduct, MatrixRole, MatrixShape, MatrixType, Op, WarpgroupFactor, WarpgroupMultiply};
 use MatrixType::*;
 
@@ -43,12 +43,12 @@ pub(in crate::typing) fn wgmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
     })
 }
 
-/// Elements of A and B along k in a product that is not sparse: 32 bytes of them.
+/// The number of elements of A and B along k in a product that is not sparse: 32 bytes.
 fn depth(ty: MatrixType) -> u32 {
     256 / ty.bits()
 }
 
-/// Whether there is a product of elements of these types with that many columns and such sums.
+/// Whether there is a product with these element types, `n` columns and sums of type `d`.
 fn exists(n: u32, d: MatrixType, a: MatrixType, b: MatrixType) -> bool {
     let of_integers = n == 24 || n <= 16 || n.is_multiple_of(16);
     match (a, b) {
@@ -90,11 +90,11 @@ fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     };
     c.operands(scale + 1 + if has_signs { 2 } else { 0 } + transpositions)?;
 
-    // What one warp has of the product.
+    // One warp's part of the product.
     let part = MatrixShape { m: 16, ..shape };
     let d = written(c, 0, registers(part, MatrixRole::Accumulator, d_ty, false))?;
     if d.contains(&None) {
-        return fault(c.raw(0).span, OperandError::Kind { expected: "registers that are read, too", found: "`_`" });
+        return fault(c.raw(0).span, OperandError::Kind { expected: "registers that are also read", found: "`_`" });
     }
     let first = scale + 3;
     let a = if a_in_registers {

@@ -1,14 +1,13 @@
-//! The older products of matrices, whose fragments a program must not look into: `wmma` (PTX ISA, "Matrix
-//! multiply-accumulate operation using wmma instructions").
+//! Types `wmma`, the older matrix products, whose fragment layout programs must not rely on (PTX ISA, "Matrix
+//! multiply-accumulate operation using wmma instructions"). `typing/mod.rs` calls it; it decides which types,
+//! shapes and layouts go together, and leaves the operands of products to `product.rs`.
 
 use crate::Type::U32;
 use crate::errors::{Parsed, fault};
 use crate::typing::context::Context;
 use crate::typing::hopper::matrix::{LAYOUTS, aligned, element, read, registers, shape, written};
-use crate::typing::hopper::multiply::{ROUNDINGS, bit_product, layouts, no_such_product};
-use crate::{
-    InstructionError, MatrixLayout, MatrixMultiply, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Space,
-};
+use crate::typing::hopper::product::{Product, ROUNDINGS, bit_product, layouts, no_such_product};
+use crate::{InstructionError, MatrixLayout, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Operand, Space};
 use MatrixType::*;
 
 /// All shapes of `wmma`.
@@ -16,7 +15,7 @@ const SHAPES: [[u32; 3]; 7] = [[16, 16, 16], [32, 8, 16], [8, 32, 16], [16, 16, 
 
 const WHAT: &str = "a shape such as `.m16n16k16`";
 
-/// Whether there is a product of this shape with these elements in A and B.
+/// Whether there is a product of this shape with elements of this type in A and B.
 fn has_shape(shape: MatrixShape, ty: MatrixType) -> bool {
     let shape = [shape.m, shape.n, shape.k];
     match ty {
@@ -29,7 +28,7 @@ fn has_shape(shape: MatrixShape, ty: MatrixType) -> bool {
     }
 }
 
-/// Whether a product of this shape has sums of this type.
+/// Whether there is a product of this shape with sums of this type.
 fn has_sums(shape: MatrixShape, ty: MatrixType) -> bool {
     match ty {
         F16 => has_shape(shape, F16),
@@ -40,7 +39,7 @@ fn has_sums(shape: MatrixShape, ty: MatrixType) -> bool {
     }
 }
 
-/// Elements of less than a byte have one layout alone: A in rows, B in columns.
+/// Elements of less than a byte have only one layout: A in rows, B in columns.
 fn layout_fits(role: MatrixRole, layout: MatrixLayout, ty: MatrixType) -> bool {
     match role {
         MatrixRole::A => ty.bits() >= 8 || layout == MatrixLayout::Row,
@@ -65,7 +64,7 @@ pub(in crate::typing) fn wmma(c: &mut Context<'_, '_>) -> Parsed<Op> {
     }
 }
 
-/// What `wmma.load` and `wmma.store` have after `.a`, `.b`, `.c` or `.d`.
+/// The modifiers of `wmma.load` and `wmma.store` after `.a`, `.b`, `.c` or `.d`.
 fn tile(c: &mut Context<'_, '_>, role: MatrixRole) -> Parsed<(MatrixShape, MatrixLayout, Space, MatrixType)> {
     aligned(c)?;
     let layout = c.require(&LAYOUTS, "`.row` or `.col`")?;
@@ -80,6 +79,11 @@ fn tile(c: &mut Context<'_, '_>, role: MatrixRole) -> Parsed<(MatrixShape, Matri
     Ok((shape, layout, space, ty))
 }
 
+/// The last operand of `wmma.load` and `wmma.store`, if it is there.
+fn stride(c: &mut Context<'_, '_>) -> Parsed<Option<Operand>> {
+    if c.count() == 3 { c.src(2, U32).map(Some) } else { Ok(None) }
+}
+
 /// `wmma.load.a.sync.aligned.row.m16n16k16{.global}.f16 {d0, ...}, [a]{, stride};`
 fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let roles = [("a", MatrixRole::A), ("b", MatrixRole::B), ("c", MatrixRole::Accumulator)];
@@ -88,8 +92,7 @@ fn load(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.operands_between(2..=3)?;
     let dsts = written(c, 0, registers(shape, role, ty, true))?;
     let address = c.address(1, space)?;
-    let stride = if c.count() == 3 { Some(c.src(2, U32)?) } else { None };
-    let tile = MatrixTile { role, shape, layout, ty, space, address, stride };
+    let tile = MatrixTile { role, shape, layout, ty, space, address, stride: stride(c)? };
     Ok(Op::LoadFragment { tile: Box::new(tile), dsts })
 }
 
@@ -100,17 +103,16 @@ fn store(c: &mut Context<'_, '_>) -> Parsed<Op> {
     c.operands_between(2..=3)?;
     let address = c.address(0, space)?;
     let srcs = read(c, 1, registers(shape, role, ty, true))?;
-    let stride = if c.count() == 3 { Some(c.src(2, U32)?) } else { None };
-    let tile = MatrixTile { role, shape, layout, ty, space, address, stride };
+    let tile = MatrixTile { role, shape, layout, ty, space, address, stride: stride(c)? };
     Ok(Op::StoreFragment { tile: Box::new(tile), srcs })
 }
 
-/// `wmma.mma{.xor.popc}.sync.aligned.row.col.m16n16k16.f32.f32 D, A, B, C;` of f16, and with the types of D, A, B and C of
-/// all others
+/// `wmma.mma{.xor.popc}.sync.aligned.row.col.m16n16k16.f32.f32 D, A, B, C;` for f16; other types name those of D, A, B and
+/// C
 fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let bit_product = if c.has_modifier("popc") { Some(bit_product(c)?) } else { None };
     aligned(c)?;
-    let (a_layout, b_layout) = layouts(c)?;
+    let layouts = layouts(c)?;
     let shape = shape(c, &SHAPES, WHAT)?;
     let rounding = c.choose(&ROUNDINGS);
     let (d_ty, second) = (element(c)?, element(c)?);
@@ -130,32 +132,14 @@ fn multiply(c: &mut Context<'_, '_>) -> Parsed<Op> {
     let fits = same_family
         && sums
         && has_shape(shape, a_ty)
-        && layout_fits(MatrixRole::A, a_layout, a_ty)
-        && layout_fits(MatrixRole::B, b_layout, b_ty)
+        && layout_fits(MatrixRole::A, layouts.0, a_ty)
+        && layout_fits(MatrixRole::B, layouts.1, b_ty)
         && bit_product.is_some() == (a_ty == B1)
         && (rounding.is_none() || a_ty == F64)
         && (!saturate || c_ty == S32 && a_ty != B1);
     if !fits {
         return no_such_product(c);
     }
-    c.operands(4)?;
-    let product = MatrixMultiply {
-        is_wmma: true,
-        shape,
-        a_layout,
-        b_layout,
-        d_ty,
-        a_ty,
-        b_ty,
-        c_ty,
-        saturate,
-        rounding: rounding.unwrap_or_default(),
-        bit_product,
-        sparsity: None,
-        d: written(c, 0, registers(shape, MatrixRole::Accumulator, d_ty, true))?,
-        a: read(c, 1, registers(shape, MatrixRole::A, a_ty, true))?,
-        b: read(c, 2, registers(shape, MatrixRole::B, b_ty, true))?,
-        c: read(c, 3, registers(shape, MatrixRole::Accumulator, c_ty, true))?,
-    };
-    Ok(Op::MatrixMultiply(Box::new(product)))
+    let types = [d_ty, a_ty, b_ty, c_ty];
+    Product { is_wmma: true, shape, layouts, types, saturate, rounding, bit_product }.multiply(c, false)
 }

@@ -47,7 +47,7 @@ impl FunctionDecoder<'_, '_> {
         ty: Type,
         rows: Vec<u32>,
         surface: Opaque,
-        place: &ptx::Place,
+        place: &ptx::TexelPosition,
         outside: OutOfRange,
     ) -> Decoded<Action> {
         let (surface, place) = (self.opaque(surface)?, self.place(place)?);
@@ -91,7 +91,7 @@ impl FunctionDecoder<'_, '_> {
         })
     }
 
-    fn place(&mut self, place: &ptx::Place) -> Decoded<Place> {
+    fn place(&mut self, place: &ptx::TexelPosition) -> Decoded<Place> {
         let rows = place.coordinates.iter().map(|&operand| self.word(operand, place.ty)).collect::<Decoded<_>>()?;
         let layer = self.optional(place.layer)?;
         Ok(Place { geometry: place.geometry, layer, rows, whole: place.ty == Type::S32 })

@@ -1,4 +1,4 @@
-//! Arrays, plain and mip-mapped: what textures and surfaces read.
+//! Arrays, plain and mip-mapped: what textures and surfaces read. `safe/array.rs` calls it and owns what it makes.
 
 use std::ptr;
 

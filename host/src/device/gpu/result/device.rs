@@ -1,4 +1,4 @@
-//! What the driver reports about a device.
+//! What the driver reports about a device. `query` calls it. Only reads.
 
 use cust::device::Device;
 use cust::sys::{self, CUdevice_attribute};

@@ -1,4 +1,4 @@
-//! Kernels of a loaded module: their settings, their occupancy, and launches.
+//! Kernels of a loaded module: their settings, their occupancy, and launches. `safe/function.rs` and the backend call it.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -77,36 +77,14 @@ pub unsafe fn launch(
         let status = unsafe { sys::launch_in_clusters(&launch) };
         return number_to_result(status.map_err(DriverError::Missing)?);
     }
-    let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (grid, block);
+    let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
     // SAFETY: the caller's promise; the driver only reads the arguments, and has copied them when it returns.
     to_result(unsafe {
         if cooperative {
-            sys::cuLaunchCooperativeKernel(
-                function,
-                grid_x,
-                grid_y,
-                grid_z,
-                block_x,
-                block_y,
-                block_z,
-                dynamic_shared,
-                stream,
-                parameters,
-            )
+            sys::cuLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, parameters)
         } else {
-            sys::cuLaunchKernel(
-                function,
-                grid_x,
-                grid_y,
-                grid_z,
-                block_x,
-                block_y,
-                block_z,
-                dynamic_shared,
-                stream,
-                parameters,
-                ptr::null_mut(),
-            )
+            let extra = ptr::null_mut();
+            sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, dynamic_shared, stream, parameters, extra)
         }
     })
 }

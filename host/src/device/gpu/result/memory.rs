@@ -1,4 +1,5 @@
-//! Linear memory of the current context: allocations, copies and fills. Addresses are device addresses.
+//! Linear memory of the current context: allocations, copies and fills. Addresses are device addresses. `safe/memory.rs`
+//! calls it, and checks addresses first.
 
 use cust::memory::LockedBuffer;
 use cust::stream::Stream;

@@ -1,4 +1,4 @@
-//! Modules: loading PTX, and finding kernels and variables in it.
+//! Modules: loading PTX, and finding kernels and variables in it. `safe/module.rs` calls it and owns what it makes.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;

@@ -1,4 +1,5 @@
-//! 2D copies: rows that are a pitch apart on the device, and adjacent on the host.
+//! 2D copies: rows that are a pitch apart on the device, and adjacent on the host. `safe/memory.rs`, the backend and
+//! `peers` call it, and check addresses first.
 
 use std::ptr;
 
@@ -25,7 +26,7 @@ pub unsafe fn write(to: DeviceRows, from: &[u8], row_bytes: u64) -> Result<()> {
     let copy = CUDA_MEMCPY2D {
         srcHost: from.as_ptr().cast(),
         srcPitch: row_bytes as usize,
-        ..to_device(to, row_bytes, rows_in(from, row_bytes))
+        ..to_device(to, on_the_host(row_bytes, rows_in(from, row_bytes)))
     };
     // SAFETY: the caller's promise; the host's bytes are borrowed for the call and hold all the rows.
     to_result(unsafe { sys::cuMemcpy2D_v2(&copy) })
@@ -40,7 +41,7 @@ pub unsafe fn read(to: &mut [u8], from: DeviceRows, row_bytes: u64) -> Result<()
     let copy = CUDA_MEMCPY2D {
         dstHost: to.as_mut_ptr().cast(),
         dstPitch: row_bytes as usize,
-        ..from_device(from, row_bytes, rows_in(to, row_bytes))
+        ..from_device(from, on_the_host(row_bytes, rows_in(to, row_bytes)))
     };
     // SAFETY: the caller's promise; the host's bytes are borrowed for the call and hold all the rows.
     to_result(unsafe { sys::cuMemcpy2D_v2(&copy) })
@@ -52,12 +53,7 @@ pub unsafe fn read(to: &mut [u8], from: DeviceRows, row_bytes: u64) -> Result<()
 ///
 /// As many rows at both places belong to the current context.
 pub unsafe fn copy_async(from: DeviceRows, to: DeviceRows, row_bytes: u64, rows: u64, stream: &Stream) -> Result<()> {
-    let copy = CUDA_MEMCPY2D {
-        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        dstDevice: to.address,
-        dstPitch: to.pitch as usize,
-        ..from_device(from, row_bytes, rows as usize)
-    };
+    let copy = to_device(to, from_device(from, on_the_host(row_bytes, rows as usize)));
     // SAFETY: the caller's promise.
     to_result(unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.as_inner()) })
 }
@@ -66,21 +62,23 @@ fn rows_in(bytes: &[u8], row_bytes: u64) -> usize {
     bytes.len() / (row_bytes as usize).max(1)
 }
 
-fn to_device(to: DeviceRows, row_bytes: u64, rows: usize) -> CUDA_MEMCPY2D {
+/// The copy, with rows on the device as its destination.
+fn to_device(to: DeviceRows, copy: CUDA_MEMCPY2D) -> CUDA_MEMCPY2D {
     CUDA_MEMCPY2D {
         dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
         dstDevice: to.address,
         dstPitch: to.pitch as usize,
-        ..on_the_host(row_bytes, rows)
+        ..copy
     }
 }
 
-fn from_device(from: DeviceRows, row_bytes: u64, rows: usize) -> CUDA_MEMCPY2D {
+/// The copy, with rows on the device as its source.
+fn from_device(from: DeviceRows, copy: CUDA_MEMCPY2D) -> CUDA_MEMCPY2D {
     CUDA_MEMCPY2D {
         srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
         srcDevice: from.address,
         srcPitch: from.pitch as usize,
-        ..on_the_host(row_bytes, rows)
+        ..copy
     }
 }
 

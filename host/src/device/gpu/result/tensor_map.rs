@@ -1,4 +1,5 @@
-//! Tensor maps. `cust_raw` calls the driver, whose functions are newer than the bindings.
+//! Tensor maps. `cust_raw` calls the driver, whose functions are newer than the bindings. `tensor` calls it. The call
+//! encodes a description and touches no device memory.
 
 use cust::sys::{self, Columns, LoadError, TensorDescription, TensorMap};
 

@@ -1,4 +1,4 @@
-//! Texture and surface objects.
+//! Texture and surface objects. `safe/texture.rs` calls it and owns what it makes.
 
 use std::ptr;
 

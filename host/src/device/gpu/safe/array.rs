@@ -1,4 +1,4 @@
-//! An array of texels, of one level or several.
+//! An array of texels, of one level or several. The backend's textures hold it; `safe/texture.rs` makes objects of it.
 
 use cust::sys::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUarray_format_enum as Format, CUmipmappedArray};
 use simt::{ArrayShape, ChannelType};

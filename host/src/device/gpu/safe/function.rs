@@ -1,4 +1,5 @@
-//! A kernel of a loaded module, with its settings.
+//! A kernel of a loaded module, with its settings. The backend gets it from a [`Module`](super::module::Module) for each
+//! launch.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! A GPU's linear memory: which ranges of addresses are its own, and copies that stay within them.
+//! A GPU's linear memory: which ranges of addresses are its own, and copies that stay within them. [`super::super::Gpu`]
+//! has one and allocates, copies and frees through it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! A loaded module, which owns its kernels and variables.
+//! A loaded module, which owns its kernels and variables. `gpu/module.rs` loads it and asks it for kernels and variables.
 
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
@@ -43,7 +43,7 @@ impl Drop for Module {
     }
 }
 
-/// A name that the module lacks is no failure.
+/// A name that the module lacks is not an error.
 fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

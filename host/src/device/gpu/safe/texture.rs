@@ -1,4 +1,4 @@
-//! Texture and surface objects.
+//! Texture and surface objects. The backend keeps them until the host drops their handles.
 
 use std::rc::Rc;
 

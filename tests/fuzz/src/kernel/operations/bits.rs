@@ -1,8 +1,8 @@
-//! Logic, shifts, and operations on fields of bits.
+//! Logic, shifts, and operations on bit fields: PTX and expected results. Part of the table in [`super`].
 
 use super::operation::{Operation, operation};
 
-/// What every size has.
+/// Operations of every size.
 macro_rules! common {
     ($name:literal $type:ident $bits:literal) => {
         &[
@@ -19,7 +19,7 @@ macro_rules! common {
     };
 }
 
-/// What sizes of 32 bits and more have. The position of a field is kept below 64: beyond, devices differ.
+/// Operations of 32 and 64 bits. The position of a field is kept below 64, because devices differ beyond.
 macro_rules! long {
     ($name:literal $type:ident $bits:literal) => {
         &[
@@ -40,7 +40,7 @@ macro_rules! long {
     };
 }
 
-/// Fields that are extracted, with their sign or without, and the place of the highest bit that is not the sign.
+/// Signed and unsigned extraction of fields, and the position of the highest bit that differs from the sign.
 macro_rules! fields {
     ($name:literal $type:ident $bits:literal $signed:literal) => {
         &[
@@ -67,7 +67,7 @@ macro_rules! fields {
     };
 }
 
-/// The place of the highest bit that differs from the sign; all ones if there is none.
+/// The position of the highest bit that differs from the sign; all ones if there is none.
 fn highest(value: u64, bits: u32, signed: bool) -> u32 {
     let negative = signed && value >> (bits - 1) & 1 == 1;
     (0..bits).rev().find(|&index| (value >> index & 1 == 1) != negative).unwrap_or(u32::MAX)
@@ -84,7 +84,7 @@ fn permute(a: u32, b: u32, selector: u32) -> u32 {
     })
 }
 
-/// `prmt` with a mode: what the last two bits of the selector stand for, as selectors without a mode.
+/// `prmt` with a mode: for each value of the selector's low two bits, the equivalent selector without a mode.
 macro_rules! permute_mode {
     ($mode:literal $selectors:expr) => {
         operation!(concat!("prmt.b32.", $mode, " $d, $a, $b, $c;"), |a: u32, b: u32, c: u32| u32: {
@@ -93,7 +93,7 @@ macro_rules! permute_mode {
     };
 }
 
-/// Each bit of the table says what three bits give together.
+/// Each bit of the table is the result for one combination of three bits.
 fn table3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     (0..32).fold(0, |word, bit| {
         let index = (a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1);
@@ -150,7 +150,7 @@ const OTHERS: &[Operation] = &[
     operation!("szext.wrap.u32 $d, $a, $b;", |a: u32, b: u32| u32: extend(a, b & 31, false)),
 ];
 
-/// The low `bits` bits, with their sign or zeros before them.
+/// The low `bits` bits, extended with their sign or with zeros.
 fn extend(value: u32, bits: u32, signed: bool) -> u32 {
     match bits {
         0 => 0,

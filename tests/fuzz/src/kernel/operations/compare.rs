@@ -1,4 +1,4 @@
-//! Comparisons and selections.
+//! Comparisons and selections: PTX and expected results. Part of the table in [`super`].
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ macro_rules! comparisons {
     ($name:literal $type:ident $($comparison:literal $operator:tt),*) => {
         &[$(
             operation!(concat!("setp.", $comparison, ".", $name, " $d, $a, $b;"), |a: $type, b: $type| bool: a $operator b),
-            // The second result is of the opposite comparison.
+            // The second result is that of the opposite comparison.
             operation!(
                 concat!("setp.", $comparison, ".or.", $name, " %tp0|$d, $a, $b, !$c;"),
                 |a: $type, b: $type, c: bool| bool: !(a $operator b) | !c
@@ -33,7 +33,7 @@ macro_rules! selections {
     };
 }
 
-/// Comparisons of floats: what a NaN gives, and what the order of two numbers must be.
+/// Float comparisons: the result for a NaN, and the order that two numbers must have.
 macro_rules! float_comparisons {
     ($name:literal $type:ident $($comparison:literal $order:ident $with_nan:literal),*) => {
         &[$(
@@ -65,7 +65,7 @@ macro_rules! numbers {
     };
 }
 
-/// What a number is. Zero is a normal one.
+/// Classes of numbers. Zero is normal.
 macro_rules! tests {
     ($name:literal $type:ident) => {
         &[

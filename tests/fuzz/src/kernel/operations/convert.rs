@@ -1,8 +1,8 @@
-//! Conversions.
+//! Conversions: PTX and expected results. Part of the table in [`super`].
 
 use super::operation::{Operation, operation};
 
-/// From an integer type to others: the low bits, extended with the sign of what they were taken from.
+/// From an integer type to others: the low bits, extended with the sign of the source.
 macro_rules! integers {
     ($from:literal $read:ident $register:ident: $($to:literal $write:ident $result:ident),*) => {
         &[$(
@@ -18,7 +18,7 @@ macro_rules! from_integer {
     };
 }
 
-/// The same, held within the type: PTX has it only where a value can be beyond it.
+/// The same, saturated. PTX has it only for types that cannot represent all values of the source.
 macro_rules! saturating {
     ($from:literal $read:ident $register:ident: $($to:literal $write:ident $result:ident),*) => {
         &[$(
@@ -29,7 +29,7 @@ macro_rules! saturating {
     };
 }
 
-/// To floats, to the nearest of them.
+/// To floats, rounded to nearest.
 macro_rules! to_floats {
     ($($from:literal $type:ident),*) => {
         &[$(
@@ -39,8 +39,8 @@ macro_rules! to_floats {
     };
 }
 
-/// From floats to integers, rounded to an integer first, then held within the type. Rust's `as` holds it there, too, but makes 0
-/// of what is not a number; PTX makes that of it unless one of the types has 64 bits: then the highest bit alone.
+/// From floats to integers: rounded to an integer, then saturated. Rust's `as` saturates, too, and turns NaN into 0. So does PTX,
+/// unless one of the types has 64 bits: then NaN becomes the highest bit alone.
 macro_rules! to_integers {
     ($from:literal $type:ident $long:literal $($to:literal $result:ident $long_result:literal),*) => {
         &[$(

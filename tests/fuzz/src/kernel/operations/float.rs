@@ -1,8 +1,8 @@
-//! Arithmetic on floats, rounded to the nearest.
+//! Arithmetic on f32 and f64, rounded to nearest: PTX and expected results. Part of the table in [`super`].
 
 use super::operation::{Operation, operation};
 
-/// Makes the canonical one of a result that is not a number.
+/// Makes a NaN result canonical.
 macro_rules! canonical {
     (f32 $text:literal) => {
         concat!($text, " testp.notanumber.f32 %tp0, %tr0; selp.b32 $d, 0x7fffffff, %tr0, %tp0;")
@@ -12,7 +12,7 @@ macro_rules! canonical {
     };
 }
 
-/// The smaller, where -0 is smaller than +0, and a number is better than none.
+/// The smaller operand: -0 is smaller than +0, and a number wins over a NaN.
 macro_rules! smaller {
     ($a:expr, $b:expr) => {
         match ($a, $b) {
@@ -42,12 +42,12 @@ macro_rules! larger {
     };
 }
 
-/// A subnormal number is taken for zero, and given as zero.
+/// Subnormal operands and results are zero.
 fn flush(value: f32) -> f32 {
     if value.is_subnormal() { 0_f32.copysign(value) } else { value }
 }
 
-/// Between 0 and 1; 0 if it is not a number.
+/// Clamped to 0 and 1; NaN becomes 0.
 fn saturate(value: f32) -> f32 {
     match value {
         value if value.is_nan() || value <= 0.0 => 0.0,

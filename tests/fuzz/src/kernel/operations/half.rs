@@ -1,10 +1,10 @@
-//! Arithmetic in f16 and bf16, rounded to the nearest.
+//! Arithmetic on f16 and bf16, rounded to nearest: PTX and expected results. Part of the table in [`super`].
 
 use std::cmp::Ordering;
 
 use super::operation::{Operation, operation};
 
-/// What a half-precision number stands for.
+/// The value of a half-precision number.
 fn widen(half: u16) -> f32 {
     let (sign, exponent, fraction) = (half >> 15, half >> 10 & 31, f32::from(half & 1023));
     let magnitude = match exponent {
@@ -16,7 +16,7 @@ fn widen(half: u16) -> f32 {
     if sign == 1 { -magnitude } else { magnitude }
 }
 
-/// The nearest half-precision number, of two the even one.
+/// The nearest half-precision number, ties to even.
 fn narrow(value: f32) -> u16 {
     if value.is_nan() {
         return 0x7fff;
@@ -37,18 +37,18 @@ fn narrow(value: f32) -> u16 {
     sign | bits
 }
 
-/// What a bf16 stands for.
+/// The value of a bf16.
 fn widen_brain(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// The bits of a number that is a bf16.
+/// The bits of a number that a bf16 can represent.
 fn brain(value: f32) -> u16 {
     if value.is_nan() { 0x7fff } else { (value.to_bits() >> 16) as u16 }
 }
 
-/// a * b + c for numbers of so few bits that their product is exact: the sum is exact or has its last bit set, so that rounding it
-/// again to fewer bits is as good as rounding the sum itself (Boldo and Melquiond, 2008).
+/// a * b + c for numbers of so few bits that their product is exact. The sum is exact or rounded to odd, so that rounding it
+/// again to fewer bits is the same as rounding the sum itself (Boldo and Melquiond, 2008).
 fn fused(a: f32, b: f32, c: f32) -> f64 {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
@@ -60,7 +60,7 @@ fn fused(a: f32, b: f32, c: f32) -> f64 {
     if error > 0.0 { sum.next_up() } else { sum.next_down() }
 }
 
-/// The nearest number with so many bits of fraction whose least exponent is this, of two the even one; beyond the largest, infinity.
+/// The nearest number with this many bits of fraction and this least exponent, ties to even; beyond the largest, infinity.
 fn rounded(value: f64, fraction: i32, (least, most): (i32, i32)) -> f32 {
     if !value.is_finite() || value == 0.0 {
         return value as f32;
@@ -82,7 +82,7 @@ fn fused_brain(a: u16, b: u16, c: u16) -> u16 {
     brain(rounded(fused(widen_brain(a), widen_brain(b), widen_brain(c)), 7, (-126, 127)))
 }
 
-/// Zero in the place of a number below it; a NaN stays one.
+/// Replaces negative numbers by zero; a NaN remains.
 fn rectified(bits: u16) -> u16 {
     if bits & 0x8000 != 0 && bits & 0x7fff <= 0x7f80 { 0 } else { bits }
 }

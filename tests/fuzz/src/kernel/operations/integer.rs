@@ -1,8 +1,8 @@
-//! Integer arithmetic.
+//! Integer arithmetic: PTX and expected results. Part of the table in [`super`].
 
 use super::operation::{Operation, operation};
 
-/// What every integer type has. Every product fits `$wide`; `$odd` is a register with an odd and positive divisor.
+/// Operations of every integer type. Every product fits `$wide`; `$odd` is a register with an odd, positive divisor.
 macro_rules! common {
     ($name:literal $type:ident $wide:ident $bits:literal $size:literal $odd:literal $most:literal) => {
         &[
@@ -44,7 +44,7 @@ macro_rules! common {
     };
 }
 
-/// What signed types have.
+/// Operations of signed types.
 macro_rules! signed {
     ($name:literal $type:ident) => {
         &[
@@ -68,7 +68,7 @@ macro_rules! wide {
     };
 }
 
-/// The low 24 bits of a number, with their sign or without.
+/// The low 24 bits of a number, extended with their sign or with zeros.
 fn low24(value: u32, signed: bool) -> i64 {
     if signed { i64::from((value << 8) as i32 >> 8) } else { i64::from(value & 0xff_ffff) }
 }
@@ -121,7 +121,7 @@ macro_rules! dots {
 
 const OTHERS: &[Operation] = &[
     operation!("add.sat.s32 $d, $a, $b;", |a: i32, b: i32| i32: a.saturating_add(b)),
-    // Not of two registers: NVIDIA's compiler cancels what they have in common, and forgets to saturate.
+    // Not of two registers: NVIDIA's compiler cancels common terms and then does not saturate.
     operation!("mul.lo.s32 %tr0, $b, $b; sub.sat.s32 $d, $a, %tr0;", |a: i32, b: i32| i32: {
         a.saturating_sub(b.wrapping_mul(b))
     }),

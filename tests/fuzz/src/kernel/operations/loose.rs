@@ -1,12 +1,12 @@
-//! Operations of which the PTX manual promises a tolerance, or leaves to the hardware what they give, and video instructions: what is
-//! compared is one run with another. Only loose kernels have them.
+//! Operations for which the PTX manual promises only a tolerance, or leaves the result to the hardware, and video
+//! instructions. Only loose kernels have them: their runs are compared with each other, not with expected results.
 //!
 //! Textures and surfaces are those of [`OBJECTS`].
 
 use super::operation::Operation;
 use crate::kernel::Bank;
 
-/// Declarations of a module whose kernels use these: where the host puts handles.
+/// Declarations of a module whose kernels use these operations: where the host stores handles.
 pub const OBJECTS: &str =
     ".global .align 8 .u64 image;\n.global .align 8 .u64 volume;\n.global .align 8 .u64 pixels;\n";
 

@@ -35,7 +35,7 @@ pub fn all() -> &'static [&'static Operation] {
     &ALL
 }
 
-/// The others.
+/// The operations of loose kernels.
 pub fn loose() -> &'static [Operation] {
     loose::OPERATIONS
 }

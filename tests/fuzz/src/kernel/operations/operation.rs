@@ -1,16 +1,17 @@
-//! What an operation is, and how its text and its result are written down together.
+//! The type of an operation, and the macro that declares its PTX and its expected result side by side. The other
+//! files of this folder use it. Pure.
 
 use crate::kernel::Bank;
 
 /// An operation of a thread on its registers.
 pub struct Operation {
-    /// PTX instructions. `$d` is the result, `$a`, `$b`, `$c` and `$e` are the operands; `%th`, `%tr`, `%td` and `%tp` registers are free to use.
+    /// PTX instructions. `$d` is the result, `$a`, `$b`, `$c` and `$e` are the operands; `%th`, `%tr`, `%td` and `%tp` are scratch registers.
     pub text: &'static str,
     /// Where the result goes.
     pub result: Bank,
     /// Where each operand comes from.
     pub operands: &'static [Bank],
-    /// The result's bits, of the operands' bits.
+    /// Computes the result's bits from the operands' bits.
     pub evaluate: fn(&[u64]) -> u64,
 }
 
@@ -20,7 +21,7 @@ impl std::fmt::Debug for Operation {
     }
 }
 
-/// A type of PTX as Rust has it.
+/// The Rust type for a type of PTX.
 pub trait Value: Copy {
     const BANK: Bank;
     fn from_bits(bits: u64) -> Self;

@@ -1,0 +1,64 @@
+//! Compares the buffers after a student's run with those after the reference's, within the exercise's tolerance.
+//! [`crate::judge`] calls it after each run. Pure.
+
+use crate::data::{self, Buffers, Sizes};
+use crate::exercise::Exercise;
+use crate::goals_file::Element;
+use crate::trial::Outcome;
+use crate::verdict::{Failure, Position, Wrong};
+
+/// The first difference between a student's results and the right ones, or a change of data that is only input.
+pub fn compare(
+    exercise: &Exercise,
+    student: &Outcome,
+    right: &Outcome,
+    values: &Buffers,
+    sizes: Sizes,
+) -> Option<Failure> {
+    let tolerance = exercise.goals.answer.as_ref().map_or(0.0, |answer| answer.tolerance);
+    for (name, plan) in exercise.goals.data.iter().filter(|(_, plan)| !plan.scratch) {
+        let (is, expected) = (&student.buffers[name], if plan.output { &right.buffers[name] } else { &values[name] });
+        let size = plan.element.bytes();
+        let columns = data::shape(plan, &sizes).map_or(1, |[_, columns]| columns);
+        let place = |index: usize| Position {
+            buffer: name.clone(),
+            row: plan.rows.as_ref().map(|_| index / columns),
+            column: index % columns,
+        };
+        let pairs = || is.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate();
+        if !plan.output {
+            if let Some((index, _)) = pairs().find(|(_, (is, was))| is != was) {
+                return Some(Failure::InputChanged(sizes, place(index)));
+            }
+            continue;
+        }
+        let wrong = |&(_, (is, expected)): &(usize, (&[u8], &[u8]))| !close(plan.element, is, expected, tolerance);
+        let Some((index, (element, expected))) = pairs().find(wrong) else { continue };
+        let poisoned = |element: &[u8]| element.iter().all(|&byte| byte == host::device::POISON);
+        return Some(Failure::Wrong(
+            sizes,
+            Wrong {
+                first: place(index),
+                is: (!poisoned(element)).then(|| data::text(plan.element, element)),
+                should_be: data::text(plan.element, expected),
+                count: pairs().filter(wrong).count(),
+                unwritten: pairs().filter(wrong).filter(|(_, (is, _))| poisoned(is)).count(),
+                of: is.len() / size,
+            },
+        ));
+    }
+    None
+}
+
+/// Whether two elements are equal within the tolerance.
+fn close(element: Element, is: &[u8], expected: &[u8], tolerance: f64) -> bool {
+    if is == expected {
+        return true;
+    }
+    if !matches!(element, Element::F32 | Element::F64) {
+        return false;
+    }
+    let (is, expected) = (data::number(element, is), data::number(element, expected));
+    // Zeros of either sign are equal, and so are NaNs.
+    is == expected || is.is_nan() && expected.is_nan() || (is - expected).abs() <= tolerance * (1.0 + expected.abs())
+}

@@ -1,0 +1,319 @@
+//! The contents of `goals.toml` as data, parsed with `serde`. [`crate::exercise`] reads the file and checks its parts against each
+//! other; `data`, `trial` and `judge` carry out what it says. Keys and values are described in `docs/TEACHING.md`.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer};
+
+use crate::expression::Expression;
+use crate::goal::{Counted, Goal};
+
+/// `goals.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goals {
+    /// The title, in a few words.
+    pub title: String,
+    /// The kind of task.
+    pub task: Task,
+    /// About how long it takes.
+    pub minutes: u32,
+    /// Words that the report on the starter must contain. Not shown to students. (A starter without predictions needs none.)
+    #[serde(default)]
+    pub starter_fails: String,
+    /// Whether to report also what works on a GPU but is a mistake here, such as volatile accesses in place of barriers.
+    #[serde(default)]
+    pub strict: bool,
+    /// The sizes, whose names all expressions may use.
+    #[serde(default)]
+    pub sizes: IndexMap<String, Size>,
+    /// The sizes at which goals are counted; those left out are drawn from `sizes`.
+    #[serde(default)]
+    pub measured: IndexMap<String, Size>,
+    /// The sizes at which a GPU is timed, which are far larger; those left out are as in `measured`.
+    #[serde(default)]
+    pub timed: IndexMap<String, Size>,
+    /// Buffers and textures, in the order in which they are allocated.
+    #[serde(default)]
+    pub data: IndexMap<String, Data>,
+    /// The launches, in order.
+    pub launch: Vec<Launch>,
+    /// How the right results are computed.
+    pub answer: Option<Answer>,
+    /// The goals for what is counted.
+    #[serde(default)]
+    pub goal: Vec<GoalPlan>,
+    /// What the student predicts.
+    #[serde(default)]
+    pub question: Vec<Question>,
+}
+
+/// The kind of task.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// The kernel is wrong.
+    Right,
+    /// The kernel is right but wasteful.
+    Fast,
+    /// The kernel is given; the student predicts what it does.
+    Explain,
+}
+
+/// The range from which a size is drawn.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    /// Sizes that every run tries.
+    #[serde(default)]
+    pub always: Vec<u64>,
+    /// The smallest.
+    pub from: u64,
+    /// The largest.
+    pub to: u64,
+    /// The number that it is a multiple of.
+    #[serde(default = "one")]
+    pub multiple_of: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// A buffer, or a texture.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// The type of its elements.
+    #[serde(rename = "type")]
+    pub element: Element,
+    /// The number of elements, if it has no rows.
+    pub length: Option<Expression>,
+    /// Rows, of a matrix.
+    pub rows: Option<Expression>,
+    /// Columns, of a matrix.
+    pub columns: Option<Expression>,
+    /// Whether rows start on the device's preferred alignment.
+    #[serde(default)]
+    pub pitched: bool,
+    /// Its contents before the launches.
+    pub values: Option<Values>,
+    /// Whether the kernels write it. All other data must stay unchanged.
+    #[serde(default)]
+    pub output: bool,
+    /// Whether it is the kernels' scratch memory: it starts undefined and is not compared.
+    #[serde(default)]
+    pub scratch: bool,
+    /// How it is read, if it is a texture.
+    pub texture: Option<Texture>,
+}
+
+/// The type of elements.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Element {
+    F32,
+    F64,
+    I32,
+    U32,
+    I64,
+    U64,
+    U8,
+}
+
+impl Element {
+    /// Its size in bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::F32 | Self::I32 | Self::U32 => 4,
+            Self::F64 | Self::I64 | Self::U64 => 8,
+        }
+    }
+}
+
+/// The contents of a buffer before the launches.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Floats from -1 up to, but not including, 1; integers with any bits.
+    Random,
+    /// Integers in a range, both ends included.
+    Between(i64, i64),
+    /// A random permutation of 0, 1, 2, ...
+    Permutation,
+    /// An expression of the index `i`.
+    Formula(Expression),
+}
+
+impl<'de> Deserialize<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(
+            untagged,
+            expecting = "values are \"random\", \"zeros\", \"permutation\", { from, to } or an expression of i"
+        )]
+        enum Written {
+            Text(String),
+            Between { from: i64, to: i64 },
+        }
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Between { from, to } if from <= to => Self::Between(from, to),
+            Written::Between { .. } => return Err(serde::de::Error::custom("'from' is above 'to'")),
+            Written::Text(text) => match text.as_str() {
+                "random" => Self::Random,
+                "zeros" => Self::Between(0, 0),
+                "permutation" => Self::Permutation,
+                formula => Self::Formula(formula.parse().map_err(serde::de::Error::custom)?),
+            },
+        })
+    }
+}
+
+/// How a texture is read.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Texture {
+    /// Between texels: the filter.
+    pub filter: Filter,
+    /// Beyond the edges: the address mode.
+    pub address: Address,
+}
+
+/// A texture's filter.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Filter {
+    Nearest,
+    Linear,
+}
+
+/// A texture's address mode.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Address {
+    Clamp,
+    Wrap,
+    Mirror,
+    Border,
+}
+
+/// The one to three extents of a grid or a block.
+#[derive(Clone, Debug)]
+pub struct Extents(pub Vec<Expression>);
+
+impl<'de> Deserialize<'de> for Extents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a number, an expression, or a list of up to three")]
+        enum Written {
+            One(Expression),
+            Several(Vec<Expression>),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::One(one) => Ok(Self(vec![one])),
+            Written::Several(several) if (1..=3).contains(&several.len()) => Ok(Self(several)),
+            Written::Several(_) => Err(serde::de::Error::custom("a grid and a block have one to three extents")),
+        }
+    }
+}
+
+/// A launch of one of the student's kernels.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks.
+    pub grid: Extents,
+    /// Threads of a block, or `launch_bounds` for the kernel's own bounds.
+    pub block: Extents,
+    /// Bytes of dynamic shared memory.
+    pub shared: Option<Expression>,
+    /// The kernel's parameters.
+    pub arguments: Vec<Argument>,
+    /// Whether the student may leave this kernel out.
+    #[serde(default)]
+    pub optional: bool,
+}
+
+/// The launch of the reference, with one thread.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The kernel's parameters.
+    pub arguments: Vec<Argument>,
+    /// The allowed distance of a float from the reference, relative to one plus its magnitude.
+    #[serde(default)]
+    pub tolerance: f64,
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// `NAME`: a buffer's address, a texture's handle, or a size. `NAME.values`: the address of a texture's values.
+    Value(Expression),
+    /// `&NAME`: address and length.
+    Slice(String),
+    /// `f32: 2.5`.
+    F32(Expression),
+    /// `f64: 2.5`.
+    F64(Expression),
+}
+
+impl<'de> Deserialize<'de> for Argument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "an argument is the name of data, &NAME, a number or an expression")]
+        enum Written {
+            Text(String),
+            Number(Expression),
+        }
+        let text = match Written::deserialize(deserializer)? {
+            Written::Text(text) => text,
+            Written::Number(number) => return Ok(Self::Value(number)),
+        };
+        let expression = |text: &str| text.parse::<Expression>().map_err(serde::de::Error::custom);
+        if let Some(name) = text.strip_prefix('&') {
+            return Ok(Self::Slice(name.trim().to_owned()));
+        }
+        Ok(match text.split_once(':') {
+            Some(("f32", value)) => Self::F32(expression(value)?),
+            Some(("f64", value)) => Self::F64(expression(value)?),
+            Some(("u32" | "u64" | "usize", value)) => Self::Value(expression(value)?),
+            _ => Self::Value(expression(&text)?),
+        })
+    }
+}
+
+/// A bound on something that is counted.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoalPlan {
+    /// The condition.
+    pub that: Goal,
+    /// The explanation if it does not hold.
+    pub why: String,
+    /// Whether the starter already meets it.
+    #[serde(default)]
+    pub also: bool,
+}
+
+/// Something to predict.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Its name in `predict.toml`.
+    pub name: String,
+    /// The question.
+    pub ask: String,
+    /// The counted metric.
+    pub count: Counted,
+    /// The GPU that the question is about.
+    pub on: Option<String>,
+    /// The explanation, shown after an answer.
+    pub why: String,
+}

@@ -1,0 +1,139 @@
+//! The parts around a report's rows: legends, axes, grids, tolerances and conclusions.
+
+use super::*;
+
+#[test]
+fn the_table_explains_wavefronts_only_where_shared_memory_is_used() {
+    let mut report = report(simulator());
+    for variant in &mut report.variants {
+        variant.counters.as_mut().unwrap().shared = Default::default();
+    }
+    let table = text(&report, Format::Table);
+    assert!(table.contains("Sectors are") && !table.to_lowercase().contains("wavefronts"), "{table}");
+}
+
+#[test]
+fn axes_are_columns_of_every_format() {
+    let mut report = report(simulator());
+    axis(&mut report, "load_width", [json!(4), json!(16)]);
+    let table = text(&report, Format::Table);
+    assert!(table.contains("\nvariant      load width right error"), "{table}");
+    assert!(table.contains("\npadded               16    NO  1e36"), "{table}");
+    assert!(text(&report, Format::Markdown).contains("| variant | load width | right |"));
+    assert!(text(&report, Format::Csv).starts_with("lab,device,name,rows,cols,pitched,seed,block,load_width,correct,"));
+    let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
+    assert_eq!(value["variants"][1]["parameters"]["load_width"], 16);
+}
+
+#[test]
+fn a_sweep_of_two_axes_is_a_grid_with_the_best_marked() {
+    let mut report = report(gpu());
+    axis(&mut report, "block", [json!(128), json!(256)]);
+    axis(&mut report, "load_width", [json!(4), json!(4)]);
+    report.variants[0].facts.remove(0);
+    report.variants[1].facts.remove(0);
+    report.grids.push(Grid {
+        title: "GB/s".into(),
+        rows: "block",
+        columns: "load_width",
+        group: String::new(),
+        cell: |variant| variant.gbps.map(|gbps| Cell::ranked(format!("{gbps:.0}"), gbps)),
+    });
+    let table = text(&report, Format::Table);
+    let grid = "\nGB/s; the best is marked *:\nblock \\ load width     4\n128                  800\n256                3200*\n";
+    assert!(table.contains(grid), "{table}");
+    let markdown = text(&report, Format::Markdown);
+    assert!(
+        markdown.contains("\nGB/s:\n\n| block \\ load width | 4 |\n| --- | ---: |\n| 128 | 800 |\n| 256 | 3200* |\n")
+    );
+}
+
+#[test]
+fn the_grids_of_a_compact_report_stand_for_its_table_if_all_is_right() {
+    let mut report = report(gpu());
+    axis(&mut report, "pattern", [json!("aligned"), json!("scattered")]);
+    axis(&mut report, "load_width", [json!(4), json!(4)]);
+    report.compact = true;
+    report.grids.push(Grid {
+        title: "GB/s".into(),
+        rows: "pattern",
+        columns: "load_width",
+        group: String::new(),
+        cell: |variant| variant.gbps.map(|gbps| Cell::plain(format!("{gbps:.0}"))),
+    });
+    let table = text(&report, Format::Table);
+    assert!(table.contains("\npadded ") && table.contains("\nscattered "), "one is wrong: {table}");
+    report.variants[1].comparison = Some(Comparison { elements: 1_000_000, ..Comparison::default() });
+    let table = text(&report, Format::Table);
+    let all = "\nAll 2 variants are right. --format csv and --format json have each of them.\n";
+    assert!(table.contains(all) && !table.contains("\npadded") && table.contains("\nscattered "), "{table}");
+    assert!(text(&report, Format::Markdown).contains("| padded |"));
+}
+
+#[test]
+fn tolerances_and_what_a_lab_computes_are_shown() {
+    let mut report = report(gpu());
+    report.variants.truncate(1);
+    let variant = &mut report.variants[0];
+    (variant.operations, variant.gflops) = (20_000_000, Some(2000.0));
+    variant.comparison = Some(Comparison {
+        elements: 4,
+        max_error: 0.25,
+        tolerance: Some(Tolerated { tolerance: Tolerance::Roundings(3), worst_part: 0.125 }),
+        ..Comparison::default()
+    });
+    let table = text(&report, Format::Table);
+    assert!(table.contains("naive-writes   yes 0.250    12.5 10.0 us 5.00 us    1.0  800 20.0    2000"), "{table}");
+    assert!(
+        table.contains("\nAllowed errors: 2^-24 of the magnitude for each of 3 roundings on the way to an element.\n"),
+        "{table}"
+    );
+    let value: Value = serde_json::from_str(&text(&report, Format::Json)).unwrap();
+    assert_eq!(value["variants"][0]["tolerance"], json!({"tolerance": {"roundings": 3}, "worst_part": 0.125}));
+    assert_eq!(
+        (&value["variants"][0]["operations"], &value["variants"][0]["gflops"]),
+        (&json!(20_000_000), &json!(2000.0))
+    );
+    assert!(text(&report, Format::Csv).contains(",speedup,operations,gflops,"));
+}
+
+#[test]
+fn conclusions_stand_below_everything() {
+    let mut report = report(simulator());
+    report.conclusions = vec!["It is so. ".repeat(15), "And so.".into()];
+    let table = text(&report, Format::Table);
+    assert!(
+        table.ends_with("It is so. It is so.\nIt is so. It is so. It is so. It is so. It is so.\nAnd so.\n"),
+        "{table}"
+    );
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    assert!(text(&report, Format::Markdown).ends_with("It is so.  And so.\n"));
+}
+
+#[test]
+fn the_words_of_the_legend_hold_for_the_model() {
+    let model = |name: &str| {
+        let mut report = report(simulator());
+        let counted = simt::ModelCounters {
+            model: simt::Model::named(name).unwrap(),
+            global_load: Default::default(),
+            global_store: Default::default(),
+            caches: Default::default(),
+        };
+        for variant in &mut report.variants {
+            variant.counters.as_mut().unwrap().model = Some(counted);
+        }
+        text(&report, Format::Table)
+    };
+    assert!(model("hopper").contains("of shared memory: 1 without bank conflicts."));
+    let tesla = model("tesla");
+    assert!(tesla.contains("for each half warp: 2 without bank") && !tesla.contains("1 without bank"), "{tesla}");
+}
+
+#[test]
+fn one_wrong_variant_makes_the_report_wrong() {
+    let mut report = report(simulator());
+    assert!(!report.correct());
+    report.variants.remove(1);
+    assert!(report.correct());
+}
