@@ -61,6 +61,7 @@
 mod coalesce;
 mod counters;
 mod error;
+mod hopper;
 mod lanes;
 mod launch;
 mod machine;
@@ -72,7 +73,6 @@ mod program;
 mod report;
 mod sanitizer;
 mod site;
-mod tensor;
 mod texture;
 mod trap;
 
@@ -81,6 +81,10 @@ pub use counters::{
     SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
+pub use hopper::tensor_map::{
+    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
+    Traversal,
+};
 pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{
     AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW, Memory,
@@ -96,10 +100,6 @@ pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
 pub use sanitizer::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub use site::{AccessAction, Site, SourcePosition};
-pub use tensor::{
-    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
-    Traversal,
-};
 pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,

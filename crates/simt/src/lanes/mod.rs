@@ -26,8 +26,7 @@ mod handler;
 mod integer;
 mod registers;
 mod rows;
-mod soft;
-pub(crate) mod tensor;
+pub(crate) mod soft;
 mod video;
 
 pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, test_property};

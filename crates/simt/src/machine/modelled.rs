@@ -5,13 +5,13 @@ use ptx::Space;
 
 use crate::coalesce;
 use crate::counters::AccessKind;
+use crate::hopper::tensor_map::Piece;
 use crate::lanes::WideRow;
 use crate::machine::access;
 use crate::machine::state::{At, Split, Warp, Worker, places};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
-use crate::tensor::Piece;
 
 /// Local memory lies below all allocations in the chip's memory.
 const LOCAL_BASE: u64 = 1 << 40;

@@ -4,6 +4,7 @@
 use ptx::{Space, Type};
 
 use crate::counters::AccessKind;
+use crate::hopper::tensor_map::{Piece, Placement};
 use crate::lanes::{Registers, lanes};
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::reports::{
@@ -17,7 +18,6 @@ use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::program::{BulkCopy, RemoteStore};
 use crate::sanitizer::Run;
-use crate::tensor::{Piece, Placement};
 use crate::trap::TrapKind;
 
 /// Bytes of the largest copy.

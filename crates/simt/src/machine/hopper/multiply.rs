@@ -4,7 +4,7 @@
 
 use ptx::MatrixType;
 
-use crate::lanes::tensor::{from_single, fused_double, single};
+use crate::hopper::tensor_core::{from_single, fused_double, single};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::hopper::products::{Arithmetic, with_zeros};
 use crate::machine::state::Warp;

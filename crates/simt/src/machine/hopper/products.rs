@@ -1,11 +1,11 @@
 //! Products of whole matrices, element by element: what `mma`, `wmma.mma` and `wgmma.mma_async` have in common.
 //!
-//! Elements are bits, each in its own word. How sums round: see [`crate::lanes::tensor`].
+//! Elements are bits, each in its own word. How sums round: see [`crate::hopper::tensor_core`].
 
 use ptx::{BitProduct, MatrixType};
 
+use crate::hopper::tensor_core::{Factor, Sum, from_single, single};
 use crate::lanes::Row;
-use crate::lanes::tensor::{Factor, Sum, from_single, single};
 use crate::program::Sparse;
 
 /// What `A * B + C` is made of.

@@ -3,12 +3,12 @@
 
 use ptx::Space;
 
+use crate::hopper::tensor_map::{Piece, Placement};
 use crate::machine::hopper::underway::{Reduction, UNIT};
 use crate::machine::observe;
 use crate::machine::observe::Other;
 use crate::machine::state::{Warp, Worker};
 use crate::sanitizer::{Operation, Run};
-use crate::tensor::{Piece, Placement};
 
 /// What is reported to the sanitizer about a copy.
 #[derive(Clone, Copy)]

@@ -7,6 +7,10 @@ use ptx::{AtomicOp, Space, TensorField, Type};
 
 use crate::FindingKind;
 use crate::counters::AccessKind;
+use crate::hopper::tensor_map::{
+    Corner, Piece, Placement, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
+    is_of_columns, replace,
+};
 use crate::lanes::{WideRow, lanes};
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::reports::{
@@ -20,10 +24,6 @@ use crate::machine::{access, modelled, observe};
 use crate::memory::space_name;
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
 use crate::site::AccessAction;
-use crate::tensor::{
-    Corner, Piece, Placement, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
-    is_of_columns, replace,
-};
 use crate::trap::TrapKind;
 
 /// Bytes of a tensor map.

@@ -15,6 +15,7 @@
 use ptx::{AtomicOp, Space, Type};
 
 use crate::counters::AccessKind;
+use crate::hopper::tensor_map::{Piece, Placement};
 use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::hopper::reports::{Reported, begins, little_endian, report, report_part, run_of_shared};
@@ -24,7 +25,6 @@ use crate::machine::{atomic, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 use crate::sanitizer::Run;
 use crate::site::AccessAction;
-use crate::tensor::{Piece, Placement};
 use crate::trap::{MbarrierFault, TrapKind};
 
 /// The same place in the block of that rank.

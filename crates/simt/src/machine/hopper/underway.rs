@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use ptx::{AtomicOp, Type};
 
-use crate::tensor::{Piece, Placement};
+use crate::hopper::tensor_map::{Piece, Placement};
 
 /// The most bytes under way to barriers.
 pub(crate) const LIMIT: usize = 64 << 20;

@@ -9,13 +9,13 @@
 //! The release travels like all fences: [`Releases`](crate::sanitizer::releases::Releases). The acquire is kept here, with what
 //! its thread knew then.
 
+use crate::hopper::tensor_map::TENSOR_MAP_BYTES;
 use crate::sanitizer::finding::MapFence;
 use crate::sanitizer::hopper::acquisitions::{Acquisition, Acquisitions};
 use crate::sanitizer::race::Races;
 use crate::sanitizer::releases::Proxied;
 use crate::sanitizer::stamp::Stamp;
 use crate::sanitizer::touch::Reached;
-use crate::tensor::TENSOR_MAP_BYTES;
 
 /// Acquisitions of one map that are kept apart, beside those that all threads of the cluster know.
 const KEPT: usize = 256;

@@ -21,7 +21,7 @@
 
 use ptx::{MatrixType, Rounding};
 
-use super::soft::{self, Format, Number, Round};
+use crate::lanes::soft::{self, Format, Number, Round};
 
 /// A factor: `significand * 2^(exponent - fraction)`, where the fraction's bits are the type's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

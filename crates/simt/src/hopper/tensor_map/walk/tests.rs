@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::tensor::Swizzle;
+use crate::hopper::tensor_map::Swizzle;
 
 #[test]
 fn swizzled_pieces_are_where_the_manual_has_them() {

@@ -146,7 +146,7 @@ pub(super) fn corner_bits(image_dimensions: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::TensorElement;
+    use crate::hopper::tensor_map::TensorElement;
 
     fn map() -> TensorMap {
         TensorMap::tiled(TensorElement::F32, 0x1000, &[64, 32, 4], &[32, 8, 1])
