@@ -7,7 +7,7 @@
 
 mod copies;
 
-pub(crate) use copies::Copy;
+pub(crate) use copies::CopyAccesses;
 
 use crate::memory::Access;
 

@@ -9,7 +9,7 @@ use super::{Sectors, Wavefronts, lane_mask, most_words_in_a_bank, sectors};
 use crate::memory::Access;
 
 /// A copy of a warp: where each lane reads and writes.
-pub(crate) struct Copy<'a> {
+pub(crate) struct CopyAccesses<'a> {
     /// What is read; its lanes are those that read anything.
     pub from: Access<'a>,
     /// What is written.
@@ -20,7 +20,7 @@ pub(crate) struct Copy<'a> {
     pub at_l2_only: bool,
 }
 
-impl Copy<'_> {
+impl CopyAccesses<'_> {
     /// The sectors of global memory.
     pub fn sectors(&self) -> Sectors {
         let found = sectors(&self.from);
@@ -103,7 +103,7 @@ mod tests {
             let from: [u64; 32] = std::array::from_fn(|lane| 0x7000_0000 + lane as u64 * source);
             let to: [u64; 32] = std::array::from_fn(|lane| lane as u64 * destination);
             let reading = (0..32).filter(|lane| read[lane / 16] > 0).fold(0, |mask, lane| mask | 1u32 << lane);
-            let copy = Copy {
+            let copy = CopyAccesses {
                 from: Access::new(mask & reading, &from, bytes),
                 to: Access::new(mask, &to, bytes),
                 fills: read.iter().any(|&read| read < bytes),

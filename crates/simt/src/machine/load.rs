@@ -14,7 +14,7 @@ use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, inspect, observe};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
-use crate::sanitizer::{Coming, Path, Stored};
+use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;
 
 /// `ld`.
@@ -38,10 +38,10 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
         let is_word = load.element == 4 && load.count == 1 && !load.wide;
         let mut found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
         if CHECKED {
-            let coming = coming(load, counter);
+            let intent = intent(load, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &coming, &mut found) {
-                let possible = observe::apart(worker, warp, &load.reach, split, mask, &coming);
+            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                let possible = observe::apart(worker, warp, &load.reach, split, mask, &intent);
                 if warp.unwritten.has_loaded() {
                     inspect::loaded(worker.launched.code, warp, split, (counter, width));
                 }
@@ -97,11 +97,11 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
 
 /// What is reported to the sanitizer about a load.
 #[inline(always)]
-fn coming(load: &Load, place: u32) -> Coming<'_> {
+fn intent(load: &Load, place: u32) -> Intent<'_> {
     let &Load { element, count, ref order, copied, .. } = load;
     let (action, width) = (AccessAction::Read, element * count);
     let (path, stored) = (Path::Generic, Stored::Unknown);
-    Coming { action, width, element, place, order, copied, overwrites: false, path, stored }
+    Intent { action, width, element, place, order, copied, overwrites: false, path, stored }
 }
 
 /// Lanes that cannot make their load get zeros.

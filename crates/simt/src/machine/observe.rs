@@ -12,7 +12,7 @@ use crate::machine::state::{At, Block, CLUSTER, Split, Wait, Warp, Worker};
 use crate::machine::{access, across, inspect, written};
 use crate::memory::{AccessFaultKind, AllocationSpan, Memory, Shape, SharedMemory, rank_of};
 use crate::program::{Action, Atomic, Audience, Copied, Fence, Order, Reach};
-use crate::sanitizer::{Checker, Checks, Coming, Copy, Operation, Path, Races, Stored, Touch, Underway};
+use crate::sanitizer::{Checker, Checks, Intent, Operation, Path, Races, Stored, Touch, TrackedCopy, Underway};
 use crate::site::AccessAction;
 
 const PLAIN: Order =
@@ -40,7 +40,7 @@ pub(super) enum Other<'a> {
     Mbarrier,
 }
 
-fn other(what: Other<'_>, place: u32) -> Coming<'_> {
+fn other(what: Other<'_>, place: u32) -> Intent<'_> {
     let (what, path) = match what {
         Other::Async(what) => (*what, Path::Async),
         Other::Fetch(_) => (what, Path::Texture),
@@ -56,7 +56,7 @@ fn other(what: Other<'_>, place: u32) -> Coming<'_> {
         Other::Combine(width) => (AccessAction::Atomic, width, Stored::Unknown, &STRONG),
         Other::Mbarrier | Other::Async(_) => (AccessAction::Atomic, 8, Stored::Unknown, &RELEASES),
     };
-    Coming {
+    Intent {
         action,
         width,
         element: width,
@@ -78,7 +78,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, atomic: &Atomic, at: 
     }
     let &Atomic { ref reach, ty, ref order, overwrites, .. } = atomic;
     let (action, width, element) = (AccessAction::Atomic, atomic.width(), ty.bytes());
-    let coming = Coming {
+    let intent = Intent {
         action,
         width,
         element,
@@ -89,7 +89,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, atomic: &Atomic, at: 
         path: Path::Generic,
         stored: Stored::Unknown,
     };
-    let possible = watch(worker, warp, reach, split, mask, &coming);
+    let possible = watch(worker, warp, reach, split, mask, &intent);
     let refused = mask & !possible;
     if refused != 0 {
         for d in atomic.elements().filter_map(|(d, _)| d) {
@@ -134,8 +134,8 @@ pub(super) fn touch_at(
 
 /// Reports an access to the sanitizer, for each state space that its lanes reach.
 #[inline(never)]
-fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mask: u32, coming: &Coming) -> u32 {
-    warp.registers.arch().dispatch(Watch { worker, warp, reach, split, mask, coming })
+fn watch(worker: &mut Worker, warp: &mut Warp, reach: &Reach, split: &Split, mask: u32, intent: &Intent) -> u32 {
+    warp.registers.arch().dispatch(Watch { worker, warp, reach, split, mask, intent })
 }
 
 /// What [`watch`] does, for the host's instruction set.
@@ -145,7 +145,7 @@ struct Watch<'a, 'l, 'w> {
     reach: &'a Reach,
     split: &'a Split,
     mask: u32,
-    coming: &'a Coming<'a>,
+    intent: &'a Intent<'a>,
 }
 
 impl WithSimd for Watch<'_, '_, '_> {
@@ -153,13 +153,13 @@ impl WithSimd for Watch<'_, '_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u32 {
-        let Self { worker, warp, reach, split, mask, coming } = self;
+        let Self { worker, warp, reach, split, mask, intent } = self;
         // The shape of the instruction's last access, which the access itself is about to follow, too.
-        let mut found = access::meet_shape(&mut worker.shapes, &warp.registers, reach, mask, coming.width);
-        if together(&mut worker.checker, &worker.block, worker.launched.memory, warp, coming, &mut found) {
+        let mut found = access::meet_shape(&mut worker.shapes, &warp.registers, reach, mask, intent.width);
+        if together(&mut worker.checker, &worker.block, worker.launched.memory, warp, intent, &mut found) {
             return mask;
         }
-        apart(worker, warp, reach, split, mask, coming)
+        apart(worker, warp, reach, split, mask, intent)
     }
 }
 
@@ -171,7 +171,7 @@ pub(super) fn together(
     block: &Block,
     memory: &Memory,
     warp: &Warp,
-    coming: &Coming,
+    intent: &Intent,
     found: &mut Option<(&mut Shape, Space, u64)>,
 ) -> bool {
     let (Some((shape, space, lowest)), Some(checker)) = (found, checker) else { return false };
@@ -179,8 +179,8 @@ pub(super) fn together(
     if space == Space::Shared && rank_of(lowest) != u64::from(block.rank) {
         return false;
     }
-    let (new, old) = values(&warp.registers, memory, &block.shared, coming, space);
-    checker.access(&Touch { coming, space, warp: warp.index, new: &new, old: &old }, shape, lowest)
+    let (new, old) = values(&warp.registers, memory, &block.shared, intent, space);
+    checker.access(&Touch { intent, space, warp: warp.index, new: &new, old: &old }, shape, lowest)
 }
 
 /// Reports any other access to the sanitizer. Returns the lanes whose access is possible.
@@ -192,9 +192,9 @@ pub(super) fn apart(
     reach: &Reach,
     split: &Split,
     mask: u32,
-    coming: &Coming,
+    intent: &Intent,
 ) -> u32 {
-    watch_at(worker, warp, reach.space, mask, &access::addresses(warp, reach, split), coming)
+    watch_at(worker, warp, reach.space, mask, &access::addresses(warp, reach, split), intent)
 }
 
 #[inline(never)]
@@ -204,22 +204,22 @@ fn watch_at(
     space: Space,
     mask: u32,
     addresses: &WideRow,
-    coming: &Coming,
+    intent: &Intent,
 ) -> u32 {
     let mut possible = 0;
     let rank = worker.block.rank;
     // No access is rejected here.
     let _ = access::by_space(space, rank, mask, addresses, &mut |space, mask, addresses| {
-        possible |= report(worker, warp, coming, space, mask, addresses);
+        possible |= report(worker, warp, intent, space, mask, addresses);
         Ok(())
     });
     possible
 }
 
 /// The same for one state space.
-fn report(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, mask: u32, addresses: &WideRow) -> u32 {
+fn report(worker: &mut Worker, warp: &mut Warp, intent: &Intent, space: Space, mask: u32, addresses: &WideRow) -> u32 {
     let Some(mut checker) = worker.checker.take() else { return mask };
-    let &Coming { action, width, .. } = coming;
+    let &Intent { action, width, .. } = intent;
     let (memory, shared, parameters) =
         (worker.launched.memory, &worker.block.shared, worker.launched.parameters.len() as u64);
     let refuse = |address: u64| match space {
@@ -233,8 +233,8 @@ fn report(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, m
         _ => access::check_parameter(address, width, parameters),
     };
     let possible = {
-        let (new, old) = values(&warp.registers, memory, shared, coming, space);
-        let touch = Touch { coming, space, warp: warp.index, new: &new, old: &old };
+        let (new, old) = values(&warp.registers, memory, shared, intent, space);
+        let touch = Touch { intent, space, warp: warp.index, new: &new, old: &old };
         let together = match space {
             Space::Shared | Space::Global | Space::Constant => true,
             Space::ClusterShared => refuse(addresses[mask.trailing_zeros() as usize & 31]).is_none(),
@@ -248,7 +248,7 @@ fn report(worker: &mut Worker, warp: &mut Warp, coming: &Coming, space: Space, m
         if done { mask } else { checker.access_apart(&touch, mask, addresses, &refuse) }
     };
     if space == Space::Local && checker.checks().init {
-        written::access(&mut checker, warp, coming, possible, addresses);
+        written::access(&mut checker, warp, intent, possible, addresses);
     }
     worker.checker = Some(checker);
     possible
@@ -260,29 +260,29 @@ fn values<'a>(
     registers: &'a Registers<'_>,
     memory: &'a Memory,
     shared: &'a SharedMemory,
-    coming: &'a Coming<'a>,
+    intent: &'a Intent<'a>,
     space: Space,
 ) -> (impl Fn(usize) -> u128 + 'a, impl Fn(u64) -> u128 + 'a) {
-    let width = coming.width;
+    let width = intent.width;
     let old = move |address: u64| match space {
         Space::Shared => shared.value(address, width),
         _ => memory.value(address, width),
     };
-    (move |lane: usize| stored(registers, coming, lane), old)
+    (move |lane: usize| stored(registers, intent, lane), old)
 }
 
 /// What a lane is about to store.
-fn stored(registers: &Registers<'_>, coming: &Coming, lane: usize) -> u128 {
-    let rows = match coming.stored {
+fn stored(registers: &Registers<'_>, intent: &Intent, lane: usize) -> u128 {
+    let rows = match intent.stored {
         Stored::Unknown => return 0,
         Stored::Words(words) => {
             let value = words.iter().rev().fold(0, |value, row| value << 32 | u128::from(row[lane]));
-            return value & u128::MAX >> (128 - 8 * coming.width.clamp(1, 16));
+            return value & u128::MAX >> (128 - 8 * intent.width.clamp(1, 16));
         }
         Stored::Registers(rows) => rows,
     };
-    let bits = coming.element * 8;
-    rows.iter().rev().fold(0, |value, &row| match coming.element {
+    let bits = intent.element * 8;
+    rows.iter().rev().fold(0, |value, &row| match intent.element {
         8 => value.unbounded_shl(bits) | u128::from(registers.wide(row)[lane]),
         _ => value.unbounded_shl(bits) | u128::from(registers.word(row)[lane] & (u32::MAX >> (32 - bits))),
     })
@@ -307,7 +307,7 @@ pub(super) fn acquire_maps(worker: &mut Worker, warp: &Warp, mask: u32, (space, 
 }
 
 /// Starts tracking a `cp.async` whose accesses have been reported. Returns its number, 0 if it is not tracked.
-pub(super) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> Copy) -> u32 {
+pub(super) fn copy_begins(worker: &mut Worker, copy: impl FnOnce() -> TrackedCopy) -> u32 {
     worker.checker.as_mut().map_or(0, |checker| checker.begin_copy(copy()))
 }
 

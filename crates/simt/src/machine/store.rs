@@ -13,7 +13,7 @@ use crate::machine::observe;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::program::{Copied, Store};
-use crate::sanitizer::{Coming, Path, Stored};
+use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;
 
 /// `st`.
@@ -40,10 +40,10 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
         }
         let mut found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
         if CHECKED {
-            let coming = coming(store, counter);
+            let intent = intent(store, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &coming, &mut found) {
-                mask = observe::apart(worker, warp, &store.reach, split, mask, &coming);
+            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                mask = observe::apart(worker, warp, &store.reach, split, mask, &intent);
                 if mask == 0 {
                     return Ok(());
                 }
@@ -74,11 +74,11 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
 
 /// What is reported to the sanitizer about a store.
 #[inline(always)]
-fn coming(store: &Store, place: u32) -> Coming<'_> {
+fn intent(store: &Store, place: u32) -> Intent<'_> {
     let &Store { element, count, ref order, .. } = store;
     let (action, width) = (AccessAction::Write, element * count);
     let (path, stored) = (Path::Generic, Stored::Registers(&store.rows[..count as usize & 7]));
-    Coming { action, width, element, place, order, copied: Copied::default(), overwrites: true, path, stored }
+    Intent { action, width, element, place, order, copied: Copied::default(), overwrites: true, path, stored }
 }
 
 /// Brings what is to be stored into rows of words.

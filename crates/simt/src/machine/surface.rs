@@ -5,7 +5,7 @@ use ptx::{AtomicOp, OutOfRange, Space, Type};
 use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::texture::{check_geometry, count, place_of, refuse, surface_of};
+use crate::machine::texture::{check_geometry, coordinates_of, count, refuse, surface_of};
 use crate::machine::{atomic, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::{SurfaceAccess, SurfaceAction};
@@ -25,7 +25,7 @@ fn element(
     lane: usize,
 ) -> Attempt<Option<(u64, u64)>> {
     let shape = &surface.shape;
-    check_geometry(access.place.geometry, shape, lane)?;
+    check_geometry(access.coordinates.geometry, shape, lane)?;
     let texel = i64::from(shape.format.bytes());
     let extent = shape.extent(0).map(i64::from);
     let [mut x, mut y, mut z] = bits.map(|bits| i64::from(bits as i32));
@@ -85,7 +85,7 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
             SurfaceAction::StoreFormatted => surface.shape.format.bytes(),
             _ => access.ty.bytes() * access.rows.len() as u32,
         };
-        let at = place_of(warp, &access.place, lane);
+        let at = coordinates_of(warp, &access.coordinates, lane);
         let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
         touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address: Some(address) });
         let bytes = stored(warp, access, &surface, lane);

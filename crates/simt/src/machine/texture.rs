@@ -8,7 +8,7 @@ use crate::machine::observe;
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::AccessFault;
-use crate::program::{Fetch, Level, Place, Query};
+use crate::program::{CoordinateRows, Fetch, Level, Query};
 use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{
@@ -71,10 +71,10 @@ pub(super) fn check_geometry(geometry: Geometry, shape: &ArrayShape, lane: usize
 }
 
 /// The bits of each coordinate of a lane, and its layer.
-pub(super) fn place_of(warp: &Warp<'_>, place: &Place, lane: usize) -> ([u32; 3], u32) {
+pub(super) fn coordinates_of(warp: &Warp<'_>, at: &CoordinateRows, lane: usize) -> ([u32; 3], u32) {
     let word = |row: u32| warp.registers.word(row)[lane];
-    let coordinates = std::array::from_fn(|index| place.rows.get(index).map_or(0, |&row| word(row)));
-    (coordinates, place.layer.map_or(0, word))
+    let coordinates = std::array::from_fn(|index| at.rows.get(index).map_or(0, |&row| word(row)));
+    (coordinates, at.layer.map_or(0, word))
 }
 
 fn floats(bits: [u32; 3]) -> [f32; 3] {
@@ -135,8 +135,8 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
             }
             None => texture.sampling,
         };
-        check_geometry(fetch.place.geometry, &texture.source.shape(), lane)?;
-        let (bits, layer) = place_of(warp, &fetch.place, lane);
+        check_geometry(fetch.coordinates.geometry, &texture.source.shape(), lane)?;
+        let (bits, layer) = coordinates_of(warp, &fetch.coordinates, lane);
         let values = |rows: &[u32]| -> [u32; 3] {
             std::array::from_fn(|index| rows.get(index).map_or(0, |&row| warp.registers.word(row)[lane]))
         };
@@ -144,13 +144,13 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
             Level::Base => Lod::Base,
             Level::At(row) => {
                 let level = warp.registers.word(*row)[lane];
-                Lod::At(if fetch.place.whole { level as i32 as f32 } else { f32::from_bits(level) })
+                Lod::At(if fetch.coordinates.whole { level as i32 as f32 } else { f32::from_bits(level) })
             }
             Level::Gradient(in_x, in_y) => Lod::Gradient(floats(values(in_x)), floats(values(in_y))),
         };
         let offset = values(&fetch.offset).map(|bits| bits as i32);
-        if fetch.place.whole
-            && fetch.place.geometry == Geometry::Line
+        if fetch.coordinates.whole
+            && fetch.coordinates.geometry == Geometry::Line
             && !matches!(texture.source, Source::Linear { .. })
         {
             return refuse(TextureFault::NotLinearMemory, lane);
@@ -160,7 +160,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         let memory = worker.launched.memory;
         let mut image = Image { memory, source: texture.source, touched: &mut touched, group, seen: seen.as_mut() };
         texel_bytes = image.format().bytes();
-        let at = match fetch.place.whole {
+        let at = match fetch.coordinates.whole {
             true => Coordinates::Whole(bits.map(|bits| bits as i32)),
             false => Coordinates::Float(floats(bits)),
         };

@@ -14,7 +14,7 @@ use ptx::Space;
 use crate::FindingKind;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, Worker};
-use crate::sanitizer::{Checker, Coming};
+use crate::sanitizer::{Checker, Intent};
 use crate::site::AccessAction;
 
 /// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Each lane's load is reported once.
@@ -36,11 +36,11 @@ pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u
 }
 
 /// An access of some lanes.
-pub(super) fn access(checker: &mut Checker, warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
-    if coming.action != AccessAction::Read {
-        return write(warp, coming, mask, addresses);
+pub(super) fn access(checker: &mut Checker, warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow) {
+    if intent.action != AccessAction::Read {
+        return write(warp, intent, mask, addresses);
     }
-    let stored_at = coming.copied.stored_at();
+    let stored_at = intent.copied.stored_at();
     if stored_at.is_some() && !warp.incomplete.is_empty() {
         // What these lanes read here before was not stored in local memory.
         let is_past = |value: &mut Incomplete| Some(value.stored_at) == stored_at && mask >> value.lane & 1 == 1;
@@ -48,12 +48,12 @@ pub(super) fn access(checker: &mut Checker, warp: &mut Warp, coming: &Coming, ma
         past.into_iter().for_each(|value| report(checker, warp, &value));
     }
     for lane in lanes(mask) {
-        read(checker, warp, coming, lane, addresses[lane]);
+        read(checker, warp, intent, lane, addresses[lane]);
     }
 }
 
-fn read(checker: &mut Checker, warp: &mut Warp, coming: &Coming, lane: usize, address: u64) {
-    let &Coming { width, element, copied, place, .. } = coming;
+fn read(checker: &mut Checker, warp: &mut Warp, intent: &Intent, lane: usize, address: u64) {
+    let &Intent { width, element, copied, place, .. } = intent;
     let has = |from: u32, bytes: u32| warp.local.has(lane, address + u64::from(from), bytes);
     if has(0, width) || copied.is_in_place() {
         return;
@@ -71,38 +71,38 @@ fn read(checker: &mut Checker, warp: &mut Warp, coming: &Coming, lane: usize, ad
     if elements == 0 {
         warp.local.mark(1 << lane, address, width);
     } else if copied.is_followed() {
-        warp.unwritten.coming.push(LoadedBy { lane, address, element, elements });
+        warp.unwritten.intent.push(LoadedBy { lane, address, element, elements });
     } else {
         report(checker, warp, &value);
     }
 }
 
-fn write(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
+fn write(warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow) {
     for lane in lanes(mask) {
-        warp.local.mark(1 << lane, addresses[lane], coming.width);
+        warp.local.mark(1 << lane, addresses[lane], intent.width);
     }
-    if let Some(storing) = warp.unwritten.storing.take_if(|storing| storing.place == coming.place) {
-        store_unwritten(warp, coming, mask, addresses, &storing);
+    if let Some(storing) = warp.unwritten.storing.take_if(|storing| storing.place == intent.place) {
+        store_unwritten(warp, intent, mask, addresses, &storing);
     }
     if warp.incomplete.is_empty() {
         return;
     }
-    let is_stored = |value: &mut Incomplete| value.stored_at == coming.place && mask >> value.lane & 1 == 1;
+    let is_stored = |value: &mut Incomplete| value.stored_at == intent.place && mask >> value.lane & 1 == 1;
     let stored: Vec<Incomplete> = warp.incomplete.extract_if(.., is_stored).collect();
     for Incomplete { lane, bytes, .. } in stored {
-        let missing = (0..coming.width).filter(|byte| bytes >> byte & 1 == 0);
+        let missing = (0..intent.width).filter(|byte| bytes >> byte & 1 == 0);
         missing.for_each(|byte| warp.local.forget(lane, addresses[lane] + u64::from(byte)));
     }
 }
 
 /// Lanes store values that nothing wrote.
 #[cold]
-fn store_unwritten(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow, storing: &Storing) {
+fn store_unwritten(warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow, storing: &Storing) {
     for (index, &(unwritten, load)) in (0..).zip(&storing.elements) {
         for lane in lanes(mask & unwritten) {
-            let address = addresses[lane] + index * u64::from(coming.element);
+            let address = addresses[lane] + index * u64::from(intent.element);
             warp.unwritten.stored.insert((lane, address), load);
-            (0..u64::from(coming.element)).for_each(|byte| warp.local.forget(lane, address + byte));
+            (0..u64::from(intent.element)).for_each(|byte| warp.local.forget(lane, address + byte));
         }
     }
 }

@@ -95,11 +95,11 @@ impl BlockOutput {
 /// What the blocks of a launch have printed, whichever came first.
 #[derive(Debug, Default)]
 pub(crate) struct LaunchOutput {
-    blocks: Mutex<Blocks>,
+    blocks: Mutex<PrintedByBlock>,
 }
 
 #[derive(Debug, Default)]
-struct Blocks {
+struct PrintedByBlock {
     by_index: BTreeMap<u64, Printed>,
     bytes: usize,
 }

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 /// The blocks of a body, in its order.
-pub(super) struct Blocks {
+pub(super) struct BasicBlocks {
     /// The first position of each, and after these the end of the body.
     starts: Vec<usize>,
     /// The blocks that lead to each.
     pub before: Vec<Vec<usize>>,
 }
 
-impl Blocks {
+impl BasicBlocks {
     /// The basic blocks of a body of so many instructions; `ways` are the successors of each.
     pub fn new(length: usize, ways: &[Vec<u32>]) -> Self {
         let mut is_start = vec![false; length + 1];
@@ -52,10 +52,10 @@ mod tests {
     #[test]
     fn blocks_end_where_ways_part_or_meet() {
         // 0 -> 1 -> 2 | 4; 2 -> 3 -> 1; 4 -> end
-        let blocks = Blocks::new(5, &[vec![1], vec![4, 2], vec![3], vec![1], vec![5]]);
+        let blocks = BasicBlocks::new(5, &[vec![1], vec![4, 2], vec![3], vec![1], vec![5]]);
         let positions: Vec<_> = (0..blocks.count()).map(|block| blocks.positions(block)).collect();
         assert_eq!(positions, [0..1, 1..2, 2..4, 4..5]);
         assert_eq!(blocks.before, [vec![], vec![0, 2], vec![1], vec![1]]);
-        assert_eq!(Blocks::new(0, &[]).count(), 0);
+        assert_eq!(BasicBlocks::new(0, &[]).count(), 0);
     }
 }

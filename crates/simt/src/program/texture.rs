@@ -4,7 +4,7 @@ use ptx::{AtomicOp, Geometry, OutOfRange, TextureQuery, Type};
 
 /// Where in a texture or surface.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct CoordinateRows {
     pub geometry: Geometry,
     pub layer: Option<u32>,
     /// One for each dimension.
@@ -31,7 +31,7 @@ pub(crate) struct Fetch {
     /// A 64-bit row: a handle, or the address of one. So are samplers and surfaces.
     pub texture: u32,
     pub sampler: Option<u32>,
-    pub place: Place,
+    pub coordinates: CoordinateRows,
     pub level: Level,
     pub offset: Vec<u32>,
 }
@@ -67,6 +67,6 @@ pub(crate) struct SurfaceAccess {
     pub ty: Type,
     pub rows: Vec<u32>,
     pub surface: u32,
-    pub place: Place,
+    pub coordinates: CoordinateRows,
     pub outside: OutOfRange,
 }

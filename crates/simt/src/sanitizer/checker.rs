@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use ptx::Space;
 
 use super::blame::{report_map, report_race, report_unseen};
-use super::hopper::copies::{Copies, Copy, Met};
+use super::hopper::copies::{Copies, Met, TrackedCopy};
 use super::hopper::proxies::Proxies;
 use super::hopper::underway::{Ahead, Operation, Run, Underway};
 use super::race::{Conflict, Races};
 use super::read_only::ReadOnly;
-use super::touch::{Coming, Path, Reached, Stored, There, Touch, is_tolerable};
+use super::touch::{Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
 use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
@@ -146,37 +146,37 @@ impl<'l> Checker<'l> {
     /// in one allocation or in shared memory, as nearly all are. If not, call [`Checker::access_apart`].
     #[inline(always)]
     pub fn access(&mut self, touch: &Touch, shape: &mut Shape, lowest: u64) -> bool {
-        let there = match touch.space {
+        let target = match touch.space {
             Space::Shared | Space::ClusterShared => {
-                let there = self.shared_of(lowest);
-                if shape.start_within(lowest, there.span.address, there.span.bytes).is_none() {
+                let target = self.shared_of(lowest);
+                if shape.start_within(lowest, target.span.address, target.span.bytes).is_none() {
                     return false;
                 }
-                there
+                target
             }
             Space::Global | Space::Constant => {
-                let write = touch.coming.action != AccessAction::Read;
+                let write = touch.intent.action != AccessAction::Read;
                 let Some(located) = self.memory.locate_all(shape, lowest, write) else { return false };
-                There::of(located)
+                Target::of(located)
             }
             _ => return false,
         };
-        self.reach(touch, &shape.lanes(there.offset(lowest)), &there);
+        self.reach(touch, &shape.lanes(target.offset(lowest)), &target);
         true
     }
 
     /// The shared memory of the block of the cluster that an address belongs to.
     #[inline(always)]
-    fn shared_of(&self, address: u64) -> There {
+    fn shared_of(&self, address: u64) -> Target {
         let base = rank_of(address) * BLOCK_WINDOW_BYTES;
-        There { allocation: None, span: AllocationSpan { address: base, bytes: self.shared_bytes }, base }
+        Target { allocation: None, span: AllocationSpan { address: base, bytes: self.shared_bytes }, base }
     }
 
     /// What an address of shared or device memory is in.
-    fn locate(&self, space: Space, address: u64, write: bool) -> Option<There> {
+    fn locate(&self, space: Space, address: u64, write: bool) -> Option<Target> {
         match space {
             Space::Shared | Space::ClusterShared => Some(self.shared_of(address)),
-            Space::Global | Space::Constant => self.memory.locate(address, write).map(There::of),
+            Space::Global | Space::Constant => self.memory.locate(address, write).map(Target::of),
             _ => None,
         }
     }
@@ -192,8 +192,8 @@ impl<'l> Checker<'l> {
         addresses: &[u64; 32],
         refuse: &dyn Fn(u64) -> Option<AccessFaultKind>,
     ) -> u32 {
-        let &Touch { coming, space, .. } = touch;
-        let &Coming { action, width, .. } = coming;
+        let &Touch { intent, space, .. } = touch;
+        let &Intent { action, width, .. } = intent;
         let write = action != AccessAction::Read;
         let mut possible = mask;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
@@ -206,12 +206,12 @@ impl<'l> Checker<'l> {
                 if self.checks.memory {
                     possible &= !(1 << lane);
                     let kind = FindingKind::Access { action, space, address, width, fault };
-                    self.report(kind, touch.coming.place, touch.warp, lane as u32, Some(action));
+                    self.report(kind, touch.intent.place, touch.warp, lane as u32, Some(action));
                 }
                 continue;
             }
-            if let Some(there) = self.locate(space, address, write) {
-                self.reach(touch, &Lanes::one(lane, there.offset(address), width), &there);
+            if let Some(target) = self.locate(space, address, write) {
+                self.reach(touch, &Lanes::one(lane, target.offset(address), width), &target);
             }
         }
         possible
@@ -219,48 +219,48 @@ impl<'l> Checker<'l> {
 
     /// Checks an access that is possible, to an allocation or to shared memory.
     #[inline(always)]
-    fn reach(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {
+    fn reach(&mut self, touch: &Touch, lanes: &Lanes, target: &Target) {
         if touch.space == Space::Constant {
             return;
         }
         if self.checks.init {
-            match (self.written(there), touch.coming.action) {
+            match (self.written(target), touch.intent.action) {
                 (Some(written), AccessAction::Write) => written.mark_lanes(lanes),
-                (Some(written), _) if !written.has_lanes(lanes) => self.unwritten(touch, lanes, there),
+                (Some(written), _) if !written.has_lanes(lanes) => self.unwritten(touch, lanes, target),
                 _ => {}
             }
         }
         if let Some(races) = &mut self.races {
             // The shared memories of all existing blocks count as one.
-            let base = if there.allocation.is_none() { races.first_shared + there.base } else { 0 };
+            let base = if target.allocation.is_none() { races.first_shared + target.base } else { 0 };
             let warp = races.in_cluster(touch.warp);
             let time = races.clocks.interval(warp);
-            let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes, base, warp, time };
+            let reached = Reached { allocation: target.allocation, intent: touch.intent, lanes, base, warp, time };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
             let mut raced = 0;
-            if touch.coming.path != Path::Generic {
-                raced = Self::by_another_path(races, findings, &self.proxies, (block, touch, lanes, there), &reached);
+            if touch.intent.path != Path::Generic {
+                raced = Self::by_another_path(races, findings, &self.proxies, (block, touch, lanes, target), &reached);
             }
-            let (reads, read_only) = (touch.coming.action == AccessAction::Read, &mut self.read_only);
+            let (reads, read_only) = (touch.intent.action == AccessAction::Read, &mut self.read_only);
             if read_only.concerns(&reached) && (!reads || races.has_writes(reached.allocation)) {
                 let matters = |_: &Races, before| reads || read_only.made(before);
                 races.earlier(&reached, !reads, &matters, &mut |races, conflict| {
                     raced |= 1 << conflict.lane;
-                    report_unseen(findings, races, block, touch, (lanes, there), &conflict);
+                    report_unseen(findings, races, block, touch, (lanes, target), &conflict);
                 });
             }
             let reported = raced;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
                 if reported >> conflict.lane & 1 == 0 {
-                    report_race(findings, races, copies, block, touch, (lanes, there), &conflict);
+                    report_race(findings, races, copies, block, touch, (lanes, target), &conflict);
                 }
             });
             if self.copies.any() {
-                self.meet_copies(touch, lanes.mask & !raced, lanes, there);
+                self.meet_copies(touch, lanes.mask & !raced, lanes, target);
             }
             if self.underway.any() {
-                self.meet_underway(touch, lanes.mask & !raced, lanes, there);
+                self.meet_underway(touch, lanes.mask & !raced, lanes, target);
             }
         }
     }
@@ -272,15 +272,15 @@ impl<'l> Checker<'l> {
         races: &mut Races,
         findings: &mut Findings,
         proxies: &Proxies,
-        (block, touch, lanes, there): (u64, &Touch, &Lanes, &There),
+        (block, touch, lanes, target): (u64, &Touch, &Lanes, &Target),
         reached: &Reached,
     ) -> u32 {
         let mut reported = 0;
         let mut report = |races: &Races, conflict: Conflict| {
             reported |= 1 << conflict.lane;
-            report_unseen(findings, races, block, touch, (lanes, there), &conflict);
+            report_unseen(findings, races, block, touch, (lanes, target), &conflict);
         };
-        match touch.coming.path {
+        match touch.intent.path {
             Path::Texture => {
                 races.earlier(reached, false, &|_, _| true, &mut report);
                 // Whatever orders them.
@@ -295,9 +295,9 @@ impl<'l> Checker<'l> {
                 let mut writes = Vec::new();
                 races.earlier(reached, false, &|_, _| true, &mut |_, conflict| writes.push(conflict));
                 for conflict in writes {
-                    let address = there.address(lanes, conflict.lane);
+                    let address = target.address(lanes, conflict.lane);
                     if let Some(missing) = races.missing_map_fence(conflict.before, reached, address) {
-                        report_map(findings, races, block, touch, (lanes, there), &conflict, missing);
+                        report_map(findings, races, block, touch, (lanes, target), &conflict, missing);
                     }
                 }
             }
@@ -309,11 +309,11 @@ impl<'l> Checker<'l> {
     /// Reports lanes whose access conflicts with a `cp.async` under way.
     #[cold]
     #[inline(never)]
-    fn meet_copies(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
-        let Touch { coming, space, warp, .. } = *touch;
-        let &Coming { action, place, width, .. } = coming;
+    fn meet_copies(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, target: &Target) {
+        let Touch { intent, space, warp, .. } = *touch;
+        let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            let address = there.address(lanes, lane);
+            let address = target.address(lanes, lane);
             let old = || (touch.old)(address);
             let (met, does) = match (space, action) {
                 (Space::Shared, _) => (self.copies.writing(address, width), AccessAction::Write),
@@ -331,7 +331,7 @@ impl<'l> Checker<'l> {
             let first = party(place, warp, lane as u32, Some(action));
             let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
             let actions = [action, does];
-            let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation: there.span };
+            let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation: target.span };
             self.findings.add(kind, first, Some(second));
         }
     }
@@ -339,12 +339,12 @@ impl<'l> Checker<'l> {
     /// The same for bulk copies and products.
     #[cold]
     #[inline(never)]
-    fn meet_underway(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
-        let Touch { coming, space, warp, .. } = *touch;
-        let &Coming { action, place, width, .. } = coming;
+    fn meet_underway(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, target: &Target) {
+        let Touch { intent, space, warp, .. } = *touch;
+        let &Intent { action, place, width, .. } = intent;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            let accessed = there.address(lanes, lane);
-            let run = Run { shared: there.allocation.is_none(), start: accessed, bytes: width.into() };
+            let accessed = target.address(lanes, lane);
+            let run = Run { shared: target.allocation.is_none(), start: accessed, bytes: width.into() };
             let Some(Ahead { operation, does, address }) = self.underway.ahead_of(action, run) else { continue };
             // Writing the value that is there already does not change what is read.
             let changes = || (touch.new)(lane) != (touch.old)(accessed);
@@ -355,7 +355,7 @@ impl<'l> Checker<'l> {
             let first = Party { place, block: self.block, thread, action: Some(action) };
             let &Operation { place, block, thread, is_product, .. } = operation;
             let second = Party { place, block, thread, action: Some(does) };
-            let (actions, allocation) = ([action, does], there.span);
+            let (actions, allocation) = ([action, does], target.span);
             let kind = match is_product {
                 true => FindingKind::PendingProduct { address, width, actions, allocation },
                 false => FindingKind::PendingCopy { space, address, width, actions, allocation },
@@ -370,7 +370,7 @@ impl<'l> Checker<'l> {
     }
 
     /// Starts tracking a copy whose accesses have been reported. Returns its number, or 0 if it is not tracked.
-    pub fn begin_copy(&mut self, copy: Copy) -> u32 {
+    pub fn begin_copy(&mut self, copy: TrackedCopy) -> u32 {
         if self.races.is_some() { self.copies.begin(copy) } else { 0 }
     }
 
@@ -388,12 +388,12 @@ impl<'l> Checker<'l> {
 
     /// Which bytes of an allocation were written; `None` if all.
     #[inline(always)]
-    fn written(&self, there: &There) -> Option<&Written> {
-        match there.allocation {
+    fn written(&self, target: &Target) -> Option<&Written> {
+        match target.allocation {
             Some(index) => self.memory.written(index),
             None => {
                 let first = u64::from(self.seat * self.blocks_per_cluster);
-                self.shared_written.get((first + rank_of(there.base)) as usize)
+                self.shared_written.get((first + rank_of(target.base)) as usize)
             }
         }
     }
@@ -401,16 +401,16 @@ impl<'l> Checker<'l> {
     /// Reports reads of memory that nothing wrote.
     #[cold]
     #[inline(never)]
-    fn unwritten(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {
-        let Some(written) = self.written(there) else {
+    fn unwritten(&mut self, touch: &Touch, lanes: &Lanes, target: &Target) {
+        let Some(written) = self.written(target) else {
             return;
         };
-        let width = u64::from(touch.coming.width);
+        let width = u64::from(touch.intent.width);
         let mut unwritten = Vec::new();
         for lane in (0..32).filter(|lane| lanes.mask >> lane & 1 == 1) {
             let offset = lanes.offset(lane);
             if !written.has(offset, width) {
-                if !touch.coming.overwrites && !is_tolerable(touch, written, offset) {
+                if !touch.intent.overwrites && !is_tolerable(touch, written, offset) {
                     unwritten.push(lane);
                 }
                 // Once is enough.
@@ -418,14 +418,14 @@ impl<'l> Checker<'l> {
             }
         }
         for lane in unwritten {
-            let address = there.address(lanes, lane);
+            let address = target.address(lanes, lane);
             let kind = FindingKind::Unwritten {
                 space: touch.space,
                 address,
-                width: touch.coming.width,
-                allocation: Some(there.span),
+                width: touch.intent.width,
+                allocation: Some(target.span),
             };
-            self.report(kind, touch.coming.place, touch.warp, lane as u32, Some(touch.coming.action));
+            self.report(kind, touch.intent.place, touch.warp, lane as u32, Some(touch.intent.action));
         }
     }
 
@@ -445,9 +445,9 @@ impl<'l> Checker<'l> {
 
     /// A thread is about to `free` memory. To threads that still use it, that is a write.
     pub fn freeing(&mut self, address: u64, place: u32, warp: u32, lane: u32) {
-        let Some(there) = self.locate(Space::Global, address, true) else { return };
-        let width = there.span.bytes as u32;
-        let coming = Coming {
+        let Some(target) = self.locate(Space::Global, address, true) else { return };
+        let width = target.span.bytes as u32;
+        let intent = Intent {
             action: AccessAction::Write,
             width,
             element: width,
@@ -459,9 +459,9 @@ impl<'l> Checker<'l> {
             stored: Stored::Unknown,
         };
         // A later allocation at the same place is another one.
-        let touch = Touch { coming: &coming, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
+        let touch = Touch { intent: &intent, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
         let (init, read_only) = (std::mem::take(&mut self.checks.init), std::mem::take(&mut self.read_only));
-        self.reach(&touch, &Lanes::one(lane as usize, there.offset(address), width), &there);
+        self.reach(&touch, &Lanes::one(lane as usize, target.offset(address), width), &target);
         (self.checks.init, self.read_only) = (init, read_only);
     }
 

@@ -16,20 +16,20 @@ struct Node {
     /// When its cluster began, usually one block.
     start: u32,
     /// What everyone learns, and what is known of other proxies.
-    rows: ByPurpose<Option<Row>>,
+    rows: ByPurpose<Option<KnownTimes>>,
     /// What had been acquired before.
     before: List,
 }
 
 /// Times up to which each thread of a block is known of (each column of the clocks).
-struct Row {
+struct KnownTimes {
     /// Of each thread at least.
     floor: u32,
     /// Of those of which more is known.
     above: Vec<(u32, u32)>,
 }
 
-impl Row {
+impl KnownTimes {
     fn of(times: &[u32]) -> Self {
         let floor = times.iter().copied().min().unwrap_or(0);
         let all = (0..).zip(times.iter().copied());
@@ -53,7 +53,8 @@ pub(super) struct History {
 impl History {
     /// Keeps what a thread of a cluster that began at `start` released. Returns the node.
     pub fn keep(&mut self, start: u32, times: &ByPurpose<Times>, before: List) -> u32 {
-        let rows = std::array::from_fn(|purpose| times[purpose].as_deref().filter(|_| purpose >= FOR_ALL).map(Row::of));
+        let rows =
+            std::array::from_fn(|purpose| times[purpose].as_deref().filter(|_| purpose >= FOR_ALL).map(KnownTimes::of));
         self.nodes.push(Node { start, rows, before });
         self.nodes.len() as u32 - 1
     }

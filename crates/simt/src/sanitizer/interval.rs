@@ -11,7 +11,7 @@
 //! Kernels with bulk copies or `wgmma` are marked directly, because fences between proxies ask
 //! later how memory was written; so are clusters of several blocks.
 
-use super::touch::{Coming, Path, Reached, Stored};
+use super::touch::{Intent, Path, Reached, Stored};
 use crate::memory::{Lanes, Runs};
 use crate::program::{Copied, Order};
 use crate::site::AccessAction;
@@ -55,7 +55,7 @@ impl Kept {
     /// Hands it on once more.
     fn again(&self, offsets: &[u32; 32], mut each: impl FnMut(&Reached)) {
         let &Self { reads, place, warp, time, mask, width, runs, start } = self;
-        let coming = Coming {
+        let intent = Intent {
             action: if reads { AccessAction::Read } else { AccessAction::Write },
             width,
             element: width,
@@ -67,7 +67,7 @@ impl Kept {
             stored: Stored::Unknown,
         };
         let lanes = Lanes { mask, start, offsets, width, runs };
-        each(&Reached { allocation: None, coming: &coming, lanes: &lanes, base: 0, warp, time });
+        each(&Reached { allocation: None, intent: &intent, lanes: &lanes, base: 0, warp, time });
     }
 }
 
@@ -117,14 +117,14 @@ impl Interval {
     /// Keeps a plain access. Returns whether it could: it meets no other, as far as is easily seen.
     #[inline(always)]
     pub fn keep(&mut self, reached: &Reached, cell_shift: u32) -> bool {
-        let &Reached { coming, lanes, base, warp, time, .. } = reached;
+        let &Reached { intent, lanes, base, warp, time, .. } = reached;
         // Else several neighbours may share a cell.
         let cells = lanes.width >> cell_shift;
         if self.kept.len() == MOST || !matches!(cells, 1 | 2 | 4 | 8 | 16) {
             return false;
         }
         let start = lanes.start + base;
-        let reads = coming.action == AccessAction::Read;
+        let reads = intent.action == AccessAction::Read;
         if reads {
             if self.written.any && self.written.has(lanes, start, cell_shift) {
                 return false;
@@ -136,7 +136,7 @@ impl Interval {
             }
         }
         let &Lanes { mask, width, runs, offsets, .. } = lanes;
-        self.kept.push(Kept { reads, place: coming.place, warp, time, mask, width, runs, start });
+        self.kept.push(Kept { reads, place: intent.place, warp, time, mask, width, runs, start });
         self.offsets.push(*offsets);
         true
     }

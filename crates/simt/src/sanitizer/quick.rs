@@ -72,7 +72,7 @@ impl Races {
             return reached.lanes.mask;
         }
         let now = Now::new(&self.clocks, reached.allocation);
-        let stamp = Stamp::new(reached.time, 0, reached.coming.place, reached.warp * 32);
+        let stamp = Stamp::new(reached.time, 0, reached.intent.place, reached.warp * 32);
         let spread = (reached.lanes.width >> self.cell_shift).trailing_zeros() & 31;
         self.make_shadow(reached.allocation);
         let shift = self.cell_shift;
@@ -81,7 +81,7 @@ impl Races {
             Some(index) => &mut self.global[index],
             None => &mut self.shared,
         };
-        let reads = reached.coming.action == AccessAction::Read;
+        let reads = reached.intent.action == AccessAction::Read;
         let [last_write, last_read] = &mut shadow.last;
         let (own, others) = if reads { (last_read, last_write) } else { (last_write, last_read) };
         *own = stamp.0.max(*own);

@@ -255,7 +255,7 @@ impl Races {
     /// An access: passes to `found` what it races with.
     #[inline(always)]
     pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
-        if reached.coming.order.strong {
+        if reached.intent.order.strong {
             return self.strong(reached, found);
         }
         if reached.allocation.is_none() && self.interval.is_open() {
@@ -329,17 +329,17 @@ impl Races {
     #[inline(never)]
     fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
         self.close_interval();
-        let &Order { releases, .. } = reached.coming.order;
+        let &Order { releases, .. } = reached.intent.order;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
             let thread = reached.warp * 32 + lane;
             let cell = reached.cell(lane as usize, self.cell_shift);
             let location: Location = (reached.allocation, cell);
-            if reached.coming.action != AccessAction::Write {
+            if reached.intent.action != AccessAction::Write {
                 self.releases.acquire(&mut self.clocks, thread, location);
             }
             self.lanes(reached, 1 << lane, found);
-            if reached.coming.action != AccessAction::Read {
-                let reads_too = reached.coming.action == AccessAction::Atomic;
+            if reached.intent.action != AccessAction::Read {
+                let reads_too = reached.intent.action == AccessAction::Atomic;
                 self.releases.publish(&mut self.clocks, thread, location, reads_too, releases);
             }
         }
@@ -387,14 +387,14 @@ impl Races {
     #[inline(never)]
     pub(super) fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, Conflict)) {
         let shift = self.cell_shift;
-        let flags = match *reached.coming.order {
+        let flags = match *reached.intent.order {
             Order { volatile: true, .. } => STRONG | VOLATILE,
             Order { strong: true, audience: Audience::Block, .. } => STRONG | IN_BLOCK,
             Order { strong: true, audience: Audience::Cluster, .. } => STRONG | IN_CLUSTER,
             Order { strong: true, .. } => STRONG,
             _ => 0,
         };
-        let first = Stamp::new(reached.time, flags, reached.coming.place, reached.warp * 32);
+        let first = Stamp::new(reached.time, flags, reached.intent.place, reached.warp * 32);
         let now = Now::new(&self.clocks, reached.allocation);
         let cells = (reached.lanes.width >> shift).max(1) as usize;
         let mut rest = mask;
@@ -408,11 +408,11 @@ impl Races {
                 let fine = |entry: Stamp| now.is_fine(entry.0, stamp.0);
                 let shadow = self.shadow(reached.allocation);
                 let (write, reads) = (shadow.get(WRITE, cell), READS.map(|layer| shadow.get(layer, cell)));
-                let writes = reached.coming.action != AccessAction::Read;
+                let writes = reached.intent.action != AccessAction::Read;
                 if !fine(write) && !self.is_ordered(write, stamp, writes) {
                     found(self, Conflict { lane, cell, before: write, was_write: true });
                 }
-                if reached.coming.action == AccessAction::Read {
+                if reached.intent.action == AccessAction::Read {
                     self.keep_read(reached.allocation, cell, stamp, reads, &fine);
                     continue;
                 }

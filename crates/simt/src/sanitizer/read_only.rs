@@ -37,14 +37,14 @@ impl ReadOnly {
     #[inline(always)]
     pub fn concerns(&mut self, reached: &Reached) -> bool {
         let Some(allocation) = reached.allocation.filter(|_| !self.places.is_empty()) else { return false };
-        if reached.coming.order.read_only {
+        if reached.intent.order.read_only {
             if self.allocations.len() <= allocation {
                 self.allocations.resize(allocation + 1, false);
             }
             self.allocations[allocation] = true;
             return true;
         }
-        reached.coming.action != AccessAction::Read && self.allocations.get(allocation) == Some(&true)
+        reached.intent.action != AccessAction::Read && self.allocations.get(allocation) == Some(&true)
     }
 
     /// Whether an access was such a load.

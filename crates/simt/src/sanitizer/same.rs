@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::race::Races;
 use super::stamp::Stamp;
 use super::touch::Reached;
-use super::{Coming, Path, Stored};
+use super::{Intent, Path, Stored};
 use crate::memory::Shape;
 use crate::program::{Audience, Copied, Fence, Order};
 use crate::site::AccessAction;
@@ -18,7 +18,7 @@ const BYTES: u64 = 2048;
 enum Step {
     Access {
         warp: u32,
-        place: Place,
+        place: AllocationIndex,
         mask: u32,
         lanes: Pattern,
         width: u32,
@@ -46,7 +46,7 @@ enum Step {
 }
 
 /// Shared memory, or an allocation.
-type Place = Option<usize>;
+type AllocationIndex = Option<usize>;
 
 /// Which elements lanes access.
 #[derive(Clone, Debug)]
@@ -204,7 +204,7 @@ impl Detector {
                 let mut shape = Shape::new();
                 let lowest = shape.follow(mask, &addresses, width);
                 let order = how.order();
-                let coming = Coming {
+                let intent = Intent {
                     action: how.action(),
                     width,
                     element: width,
@@ -217,7 +217,7 @@ impl Detector {
                 };
                 let lanes = &shape.lanes(lowest);
                 let time = self.races.clocks.interval(warp);
-                let reached = Reached { allocation: place, coming: &coming, lanes, base: 0, warp, time };
+                let reached = Reached { allocation: place, intent: &intent, lanes, base: 0, warp, time };
                 let mut found = |_: &Races, conflict: super::race::Conflict| {
                     reported.push((conflict.lane, conflict.cell, conflict.before, conflict.was_write));
                 };

@@ -17,7 +17,7 @@ pub(super) const ROW: usize = 32;
 const PAGE: usize = 128;
 
 /// What a row knows of its cells: the last write, a read since then, and a read by another thread.
-pub(super) type Row<'s> = [&'s mut Mark; 3];
+pub(super) type Marks<'s> = [&'s mut Mark; 3];
 /// What the rows of a page know, each kind by itself: most accesses need one.
 type Page = [[Mark; PAGE]; 3];
 
@@ -73,7 +73,7 @@ pub(super) struct Shadow {
 impl Shadow {
     /// A row, by its number, and the stamps that it may refer to.
     #[inline(always)]
-    pub fn row(&mut self, row: usize) -> (Row<'_>, &mut Stamps) {
+    pub fn row(&mut self, row: usize) -> (Marks<'_>, &mut Stamps) {
         if self.pages.len() <= row / PAGE {
             self.pages.resize_with(row / PAGE + 1, || None);
         }

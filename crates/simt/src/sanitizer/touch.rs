@@ -11,7 +11,7 @@ use crate::site::AccessAction;
 ///
 /// Pass it by reference only: copying what was just assembled defeats store forwarding.
 #[derive(Clone, Copy)]
-pub(crate) struct Coming<'a> {
+pub(crate) struct Intent<'a> {
     pub action: AccessAction,
     /// Bytes a lane accesses: 1, 2, 4, 8 or 16.
     pub width: u32,
@@ -55,7 +55,7 @@ pub(crate) enum Stored<'a> {
 
 /// An access, as the machine is about to make it.
 pub(crate) struct Touch<'a> {
-    pub coming: &'a Coming<'a>,
+    pub intent: &'a Intent<'a>,
     pub space: Space,
     /// The warp in its block.
     pub warp: u32,
@@ -66,7 +66,7 @@ pub(crate) struct Touch<'a> {
 }
 
 /// What an access reaches.
-pub(super) struct There {
+pub(super) struct Target {
     /// The number of the allocation; `None`: the block's shared memory.
     pub allocation: Option<usize>,
     pub span: AllocationSpan,
@@ -74,7 +74,7 @@ pub(super) struct There {
     pub base: u64,
 }
 
-impl There {
+impl Target {
     #[inline(always)]
     pub fn of(Located { index, span, base }: Located) -> Self {
         Self { allocation: Some(index), span, base }
@@ -94,17 +94,17 @@ impl There {
 
 /// Whether a read of partly written bytes only moves them: structs are copied with their padding.
 pub(super) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> bool {
-    let (element, width) = (u64::from(touch.coming.element), u64::from(touch.coming.width));
+    let (element, width) = (u64::from(touch.intent.element), u64::from(touch.intent.width));
     written.has_any(offset, width)
         && (0..width / element)
-            .all(|index| touch.coming.copied.has(index as u32) || written.has(offset + index * element, element))
+            .all(|index| touch.intent.copied.has(index as u32) || written.has(offset + index * element, element))
 }
 
 /// An access of a warp to one allocation, or to shared memory.
 pub(super) struct Reached<'a> {
     /// `None`: shared memory.
     pub allocation: Option<usize>,
-    pub coming: &'a Coming<'a>,
+    pub intent: &'a Intent<'a>,
     pub lanes: &'a Lanes<'a>,
     /// Where the lanes' offsets count from: in shared memory, the start of a block's in its cluster's.
     pub base: u64,

@@ -32,7 +32,7 @@ use std::borrow::Cow;
 
 pub(crate) use encoding::{is_of_columns, replace};
 pub use error::{TensorFault, TensorMapError};
-pub(crate) use walk::{Corner, Piece, Placement, TensorBox};
+pub(crate) use walk::{Corner, Piece, RowLayout, TensorBox};
 
 /// Bytes of a tensor map.
 pub const TENSOR_MAP_BYTES: usize = 128;

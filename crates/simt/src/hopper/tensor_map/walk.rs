@@ -44,7 +44,7 @@ pub(crate) struct Corner<'c> {
 
 /// How rows, which are close together in a list of bytes, lie in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placement {
+pub(crate) struct RowLayout {
     /// Bytes of a row.
     row: u32,
     /// Bytes from one row to the next.
@@ -53,7 +53,7 @@ pub(crate) struct Placement {
     swizzle: u64,
 }
 
-impl Placement {
+impl RowLayout {
     /// As in the list.
     pub const LINEAR: Self = Self { row: 1, pitch: 1, swizzle: 0 };
 
@@ -110,7 +110,7 @@ pub(crate) struct TensorBox {
     /// How many bytes it has.
     pub bytes: u32,
     /// How they lie in shared memory.
-    pub placement: Placement,
+    pub layout: RowLayout,
     fill: Fill,
 }
 
@@ -155,7 +155,7 @@ impl TensorBox {
                 element: map.element,
                 pieces: Vec::new(),
                 bytes: 0,
-                placement: Placement { row, pitch, swizzle },
+                layout: RowLayout { row, pitch, swizzle },
                 fill: map.fill,
             },
         };

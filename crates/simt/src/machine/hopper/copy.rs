@@ -40,7 +40,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     to_access
         .check(|address| shared.check(address, bytes))
         .map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, bytes, fault))?;
-    let counted = coalesce::Copy {
+    let counted = coalesce::CopyAccesses {
         from: Access::new(mask & reading, &from, bytes),
         to: Access::new(mask, &to, bytes),
         fills: lanes(mask).any(|lane| reading >> lane & 1 == 0 || read[lane] < bytes),
@@ -56,7 +56,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
-        sanitizer::Copy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
+        sanitizer::TrackedCopy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
     });
     let copies = &mut worker.block.copies[warp.index as usize];
     copies.begin(&to_access, &words, number);

@@ -3,7 +3,7 @@
 
 use ptx::Space;
 
-use crate::hopper::tensor_map::{Piece, Placement};
+use crate::hopper::tensor_map::{Piece, RowLayout};
 use crate::machine::hopper::underway::{Reduction, UNIT};
 use crate::machine::observe;
 use crate::machine::observe::Other;
@@ -61,12 +61,12 @@ pub(crate) fn report<'l>(
     warp: &mut Warp<'l>,
     space: Space,
     what: Reported,
-    (start, bytes, placement): (u64, u32, &Placement),
+    (start, bytes, layout): (u64, u32, &RowLayout),
     thread: (usize, u32),
 ) -> bool {
     worker.checker.is_none()
         || (0..bytes).step_by(UNIT).all(|offset| {
-            let part = (placement.address(start, offset), offset, UNIT as u32);
+            let part = (layout.address(start, offset), offset, UNIT as u32);
             report_part(worker, warp, space, what, part, thread)
         })
 }

@@ -8,7 +8,7 @@ use ptx::{AtomicOp, Space, TensorField, Type};
 use crate::FindingKind;
 use crate::counters::AccessKind;
 use crate::hopper::tensor_map::{
-    Corner, Piece, Placement, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
+    Corner, Piece, RowLayout, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
     is_of_columns, replace,
 };
 use crate::lanes::{WideRow, lanes};
@@ -100,7 +100,7 @@ fn load<'l>(
         part.loaded(&mut bytes[piece.offset as usize..(piece.offset + piece.bytes) as usize]);
     }
     modelled::bulk(worker, AccessKind::Copy, &part.pieces, transit::receivers(blocks));
-    let what = Arriving { to, barrier, bytes, placement: part.placement, reduction: None, number: 0 };
+    let what = Arriving { to, barrier, bytes, layout: part.layout, reduction: None, number: 0 };
     transit::deliver(worker, warp, Delivery { what, reads: runs_of_global(&part.pieces), blocks }, thread)
 }
 
@@ -112,7 +112,7 @@ fn store<'l>(
     (from, reduction): (u64, Reduction),
     thread: (usize, u32),
 ) -> Attempt {
-    let TensorBox { element, pieces, bytes, placement, .. } = part;
+    let TensorBox { element, pieces, bytes, layout, .. } = part;
     if worker.checker.is_some() {
         // What is outside the tensor is not read.
         for piece in &pieces {
@@ -120,7 +120,7 @@ fn store<'l>(
             while offset < end {
                 let whole = offset.is_multiple_of(UNIT as u32) && end - offset >= UNIT as u32;
                 let width = if whole { UNIT as u32 } else { element.bytes() };
-                let place = (placement.address(from, offset), offset, width);
+                let place = (layout.address(from, offset), offset, width);
                 if !report_part(worker, warp, Space::Shared, Reported::Reads, place, thread) {
                     return Ok(());
                 }
@@ -128,13 +128,13 @@ fn store<'l>(
             }
         }
     }
-    let data = transit::read(worker, Space::Shared, (from, bytes, &placement), thread.0)?;
+    let data = transit::read(worker, Space::Shared, (from, bytes, &layout), thread.0)?;
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
     if report_pieces(worker, warp, writes, &pieces, thread) {
         check_pieces(worker, &pieces, thread.0)?;
-        let runs = (vec![run_of_shared(from, placement.extent(bytes))], runs_of_global(&pieces));
+        let runs = (vec![run_of_shared(from, layout.extent(bytes))], runs_of_global(&pieces));
         let number = begins(worker, warp, runs, reduction, thread);
-        let departing = Departing { from, bytes, placement, pieces, reduction, number };
+        let departing = Departing { from, bytes, layout, pieces, reduction, number };
         worker.block.departures.begin(warp.index * 32 + thread.0 as u32, departing);
     }
     Ok(())
@@ -206,7 +206,7 @@ fn map_bytes<'l>(
     thread: (usize, u32),
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     check_alignment(address, thread.0)?;
-    let place = (address, MAP, &Placement::LINEAR);
+    let place = (address, MAP, &RowLayout::LINEAR);
     if !report(worker, warp, space, how, place, thread) {
         return Ok(None);
     }
@@ -225,7 +225,7 @@ fn put_map<'l>(
     thread: (usize, u32),
 ) -> Attempt {
     check_alignment(address, thread.0)?;
-    if report(worker, warp, space, Reported::WritesMap(bytes), (address, MAP, &Placement::LINEAR), thread) {
+    if report(worker, warp, space, Reported::WritesMap(bytes), (address, MAP, &RowLayout::LINEAR), thread) {
         let piece = Piece { offset: 0, bytes: MAP, address };
         transit::put(worker, space, &piece, bytes, thread.0)?;
     }

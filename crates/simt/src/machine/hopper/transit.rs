@@ -15,7 +15,7 @@
 use ptx::{AtomicOp, Space, Type};
 
 use crate::counters::AccessKind;
-use crate::hopper::tensor_map::{Piece, Placement};
+use crate::hopper::tensor_map::{Piece, RowLayout};
 use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::hopper::reports::{Reported, begins, little_endian, report, report_part, run_of_shared};
@@ -67,13 +67,13 @@ pub(crate) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> At
 pub(crate) fn read(
     worker: &Worker,
     space: Space,
-    (start, bytes, placement): (u64, u32, &Placement),
+    (start, bytes, layout): (u64, u32, &RowLayout),
     lane: usize,
 ) -> Result<Vec<u8>, Box<Refused>> {
     let mut data = Vec::with_capacity(bytes as usize);
     for first in (0..bytes as usize).step_by(32 * UNIT) {
         let units = ((bytes as usize - first) / UNIT).min(32);
-        let addresses = std::array::from_fn(|unit| placement.address(start, (first + unit.min(units) * UNIT) as u32));
+        let addresses = std::array::from_fn(|unit| layout.address(start, (first + unit.min(units) * UNIT) as u32));
         let access = Access::new(u32::MAX >> (32 - units), &addresses, UNIT as u32);
         let mut rows = [[0; 32]; 4];
         let loaded = match space {
@@ -113,19 +113,19 @@ pub(crate) fn deliver<'l>(
     Delivery { what, reads, blocks }: Delivery,
     (lane, counter): (usize, u32),
 ) -> Attempt {
-    let Arriving { to, barrier, bytes, placement, reduction, .. } = what;
+    let Arriving { to, barrier, bytes, layout, reduction, .. } = what;
     let ranks = ranks(blocks).map_or_else(|| vec![rank_of(to)], Iterator::collect);
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&bytes) };
     for rank in ranks {
         let to = place_in(rank, to);
         let barrier = place_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
         let (there, thread) = (Space::ClusterShared, (lane, counter));
-        if report(worker, warp, there, writes, (to, bytes.len() as u32, &placement), thread)
+        if report(worker, warp, there, writes, (to, bytes.len() as u32, &layout), thread)
             && report_part(worker, warp, there, Reported::Mbarrier, (barrier, 0, 8), thread)
         {
-            let writes = vec![run_of_shared(to, placement.extent(bytes.len() as u32))];
+            let writes = vec![run_of_shared(to, layout.extent(bytes.len() as u32))];
             let number = begins(worker, warp, (reads.clone(), writes), reduction, thread);
-            send(worker, Arriving { to, barrier, bytes: bytes.clone(), placement, reduction, number }, lane)?;
+            send(worker, Arriving { to, barrier, bytes: bytes.clone(), layout, reduction, number }, lane)?;
         }
     }
     Ok(())
@@ -135,7 +135,7 @@ pub(crate) fn deliver<'l>(
 pub(crate) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Attempt {
     let width = arriving.bytes.len().min(UNIT) as u32;
     for at in (0..arriving.bytes.len() as u32).step_by(UNIT) {
-        let address = arriving.placement.address(arriving.to, at);
+        let address = arriving.layout.address(arriving.to, at);
         let checked = shared(worker, AccessAction::Write, address, width, lane)?.check(address, width);
         let own = rank_of(address) == u64::from(worker.block.rank);
         let space = if own { Space::Shared } else { Space::ClusterShared };
@@ -172,7 +172,7 @@ pub(crate) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attem
 }
 
 fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
-    let Arriving { to, barrier, ref bytes, placement, reduction, number } = *arriving;
+    let Arriving { to, barrier, ref bytes, layout, reduction, number } = *arriving;
     observe::ends(worker, number);
     worker.arrivals.bytes -= bytes.len();
     let memory = shared(worker, AccessAction::Write, to, 4, lane)?;
@@ -182,7 +182,7 @@ fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
     match reduction {
         None => {
             let units = (0..).step_by(UNIT).zip(bytes.chunks(UNIT));
-            let units = units.map(|(offset, unit)| (placement.address(to, offset), unit));
+            let units = units.map(|(offset, unit)| (layout.address(to, offset), unit));
             write(units, |access, rows| memory.store_each(access, rows)).map_err(failed)?;
         }
         Some((op, ty, flush)) => reduce(to, bytes, (op, ty, flush), |address, combine| match ty.bytes() {
@@ -263,7 +263,7 @@ fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> 
         let lane = *thread as usize % 32;
         let data = match found.take() {
             Some(data) => data,
-            None => read(worker, Space::Shared, (departing.from, departing.bytes, &departing.placement), lane)?,
+            None => read(worker, Space::Shared, (departing.from, departing.bytes, &departing.layout), lane)?,
         };
         if reads_only {
             observe::has_read(worker, departing.number);

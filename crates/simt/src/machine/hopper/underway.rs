@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use ptx::{AtomicOp, Type};
 
-use crate::hopper::tensor_map::{Piece, Placement};
+use crate::hopper::tensor_map::{Piece, RowLayout};
 
 /// The most bytes under way to barriers.
 pub(crate) const LIMIT: usize = 64 << 20;
@@ -22,7 +22,7 @@ pub(crate) struct Arriving {
     pub to: u64,
     pub barrier: u64,
     pub bytes: Vec<u8>,
-    pub placement: Placement,
+    pub layout: RowLayout,
     pub reduction: Reduction,
     /// The sanitizer's number for it.
     pub number: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Arrivals {
 pub(crate) struct Departing {
     pub from: u64,
     pub bytes: u32,
-    pub placement: Placement,
+    pub layout: RowLayout,
     /// Where they go; what is in none stays.
     pub pieces: Vec<Piece>,
     pub reduction: Reduction,

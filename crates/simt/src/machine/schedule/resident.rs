@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 
 use crate::counters::InstructionCounters;
-use crate::machine::schedule::slot::{Shared, Slot};
+use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::state::{Launched, Modelled, MoreWavefronts, Residence, Stop};
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
 
@@ -27,7 +27,7 @@ pub(crate) struct Placement {
 /// A neighbourhood of multiprocessors with the clusters that are resident there.
 struct Resident<'l> {
     /// What the clusters share: its counters, and its caches.
-    shared: Shared<'l>,
+    shared: TurnState<'l>,
     slots: Vec<Slot<'l>>,
 }
 
@@ -103,7 +103,7 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
             }));
             slot
         };
-        let shared = Shared {
+        let shared = TurnState {
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             modelled: Some(Box::new(Modelled {
                 multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),

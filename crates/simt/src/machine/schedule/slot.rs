@@ -6,7 +6,7 @@ use crate::sanitizer::Checker;
 
 /// What the slots of a thread share: whose turn it is has it. The checker, too, where they do not have one each.
 #[derive(Default)]
-pub(crate) struct Shared<'l> {
+pub(crate) struct TurnState<'l> {
     pub counters: Vec<InstructionCounters>,
     pub modelled: Option<Box<Modelled>>,
     pub checker: Option<Box<Checker<'l>>>,
@@ -33,7 +33,7 @@ impl<'l> Slot<'l> {
     }
 
     /// Takes up a cluster, at its start.
-    pub fn begin(&mut self, shared: &mut Shared<'l>, cluster: u64) {
+    pub fn begin(&mut self, shared: &mut TurnState<'l>, cluster: u64) {
         self.swap(shared);
         self.worker.begin(&mut self.warps, cluster);
         self.swap(shared);
@@ -41,7 +41,7 @@ impl<'l> Slot<'l> {
     }
 
     /// Gives each warp its turn, of at most `quantum` instructions. Returns whether the cluster has ended.
-    pub fn turn(&mut self, shared: &mut Shared<'l>, quantum: u64) -> Result<bool, Stop> {
+    pub fn turn(&mut self, shared: &mut TurnState<'l>, quantum: u64) -> Result<bool, Stop> {
         self.swap(shared);
         self.worker.take_seat();
         let outcome = self.worker.turn(&mut self.warps, quantum);
@@ -55,7 +55,7 @@ impl<'l> Slot<'l> {
         }
     }
 
-    fn swap(&mut self, shared: &mut Shared<'l>) {
+    fn swap(&mut self, shared: &mut TurnState<'l>) {
         std::mem::swap(&mut self.worker.counters, &mut shared.counters);
         std::mem::swap(&mut self.worker.modelled, &mut shared.modelled);
         if self.shares_checker {

@@ -19,7 +19,7 @@
 //! `grid.sync()`.
 
 use crate::counters::InstructionCounters;
-use crate::machine::schedule::slot::{Shared, Slot};
+use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
 use crate::machine::schedule::waiting::Watch;
 use crate::machine::state::{Launched, Stop};
@@ -39,7 +39,7 @@ const STUCK_PART: u64 = 64;
 /// A running launch.
 struct Together<'l> {
     launched: &'l Launched<'l>,
-    shared: Shared<'l>,
+    shared: TurnState<'l>,
     slots: Vec<Slot<'l>>,
     /// For each slot, the instruction at which its cluster has polled since memory last changed.
     polls: Vec<Option<u32>>,
@@ -53,7 +53,7 @@ struct Together<'l> {
 
 /// Runs all blocks of a launch. Where one faults, or the launch is cancelled, the rest is left.
 pub(crate) fn run(launched: &Launched) -> Vec<InstructionCounters> {
-    let shared = Shared {
+    let shared = TurnState {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
         checker: launched.checks.any().then(|| Box::new(launched.checker(launched.seats()))),

@@ -7,7 +7,7 @@
 use ptx::{Address, AddressBase, Instruction, Op, Operand, TernaryOp};
 
 use super::function::FunctionDecoder;
-use crate::program::blocks::Blocks;
+use crate::program::blocks::BasicBlocks;
 use crate::program::code::Action;
 
 /// Instructions between a load and the store of its value, at most.
@@ -22,7 +22,7 @@ pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], 
         let reads = guard.iter().chain(decoder.uses.reads(position));
         reads.for_each(|register| readers[register.index()] += 1);
     }
-    let blocks = Blocks::new(body.len(), ways);
+    let blocks = BasicBlocks::new(body.len(), ways);
     for block in 0..blocks.count() {
         let positions = blocks.positions(block);
         for position in positions.clone() {

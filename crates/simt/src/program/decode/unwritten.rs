@@ -20,7 +20,7 @@ use ptx::{Handle, Instruction, Op, Operand};
 use super::flows::{Flow, Flows, Made, Passed, Words};
 use super::function::{Builder, FunctionDecoder};
 use crate::lanes::{ALWAYS, NEGATED, NEVER};
-use crate::program::blocks::Blocks;
+use crate::program::blocks::BasicBlocks;
 use crate::program::code::Action;
 use crate::program::inspection::{CallFlow, Merge, Move, RegisterFlow, RegisterUse, Tracked};
 
@@ -166,7 +166,7 @@ impl Flows<'_> {
     /// The values that some path reads before anything wrote them.
     fn exposed(&self, ways: &[Vec<u32>]) -> Vec<bool> {
         let mut exposed = vec![false; self.count()];
-        let blocks = Blocks::new(self.body.len(), ways);
+        let blocks = BasicBlocks::new(self.body.len(), ways);
         exposed[self.carry()] = self.carry_is_exposed(&blocks);
         // For each value, the blocks that read it before they write it, and those that write it.
         let mut readers = vec![Vec::new(); self.count()];
@@ -213,7 +213,7 @@ impl Flows<'_> {
 
     /// Whether the carry flag may be read before it is set, or after a call, which loses it. It is meant for straight lines of
     /// code: in others it is watched.
-    fn carry_is_exposed(&self, blocks: &Blocks) -> bool {
+    fn carry_is_exposed(&self, blocks: &BasicBlocks) -> bool {
         (0..blocks.count()).any(|block| {
             let mut is_set = false;
             blocks.positions(block).any(|position| {

@@ -12,11 +12,11 @@ use crate::lanes::{Row, WideRow};
 use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
 use crate::program::{Copied, Order};
 use crate::sanitizer::race::Races;
-use crate::sanitizer::touch::{Coming, Path, Reached, Stored};
+use crate::sanitizer::touch::{Intent, Path, Reached, Stored};
 use crate::site::AccessAction;
 
 /// A `cp.async` of a warp.
-pub(crate) struct Copy {
+pub(crate) struct TrackedCopy {
     /// Index of the instruction in `Code::places`.
     pub place: u32,
     /// The warp in its block.
@@ -39,7 +39,7 @@ pub(crate) struct Copy {
 
 /// A lane's part of a copy, and the first byte that it and an access share.
 pub(in crate::sanitizer) struct Met<'a> {
-    pub copy: &'a Copy,
+    pub copy: &'a TrackedCopy,
     pub lane: usize,
     pub address: u64,
 }
@@ -49,7 +49,7 @@ pub(in crate::sanitizer) struct Met<'a> {
 pub(in crate::sanitizer) struct Copies {
     begun: u32,
     /// By number, from 1.
-    pending: BTreeMap<u32, Copy>,
+    pending: BTreeMap<u32, TrackedCopy>,
     /// For each word of each block's shared memory, the copy that is to write it, and the lane: 32 times the number, and the lane.
     words: Vec<Vec<u32>>,
 }
@@ -73,7 +73,7 @@ impl Copies {
     }
 
     /// A copy begins. Returns its number.
-    pub fn begin(&mut self, copy: Copy) -> u32 {
+    pub fn begin(&mut self, copy: TrackedCopy) -> u32 {
         self.begun += 1;
         let number = self.begun;
         for (lane, word) in copy.words_to(copy.mask) {
@@ -97,7 +97,7 @@ impl Copies {
         let Some(copy) = self.pending.get_mut(&number) else { return };
         let mask = mask & copy.mask & !copy.settled;
         copy.settled |= mask;
-        let &mut Copy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
+        let &mut TrackedCopy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
         let warp = races.in_cluster(warp);
         let first_shared = races.first_shared;
         let mut access = |allocation: Option<usize>, action, mask, offsets: &WideRow, width| {
@@ -107,7 +107,7 @@ impl Copies {
             let mut shape = Shape::new();
             let lowest = shape.follow(mask, offsets, width);
             let order = &Order::default();
-            let coming = &Coming {
+            let intent = &Intent {
                 action,
                 width,
                 element: width,
@@ -122,7 +122,7 @@ impl Copies {
             let time = races.clocks.interval(warp);
             let lanes = &shape.lanes(lowest);
             let base = if allocation.is_none() { first_shared } else { 0 };
-            races.access(&Reached { allocation, coming, lanes, base, warp, time }, &mut |_, _| {});
+            races.access(&Reached { allocation, intent, lanes, base, warp, time }, &mut |_, _| {});
         };
         access(None, AccessAction::Write, mask, to, bytes);
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
@@ -195,7 +195,7 @@ impl Copies {
     }
 }
 
-impl Copy {
+impl TrackedCopy {
     /// The words of shared memory that lanes write: the lane, and the word's index.
     fn words_to(&self, mask: u32) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (to, count) = (self.to, self.bytes as usize / 4);
@@ -224,13 +224,13 @@ mod tests {
     use super::*;
 
     /// Lanes 0 and 3 copy eight bytes each, from 0x1000 and 0x1018, to 0 and 24; lane 3 reads five of them.
-    fn copy() -> Copy {
+    fn copy() -> TrackedCopy {
         let each = |stride: u64, base: u64| std::array::from_fn(|lane| base + stride * lane as u64);
         let mut read = [8; 32];
         read[3] = 5;
         let mut words = [[0; 32]; 4];
         (words[0][0], words[1][0]) = (0x0403_0201, 0x0807_0605);
-        Copy {
+        TrackedCopy {
             place: 7,
             warp: 0,
             mask: 0b1001,
@@ -276,7 +276,7 @@ mod tests {
         let mut copies = Copies::default();
         let mut from = [0; 32];
         (from[0], from[3]) = (address + 8, address - 8);
-        let number = copies.begin(Copy { from, ..copy() });
+        let number = copies.begin(TrackedCopy { from, ..copy() });
         let mut races = Races::new((1, 32), 4, true);
         races.begin(0);
         copies.settle(number, u32::MAX, &mut races, &memory);
@@ -297,7 +297,7 @@ mod tests {
     fn the_later_of_two_copies_is_the_one_that_counts() {
         let mut copies = Copies::default();
         let first = copies.begin(copy());
-        let second = copies.begin(Copy { place: 9, ..copy() });
+        let second = copies.begin(TrackedCopy { place: 9, ..copy() });
         copies.end(first, u32::MAX);
         assert_eq!(copies.writing(0, 4).map(|met| met.copy.place), Some(9));
         copies.end(second, u32::MAX);
