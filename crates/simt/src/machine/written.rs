@@ -71,7 +71,7 @@ fn read(checker: &mut Checker, warp: &mut Warp, intent: &Intent, lane: usize, ad
     if elements == 0 {
         warp.local.mark(1 << lane, address, width);
     } else if copied.is_followed() {
-        warp.unwritten.intent.push(LoadedBy { lane, address, element, elements });
+        warp.unwritten.current.push(LoadedBy { lane, address, element, elements });
     } else {
         report(checker, warp, &value);
     }

@@ -4,7 +4,8 @@
 //!   `barrier`, `local` memory: its parts.
 //! - `outcome`: what comes after an instruction, faults, and why a worker stops.
 //! - `at`: where an instruction is executed, and by which lanes.
-//! - `on_model`: where a block is on a model. `unwritten`: what the sanitizer knows of unwritten local memory.
+//! - `on_model`: where a block is on a model.
+//! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local memory.
 //! - `limits`: how many blocks there can be at once.
 
 mod at;
@@ -15,6 +16,7 @@ mod limits;
 mod local;
 mod on_model;
 mod outcome;
+mod tracked;
 mod unwritten;
 mod warp;
 mod worker;
@@ -27,6 +29,7 @@ pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
 pub(crate) use local::{LocalMemory, places};
 pub(crate) use on_model::{Modelled, MoreWavefronts, Residence};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
+pub(crate) use tracked::{Origin, TrackedRegister};
 pub(crate) use unwritten::{Incomplete, LoadedBy, Storing, UnwrittenLoad, UnwrittenLoads};
-pub(crate) use warp::{Frame, LOCAL_LIMIT, Origin, Split, TrackedRegister, Wait, Warp};
+pub(crate) use warp::{Frame, LOCAL_LIMIT, Split, Wait, Warp};
 pub(crate) use worker::Worker;

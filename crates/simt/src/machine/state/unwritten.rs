@@ -23,7 +23,7 @@ pub(crate) struct UnwrittenLoads {
     /// By their instructions: one for each.
     pub list: Vec<UnwrittenLoad>,
     /// What the load that is being executed has loaded: not yet in `list`.
-    pub intent: Vec<LoadedBy>,
+    pub current: Vec<LoadedBy>,
     /// What the store that is about to be executed leaves in local memory.
     pub storing: Option<Storing>,
     /// Where such values are in local memory: the lane and the address, and the load that is blamed.
@@ -72,12 +72,12 @@ impl UnwrittenLoads {
 
     /// Whether the load that is being executed is one.
     pub fn has_loaded(&self) -> bool {
-        !self.intent.is_empty()
+        !self.current.is_empty()
     }
 
     /// What it has loaded, by lane.
     pub fn take_loaded(&mut self) -> Vec<LoadedBy> {
-        std::mem::take(&mut self.intent)
+        std::mem::take(&mut self.current)
     }
 
     /// The load to blame for what a lane has loaded, from here on: this one, or the one that loaded the value before it was
