@@ -15,6 +15,8 @@
 //! read whose value a compare-and-swap then expects counts as an atomic one, because the programming guide builds
 //! atomic operations that way; the two may be in different functions.
 
+mod meetings;
+
 use super::clocks::{Clocks, Meeting};
 use super::hopper::acquisitions::MapAcquisitions;
 use super::interval::Interval;
@@ -23,10 +25,10 @@ use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use crate::memory::BLOCK_WINDOW_BYTES;
-use crate::program::{Audience, Fence, Order};
+use crate::program::{Audience, Order};
 use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
-use crate::trap::{BARRIER_NUMBERS, WARPGROUP_BARRIER};
+use crate::trap::BARRIER_NUMBERS;
 
 /// What was found: the earlier access, and whether it was a write.
 pub(super) struct Conflict {
@@ -141,115 +143,6 @@ impl Races {
     pub(super) fn block_of(&self, stamp: Stamp) -> (u32, u64) {
         let after = self.blocks.partition_point(|&(start, _)| start <= stamp.time());
         self.blocks[after.saturating_sub(1)]
-    }
-
-    /// Some lanes come to a barrier.
-    pub fn arrive(&mut self, barrier: u32, warp: u32, mask: u32, waits: bool) {
-        let warp = self.in_cluster(warp);
-        let time = self.clocks.advance(warp);
-        if let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) {
-            parties.push(Meeting { warp, mask, time, waits });
-        }
-    }
-
-    /// A warp begins its part of a product.
-    pub fn multiply(&mut self, warp: u32) {
-        let warp = self.in_cluster(warp);
-        self.products[warp as usize] = self.clocks.advance(warp);
-    }
-
-    /// A warp comes to where its warpgroup waits for products. What it did up to its last one is in order with what comes after the wait of any
-    /// of the four; what it did since is not.
-    pub fn arrive_with_products(&mut self, barrier: u32, warp: u32) {
-        let warp = self.in_cluster(warp);
-        let time = self.products[warp as usize];
-        if let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) {
-            parties.push(Meeting { warp, mask: u32::MAX, time, waits: true });
-        }
-    }
-
-    /// A barrier is complete.
-    pub fn complete(&mut self, barrier: u32) {
-        let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) else { return };
-        let parties = std::mem::take(parties);
-        let waiting = parties.iter().filter(|party| party.waits).map(|party| party.mask.count_ones()).sum::<u32>();
-        if waiting == self.threads && barrier < WARPGROUP_BARRIER {
-            self.clocks.meet_all();
-            self.releases.meet_all();
-            self.begin_interval();
-        } else {
-            self.close_interval();
-            self.clocks.meet(&parties);
-            self.releases.meet(&parties);
-        }
-    }
-
-    /// Some lanes arrive at the cluster's barrier. If that is `relaxed`, only what fences have put before it is released.
-    pub fn arrive_in_cluster(&mut self, warp: u32, mask: u32, relaxed: bool) {
-        let warp = self.in_cluster(warp);
-        let time = self.clocks.advance(warp);
-        let arrivals = if relaxed { &mut self.relaxed_arrivals } else { &mut self.arrivals };
-        arrivals.push(Meeting { warp, mask, time, waits: true });
-    }
-
-    /// Some lanes that have arrived did something else before they wait.
-    pub fn wait_apart(&mut self) {
-        self.apart = true;
-    }
-
-    /// The cluster's barrier is complete. `all_wait`: all threads that have arrived wait.
-    pub fn complete_in_cluster(&mut self, all_wait: bool) {
-        let parties = std::mem::take(&mut self.arrivals);
-        if !self.relaxed_arrivals.is_empty() {
-            self.apart = false;
-            return self.meet_relaxed(parties);
-        }
-        if all_wait && !std::mem::take(&mut self.apart) {
-            self.clocks.meet_all();
-            self.releases.meet_all();
-        } else {
-            self.clocks.meet(&parties);
-            self.releases.meet(&parties);
-        }
-    }
-
-    /// The cluster's barrier is complete, and some have arrived without a release.
-    #[cold]
-    fn meet_relaxed(&mut self, mut parties: Vec<Meeting>) {
-        let others = std::mem::take(&mut self.relaxed_arrivals);
-        let join = |rows: &mut Vec<u32>, row: &[u32]| {
-            rows.resize(row.len(), 0);
-            rows.iter_mut().zip(row).for_each(|(rows, row)| *rows = (*rows).max(*row));
-        };
-        // What the fences before these were for: all of the cluster, or those of a block.
-        let mut released = Vec::new();
-        let mut in_block = vec![Vec::new(); (self.threads / self.threads_of_block) as usize];
-        for (thread, _) in others.iter().flat_map(Meeting::threads) {
-            self.releases.fenced_by(thread, Audience::Cluster).for_each(|row| join(&mut released, row));
-            let in_block = &mut in_block[(thread / self.threads_of_block) as usize];
-            self.releases.fenced_by(thread, Audience::Block).for_each(|row| join(in_block, row));
-        }
-        self.clocks.meet_with(&parties, &others, &released);
-        parties.extend(others);
-        for (thread, _) in parties.iter().flat_map(Meeting::threads) {
-            self.clocks.learn(thread, &in_block[(thread / self.threads_of_block) as usize]);
-        }
-        self.releases.meet(&parties);
-    }
-
-    /// Lanes of a warp have met at a warp barrier.
-    pub fn meet_lanes(&mut self, warp: u32, mask: u32) {
-        let warp = self.in_cluster(warp);
-        let time = self.clocks.advance(warp);
-        let party = [Meeting { warp, mask, time, waits: true }];
-        self.close_interval();
-        self.clocks.meet(&party);
-        self.releases.meet(&party);
-    }
-
-    /// Some lanes execute a fence.
-    pub fn fence(&mut self, warp: u32, mask: u32, fence: &Fence) {
-        self.releases.fence(&mut self.clocks, self.first_warp + warp, mask, fence);
     }
 
     /// An access: passes to `found` what it races with.
