@@ -19,7 +19,7 @@ const BULK_BYTES: u32 = 128;
 /// Which caches an instruction asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CacheWish {
-    /// Nothing.
+    /// No preference.
     #[default]
     None,
     /// Through L1: `ca`, `cs`.
