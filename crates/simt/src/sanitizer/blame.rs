@@ -1,4 +1,5 @@
-//! Which of two accesses is blamed when they race or may not see each other.
+//! Makes findings of two accesses that race, or that may not see each other: which is blamed, and at what address. The checker calls
+//! these; they change only the findings.
 
 use ptx::Space;
 
@@ -10,7 +11,7 @@ use super::{FindingKind, Findings, Party, RaceScope};
 use crate::memory::Lanes;
 use crate::site::AccessAction;
 
-/// Reports a race, unless a write leaves the value as it is.
+/// Reports a race, unless a write does not change the value.
 #[cold]
 pub(super) fn report_race(
     findings: &mut Findings,
@@ -56,8 +57,8 @@ pub(super) fn report_race(
     findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
 }
 
-/// Reports an access that may not see what another wrote, although that came before it: by another path, as read-only data,
-/// by another proxy. Or of a write to what was so read before, unless it changes nothing.
+/// Reports an access that may not see an earlier write: through another path or proxy, or as read-only data. Also reports a write to
+/// what was read as read-only data before, unless it does not change the value.
 #[cold]
 pub(super) fn report_unseen(
     findings: &mut Findings,
@@ -122,7 +123,7 @@ fn parties(
     (address, [first, second])
 }
 
-/// What the earlier access was.
+/// What the earlier access did.
 fn action_of(conflict: &Conflict) -> AccessAction {
     match conflict.was_write {
         true if conflict.before.is_strong() && !conflict.before.is_volatile() => AccessAction::Atomic,

@@ -1,4 +1,5 @@
-//! The sanitizer's entry: takes the reports of `machine/observe.rs`, and decides what is a finding.
+//! The sanitizer's entry: takes the reports of `machine/observe` and decides what is a finding. Each worker has one. It reads the
+//! memory's bounds and written bytes, and changes only its own state.
 
 mod pending;
 
@@ -25,7 +26,7 @@ pub(crate) struct Checker<'l> {
     checks: Checks,
     memory: &'l Memory,
     findings: Findings,
-    /// The block whose turn it is.
+    /// The running block.
     block: u64,
     /// The running cluster's number among those that exist at once, and the number of blocks of a cluster.
     seat: u32,
@@ -36,7 +37,7 @@ pub(crate) struct Checker<'l> {
     shared_bytes: u64,
     /// Which bytes of each existing block's shared memory were written.
     shared_written: Vec<Written>,
-    /// The barriers in shared memory, from their initialisation to their end: the block, and the address in it.
+    /// The mbarriers that are initialised: the block, and the address in it.
     mbarriers: HashSet<(u64, u64)>,
     races: Option<Races>,
     /// Writes that some readers may not see.
@@ -126,7 +127,7 @@ impl<'l> Checker<'l> {
         self.races.as_mut()
     }
 
-    /// Records that an mbarrier at this address of shared memory was created or invalidated. Returns whether that is a change.
+    /// Records that an mbarrier at this address of shared memory was created or invalidated. Returns whether that changes anything.
     pub fn keeps_mbarrier(&mut self, address: u64, exists: bool) -> bool {
         let barrier = (self.block, address);
         if exists { self.mbarriers.insert(barrier) } else { self.mbarriers.remove(&barrier) }
@@ -174,7 +175,7 @@ impl<'l> Checker<'l> {
         Target { allocation: None, span: AllocationSpan { address: base, bytes: self.shared_bytes }, base }
     }
 
-    /// What an address of shared or device memory is in.
+    /// The target that contains an address of shared or device memory.
     fn locate(&self, space: Space, address: u64, write: bool) -> Option<Target> {
         match space {
             Space::Shared | Space::ClusterShared => Some(self.shared_of(address)),
@@ -183,8 +184,8 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Any other access, lane by lane. `refuse` says why an address of a space that is not device memory cannot be
-    /// accessed. Returns the lanes whose access is possible.
+    /// Any other access, lane by lane. For spaces other than device memory, `refuse` says why an address cannot be accessed.
+    /// Returns the lanes whose access is possible.
     #[cold]
     #[inline(never)]
     pub fn access_apart(
@@ -267,7 +268,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Checks an access by another path than loads and stores for writes that it may not see. Returns the lanes that were reported.
+    /// Checks an access through another path than loads and stores for writes that it may not see. Returns the lanes reported.
     #[cold]
     #[inline(never)]
     fn by_another_path(
@@ -285,7 +286,7 @@ impl<'l> Checker<'l> {
         match touch.intent.path {
             Path::Texture => {
                 races.earlier(reached, false, &|_, _| true, &mut report);
-                // Whatever orders them.
+                // Reported even if something orders the two.
                 return u32::MAX;
             }
             Path::Async => {
@@ -335,7 +336,7 @@ impl<'l> Checker<'l> {
                 if !touch.intent.overwrites && !is_tolerable(touch, written, offset) {
                     unwritten.push(lane);
                 }
-                // Once is enough.
+                // Report it once only.
                 written.mark(offset, width);
             }
         }
@@ -365,7 +366,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A thread is about to `free` memory. To threads that still use it, that is a write.
+    /// A thread is about to `free` memory, which counts as a write.
     pub fn freeing(&mut self, address: u64, place: u32, warp: u32, lane: u32) {
         let Some(target) = self.locate(Space::Global, address, true) else { return };
         let width = target.span.bytes as u32;
@@ -380,20 +381,20 @@ impl<'l> Checker<'l> {
             place,
             stored: Stored::Unknown,
         };
-        // A later allocation at the same place is another one.
+        // The values differ, so that the write counts as a change.
         let touch = Touch { intent: &intent, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
         let (init, read_only) = (std::mem::take(&mut self.checks.init), std::mem::take(&mut self.read_only));
         self.reach(&touch, &Lanes::one(lane as usize, target.offset(address), width), &target);
         (self.checks.init, self.read_only) = (init, read_only);
     }
 
-    /// What was found.
+    /// Returns the findings.
     pub fn finish(self) -> Findings {
         self.findings
     }
 }
 
-/// Bytes of the narrowest access to memory that threads share.
+/// The width of the kernel's narrowest access to memory that threads share.
 fn narrowest(code: &Code) -> u32 {
     let widths = code.instructions.iter().map(|instruction| match &instruction.action {
         Action::Load(load) if load.reach.space != Space::Local => load.element * load.count,
@@ -404,7 +405,7 @@ fn narrowest(code: &Code) -> u32 {
             _ => 4,
         },
         Action::Surface(access) => match access.action {
-            // As wide as the surface's texels, which are not known here.
+            // As wide as the surface's texels, which are unknown here.
             SurfaceAction::StoreFormatted => 1,
             _ => access.ty.bytes() * access.rows.len() as u32,
         },

@@ -1,19 +1,20 @@
-//! Races: two accesses of a cell, at least one of them a write, that nothing orders.
+//! The race detector. A race is two accesses of a cell, at least one of them a write, that nothing orders. The checker passes
+//! each access, which changes the shadow; `meetings` has what orders threads, `quick` the fast paths.
 //!
 //! The method is FastTrack's (Flanagan and Freund, 2009). The shadow of a cell holds its last write and up to two
-//! reads; an access is compared with these by the clocks of its thread. Blocks run one after another, so the shadow
-//! still holds what an earlier block did: it is ordered only if it was released and acquired.
+//! reads; each access is compared with these by its thread's clocks. Blocks run one after another, so the shadow still holds
+//! the accesses of earlier blocks: these are ordered only if they were released and acquired.
 //!
 //! Atomic, volatile, relaxed, acquire and release accesses do not race with each other, only with plain ones. An
-//! operation whose scope is a block or a cluster races with threads outside it. This is the manual's data race: strong
+//! operation whose scope is a block or a cluster races with threads outside it. This is the manual's definition: strong
 //! operations whose scopes include each other are morally strong; volatile accesses count as relaxed ones for the whole
 //! system. With `strict`, two volatile writes are reported as well, and volatile accesses by lanes of one warp, which
 //! order nothing without a warp barrier.
 //!
-//! Two deviations from the manual keep correct programs clean. A plain or volatile write of the value that is there
-//! already does not race with earlier accesses. (A later read does: what the write changed is not kept.) And a plain
-//! read whose value a compare-and-swap then expects counts as an atomic one, because the programming guide builds
-//! atomic operations that way; the two may be in different functions.
+//! Two deviations from the manual avoid reports on correct programs. A plain or volatile write that does not change the value
+//! does not race with earlier accesses. (It does with a later read: the shadow does not record what a write changed.) And
+//! a plain read whose value a compare-and-swap then expects counts as atomic, because the programming guide builds atomic
+//! operations that way; the two may be in different functions.
 
 mod meetings;
 
@@ -30,7 +31,7 @@ use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
 use crate::trap::BARRIER_NUMBERS;
 
-/// What was found: the earlier access, and whether it was a write.
+/// A conflict with an earlier access: who, and whether that was a write.
 pub(super) struct Conflict {
     pub lane: usize,
     /// The cell.
@@ -39,46 +40,46 @@ pub(super) struct Conflict {
     pub was_write: bool,
 }
 
-/// The race detector of a worker. The blocks of a cluster are as one for it, whose threads are those of one block after the
-/// other, each from a new warp on; their shared memories are one as well, in which a block's begins at its first address. All
-/// blocks of a cooperative launch are as a cluster.
+/// The race detector of a worker. It treats a cluster as one block: the threads of one block follow those of the other, each
+/// from a new warp on, and the shared memories are one, at their addresses in the cluster. All blocks of a cooperative launch
+/// count as a cluster.
 pub(crate) struct Races {
-    /// Threads of a cluster, and of a block.
+    /// The threads of a cluster, and of a block.
     threads: u32,
     pub(super) threads_of_block: u32,
     /// The first warp of the block whose turn it is, and its first barrier.
     first_warp: u32,
     first_barrier: u32,
-    /// Where the shared memory of its cluster begins among those of all clusters that are there at once.
+    /// Where the shared memory of the running cluster begins among those of all clusters that exist at once.
     pub(super) first_shared: u64,
     pub(super) clocks: Clocks,
     pub(super) releases: Releases,
     pub(super) map_acquisitions: MapAcquisitions,
     interval: Interval,
     keeps_intervals: bool,
-    /// Whether strong accesses are reported that do not race, but order less than they seem to.
+    /// Whether to report strong accesses that do not race but order less than they seem to.
     pub(super) strict: bool,
     pub(super) shared: Shadow,
     /// One for each allocation.
     pub(super) global: Vec<Shadow>,
     /// A cell has 2 to the power of this many bytes.
     pub cell_shift: u32,
-    /// Who has reached each barrier of each block. (The cluster's is kept apart.)
+    /// Who has reached each barrier of each block. (The cluster's barrier is separate.)
     barriers: Vec<Vec<Meeting>>,
     /// When each warp last began its part of a product.
     products: Vec<u32>,
-    /// Who has reached the cluster's barrier, and released what came before; and who has not released it.
+    /// Who has reached the cluster's barrier: with a release of what came before, and without.
     arrivals: Vec<Meeting>,
     relaxed_arrivals: Vec<Meeting>,
-    /// Whether any thread did something between its arrival and its wait.
+    /// Whether any thread did something else between its arrival and its wait.
     apart: bool,
     /// When each cluster began, and the number of its first block.
     blocks: Vec<(u32, u64)>,
 }
 
 impl Races {
-    /// For clusters of so many blocks, of so many threads each, of a kernel whose narrowest access has so many bytes.
-    /// `keeps_intervals`: accesses of shared memory from before a barrier are never needed again.
+    /// Creates one for clusters of `blocks` blocks with `threads` threads each, and a kernel whose narrowest access has `narrowest`
+    /// bytes. `keeps_intervals`: accesses to shared memory before a barrier are never needed again.
     pub fn new((blocks, threads): (u32, u32), narrowest: u32, keeps_intervals: bool) -> Self {
         let threads_of_block = if blocks > 1 { threads.next_multiple_of(32) } else { threads };
         let threads = blocks * threads_of_block;
@@ -106,21 +107,21 @@ impl Races {
         }
     }
 
-    /// All threads have met. The shared memories of several blocks lie too far apart for a bit each.
+    /// All threads have met. Not used for clusters: their shared memories are too far apart for a bit per cell.
     fn begin_interval(&mut self) {
         if self.keeps_intervals && self.threads == self.threads_of_block {
             self.interval.begin();
         }
     }
 
-    /// It is the turn of the block with this number among all that are there at once, of which `first` is the first of its cluster.
+    /// The turn of a block starts: `rank` is its number among all that exist at once, `first` that of its cluster's first block.
     pub fn turn_of(&mut self, rank: u32, first: u32) {
         self.first_shared = u64::from(first) * BLOCK_WINDOW_BYTES;
         self.first_warp = rank * self.threads_of_block.div_ceil(32);
         self.first_barrier = rank * BARRIER_NUMBERS;
     }
 
-    /// The number in the cluster of a warp of the block whose turn it is.
+    /// The number in the cluster of a warp of the running block.
     pub(super) fn in_cluster(&self, warp: u32) -> u32 {
         self.first_warp + warp
     }
@@ -139,13 +140,13 @@ impl Races {
         self.blocks.push((self.clocks.start, block));
     }
 
-    /// The first block of the cluster that an access belongs to, and when that began.
+    /// When the cluster of an access began, and the number of its first block.
     pub(super) fn block_of(&self, stamp: Stamp) -> (u32, u64) {
         let after = self.blocks.partition_point(|&(start, _)| start <= stamp.time());
         self.blocks[after.saturating_sub(1)]
     }
 
-    /// An access: passes to `found` what it races with.
+    /// Records an access, and passes what it races with to `found`.
     #[inline(always)]
     pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
         if reached.intent.order.strong {
@@ -163,7 +164,7 @@ impl Races {
         }
     }
 
-    /// From now on, until all threads meet, accesses of shared memory are marked in the shadow; those that were kept are.
+    /// Ends the interval early: marks the kept accesses in the shadow. Further ones go there directly until all threads meet.
     #[cold]
     #[inline(never)]
     fn close_interval(&mut self) {
@@ -174,7 +175,7 @@ impl Races {
         interval.again(|reached| {
             let rest = self.quick(reached);
             if rest != 0 {
-                // None of them races: else it would not have been kept.
+                // None of them races: otherwise it would not have been kept.
                 self.lanes(reached, rest, &mut |_, _| {});
             }
         });
@@ -189,7 +190,7 @@ impl Races {
         shadow.is_some_and(|shadow| shadow.last[WRITE] != 0)
     }
 
-    /// Before an access: passes to `found` each lane's first earlier write (or, if `reads`, read) that `matters`.
+    /// Passes to `found` each lane's first earlier write (or read, if `reads`) that `matters`. Called before the access is recorded.
     #[cold]
     #[inline(never)]
     pub(super) fn earlier(
@@ -238,7 +239,7 @@ impl Races {
         }
     }
 
-    /// Some bytes of an allocation belong to another one now.
+    /// Forgets the accesses to some bytes: they belong to another allocation now.
     pub(super) fn forget(&mut self, allocation: usize, offset: u64, bytes: u64) {
         let shift = self.cell_shift;
         let cells = (offset >> shift) as usize..((offset + bytes).div_ceil(1 << shift)) as usize;
@@ -253,7 +254,7 @@ impl Races {
         }
     }
 
-    /// What is known of a cell, and matters still. `None`: it is not marked yet.
+    /// The stamps of a cell that still matter. `None`: it is not marked yet.
     #[cfg(test)]
     pub(super) fn known_of(&self, allocation: Option<usize>, cell: usize) -> Option<[Stamp; 3]> {
         let shadow = allocation.map_or(Some(&self.shared), |index| self.global.get(index));
@@ -268,7 +269,7 @@ impl Races {
         self.close_interval();
     }
 
-    /// Sees to it that an allocation has a shadow.
+    /// Creates the shadow of an allocation if there is none.
     #[inline(always)]
     pub(super) fn make_shadow(&mut self, allocation: Option<usize>) {
         if let Some(index) = allocation.filter(|&index| self.global.len() <= index) {
@@ -276,7 +277,7 @@ impl Races {
         }
     }
 
-    /// Lane by lane, cell by cell.
+    /// The general path: lane by lane, cell by cell.
     #[inline(never)]
     pub(super) fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, Conflict)) {
         let shift = self.cell_shift;
@@ -297,7 +298,7 @@ impl Races {
             let stamp = Stamp(first.0 + lane as u64);
             let start = reached.cell(lane, shift);
             for cell in start..start + cells {
-                // Nothing, known to all, or the thread's own.
+                // No access, one that all know, or the thread's own.
                 let fine = |entry: Stamp| now.is_fine(entry.0, stamp.0);
                 let shadow = self.shadow(reached.allocation);
                 let (write, reads) = (shadow.get(WRITE, cell), READS.map(|layer| shadow.get(layer, cell)));
@@ -314,7 +315,7 @@ impl Races {
                 {
                     found(self, Conflict { lane, cell, before, was_write: false });
                 }
-                // A plain write that not all know of still races with others' strong operations.
+                // A plain write that not all threads know of still races with strong operations of others.
                 let hides = stamp.is_strong() && write.0 != 0 && !write.is_strong() && write.time() > self.clocks.floor;
                 if !hides {
                     self.shadow(reached.allocation).set(WRITE, cell, stamp);
@@ -323,7 +324,7 @@ impl Races {
         }
     }
 
-    /// Keeps a read, if there is not another that will do as well.
+    /// Keeps a read, unless another one serves as well.
     #[inline(always)]
     fn keep_read(
         &mut self,
@@ -338,7 +339,7 @@ impl Races {
         } else if fine(second) {
             1
         } else if first.time() < self.clocks.start {
-            // Of another block: this one may write later, and its own read would hide that.
+            // A read of another block: the present block may write later, and its own read would hide the race.
             self.shadow(allocation).set(READS[1], cell, first);
             0
         } else if self.happened_before(first, stamp) {
@@ -351,7 +352,7 @@ impl Races {
         self.shadow(allocation).set(READS[layer], cell, stamp);
     }
 
-    /// Whether an earlier access need not be ordered with one of now, or is. `both_write`: if they do.
+    /// Whether an earlier access is ordered with the present one, or need not be. `both_write`: whether both are writes.
     #[inline(never)]
     fn is_ordered(&mut self, before: Stamp, now: Stamp, both_write: bool) -> bool {
         let of_block = self.threads_of_block;
@@ -372,15 +373,15 @@ impl Races {
         excused || self.happened_before(before, now)
     }
 
-    /// Whether an access of the same cluster, by the generic proxy, comes before one of a warp of now that is by the async one, but no
-    /// fence is between them that puts the former's proxy before the latter's.
+    /// Whether an access of the same cluster through the generic proxy is ordered before a warp's access through the async proxy,
+    /// but without a proxy fence in between.
     pub(super) fn lacks_proxy_fence(&self, before: Stamp, reached: &Reached) -> bool {
         let (of, time) = (before.thread(), before.time());
         let memory = if reached.allocation.is_some() { Proxied::Global } else { Proxied::Shared };
         let mut warp = (0..32).map(|lane| reached.warp * 32 + lane).filter(|&thread| thread < self.threads);
         let comes_before = |by| by == of || time <= self.clocks.known(by, of);
         let is_fenced = |by| self.releases.is_proxied(by, self.clocks.column(of), time, memory);
-        // What orders any lane of the warp will do: `wgmma` reads for all of them.
+        // An order with any lane of the warp is enough: `wgmma` reads for all of them.
         time >= self.clocks.start && warp.clone().any(comes_before) && !warp.any(is_fenced)
     }
 

@@ -28,7 +28,7 @@ impl Checker<'_> {
                 _ => (self.copies.reading(address, width), AccessAction::Read),
             };
             let Some(Met { copy, lane: copied_by, address: meeting }) = met else { continue };
-            // Writing the value that is there already, or that the copy will write, changes nothing.
+            // A write that does not change the value, or writes what the copy will write, is harmless.
             let then = if space == Space::Shared { self.copies.value_then(address, width, old()) } else { old() };
             if action == AccessAction::Write && (touch.new)(lane) == then {
                 continue;
@@ -43,7 +43,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The same for bulk copies and products.
+    /// Reports lanes whose access conflicts with a bulk copy or product under way.
     #[cold]
     #[inline(never)]
     pub(super) fn meet_underway(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, target: &Target) {
@@ -53,7 +53,7 @@ impl Checker<'_> {
             let accessed = target.address(lanes, lane);
             let run = Run { shared: target.allocation.is_none(), start: accessed, bytes: width.into() };
             let Some(Ahead { operation, does, address }) = self.underway.ahead_of(action, run) else { continue };
-            // Writing the value that is there already does not change what is read.
+            // A write that does not change the value does not change what is read.
             let changes = || (touch.new)(lane) != (touch.old)(accessed);
             if does == AccessAction::Read && action == AccessAction::Write && !changes() {
                 continue;
@@ -88,7 +88,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The copies of some lanes no longer need a wait.
+    /// The copies of some lanes are complete, and were waited for.
     pub fn end_copy(&mut self, number: u32, mask: u32) {
         self.copies.end(number, mask);
     }

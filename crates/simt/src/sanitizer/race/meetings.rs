@@ -8,7 +8,7 @@ use crate::sanitizer::clocks::Meeting;
 use crate::trap::WARPGROUP_BARRIER;
 
 impl Races {
-    /// Some lanes come to a barrier.
+    /// Some lanes reach a barrier.
     pub fn arrive(&mut self, barrier: u32, warp: u32, mask: u32, waits: bool) {
         let warp = self.in_cluster(warp);
         let time = self.clocks.advance(warp);
@@ -23,8 +23,8 @@ impl Races {
         self.products[warp as usize] = self.clocks.advance(warp);
     }
 
-    /// A warp comes to where its warpgroup waits for products. What it did up to its last one is in order with what comes after the wait of any
-    /// of the four; what it did since is not.
+    /// A warp reaches the point where its warpgroup waits for products. Its accesses up to its last product are ordered before
+    /// those after the wait of any of the four warps; later ones are not.
     pub fn arrive_with_products(&mut self, barrier: u32, warp: u32) {
         let warp = self.in_cluster(warp);
         let time = self.products[warp as usize];
@@ -49,7 +49,7 @@ impl Races {
         }
     }
 
-    /// Some lanes arrive at the cluster's barrier. If that is `relaxed`, only what fences have put before it is released.
+    /// Some lanes arrive at the cluster's barrier. A `relaxed` arrival releases only what a fence precedes.
     pub fn arrive_in_cluster(&mut self, warp: u32, mask: u32, relaxed: bool) {
         let warp = self.in_cluster(warp);
         let time = self.clocks.advance(warp);
@@ -86,7 +86,7 @@ impl Races {
             rows.resize(row.len(), 0);
             rows.iter_mut().zip(row).for_each(|(rows, row)| *rows = (*rows).max(*row));
         };
-        // What the fences before these were for: all of the cluster, or those of a block.
+        // What fences before the relaxed arrivals release: to the cluster, and to a block.
         let mut released = Vec::new();
         let mut in_block = vec![Vec::new(); (self.threads / self.threads_of_block) as usize];
         for (thread, _) in others.iter().flat_map(Meeting::threads) {
