@@ -1,17 +1,18 @@
-//! Basic blocks: stretches of a body that are entered at their first position and left at their last.
+//! Basic blocks: stretches of a body that are entered at their first position and left at their last. Pure; the searches of
+//! `decode` use them.
 
 use std::ops::Range;
 
-/// The blocks of a body, in its order.
+/// The basic blocks of a body, in order.
 pub(super) struct BasicBlocks {
-    /// The first position of each, and after these the end of the body.
+    /// The first position of each, then the end of the body.
     starts: Vec<usize>,
-    /// The blocks that lead to each.
+    /// The predecessors of each.
     pub before: Vec<Vec<usize>>,
 }
 
 impl BasicBlocks {
-    /// The basic blocks of a body of so many instructions; `ways` are the successors of each.
+    /// The basic blocks of a body of `length` instructions; `ways` are the successors of each.
     pub fn new(length: usize, ways: &[Vec<u32>]) -> Self {
         let mut is_start = vec![false; length + 1];
         (is_start[0], is_start[length]) = (true, true);
@@ -34,12 +35,12 @@ impl BasicBlocks {
         Self { starts, before }
     }
 
-    /// How many there are.
+    /// The number of blocks.
     pub fn count(&self) -> usize {
         self.before.len()
     }
 
-    /// The positions of one.
+    /// The positions of a block.
     pub fn positions(&self, block: usize) -> Range<usize> {
         self.starts[block]..self.starts[block + 1]
     }

@@ -1,4 +1,4 @@
-//! Texture and surface instructions.
+//! Decodes texture and surface instructions.
 
 use ptx::{Destination, Geometry, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
 

@@ -1,4 +1,4 @@
-//! Asynchronous copies, and barriers in shared memory.
+//! Decodes asynchronous copies and mbarriers.
 
 use ptx::{
     FenceProxies, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type,
