@@ -1,4 +1,5 @@
-//! Stores of a warp (`st`). [`step`](super::step) calls this; it touches memory, counters and the sanitizer.
+//! Stores of a warp (`st`). [`step`](super::step) calls it; it reads registers, writes memory, counts, and reports to the
+//! sanitizer and the model.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -33,7 +34,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
         let Self { worker, warp, what: store, at } = self;
         let At { split, mut mask, counter } = at;
         let width = store.element * store.count;
-        // Words come straight from their register.
+        // Words come directly from their register.
         let is_word = store.element == 4 && store.count == 1;
         if !is_word {
             collect(&warp.registers, store, &mut worker.rows);
@@ -81,7 +82,7 @@ fn intent(store: &Store, place: u32) -> Intent<'_> {
     Intent { action, width, element, place, order, copied: Copied::default(), overwrites: true, path, stored }
 }
 
-/// Brings what is to be stored into rows of words.
+/// Collects the stored values in rows of words.
 #[inline(always)]
 fn collect(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4]) {
     for element in 0..store.count as usize & 7 {
@@ -100,7 +101,7 @@ fn collect(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4]) {
     }
 }
 
-/// Puts a narrow element into the words to be stored.
+/// Inserts a narrow element into the stored words.
 fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element: usize) {
     let bits = store.element * 8;
     let at = element as u32 * bits;
@@ -112,7 +113,7 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
     }
 }
 
-/// For stores, what `load_together` is for loads.
+/// The fast path: all lanes access one allocation of global memory, or shared memory. Returns whether the store was done.
 #[inline(always)]
 fn store_together(
     memory: &Memory,

@@ -1,5 +1,5 @@
-//! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by an engine, and stores that arrive at a barrier.
-//! What becomes of them then is in [`transit`].
+//! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by the copy engine, and stores that
+//! arrive at an mbarrier. `asynchronous` calls it. It checks and begins them; [`transit`] moves the bytes.
 
 use ptx::{Space, Type};
 
@@ -20,7 +20,7 @@ use crate::program::{BulkCopy, RemoteStore};
 use crate::sanitizer::Run;
 use crate::trap::TrapKind;
 
-/// Bytes of the largest copy.
+/// The largest copy, in bytes.
 const MOST_BYTES: u32 = (1 << 20) - 16;
 
 /// Begins a copy for each lane.
@@ -38,7 +38,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         if !bytes.is_multiple_of(UNIT as u32) || bytes > MOST_BYTES {
             return Err(Refused::because(TrapKind::BulkCopySize { bytes }, lane as u32));
         }
-        // What the copy does is reported when it begins.
+        // The copy's accesses are reported when it begins.
         let (layout, thread) = (RowLayout::LINEAR, (lane, counter));
         let source = (from, bytes, &layout);
         if !report(worker, warp, copy.from.space, Reported::Reads, source, thread) {

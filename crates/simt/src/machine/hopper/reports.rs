@@ -1,5 +1,5 @@
-//! Reports copies by the copy engine to the sanitizer: the bytes that a copy reads and writes when it begins, and that
-//! it is under way from then on. Used by [`bulk`](super::bulk), [`tensor`](super::tensor) and [`transit`](super::transit).
+//! Reports copies of the copy engine to the sanitizer: the bytes that a copy reads and writes, when it begins, and that it is
+//! under way from then on. Used by [`bulk`](super::bulk), [`tensor`](super::tensor) and [`transit`](super::transit).
 
 use ptx::Space;
 
@@ -14,17 +14,17 @@ use crate::sanitizer::{Operation, Run};
 #[derive(Clone, Copy)]
 pub(crate) enum Reported<'a> {
     Reads,
-    /// Of the bytes of a list.
+    /// Writes these bytes.
     Writes(&'a [u8]),
     Combines,
-    /// Of a tensor map, which is not accessed by the async proxy: by an instruction that changes or copies it, or by a copy that it describes.
+    /// Reads a tensor map, not through the async proxy: for an instruction that changes or copies it, or for the copy that uses it.
     ReadsMap,
     UsesMap,
     WritesMap(&'a [u8]),
     Mbarrier,
 }
 
-/// Reports to the sanitizer the bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
+/// Reports bytes that a lane copies; `offset` is their offset in the copy. Returns whether the access is possible.
 pub(crate) fn report_part<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -55,7 +55,7 @@ pub(crate) fn report_part<'l>(
     observe::touch_at(worker, warp, space, what, 1 << lane, &[address; 32], counter) != 0
 }
 
-/// The same for a run of bytes, in parts of 16.
+/// [`report_part`] for a range of bytes, in parts of 16.
 pub(crate) fn report<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -71,7 +71,7 @@ pub(crate) fn report<'l>(
         })
 }
 
-/// The same for what goes to global memory.
+/// [`report_part`] for pieces of global memory.
 pub(crate) fn report_pieces<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -86,12 +86,12 @@ pub(crate) fn report_pieces<'l>(
         })
 }
 
-/// Bytes of shared memory.
+/// A range of shared memory.
 pub(crate) fn run_of_shared(start: u64, bytes: u32) -> Run {
     Run { shared: true, start, bytes: bytes.into() }
 }
 
-/// Those of a tensor, or of any run of bytes, in global memory.
+/// The ranges of these pieces of global memory.
 pub(crate) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
     pieces
         .iter()
@@ -99,7 +99,7 @@ pub(crate) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
         .collect()
 }
 
-/// Something a lane begins that goes on beside it: reads some runs, and writes others. Returns the sanitizer's number for it.
+/// A lane begins an operation that runs beside it, with these reads and writes. Returns the sanitizer's number for it.
 pub(crate) fn begins(
     worker: &mut Worker,
     warp: &Warp,

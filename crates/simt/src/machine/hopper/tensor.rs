@@ -1,7 +1,7 @@
-//! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: boxes of tensors, and the maps that
-//! describe these.
+//! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: copies of boxes of tensors, and changes to
+//! the maps that describe these. `asynchronous` calls it.
 //!
-//! [`crate::tensor`] says what is in a box. Its bytes are moved like all bulk copies: [`transit`].
+//! [`crate::hopper::tensor_map`] finds the bytes of a box; [`transit`] moves them like all bulk copies.
 
 use ptx::{AtomicOp, Space, TensorField, Type};
 
@@ -26,7 +26,7 @@ use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
 use crate::site::AccessAction;
 use crate::trap::TrapKind;
 
-/// Bytes of a tensor map.
+/// The size of a tensor map.
 const MAP: u32 = TENSOR_MAP_BYTES as u32;
 
 type MapBytes = [u8; TENSOR_MAP_BYTES];
@@ -75,7 +75,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Ten
     Ok(())
 }
 
-/// A box to shared memory.
+/// Copies a box to shared memory.
 fn load<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -87,7 +87,7 @@ fn load<'l>(
     for piece in &part.pieces {
         for Piece { offset, bytes: width, address } in piece.parts() {
             let place = (offset as usize)..(offset + width) as usize;
-            // What cannot be read has been reported, and is zero.
+            // An invalid read has been reported, and gives zero.
             let mut value = 0;
             if report_part(worker, warp, Space::Global, Reported::Reads, (address, offset, width), thread) {
                 let memory = worker.launched.memory;
@@ -104,7 +104,7 @@ fn load<'l>(
     transit::deliver(worker, warp, Delivery { what, reads: runs_of_global(&part.pieces), blocks }, thread)
 }
 
-/// A box from shared memory.
+/// Copies a box from shared memory.
 fn store<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -114,7 +114,7 @@ fn store<'l>(
 ) -> Attempt {
     let TensorBox { element, pieces, bytes, layout, .. } = part;
     if worker.checker.is_some() {
-        // What is outside the tensor is not read.
+        // Parts outside the tensor are not read.
         for piece in &pieces {
             let (mut offset, end) = (piece.offset, piece.offset + piece.bytes);
             while offset < end {
@@ -158,11 +158,11 @@ fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type,
         ) => Type::U32,
         _ => return Err(TensorFault::Reduction { op, element }),
     };
-    // Measured on an H200 (2026-11-21): the type alone says whether subnormal numbers are kept.
+    // Measured on an H200 (2026-11-21): only the type decides whether subnormal numbers are kept.
     Ok((op, ty, element == Element::F32Ftz))
 }
 
-/// The bytes of a tensor map that a copy takes. `None`: it cannot be read, which was reported.
+/// The bytes of the tensor map of a copy. `None`: it cannot be read, which has been reported.
 fn read_map<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -195,8 +195,8 @@ fn check_alignment(address: u64, lane: usize) -> Attempt {
     }
 }
 
-/// The bytes at the address of a tensor map in global memory or the block's own shared memory, which are read by a copy, or as others are.
-/// `None`: they cannot be read, which was reported.
+/// The bytes of a tensor map in global memory or the block's own shared memory, read for a copy or by an instruction. `None`: they
+/// cannot be read, which has been reported.
 fn map_bytes<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -215,7 +215,7 @@ fn map_bytes<'l>(
     Ok(Some(bytes))
 }
 
-/// Puts a tensor map there.
+/// Writes a tensor map.
 fn put_map<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

@@ -110,7 +110,7 @@ pub(in crate::machine) fn touch(worker: &mut Worker, warp: &mut Warp, reach: &Re
     watch(worker, warp, reach, split, mask, &other(what, counter))
 }
 
-/// The same for known addresses.
+/// [`touch`] for known addresses.
 pub(in crate::machine) fn touch_at(
     worker: &mut Worker,
     warp: &mut Warp,
@@ -148,7 +148,7 @@ impl WithSimd for Watch<'_, '_, '_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u32 {
         let Self { worker, warp, reach, split, mask, intent } = self;
-        // The shape of the instruction's last access, which the access itself is about to follow, too.
+        // The shape of the instruction's last access; the access itself is about to update it in the same way.
         let mut found = access::meet_shape(&mut worker.shapes, &warp.registers, reach, mask, intent.width);
         if together(&mut worker.checker, &worker.block, worker.launched.memory, warp, intent, &mut found) {
             return mask;
@@ -157,8 +157,8 @@ impl WithSimd for Watch<'_, '_, '_> {
     }
 }
 
-/// Reports to the sanitizer an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape,
-/// its state space and its lowest address. Returns whether it was one and is possible in all lanes; if not, call [`apart`].
+/// Reports an access whose lanes all reach one allocation or the block's shared memory: `found` has its shape, its state space and
+/// its lowest address. Returns whether it is such an access and possible in all lanes; if not, call [`apart`].
 #[inline(always)]
 pub(in crate::machine) fn together(
     checker: &mut Option<Box<Checker<'_>>>,
@@ -210,7 +210,7 @@ fn watch_at(
     possible
 }
 
-/// The same for one state space.
+/// [`watch_at`] for one state space.
 fn report(worker: &mut Worker, warp: &mut Warp, intent: &Intent, space: Space, mask: u32, addresses: &WideRow) -> u32 {
     let Some(mut checker) = worker.checker.take() else { return mask };
     let &Intent { action, width, .. } = intent;

@@ -1,10 +1,11 @@
-//! A cluster of blocks, usually one, that takes turns with others on one thread of the host.
+//! A slot for a cluster, usually one block, that takes turns with others on one thread of the host. `together` and `resident` use
+//! it.
 
 use crate::counters::InstructionCounters;
 use crate::machine::state::{Launched, Modelled, Stop, Warp, Worker};
 use crate::sanitizer::Checker;
 
-/// What the slots of a thread share: whose turn it is has it. The checker, too, where they do not have one each.
+/// What the slots of a thread share, passed to the slot whose turn it is. The checker is included if slots share one.
 #[derive(Default)]
 pub(crate) struct TurnState<'l> {
     pub counters: Vec<InstructionCounters>,
@@ -12,7 +13,7 @@ pub(crate) struct TurnState<'l> {
     pub checker: Option<Box<Checker<'l>>>,
 }
 
-/// Room for a cluster.
+/// A slot for a cluster.
 pub(crate) struct Slot<'l> {
     pub worker: Worker<'l>,
     pub warps: Vec<Warp<'l>>,
@@ -21,7 +22,7 @@ pub(crate) struct Slot<'l> {
 }
 
 impl<'l> Slot<'l> {
-    /// An empty one, with this number among those that share a checker; `None`: it has its own.
+    /// An empty slot, with this number among those that share a checker; `None`: it has its own checker.
     pub fn new(launched: &'l Launched<'l>, seat: Option<u32>) -> Self {
         let checks = launched.checks.any() && seat.is_none();
         let checker = checks.then(|| Box::new(launched.checker(launched.blocks_per_cluster)));
@@ -32,7 +33,7 @@ impl<'l> Slot<'l> {
         Self { worker, warps, runs: false, shares_checker: seat.is_some() }
     }
 
-    /// Takes up a cluster, at its start.
+    /// Starts a cluster.
     pub fn begin(&mut self, shared: &mut TurnState<'l>, cluster: u64) {
         self.swap(shared);
         self.worker.begin(&mut self.warps, cluster);

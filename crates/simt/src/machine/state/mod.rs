@@ -1,12 +1,13 @@
-//! What a launch, a worker, a block and a warp are made of, and how an instruction can end. Nothing here executes one.
+//! The state of a launch, a worker, a block and a warp, and how an instruction can end. Nothing here executes one: instructions and
+//! the schedule import this layer, never the other way round.
 //!
 //! - `launched`: a running launch, which all workers share; `worker`: what one thread of the host runs; `block`, `warp`,
 //!   `barrier`, `local` memory: its parts.
 //! - `outcome`: what comes after an instruction, faults, and why a worker stops.
 //! - `at`: where an instruction is executed, and by which lanes.
-//! - `on_model`: where a block is on a model.
+//! - `on_model`: where a block runs on a model.
 //! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local memory.
-//! - `limits`: how many blocks there can be at once.
+//! - `limits`: how many blocks can run side by side.
 
 mod at;
 mod barrier;

@@ -5,18 +5,18 @@
 
 use crate::program::FunctionCode;
 
-/// What is known of a register that may be read before anything wrote it.
+/// A register that may be read before it is written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrackedRegister {
-    /// The lanes in which it holds what was written.
+    /// The lanes in which it holds a written value.
     pub written: u32,
-    /// What nothing wrote: this register, one that it was computed from, or the memory that a load read.
+    /// What was not written: this register, one that it was computed from, or the memory that a load read.
     pub origin: Origin,
 }
 
 impl TrackedRegister {
-    /// The register got the value of one in another frame, in some lanes. If an unwritten part of it was loaded, that load is
-    /// blamed.
+    /// The register takes the value of another frame's register, in some lanes. If that was loaded and partly unwritten, the load
+    /// is blamed.
     pub fn take_load(&mut self, value: Option<Self>, mask: u32) {
         if let Some(Self { written, origin: origin @ Origin::Load(_) }) = value
             && mask & !written != 0
@@ -26,7 +26,7 @@ impl TrackedRegister {
     }
 }
 
-/// What nothing wrote.
+/// Where an unwritten value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A register of the frame.

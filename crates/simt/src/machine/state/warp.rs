@@ -43,11 +43,11 @@ pub(crate) struct Warp<'c> {
     pub exists: u32,
     /// Those of them that have not exited.
     pub alive: u32,
-    /// Lanes that have arrived at the cluster's barrier, which is not complete yet.
+    /// Lanes that have arrived at the cluster's barrier, while it is not complete.
     pub arrived: u32,
     /// The value of `executed` at the last of these arrivals.
     pub arrived_at: u64,
-    /// Lanes that had arrived when it completed, and have not waited yet.
+    /// Lanes that had arrived when it completed but have not waited yet.
     pub passed: u32,
     /// `%tid` of each lane: x, y, z.
     pub threads: [Row; 3],
@@ -62,9 +62,9 @@ pub(crate) struct Warp<'c> {
     stacks: HashMap<u32, Box<WideRow>>,
     /// Where the next frame's registers and local memory start.
     top: (Base, u64),
-    /// Instructions executed: its clock.
+    /// Instructions executed: the warp's clock.
     pub executed: u64,
-    /// The value of `executed` at which to look for lanes that wait in vain.
+    /// The value of `executed` at which to look for lanes that have waited too long.
     pub look_at: u64,
     /// Whether lanes have proceeded without reconverging.
     pub apart: bool,

@@ -1,4 +1,4 @@
-//! Tells which writes the async proxy may not see: those by instructions of the generic proxy. The checker asks for accesses
+//! Knows which writes the async proxy may not see: those by instructions of the generic proxy. The checker asks for accesses
 //! through the async proxy. Pure data about the kernel's code.
 //!
 //! Bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` access memory through a proxy of their

@@ -54,7 +54,7 @@ impl Warp<'_> {
         Ok(Split { pc: code.entry, mask: split.mask, meet: NEVER_MEET, join: ALONE, frame })
     }
 
-    /// An ended frame of this function below live ones: there are such when several splits call in turns.
+    /// An ended frame of this function below live ones, if any: they occur when several splits call in turns.
     fn ended_frame(&self, caller: &Split, function: u32) -> Option<u32> {
         if self.ended == 0 || self.stacks.contains_key(&caller.frame) {
             return None;

@@ -111,7 +111,7 @@ impl Warp<'_> {
         }
     }
 
-    /// How many instructions lanes wait to reconverge.
+    /// For how many instructions lanes wait to reconverge.
     pub fn patience(&self) -> u64 {
         if self.apart { LATER_JOIN_PATIENCE } else { JOIN_PATIENCE }
     }
@@ -124,7 +124,7 @@ impl Warp<'_> {
     }
 
     /// The paths (first and last program counter) of a split to a join: one for each join and call that it has to leave on
-    /// the way. `None` if it will not get there.
+    /// the way. `None` if it does not lead there.
     pub fn ways_to(&self, split: &Split, join: u32) -> Option<Vec<(u32, u32)>> {
         let mut ways = Vec::new();
         let mut split = *split;

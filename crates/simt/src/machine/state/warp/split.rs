@@ -3,10 +3,10 @@
 
 /// How many instructions lanes wait to reconverge with others that may never arrive.
 pub(super) const JOIN_PATIENCE: u64 = 1 << 14;
-/// The same for a warp whose lanes have run out of patience before.
+/// [`JOIN_PATIENCE`] for a warp whose lanes have run out of patience before.
 pub(super) const LATER_JOIN_PATIENCE: u64 = 1 << 10;
 
-/// No join: the split is the only one of its frame.
+/// The index of no join: the split is the only one of its frame.
 pub(super) const ALONE: u32 = u32::MAX;
 
 /// Lanes that execute together.
@@ -34,7 +34,7 @@ pub(super) struct Join {
 /// What a split waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
-    /// A barrier of the block, or that of the cluster.
+    /// A barrier of the block, or the cluster's.
     Barrier(u32),
     /// Other lanes of the warp.
     Lanes { members: u32 },
