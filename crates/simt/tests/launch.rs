@@ -1,4 +1,4 @@
-//! What a launch promises: the same results on any number of threads, the lowest block's trap, an end when cancelled.
+//! What a launch guarantees: the same results on any number of threads, the lowest block's trap, an end when cancelled.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -364,7 +364,7 @@ fn a_heap_takes_memory_of_the_device() {
     Program::load(&module, &mut memory).unwrap();
 }
 
-/// The bits of an f32 result, as the machine gives NaN.
+/// The bits of an f32 result, with the machine's NaN.
 fn bits(value: f32) -> u32 {
     if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }
 }

@@ -27,12 +27,13 @@ use crate::trap::TrapKind;
 
 /// Instructions of each warp in a turn, where there are several clusters.
 const SHORT: u64 = 1 << 8;
-/// Instructions without a change after which the first cluster is taken to wait.
+/// After this many instructions without a change, the first cluster counts as waiting.
 const PATIENCE: u64 = 1 << 20;
-/// The same for each of several clusters, once one waits.
+/// [`PATIENCE`] for each of several clusters, once one waits.
 const LATER_PATIENCE: u64 = 1 << 12;
-/// A launch is stopped after this many instructions without a change, or after this part of its step limit, if that is more.
+/// A launch is stopped after this many instructions without a change.
 const LEAST_STUCK: u64 = 1 << 24;
+/// It is stopped only after its step limit divided by this, if that is more.
 const STUCK_PART: u64 = 64;
 
 /// A running launch.
