@@ -56,7 +56,7 @@ pub(super) fn unary(op: UnaryOp, ty: Type) -> Option<Handler> {
     })
 }
 
-/// Two halves of a word, each computed alone.
+/// Two halves of a word, each computed separately.
 macro_rules! halves {
     (|$a:ident: $T:ty, $b:ident| $value:expr) => {
         lanes!(|a: u32, b: u32| -> u32 {

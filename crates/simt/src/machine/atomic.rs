@@ -186,7 +186,7 @@ pub(super) fn exchange(op: AtomicOp, old: u128, a: u128, b: u128) -> u128 {
     }
 }
 
-/// `atom` and `red` of vectors: lane by lane in rising order, and each element by itself.
+/// `atom` and `red` of vectors: lane by lane in rising order, each element separately.
 pub(super) fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
     let At { split, mask, counter } = at;
     let &Atomic { reach, op, ty, flush, .. } = operation;

@@ -16,7 +16,7 @@ pub(crate) struct Lanes<'a> {
 }
 
 impl Lanes<'_> {
-    /// One lane alone.
+    /// An access of one lane.
     pub fn one(lane: usize, start: u64, width: u32) -> Self {
         Self { mask: 1 << (lane & 31), start, offsets: &[0; 32], width, runs: Runs::default() }
     }

@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(load(BankRule::HalfWarps, 1, |lane| lane), 8);
         // 8 bytes: two requests of stride 2.
         assert_eq!(load(BankRule::HalfWarps, 8, |lane| 8 * lane), 8);
-        // A column of 16 x 16 floats (the lab sheet's), and its padded twin.
+        // A column of 16 x 16 floats (the lab sheet's), without and with padding.
         assert_eq!(load(BankRule::HalfWarps, 4, |lane| 4 * 16 * (lane % 16)), 32);
         assert_eq!(load(BankRule::HalfWarps, 4, |lane| 4 * 17 * (lane % 16)), 2);
     }

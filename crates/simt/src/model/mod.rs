@@ -173,7 +173,7 @@ pub enum L1Size {
     Own(u32),
 }
 
-/// What a store to global memory does to the copy of its line in L1. It goes on to L2 in any case.
+/// What a store to global memory does to the copy of its line in L1. The store goes to L2 in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreHit {
     /// The copy is dropped.

@@ -1,5 +1,5 @@
 //! Formats the output of a kernel's `printf` (CUDA programming guide, "Formatted Output"; C17, 7.21.6.1). `machine/system.rs` calls
-//! [`format`]; arguments and strings come from its [`Source`], text goes to a buffer.
+//! [`format()`]; arguments and strings come from its [`Source`], text goes to a buffer.
 //!
 //! The driver has the host's `printf` write the text, so the forms are those of C: `%[flags][width][.precision][size]type`
 //! with the flags `#`, `0`, `-`, `+` and space, `*` for width and precision, the sizes `hh`, `h`, `l`, `ll`, `j`, `z`, `t` and

@@ -179,7 +179,7 @@ pub(crate) enum Merge {
     Any(Vec<Tracked>),
     /// If the chosen value is written, and so is the predicate that chooses.
     Choice { predicate: u32, chooser: Option<Tracked>, yes: Option<Tracked>, no: Option<Tracked> },
-    /// For logic on predicates: if both are written, or one that decides alone. Each with its operand.
+    /// For logic on predicates: if both are written, or one that determines the result. Each with its operand.
     Logic { and: bool, operands: [(u32, Option<Tracked>); 2] },
 }
 

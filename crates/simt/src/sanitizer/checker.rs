@@ -321,7 +321,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Reports reads of memory that nothing wrote.
+    /// Reports reads of uninitialised memory.
     #[cold]
     #[inline(never)]
     fn unwritten(&mut self, touch: &Touch, lanes: &Lanes, target: &Target) {

@@ -1,4 +1,5 @@
-//! A stamp: one access of one thread, in 64 bits. What the shadow stores and the race detector compares. Plain data.
+//! A stamp: one access of one thread, packed into 64 bits. The shadow stores stamps, and the race detector compares them. Pure:
+//! only packs and unpacks.
 
 use crate::program::Audience;
 

@@ -187,12 +187,12 @@ pub enum TextureSource {
 /// What coordinates outside the texture read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AddressMode {
-    /// The texture repeats. With normalised coordinates only; else as [`AddressMode::Clamp`].
+    /// The texture repeats. Only for normalised coordinates; otherwise as [`AddressMode::Clamp`].
     Wrap,
     /// The nearest texel.
     #[default]
     Clamp,
-    /// The texture repeats, every other time mirrored. With normalised coordinates only; else as [`AddressMode::Clamp`].
+    /// The texture repeats, mirrored every other time. Only for normalised coordinates; otherwise as [`AddressMode::Clamp`].
     Mirror,
     /// The border colour.
     Border,

@@ -31,7 +31,7 @@ impl TrackedRegister {
 pub(crate) enum Origin {
     /// A register of the frame.
     Register(u32),
-    /// Memory that a load read: an index in [`UnwrittenLoads`].
+    /// Memory that a load read: an index in [`UnwrittenLoads`](super::UnwrittenLoads).
     Load(u32),
 }
 

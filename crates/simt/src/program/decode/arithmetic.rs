@@ -1,4 +1,5 @@
-//! Decodes arithmetic and comparisons: picks the handler of each instruction from [`crate::lanes`].
+//! Decodes arithmetic and comparisons: picks the handler of each instruction from [`crate::lanes`]. The entry for each
+//! instruction of a body; what is neither arithmetic nor a move goes to `memory`. Emits steps.
 
 use ptx::{BinaryOp, Combine, Comparison, Destination, Kind, Mode, Op, Operand, TernaryOp, Type, UnaryOp};
 

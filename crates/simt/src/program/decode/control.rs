@@ -1,4 +1,5 @@
-//! Decodes branches, calls, barriers, and exchanges between lanes.
+//! Decodes branches, calls, barriers, and exchanges between lanes. `memory` passes on what is left to it. Emits steps; targets
+//! are resolved once the body is decoded.
 
 use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
 

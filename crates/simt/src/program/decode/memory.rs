@@ -1,4 +1,5 @@
-//! Decodes loads, stores and atomic operations, and the rows that `.param` variables of functions live in.
+//! Decodes loads, stores and atomic operations, and accesses to the rows that hold `.param` variables of functions. `arithmetic`
+//! calls it with all instructions that are not arithmetic; it passes on textures, Hopper's and control flow. Emits steps.
 
 use ptx::{
     Address, AddressBase, AtomicOp, CacheOperator, Destination, FenceProxies, Kind, Mode, Op, Operand, Ordering, Space,

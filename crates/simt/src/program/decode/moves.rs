@@ -1,4 +1,5 @@
-//! Decodes instructions that move values between registers: moves, packing and unpacking, conversions.
+//! Decodes instructions that move values between registers: moves, packing and unpacking, conversions. `arithmetic` calls it.
+//! Emits steps.
 
 use ptx::{BinaryOp, Destination, Mode, Operand, Symbol, Type};
 

@@ -1,4 +1,5 @@
-//! Decodes operands: from registers, immediates and symbols to rows.
+//! Decodes operands: from registers, immediates and symbols to rows. All other files here call it. Adds constants to the
+//! kernel, records uses of registers, and may emit helper steps.
 
 use ptx::{Destination, Handle, Kind, Operand, Predicate, Register, Space, Special, Symbol, Type};
 

@@ -1,4 +1,5 @@
-//! Decodes texture and surface instructions.
+//! Decodes texture and surface instructions into [`program::texture`](crate::program::texture). `memory` calls it. Emits one
+//! step for each.
 
 use ptx::{Destination, Geometry, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
 

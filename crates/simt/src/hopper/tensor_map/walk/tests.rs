@@ -1,3 +1,5 @@
+//! Tests of walks: swizzles as in the manual, and boxes compared with an element-by-element walk.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

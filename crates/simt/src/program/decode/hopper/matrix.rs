@@ -1,4 +1,5 @@
-//! Decodes instructions on matrices.
+//! Decodes instructions on matrices into [`program::hopper`](crate::program::hopper). `memory` calls it. Emits one step for
+//! each.
 
 use ptx::{
     Destination, MatrixMultiply, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Operand, Sparsity, Type,

@@ -1,5 +1,5 @@
-//! Decodes the instructions of [`hopper`](crate::program::hopper): tensor cores, asynchronous copies, mbarriers. The dispatch in
-//! `decode/arithmetic.rs` comes here.
+//! Decodes the instructions of [`hopper`](crate::program::hopper): tensor cores, asynchronous copies, mbarriers. `memory`
+//! dispatches to these files.
 
 pub(super) mod asynchronous;
 pub(super) mod held;
