@@ -77,7 +77,7 @@ fn the_heap_ends_where_the_flag_says() {
     assert!(printed("--heap-limit 3K").contains("0: 1 1 1 0"));
     assert!(printed("--heap-limit 0").contains("0: 0 0 0 0"));
     // The heap is part of the device's memory.
-    fails(run("--memory-limit 1M"), 2, &["heap.ptx:4:", "no memory left for the heap", "8388608", "`malloc"]);
+    fails(run("--memory-limit 1M"), 2, &["heap.ptx:4:", "cannot allocate the heap", "8388608", "`malloc"]);
     assert!(printed("--memory-limit 1M --heap-limit 512K").contains("0: 1 1 1 1"));
     fails(run("--heap-limit 8X"), 2, &["--heap-limit"]);
 }

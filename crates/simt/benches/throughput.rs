@@ -2,7 +2,7 @@
 //! and on two threads of the host, and with all checks on; and the naive product at the lab sheet's own size. The figures
 //! are in `docs/SPEED.md`.
 //!
-//! What one thread does is measured in the time that it ran, which others on the same machine disturb least.
+//! One thread is measured in CPU time, which other programs on the machine disturb least.
 
 use std::time::{Duration, Instant};
 

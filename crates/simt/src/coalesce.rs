@@ -1,13 +1,15 @@
-//! How the hardware splits one warp's access to memory: sectors of global memory, wavefronts of shared memory.
+//! How the hardware splits one warp's access to memory: sectors of global memory, wavefronts of shared memory. Pure functions of
+//! one access. Loads, stores and atomic operations of the machine call them, mostly through the memo of
+//! [`Shape`](crate::memory::Shape).
 //!
 //! Global memory moves in sectors, the 32-byte segments of the address space; a request costs as many as its active
-//! lanes touch between them. Shared memory has 32 banks of 4-byte words; a wavefront serves one word of each bank, to
+//! lanes touch in total. Shared memory has 32 banks of 4-byte words; a wavefront serves one word of each bank, to
 //! as many lanes as request it. Both rules were measured on an H200 (`tests/data/h200.json` and, for the banks,
 //! `tests/data/h200_banks.txt`), and tests compare them with its counters.
 
 mod copies;
 
-pub(crate) use copies::Copy;
+pub(crate) use copies::CopyAccesses;
 
 use crate::memory::Access;
 
@@ -30,7 +32,7 @@ pub struct Sectors {
 pub struct Wavefronts {
     /// Passes over the banks.
     pub wavefronts: u32,
-    /// Those beyond what the same request would need without bank conflicts.
+    /// Passes beyond those that the same request would need without bank conflicts.
     pub conflicts: u32,
 }
 
@@ -66,14 +68,14 @@ pub(crate) fn addresses(access: &Access) -> u32 {
     sectors(access).bytes / access.width
 }
 
-/// The sectors that an atomic operation moves: lanes that share a word take turns, and each turn is a sector of its own.
+/// The sectors that an atomic operation moves: lanes that share a word take turns, and each turn counts a sector.
 pub(crate) fn atomic_sectors(access: &Access) -> Sectors {
     let turns = turns_of_sectors(access).map(|(_, turns)| turns).sum();
     Sectors { sectors: turns, ..sectors(access) }
 }
 
-/// The sectors that an atomic operation touches, as addresses over their size, and the turns that each needs: as many as the
-/// lanes on the word that has most of them.
+/// The sectors that an atomic operation touches, as addresses divided by the sector size, and the turns of each: the number
+/// of lanes on its most shared word.
 pub(crate) fn turns_of_sectors(access: &Access) -> impl Iterator<Item = (u64, u32)> {
     let mut found = [(0u64, 0u32); 32];
     let mut count = 0;
@@ -105,7 +107,7 @@ fn distinct(values: &[u64; 32]) -> u32 {
     if rising {
         return changes + 1;
     }
-    // Close together: a bit for each value, which takes no branches.
+    // Values close together: a bit for each, without branches.
     let (mut low, mut high) = (u64::MAX, 0);
     for &value in values {
         low = low.min(value);
@@ -142,14 +144,14 @@ fn distinct_unordered(values: &[u64; 32]) -> u32 {
 /// The wavefronts that a load from shared memory needs. Its addresses must be aligned to its width.
 ///
 /// Accesses of up to 4 bytes go in one group. Those of 8 bytes go a half warp at a time and those of 16 a quarter
-/// warp at a time, but two neighbouring groups of a load become one where lanes share their data in pairs (each lane
-/// `i` with `i ^ 1`, or each with `i ^ 2`), which is how a broadcast of wide words stays cheap.
+/// warp at a time, but two neighbouring groups of a load are merged if lanes share their data in pairs (each lane `i`
+/// with `i ^ 1`, or each with `i ^ 2`), so a broadcast of wide words stays cheap.
 #[inline(always)]
 pub(crate) fn load_wavefronts(access: &Access) -> Wavefronts {
     wavefronts(access, || shares_in_pairs(access, 1) || shares_in_pairs(access, 2))
 }
 
-/// The wavefronts that a store to shared memory needs: as for a load, but groups never become one.
+/// The wavefronts that a store to shared memory needs: as for a load, but groups are never merged.
 #[inline(always)]
 pub(crate) fn store_wavefronts(access: &Access) -> Wavefronts {
     wavefronts(access, || false)
@@ -161,7 +163,7 @@ fn wavefronts(access: &Access, groups_merge: impl Fn() -> bool) -> Wavefronts {
         return Wavefronts::default();
     }
     if access.is_consecutive() {
-        // 32 lanes x width bytes fill 32 banks x 4 bytes as many times as it takes, at any alignment of the first.
+        // 32 lanes of `width` bytes fill 32 banks of 4 bytes evenly, whatever the alignment of the first lane.
         return Wavefronts { wavefronts: access.width.div_ceil(4), conflicts: 0 };
     }
     if access.width <= 4 { narrow_wavefronts(access) } else { wide_wavefronts(access, groups_merge()) }
@@ -174,7 +176,7 @@ fn narrow_wavefronts(access: &Access) -> Wavefronts {
     Wavefronts { wavefronts, conflicts: wavefronts - 1 }
 }
 
-/// 8 or 16 bytes a lane: group after group of lanes.
+/// 8 or 16 bytes a lane: one group of lanes after another.
 fn wide_wavefronts(access: &Access, groups_merge: bool) -> Wavefronts {
     let lanes_together = if access.width == 8 { 16 } else { 8 };
     let lanes_together = if groups_merge { lanes_together * 2 } else { lanes_together };
@@ -195,7 +197,7 @@ fn lane_mask(lanes: usize) -> u32 {
     if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 }
 }
 
-/// Whether every active lane has the same address as lane `i ^ distance`, where that one is active.
+/// Whether every active lane `i` has the same address as lane `i ^ distance`, if that is active.
 fn shares_in_pairs(access: &Access, distance: usize) -> bool {
     (0..32).all(|lane| {
         let other = lane ^ distance;
@@ -224,11 +226,11 @@ fn bank_of(word: u64) -> usize {
     (word % u64::from(BANKS)) as usize
 }
 
-/// The number of distinct words in the bank that has most of them, over the lanes of `group`.
+/// The most distinct words that the lanes of `group` access in one bank.
 #[inline(always)]
 fn most_words_in_a_bank(access: &Access, group: u32) -> u32 {
-    // `seen[bank]` holds the word that the bank's first wavefront serves. Only where a bank has more than one word
-    // do they need to be listed.
+    // `seen[bank]` holds the word that the bank's first wavefront serves. The words need a list only if a bank has more
+    // than one.
     let mut seen = [u64::MAX; BANKS as usize];
     let mut spilled = false;
     for_each_word(access, group, |word| {
@@ -242,7 +244,7 @@ fn most_words_in_a_bank(access: &Access, group: u32) -> u32 {
     if spilled { list_words_by_bank(access, group) } else { 1 }
 }
 
-/// [`most_words_in_a_bank`] where some bank has several.
+/// [`most_words_in_a_bank`] if some bank has several.
 fn list_words_by_bank(access: &Access, group: u32) -> u32 {
     // A lane has at most one word in a bank.
     let mut words = [[0u64; 32]; BANKS as usize];

@@ -1,20 +1,21 @@
-//! What is counted: for each instruction while it runs, and for a launch when it is over.
+//! The counters: of each instruction while it runs, and of a launch when it is over. The machine adds to an instruction's
+//! counters; reports sum them up and give them their names. Plain data.
 //!
-//! Names are Nsight Compute's. A GPU executes machine code, not PTX, so counts of PTX instructions
-//! have no twin there, and begin with `ptx__`.
+//! Names are Nsight Compute's. A GPU executes machine code, not PTX, so counters of PTX instructions
+//! have no counterpart there; their names begin with `ptx__`.
 //!
 //! An access to another block's shared memory is one request of
-//! `l1tex__t_requests_pipe_lsu_mem_dshared_op_...`, for each warp and instruction, whatever the
+//! `l1tex__t_requests_pipe_lsu_mem_dshared_op_...` for each warp and instruction, whatever the
 //! addresses, the width and the number of lanes (65 kernels on an H200, 2026-11-21, `ncu
-//! --clock-control none`). Accesses to the block's own are none. Only additions of f32, which are
-//! loops of compare-and-swap in machine code there, count more.
+//! --clock-control none`). Accesses to the block's own shared memory do not count. Only additions
+//! of f32, which are compare-and-swap loops in machine code, count more on hardware.
 
 use std::ops::AddAssign;
 
 use crate::metric::{Metric, MetricValue};
 use crate::model::{ModelCounters, Occupancy};
 
-/// Which kind of access an instruction makes: the counters of a launch are split by it.
+/// The kind of access that an instruction makes. The counters of a launch are split by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     /// `ld`.
@@ -47,7 +48,7 @@ pub struct SharedCounters {
     pub requests: u64,
     /// Passes over the banks.
     pub wavefronts: u64,
-    /// Those that would not have been needed without bank conflicts.
+    /// Passes that were needed only because of bank conflicts.
     pub bank_conflicts: u64,
 }
 
@@ -63,7 +64,7 @@ pub struct ConstantCounters {
 /// Accesses to the shared memory of other blocks of the cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DistributedCounters {
-    /// Warp instructions, once for each block that they reach.
+    /// Warp instructions, counted once for each block that they reach.
     pub requests: u64,
     /// Bytes that the lanes access, summed.
     pub bytes: u64,
@@ -72,11 +73,11 @@ pub struct DistributedCounters {
 /// What one instruction of the program did in a launch. An instruction that names no state space may reach several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionCounters {
-    /// Times that a warp executed it.
+    /// How often warps executed it.
     pub executed: u64,
-    /// Active lanes (guard included), summed over those times.
+    /// Active lanes (with the guard applied), summed over all executions.
     pub active_lanes: u64,
-    /// Times that it sent the lanes of a warp different ways.
+    /// How often the lanes of a warp diverged at it.
     pub divergent: u64,
     /// Its accesses to global memory. (Loads of parameters are not counted.)
     pub global: MemoryCounters,
@@ -124,11 +125,11 @@ impl<T> ByKind<T> {
 pub struct Counters {
     /// PTX instructions that warps executed.
     pub instructions_executed: u64,
-    /// The same, times the active lanes of each.
+    /// PTX instructions that threads executed: the active lanes of each warp instruction, summed.
     pub thread_instructions_executed: u64,
     /// Branch instructions that warps executed.
     pub branches: u64,
-    /// Those that sent lanes different ways.
+    /// Branch instructions at which lanes diverged.
     pub divergent_branches: u64,
     /// Block-wide barriers that warps executed.
     pub barriers: u64,
@@ -148,12 +149,12 @@ pub struct Counters {
     pub surface: ByKind<MemoryCounters>,
     /// What the launch's model counted; `None` without one.
     pub model: Option<ModelCounters>,
-    /// What a multiprocessor of the launch's model holds of it; `None` without one.
+    /// The launch's occupancy on a multiprocessor of its model; `None` without one.
     pub occupancy: Option<Occupancy>,
 }
 
 impl Counters {
-    /// Adds what one instruction did; `kind` is `None` for one that accesses no memory.
+    /// Adds the counters of one instruction; `kind` is `None` if it does not access memory.
     pub(crate) fn add(&mut self, counted: &InstructionCounters, kind: Option<AccessKind>) {
         self.instructions_executed += counted.executed;
         self.thread_instructions_executed += counted.active_lanes;
@@ -167,8 +168,8 @@ impl Counters {
         }
     }
 
-    /// All counters under Nsight Compute's names, in a fixed order. Those that count PTX instructions, which a GPU never
-    /// executes as such, begin with `ptx__` and have no twin there.
+    /// All counters under Nsight Compute's names, in a fixed order. Counters of PTX instructions, which a GPU never executes as
+    /// such, begin with `ptx__` and have no counterpart there.
     pub fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Vec::new();
         let mut count = |name, value: u64| metrics.push(Metric { name, value: MetricValue::Count(value) });
@@ -219,7 +220,7 @@ impl Counters {
         let ByKind { load, store, atomic, reduction, .. } = &self.distributed;
         count("l1tex__t_requests_pipe_lsu_mem_dshared_op_ld.sum", load.requests);
         count("l1tex__t_requests_pipe_lsu_mem_dshared_op_st.sum", store.requests);
-        // A reduction is an atomic operation there.
+        // On hardware, a reduction of distributed shared memory is an atomic operation.
         count("l1tex__t_requests_pipe_lsu_mem_dshared_op_atom.sum", atomic.requests + reduction.requests);
         let mut ratio = |name, value: Option<f64>| metrics.push(Metric { name, value: MetricValue::Ratio(value) });
         ratio(
@@ -244,33 +245,33 @@ impl Counters {
         metrics
     }
 
-    /// Active lanes of a warp instruction, on average: 32 at best.
+    /// The average number of active lanes of a warp instruction: 32 at best.
     pub fn active_lanes_per_instruction(&self) -> Option<f64> {
         quotient(self.thread_instructions_executed, self.instructions_executed)
     }
 }
 
 impl MemoryCounters {
-    /// Sectors that a request touches, on average; `None` without requests.
+    /// The average number of sectors that a request touches; `None` without requests.
     pub fn sectors_per_request(&self) -> Option<f64> {
         quotient(self.sectors, self.requests)
     }
 
-    /// Of the bytes of the sectors touched, the percentage that was requested; `None` without requests.
+    /// The percentage of the touched sectors' bytes that was requested; `None` without requests.
     pub fn percent_of_bytes_used(&self) -> Option<f64> {
         quotient(self.bytes * 100, self.sectors * 32)
     }
 }
 
 impl ConstantCounters {
-    /// Addresses that a request names, on average: 1 where all lanes read the same; `None` without requests.
+    /// The average number of distinct addresses of a request: 1 if all lanes read the same; `None` without requests.
     pub fn addresses_per_request(&self) -> Option<f64> {
         quotient(self.addresses, self.requests)
     }
 }
 
 impl SharedCounters {
-    /// Wavefronts that a request needs, on average: 1 for words without bank conflicts; `None` without requests.
+    /// The average number of wavefronts of a request: 1 for words without bank conflicts; `None` without requests.
     pub fn wavefronts_per_request(&self) -> Option<f64> {
         quotient(self.wavefronts, self.requests)
     }
@@ -280,7 +281,7 @@ fn quotient(numerator: u64, denominator: u64) -> Option<f64> {
     (denominator != 0).then(|| numerator as f64 / denominator as f64)
 }
 
-/// The counters of several launches: those of a program that needs more than one. The occupancy is the first launch's.
+/// Sums the counters of several launches of one program. The occupancy is the first launch's.
 impl AddAssign for Counters {
     fn add_assign(&mut self, other: Self) {
         self.instructions_executed += other.instructions_executed;

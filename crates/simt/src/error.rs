@@ -1,12 +1,11 @@
-//! Why a module, or a kernel of it, cannot be run.
+//! Load errors: why a module, or one of its kernels, cannot be run. Decoding creates them; pure data and messages.
 
 use ptx::{Module, Span};
 
-/// Why a module, or a kernel of it, cannot be run: what, and where in the PTX.
+/// Why a module, or one of its kernels, cannot be run, and where in the PTX.
 ///
-/// [`Program::load`](crate::Program::load) returns one when the module as a whole is at fault. An instruction that the
-/// machine does not run only spoils the kernels that could reach it: they are rejected when they are launched, with the
-/// same error, and all others run.
+/// [`Program::load`](crate::Program::load) returns one when the module as a whole is at fault. An unsupported
+/// instruction affects only the kernels that can reach it: launching these returns the same error, and all others run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{module}:{line}:{column}: {reason}{}", quoted(.text))]
 pub struct LoadError {
@@ -42,9 +41,9 @@ pub enum LoadErrorReason {
     CallMismatch { name: String, what: String },
     #[error("{what} cannot be used here")]
     Misplaced { what: String },
-    #[error("there is no memory left for the module's variables: {0}")]
+    #[error("cannot allocate the module's variables: {0}")]
     Memory(crate::MemoryError),
-    #[error("there is no memory left for the heap that `malloc` takes from: {0}")]
+    #[error("cannot allocate the heap for `malloc`: {0}")]
     Heap(crate::MemoryError),
 }
 

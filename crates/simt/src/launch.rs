@@ -1,4 +1,5 @@
-//! What to launch, and why a launch did not complete.
+//! A launch's parameters ([`Launch`]), and why a launch did not complete ([`LaunchError`]). Data and messages:
+//! [`Program::launch`](crate::Program::launch) takes the one and returns the other.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -7,10 +8,10 @@ use crate::machine::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS};
 use crate::model::{LoadCaching, Model};
 use crate::{Checks, LoadError, Output, Trap};
 
-/// Warp instructions that a launch may execute unless it says otherwise: minutes of simulation.
+/// The default limit of warp instructions of a launch: minutes of simulation.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 36;
 
-/// Shared memory a block may use unless the launch allows more: what every GPU grants without being asked.
+/// The default limit of a block's shared memory: what every GPU grants without opting in.
 pub const DEFAULT_SHARED_LIMIT: u32 = 48 << 10;
 
 /// One launch of a kernel.
@@ -23,45 +24,45 @@ pub const DEFAULT_SHARED_LIMIT: u32 = 48 << 10;
 pub struct Launch<'a> {
     /// The kernel's name.
     pub kernel: &'a str,
-    /// Blocks in the grid: x, y, z; of a kernel that is `.blocksareclusters`, clusters.
+    /// Blocks in the grid: x, y, z. For a `.blocksareclusters` kernel: clusters.
     pub grid: [u32; 3],
     /// Threads in a block: x, y, z.
     pub block: [u32; 3],
-    /// Blocks in a cluster: x, y, z. `None`: what the kernel demands (`.reqnctapercluster`), else one. Up to 16 in all; what every
-    /// GPU with clusters grants is 8. Models of GPUs without clusters refuse more than one.
+    /// Blocks in a cluster: x, y, z. `None`: what the kernel requires (`.reqnctapercluster`), or one. At most 16 in all; every GPU
+    /// with clusters grants 8. Models of GPUs without clusters reject more than one.
     pub cluster: Option<[u32; 3]>,
-    /// Whether all blocks are to be there at once, so that they can wait for each other: `grid.sync()` of CUDA's cooperative groups.
-    /// With a model, they must all be resident. Without one there are limits, too:
+    /// Whether all blocks run at the same time, so that they can wait for each other: `grid.sync()` of CUDA's cooperative groups.
+    /// With a model, all must be resident. Without one there are limits, too:
     /// [`InvalidLaunch::CooperativeBeyondLimits`].
     pub cooperative: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The most shared memory, static and dynamic together, that a block may use, in bytes.
     pub shared_limit: u32,
-    /// The GPU to run as, with its caches; `None`: what Volta and all later ones have in common, without caches, and faster.
+    /// The GPU to model, with its caches. `None`: what Volta and all later GPUs have in common, without caches, which is faster.
     pub model: Option<&'static Model>,
-    /// With a model: the part of the memory shared with L1 that should be shared memory, in percent.
+    /// With a model: the share of the unified memory that should be shared memory instead of L1, in percent.
     pub carveout: Option<u8>,
-    /// With a model: whether loads that do not say go through L1.
+    /// With a model: whether loads without a cache operator go through L1.
     pub load_caching: LoadCaching,
-    /// With a model: registers of each thread, where they are known; else the kernel's `.maxnreg` counts, if it has one. They
-    /// decide how many blocks are resident.
+    /// With a model: registers of each thread, if known; otherwise the kernel's `.maxnreg`, if it has one. They limit how many
+    /// blocks are resident.
     pub registers: Option<u32>,
     /// The bytes of each parameter, little endian, in order.
     pub arguments: &'a [&'a [u8]],
     /// Warp instructions after which the launch stops with a trap.
     pub step_limit: u64,
-    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host. With a model, the
-    /// launch runs twice: so, for the findings alone, and then on the model, as without checks.
+    /// What the sanitizer looks for. With any check on, blocks run in order on one thread of the host. With a model, the launch
+    /// runs twice: first like this, for the findings only, then on the model without checks.
     pub checks: Checks,
-    /// Threads of the host that run blocks; `None`: as many as rayon's global pool has. Results do not depend on it.
+    /// Host threads that run blocks; `None`: those of rayon's global pool. Results do not depend on it.
     pub threads: Option<usize>,
     /// Set it from another thread to stop the launch with [`LaunchError::Cancelled`].
     pub cancel: Option<&'a AtomicBool>,
     /// Called now and then, from any thread, with the blocks done and the blocks to run: those of the grid, or twice as many
     /// with checks on a model.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
-    /// Takes what the threads print; `None`: it is discarded.
+    /// Receives what the threads print; `None` discards it.
     pub output: Option<&'a Output>,
 }
 
@@ -113,13 +114,13 @@ impl fmt::Debug for Launch<'_> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// The program did something that stops it.
+    /// A fault of the program.
     #[error(transparent)]
     Trap(Box<Trap>),
-    /// The request makes no sense; nothing ran.
+    /// The request is invalid; nothing ran.
     #[error(transparent)]
     Invalid(#[from] InvalidLaunch),
-    /// The kernel, or a function that it may call, holds an instruction that the machine does not run; nothing ran.
+    /// The kernel, or a function that it may call, has an unsupported instruction; nothing ran.
     #[error(transparent)]
     Unsupported(Box<LoadError>),
     /// [`Launch::cancel`] was set.
@@ -130,7 +131,7 @@ pub enum LaunchError {
     },
 }
 
-/// What is wrong with a request to launch.
+/// Why a launch is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // each message says what its fields are
@@ -152,7 +153,7 @@ pub enum InvalidLaunch {
     #[error("kernel `{kernel}`: the block {block:?} exceeds the {limit} threads that a block can have on `{model}`")]
     BeyondModelThreads { kernel: String, block: [u32; 3], limit: u32, model: &'static str },
     #[error(
-        "kernel `{kernel}`: the host has no room to copy {bytes} bytes of device memory, which checks on a model need"
+        "kernel `{kernel}`: the host cannot allocate {bytes} bytes to copy device memory, which checks on a model need"
     )]
     NoRoomForChecks { kernel: String, bytes: u64 },
     #[error("kernel `{kernel}`: no block fits on a multiprocessor of `{model}`: not enough {limiter}")]

@@ -44,23 +44,29 @@
 //! - [`Memory`] holds the allocations. Each access of a warp is checked, then counted: the sectors of global memory that it
 //!   touches, the wavefronts that it needs in shared memory. [`Report`] has these numbers per instruction, per line of
 //!   PTX and per line of the source program.
-//! - Faults are [`Trap`]s: out of bounds, misaligned, freed memory, barriers that not all threads reach.
-//! - [`Checks`] of a launch look for faults that need not stop it: [`Finding`]s of the report.
+//! - Faults are [`Trap`]s: accesses out of bounds, misaligned or to freed memory, barriers that not all threads reach.
+//! - A launch's [`Checks`] look for faults that do not stop it: the report's [`Finding`]s.
+//!
+//! Modules: `program` decodes, `machine` executes, with `lanes` for arithmetic, `memory`, `texture` and `output`; `coalesce` and
+//! `model` count; `sanitizer` looks for faults. `hopper` has values that the memory course never meets. The other files are
+//! what callers see: launches, counters, reports, errors, traps.
 //!
 //! # What results depend on
 //!
-//! Nothing but the program, its arguments and its memory: not the number of host threads, nor the time. Blocks of a kernel
-//! run in order, on one thread, if it holds operations whose result depends on the order of blocks: atomic operations on
-//! device memory on floats, of which the old value is used, or of more than one kind; exchanges, compare-and-swap,
-//! increment and decrement; reductions of boxes of tensors, whose type only their map says; volatile, relaxed and acquire loads; `malloc`
-//! and `free`. Integer additions, minima and the like come out the same in any order. A kernel with a data race between blocks
-//! has no such promise. A block that polls for long, while device memory stays as it is, has later blocks run beside it: see
-//! `machine/schedule/together.rs`. A [`Launch::cooperative`] one has all blocks side by side. Clocks count the instructions of the warp.
+//! Only the program, its arguments and its memory: not the number of host threads, nor the time. The blocks of a kernel run in
+//! order, on one thread, if it has operations whose result depends on the order of blocks. These are: atomic operations on
+//! device memory that are on floats, return the old value, or are of more than one kind; exchanges, compare-and-swap, increment
+//! and decrement; reductions of tensor boxes, whose type only their map knows; volatile, relaxed and acquire loads; `malloc` and
+//! `free`. Integer additions, minima and the like give the same result in any order. A kernel with a data race between blocks
+//! has no such guarantee. If a block polls for long while device memory does not change, later blocks run beside it: see
+//! `machine/schedule/together.rs`. In a [`Launch::cooperative`] launch, all blocks run side by side. Clocks count the warp's
+//! instructions.
 #![forbid(unsafe_code)]
 
 mod coalesce;
 mod counters;
 mod error;
+mod hopper;
 mod lanes;
 mod launch;
 mod machine;
@@ -72,7 +78,6 @@ mod program;
 mod report;
 mod sanitizer;
 mod site;
-mod tensor;
 mod texture;
 mod trap;
 
@@ -81,6 +86,10 @@ pub use counters::{
     SharedCounters,
 };
 pub use error::{LoadError, LoadErrorReason};
+pub use hopper::tensor_map::{
+    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
+    Traversal,
+};
 pub use launch::{DEFAULT_SHARED_LIMIT, DEFAULT_STEP_LIMIT, InvalidLaunch, Launch, LaunchError};
 pub use memory::{
     AccessFaultKind, AllocationSpan, DEFAULT_HEAP_LIMIT, FreeFault, GLOBAL_BASE, HeapAllocation, LOCAL_WINDOW, Memory,
@@ -96,10 +105,6 @@ pub use program::{KernelInfo, Program, RegisterUse, Symbol, is_of_device_runtime
 pub use report::{InstructionClass, InstructionInfo, InstructionReport, Report, SourceLine};
 pub use sanitizer::{Checks, Finding, FindingKind, MapFence, ProductPart, RaceScope};
 pub use site::{AccessAction, Site, SourcePosition};
-pub use tensor::{
-    Fill, Interleave, L2Promotion, Swizzle, TENSOR_MAP_BYTES, TensorElement, TensorFault, TensorMap, TensorMapError,
-    Traversal,
-};
 pub use texture::{
     AddressMode, ArrayHandle, ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError,
     TextureFault, TextureSource,

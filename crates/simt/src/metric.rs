@@ -1,4 +1,4 @@
-//! A counter under the name that Nsight Compute has for it.
+//! A counter with its name in Nsight Compute: what counters, occupancy and models return for reports. Plain data.
 
 /// A counter under its name in Nsight Compute.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,6 @@ pub struct Metric {
 pub enum MetricValue {
     /// A sum over the launch.
     Count(u64),
-    /// A ratio or percentage; `None` where nothing was counted that it could be of.
+    /// A ratio or percentage; `None` if its denominator is zero.
     Ratio(Option<f64>),
 }

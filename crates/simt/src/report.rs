@@ -1,4 +1,5 @@
-//! What a launch did: its counters in total, per instruction, per line of PTX and per line of the source program.
+//! What a launch did: its findings, and its counters in total, per instruction, per line of PTX and per line of the source
+//! program. [`Program::launch`](crate::Program::launch) creates a [`Report`]; the host reads it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use crate::Finding;
 use crate::counters::{AccessKind, Counters, InstructionCounters};
 use crate::model::{ModelCounters, Occupancy};
 
-/// What an instruction is, as far as reports care.
+/// What reports show of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionInfo {
     /// The function that it is in.
@@ -40,7 +41,7 @@ pub enum InstructionClass {
     Texture,
     /// Accesses a surface.
     Surface(AccessKind),
-    /// A branch that may go two ways or more.
+    /// A branch with two or more targets.
     Branch,
     /// A barrier for the block.
     Barrier,
@@ -65,7 +66,7 @@ pub struct Report {
     pub(crate) counted: Vec<InstructionCounters>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) findings_beyond: u64,
-    /// What the model of the launch held and counted.
+    /// The model's occupancy and counters.
     pub(crate) modelled: Option<(Occupancy, ModelCounters)>,
 }
 
@@ -94,33 +95,33 @@ impl Report {
         total
     }
 
-    /// What the checks of the launch found, in the order in which it happened first.
+    /// What the checks of the launch found, in the order of first occurrence.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// What else was found, and not kept: occurrences of bugs beyond the first hundred.
+    /// How many occurrences were found of bugs beyond the first hundred, which are not kept.
     pub fn findings_beyond(&self) -> u64 {
         self.findings_beyond
     }
 
-    /// What fits on a multiprocessor of the launch's model; `None` without one.
+    /// The occupancy of a multiprocessor of the launch's model; `None` without one.
     pub fn occupancy(&self) -> Option<&Occupancy> {
         self.modelled.as_ref().map(|(occupancy, _)| occupancy)
     }
 
-    /// Each instruction of the program, in the order of its text, those that were never executed included.
+    /// Each instruction of the program, in the order of its text, even if never executed.
     pub fn instructions(&self) -> impl Iterator<Item = InstructionReport<'_>> {
         self.instructions.iter().zip(&self.counted).map(|(info, counters)| InstructionReport { info, counters })
     }
 
-    /// Summed over the instructions on each line of the PTX, in rising order; lines never executed are left out.
+    /// The counters of each line of the PTX, in rising order, without lines that were never executed.
     pub fn by_ptx_line(&self) -> BTreeMap<u32, InstructionCounters> {
         self.by(|info| Some(info.ptx_line))
     }
 
-    /// Summed over the instructions that come from each line of the source program; lines never executed, and
-    /// instructions that come from no line, are left out.
+    /// The counters of each line of the source program, without lines that were never executed, and without instructions that
+    /// come from no line.
     pub fn by_source_line(&self) -> BTreeMap<SourceLine, InstructionCounters> {
         self.by(|info| info.source.clone())
     }

@@ -1,4 +1,5 @@
-//! Where in a program something happens, in words: the instruction, its line in the source, the thread.
+//! Where in a program something happened: the instruction, its line in the source, and the thread. Traps and findings hold a
+//! [`Site`]. Plain data and its text.
 
 use std::fmt;
 
@@ -13,7 +14,7 @@ pub struct SourcePosition {
     pub column: u32,
 }
 
-/// What a faulting access was to do.
+/// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum AccessAction {
@@ -33,8 +34,8 @@ pub struct Site {
     pub instruction: String,
     /// Its line in the PTX, from 1.
     pub ptx_line: u32,
-    /// Where it comes from in the source program, then the calls that this was inlined through, innermost first. Empty if
-    /// the PTX does not say.
+    /// Its position in the source program, then the calls through which it was inlined, innermost first. Empty if the PTX does
+    /// not say.
     pub source: Vec<SourcePosition>,
     /// The block: x, y, z.
     pub block: [u32; 3],

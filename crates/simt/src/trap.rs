@@ -1,4 +1,5 @@
-//! A fault of the program: what happened, which instruction, which thread.
+//! Traps: faults of the program that stop a launch. What happened, at which instruction, in which thread. The machine creates
+//! them; `message` has their texts. Plain data.
 
 mod message;
 
@@ -9,8 +10,8 @@ use crate::{AccessFaultKind, Finding, FreeFault, TensorFault, TextureFault};
 
 /// A fault that stopped a launch.
 ///
-/// Of several blocks that fault, the one with the lowest index is reported, however many threads ran them. Device
-/// memory keeps what was written until then; which blocks above the faulting one had run is left open.
+/// If several blocks fault, the one with the lowest index is reported, whatever the number of host threads. Device memory keeps
+/// what was written until then; which blocks above the faulting one had run is unspecified.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trap {
     /// What happened.
@@ -25,28 +26,28 @@ pub struct Trap {
     pub module: String,
     /// The instruction's line in the PTX, from 1.
     pub ptx_line: u32,
-    /// Where the instruction comes from in the source program, then the calls that this was inlined through,
-    /// innermost first. Empty if the PTX does not say.
+    /// The instruction's position in the source program, then the calls through which it was inlined, innermost first. Empty if
+    /// the PTX does not say.
     pub source: Vec<SourcePosition>,
     /// The block: x, y, z.
     pub block: [u32; 3],
-    /// The thread in its block, of several the one with the lowest index: x, y, z.
+    /// The thread in its block, the one with the lowest index if several fault: x, y, z.
     pub thread: [u32; 3],
     /// The warp in its block.
     pub warp: u32,
     /// The lane in its warp.
     pub lane: u32,
-    /// What the checks of the launch had found before.
+    /// What the checks of the launch had found until then.
     pub findings: Vec<Finding>,
 }
 
-/// Stands for the cluster's barrier where barriers of a block have a number.
+/// The number of the cluster's barrier, next to the numbered barriers of a block.
 pub(crate) const CLUSTER_BARRIER: u32 = 16;
 
-/// Stands there for the place where the first warpgroup of the block waits for its products; those of the others follow.
+/// The number for the place where the first warpgroup of a block waits for its products; the other warpgroups follow.
 pub(crate) const WARPGROUP_BARRIER: u32 = 17;
 
-/// All these numbers: a block has eight warpgroups at most.
+/// The count of all these numbers: a block has at most eight warpgroups.
 pub(crate) const BARRIER_NUMBERS: u32 = WARPGROUP_BARRIER + 8;
 
 /// Why some threads never reach a barrier.
@@ -54,7 +55,7 @@ pub(crate) const BARRIER_NUMBERS: u32 = WARPGROUP_BARRIER + 8;
 pub enum Absence {
     /// They have returned.
     Exited,
-    /// They wait at another barrier, or at the same one for another number of threads; 16: that of the cluster.
+    /// They wait at another barrier, or at the same one for another number of threads. 16 is the cluster's barrier.
     AtBarrier(u32),
     /// They wait for other lanes of their warp.
     InWarp,
@@ -66,31 +67,31 @@ pub enum Absence {
     Diverged,
 }
 
-/// Why an `mbarrier` operation cannot be.
+/// Why an `mbarrier` operation is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierFault {
-    /// There is no barrier.
+    /// No barrier was initialised there.
     NotInitialized,
-    /// A barrier cannot wait for so many arrivals.
+    /// A barrier cannot wait for this many arrivals.
     Count {
         /// The requested number.
         count: u32,
     },
     /// More arrivals than the phase waits for, or none.
     Arrivals {
-        /// That many.
+        /// The arrivals.
         arrivals: u32,
-        /// As many as it waits for.
+        /// The arrivals that it waits for.
         pending: u32,
     },
-    /// A barrier cannot wait for so many bytes.
+    /// A barrier cannot wait for this many bytes.
     Bytes {
-        /// That many.
+        /// The bytes.
         bytes: i64,
     },
-    /// An arrival that is not to complete a phase does.
+    /// A `.noComplete` arrival completes the phase.
     Completes,
-    /// It is in the memory of another block than the bytes that it is to count.
+    /// The barrier is in another block's memory than the bytes that it counts.
     OtherBlock,
 }
 
@@ -100,7 +101,7 @@ pub enum MbarrierFault {
 pub enum TrapKind {
     /// A read, write or atomic operation at an invalid address.
     Access {
-        /// What was to be done.
+        /// What the access does.
         action: AccessAction,
         /// The state space that the address was resolved to.
         space: Space,
@@ -111,7 +112,7 @@ pub enum TrapKind {
         /// What is wrong.
         fault: AccessFaultKind,
     },
-    /// A `free` of what `malloc` did not give, or no longer.
+    /// A `free` of memory that did not come from `malloc`, or was freed before.
     Free {
         /// The address.
         address: u64,
@@ -120,14 +121,14 @@ pub enum TrapKind {
     },
     /// An aligned barrier that only some threads of the warp execute.
     BarrierDivergence {
-        /// The barrier; 16: that of the cluster.
+        /// The barrier; 16 is the cluster's.
         barrier: u32,
         /// A thread that does not execute it.
         missing: [u32; 3],
         /// What it does instead.
         absence: Absence,
     },
-    /// A barrier at which threads wait for others that never come.
+    /// A barrier at which threads wait for others that never arrive.
     BarrierNeverReached {
         /// The barrier.
         barrier: u32,
@@ -135,7 +136,7 @@ pub enum TrapKind {
         arrived: u32,
         /// Threads that it waits for.
         expected: u32,
-        /// A thread that does not come.
+        /// A thread that does not arrive.
         missing: Option<([u32; 3], Absence)>,
     },
     /// A second arrival at the cluster's barrier without a wait after the first, or a wait without an arrival.
@@ -143,11 +144,11 @@ pub enum TrapKind {
         /// Whether it was a wait.
         waits: bool,
     },
-    /// A `.sync` instruction at which lanes wait for others of their warp that never come.
+    /// A `.sync` instruction at which lanes wait for others of their warp that never arrive.
     WarpNeverConverges {
         /// The lanes named by the instruction.
         members: u32,
-        /// Those that do not come.
+        /// The lanes that do not arrive.
         missing: u32,
         /// What they do instead.
         absence: Absence,
@@ -167,63 +168,63 @@ pub enum TrapKind {
     TrapInstruction,
     /// The `trap` instruction, in a kernel that asks for the grid's workspace and was not launched cooperatively.
     NotCooperative,
-    /// Blocks that wait for what no block writes: they poll memory that stays as it is.
+    /// Blocks that poll memory that no block changes any more.
     NoProgress {
         /// Blocks that wait.
         waiting: u64,
-        /// Blocks that have not begun, for lack of room beside these.
+        /// Blocks that have not begun, because these leave no room.
         not_begun: u64,
         /// Warp instructions executed since device memory last changed.
         steps: u64,
     },
-    /// An `assert` that does not hold.
+    /// An `assert` failed.
     Assertion {
-        /// What should hold.
+        /// The asserted condition.
         message: String,
         /// The file of the assertion.
         file: String,
-        /// The line there.
+        /// The line of the assertion.
         line: u32,
-        /// The function that says it.
+        /// The function of the assertion.
         function: String,
     },
     /// The `brkpt` instruction.
     Breakpoint,
-    /// The launch executed as many warp instructions as it may.
+    /// The launch reached its limit of warp instructions.
     StepLimit {
-        /// That many.
+        /// The limit.
         limit: u64,
     },
     /// An instruction on a matrix that only some lanes of a warp execute.
     IncompleteWarp {
-        /// The lanes that do not.
+        /// The lanes that do not execute it.
         missing: u32,
         /// What the first of them does instead.
         absence: Absence,
     },
     /// A bulk copy whose number of bytes is not a multiple of 16, or exceeds 1048560.
     BulkCopySize {
-        /// That number.
+        /// The number of bytes.
         bytes: u32,
     },
-    /// An instruction of the four warps of a warpgroup, in one that has fewer.
+    /// An instruction for the four warps of a warpgroup, in one with fewer warps.
     IncompleteWarpgroup {
         /// The warps that it has.
         warps: u32,
     },
-    /// An operand that must be the same in all lanes of a warp, and is not.
+    /// An operand that must be the same in all lanes of a warp but is not.
     NotUniform {
-        /// Which.
+        /// The operand.
         what: &'static str,
     },
-    /// An operation on a barrier in shared memory that cannot be.
+    /// An invalid operation on an mbarrier.
     InvalidMbarrier {
         /// The address in shared memory.
         address: u64,
         /// What is wrong.
         fault: MbarrierFault,
     },
-    /// A phase of a barrier in shared memory for which all threads of the block wait that can do anything.
+    /// All threads of the block that could proceed wait for a phase of an mbarrier.
     PhaseNeverComplete {
         /// The address in shared memory.
         address: u64,
@@ -234,19 +235,19 @@ pub enum TrapKind {
     },
     /// Calls nested too deeply.
     CallDepth {
-        /// The most that there may be.
+        /// The deepest nesting allowed.
         limit: u32,
     },
     /// More local memory than a thread may have.
     LocalMemory {
         /// Bytes needed.
         needed: u64,
-        /// Bytes that there are.
+        /// Bytes available.
         limit: u64,
     },
-    /// An indirect call to an address that is not that of a function it may call.
+    /// An indirect call to an address that is not one of its possible callees.
     InvalidCall {
-        /// That address.
+        /// The address.
         address: u64,
     },
     /// `brx.idx` with an index beyond its targets.

@@ -1,8 +1,8 @@
 //! The `hopper` model against what an H200 counted: all rows of `data/h200_caches.json` (see `data/README.md`).
 //!
-//! What must be equal is asserted. How far the rest is off is stated: `data/hopper_model.csv` has each row's numbers, measured and
-//! simulated, and `docs/MODELS.md` the errors of each group of rows. Both are made here, and the test fails when they are not what
-//! the model gives; `COALESCE_BLESS=1 cargo test -p simt --test caches` updates them.
+//! Exact counters are asserted. For the rest, `data/hopper_model.csv` has each row's numbers, measured and simulated, and
+//! `docs/MODELS.md` the errors of each group of rows. This test writes both with `COALESCE_BLESS=1 cargo test -p simt --test
+//! caches`, and fails if they differ from what the model gives.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,7 +26,7 @@ struct Row {
     counters: BTreeMap<String, f64>,
 }
 
-/// What the driver and the profiler say of the launch.
+/// What the driver and the profiler report of the launch.
 #[derive(Clone, Copy, Deserialize)]
 struct OnHardware {
     registers: u32,
@@ -171,7 +171,7 @@ const LOADS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 const STORES: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
 const LOCAL_LOADS: &str = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum";
 
-/// What is compared with a stated error: the name in the tables, the counter, and what its error is a percentage of.
+/// What is compared inexactly: the name in the tables, the counter, and what its error is a percentage of.
 const COMPARED: [(&str, &str, Whole); 9] = [
     ("L1 hits, global", L1_HITS, Whole::Of(LOADS)),
     ("L1 hits, local", LOCAL_HITS, Whole::Of(LOCAL_LOADS)),
@@ -194,11 +194,11 @@ enum Whole {
     Bytes,
 }
 
-/// Bytes that an H200 reads besides the kernel's data: instructions, constants, the parameters. The model has none of them.
+/// Bytes that an H200 reads beside the kernel's data, which the model does not have: instructions, constants, parameters.
 const OWN_TRAFFIC: f64 = 8192.0;
 
 impl Whole {
-    /// The error in percent; `None` where there is nothing to be wrong about.
+    /// The error in percent; `None` if there is nothing to compare.
     fn error(&self, row: &Row, name: &str, simulated: f64) -> Option<f64> {
         let measured = |name: &str| row.counters.get(name).copied().unwrap_or(0.0);
         let whole = match self {
@@ -238,7 +238,7 @@ const GROUPS: [(&[&str], &str); 13] = [
 
 fn group_of(case: &str) -> usize {
     let found = GROUPS.iter().position(|(starts, _)| starts.iter().any(|start| case.starts_with(start)));
-    // The patterns that were there before have names like these.
+    // Earlier patterns have names like these.
     if matches!(case, "gather_random" | "gather_same") || case.ends_with("_st") {
         GROUPS.len() - 1
     } else {
@@ -246,12 +246,12 @@ fn group_of(case: &str) -> usize {
     }
 }
 
-/// Whether a row takes more than a second. Such rows are only run when the tables are made.
+/// Whether a row takes more than a second. Such rows only run when the tables are written.
 fn is_long(row: &Row) -> bool {
     row.counters[TO_L1] + row.counters[FROM_L1] > 5e5
 }
 
-/// What the model counts for a row, as a line of the table; what must be equal and is not goes to `unequal`.
+/// What the model counts for a row, as a line of the table; counters that must be equal but are not go to `unequal`.
 fn line_of(machine: &Machine, row: &Row, model: &'static Model, unequal: &mut Vec<String>) -> String {
     let report = machine.run(row, model, None);
     let counted = counted(&report);

@@ -23,7 +23,7 @@ struct Way {
     model: Option<&'static Model>,
 }
 
-/// What a launch came to.
+/// The outcome of a launch.
 struct Launched {
     result: Result<Report, LaunchError>,
     printed: String,
@@ -41,22 +41,22 @@ fn run(module: &ptx::Module, test: &Test) -> Result<(), String> {
         if let (Some(Ok(plain)), Ok(report)) = (&plain, &first.result)
             && let Some(line) = accesses::differing(plain, report)
         {
-            return Err(format!("other accesses in line {line}, {}", told(way)));
+            return Err(format!("other accesses in line {line}, {}", described(way)));
         }
         plain.get_or_insert_with(|| first.result.clone());
         // A model has other values of some special registers, and a trap may come in another block first.
         if model.is_none() || asked.any() {
-            judge(test, &first).map_err(|what| format!("{what}, {}", told(way)))?;
+            judge(test, &first).map_err(|what| format!("{what}, {}", described(way)))?;
         }
         for (threads, checks) in [(3, asked), (1, Checks::ALL), (3, Checks::ALL)] {
             let way = Way { threads, checks, model };
             let other = launch(module, test, way)?;
             let differ =
-                |what: &str| Err(format!("other {what} than on one thread with checks {asked}, {}", told(way)));
+                |what: &str| Err(format!("other {what} than on one thread with checks {asked}, {}", described(way)));
             match (&first.result, &other.result) {
                 (Ok(one), Ok(other)) if !one.instructions().eq(other.instructions()) => return differ("counters"),
                 (Ok(one), Ok(other)) if one.counters() != other.counters() => return differ("counters of the model"),
-                // What stops a launch without checks is a finding with them; after a trap, what later blocks did is open.
+                // A trap of a launch without checks may be a finding with them. After a trap, the effects of later blocks are unspecified.
                 (Err(_), _) => continue,
                 _ => {}
             }
@@ -71,7 +71,7 @@ fn run(module: &ptx::Module, test: &Test) -> Result<(), String> {
     Ok(())
 }
 
-fn told(Way { threads, checks, model }: Way) -> String {
+fn described(Way { threads, checks, model }: Way) -> String {
     format!("on {threads} threads with checks {checks}, {}", model.map_or("no model", |model| model.name))
 }
 
@@ -143,7 +143,7 @@ fn launch(module: &ptx::Module, test: &Test, way: Way) -> Result<Launched, Strin
     Ok(Launched { result, printed: output.take().text(), buffers })
 }
 
-/// Whether a launch came to what the test's comments say.
+/// Compares a launch's outcome with the test's comments.
 fn judge(test: &Test, launched: &Launched) -> Result<(), String> {
     let wanted: String = test.prints.iter().map(|line| format!("{line}\n")).collect();
     same(&launched.printed, &wanted)?;
@@ -229,7 +229,7 @@ fn every_file_does_what_its_comments_say() {
     let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
     let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
-    // While a test is written: COALESCE_FILETEST=copies, the files with that in their names alone.
+    // While writing a test: COALESCE_FILETEST=copies runs only files with that in their names.
     let wanted = std::env::var("COALESCE_FILETEST").unwrap_or_default();
     files.retain(|path| path.to_string_lossy().contains(&wanted));
     let (mut count, mut failures) = (0, Vec::new());

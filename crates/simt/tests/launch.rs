@@ -1,4 +1,4 @@
-//! What a launch promises: the same results on any number of threads, the lowest block's trap, an end when cancelled.
+//! What a launch guarantees: the same results on any number of threads, the lowest block's trap, an end when cancelled.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -359,12 +359,12 @@ fn a_heap_takes_memory_of_the_device() {
     let mut memory = Memory::new(1 << 20);
     let error = Program::load(&module, &mut memory).map(|_| ()).unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("heap.ptx:5:") && text.contains("there is no memory left for the heap"), "{text}");
+    assert!(text.starts_with("heap.ptx:5:") && text.contains("cannot allocate the heap"), "{text}");
     memory.set_heap_limit(1 << 20).unwrap();
     Program::load(&module, &mut memory).unwrap();
 }
 
-/// The bits of an f32 result, as the machine gives NaN.
+/// The bits of an f32 result, with the machine's NaN.
 fn bits(value: f32) -> u32 {
     if value.is_nan() { 0x7fff_ffff } else { value.to_bits() }
 }

@@ -57,7 +57,7 @@ const BLOCKS: u32 = 5;
 const THREADS: u32 = 40;
 const WORDS: u32 = BLOCKS * THREADS;
 
-/// A device of which nothing is written, with two vectors.
+/// A device with two uninitialised vectors.
 struct Device {
     memory: Memory,
     program: Program,

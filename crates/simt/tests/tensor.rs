@@ -1,7 +1,7 @@
 //! Tensor cores: sums of random numbers as an H200 computed them, to the bit.
 //!
-//! `data/h200_mma.txt` has the results; the operands are made here as they were made there, by a hash of the case, the
-//! round, the register and the lane. A round spreads exponents more than the one before it.
+//! `data/h200_mma.txt` has the results; the operands are a hash of the case, the round, the register and the lane, as they were
+//! when measured. Each round spreads exponents more than the one before.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tensor maps that the host puts where kernels find them: in a constant, which has to be there before the launch.
+//! Tensor maps in a constant, which the host writes before the launch.
 
 use simt::{Launch, LaunchError, Memory, Program, TensorElement, TensorFault, TensorMap, TrapKind};
 
@@ -43,7 +43,7 @@ fn a_map_may_be_a_constant() {
     let out = memory.allocate(8).unwrap();
     let launch = Launch { kernel: "load", arguments: &[&out.to_le_bytes()], ..Launch::default() };
 
-    // Zeros are not a map.
+    // All zeros are not a map.
     match program.launch(&memory, &launch) {
         Err(LaunchError::Trap(trap)) => assert_eq!(trap.kind, TrapKind::Tensor(TensorFault::NoMap)),
         other => panic!("{:?}", other.map(drop)),

@@ -1,5 +1,5 @@
-//! Textures and surfaces: the kernels of `data/textures.ptx` on small arrays, with what the CUDA programming guide says must
-//! come of it, and each fault that there can be.
+//! Textures and surfaces: the kernels of `data/textures.ptx` on small arrays, compared with the CUDA programming
+//! guide, and each possible fault.
 
 use simt::{
     AddressMode, ArrayShape, ChannelType, Checks, Filter, Launch, LaunchError, Memory, MetricValue, Program, ReadMode,
@@ -121,7 +121,7 @@ fn the_linear_filter_mixes_with_weights_of_eight_bits() {
     let texture = device.texture(plane(8, 4), &modes(AddressMode::Clamp, false, Filter::Linear));
     let places = [[0.5, 0.5, 0.0], [1.0, 0.5, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [2.75, 3.5, 0.0]];
     assert_eq!(device.floats("fetch_2d_f32_f32", texture, &places), [0.0, 0.5, 4.5, 0.0, 26.25]);
-    // A thousandth of a texel is nothing: weights are multiples of 1/256.
+    // A thousandth of a texel has no effect: weights are multiples of 1/256.
     let places = [[0.501, 0.5, 0.0], [0.5 + 3.0 / 256.0, 0.5, 0.0]];
     assert_eq!(device.floats("fetch_2d_f32_f32", texture, &places), [0.0, 3.0 / 256.0]);
     let volume = ArrayShape { width: 4, height: 4, depth: 4, ..ArrayShape::of(FLOAT) };
@@ -159,7 +159,7 @@ fn gathers_go_counter_clockwise_from_the_lower_left() {
     let words = [[2.0f32.to_bits(), 2.0f32.to_bits(), 0, 0]];
     let (results, _) = device.launch("gather_2d_r", texture, &words).expect("no fault");
     assert_eq!(results[0].map(f32::from_bits), [17.0, 18.0, 10.0, 9.0]);
-    // What the format does not have is zero.
+    // Components that the format lacks are zero.
     let (results, _) = device.launch("gather_2d_a", texture, &words).expect("no fault");
     assert_eq!(results[0], [0; 4]);
 }
@@ -197,7 +197,7 @@ fn linear_and_pitched_memory_are_read_where_they_lie() {
     let source = TextureSource::Pitched { address, width: 20, height: 5, pitch: 128, format: FLOAT };
     let texture = device.memory.create_texture(&source, &modes(AddressMode::Clamp, false, Filter::Linear)).unwrap();
     assert_eq!(device.floats("fetch_2d_f32_f32", texture, &[[3.5, 2.5, 0.0], [30.0, 1.0, 0.0]]), [67.0, 35.0]);
-    // The memory may go before the texture does.
+    // The memory may be freed before the texture.
     device.memory.free(address).unwrap();
     let fault = device.fault("fetch_1d_f32_s32", texture - 1, [5, 0, 0, 0]);
     assert!(fault.starts_with("use after free: read of 4 bytes at global address"), "{fault}");
@@ -293,7 +293,7 @@ fn what_a_gpu_does_not_have_is_refused() {
     assert!(array(plane(0, 4)).unwrap_err().contains("it is empty"));
     assert!(array(ArrayShape { depth: 2, layers: 2, ..plane(4, 4) }).unwrap_err().contains("one or two dimensions"));
     assert!(array(plane(200_000, 1)).unwrap_err().contains("131072"));
-    assert!(array(ArrayShape { levels: 5, ..plane(8, 4) }).unwrap_err().contains("at most 4"));
+    assert!(array(ArrayShape { levels: 5, ..plane(8, 4) }).unwrap_err().contains("1 to 4 are allowed"));
     assert!(array(plane(1024, 1024)).unwrap_err().contains("out of device memory"));
     let three = TexelFormat { channels: 3, ty: ChannelType::F32 };
     assert!(array(ArrayShape::of(three)).unwrap_err().contains("not 3"));

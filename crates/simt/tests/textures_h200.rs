@@ -1,14 +1,14 @@
-//! Textures and surfaces held against what an H200 gave and counted.
+//! Textures and surfaces compared with what an H200 returned and counted.
 //!
-//! `data/h200_textures.txt` has the cases: each names a kernel of `data/textures.ptx`, an array or memory, and how it is read; below
-//! it stand the words that each thread got and what it returned. `data/README.md` says how to measure again.
+//! `data/h200_textures.txt` has the cases: each names a kernel of `data/textures.ptx`, an array or memory, and how it is read,
+//! followed by each thread's input words and results. `data/README.md` says how to repeat the measurements.
 
 use simt::{
     AddressMode, ArrayShape, ChannelType, Filter, Launch, Memory, Program, ReadMode, Sampling, TexelFormat,
     TextureSource,
 };
 
-/// A case and what the GPU gave.
+/// A case and the GPU's results.
 struct Case {
     line: String,
     kernel: String,
@@ -90,7 +90,7 @@ fn hash(mut x: u32) -> u32 {
     x ^ x >> 16
 }
 
-/// The f16 of so many sixteenths.
+/// The f16 of this many sixteenths.
 fn half(sixteenths: i32) -> u16 {
     let sign = if sixteenths < 0 { 0x8000 } else { 0 };
     let value = sixteenths.unsigned_abs();
@@ -115,7 +115,7 @@ fn texels(format: TexelFormat, level: u32, count: u64) -> Vec<u8> {
     bytes
 }
 
-/// What the simulator gives for a case: the results, the array afterwards, and the counters.
+/// Runs a case on the simulator. Returns the results, the array afterwards, and the counters.
 fn run(module: &ptx::Module, case: &Case) -> (Vec<[u32; 4]>, Option<Vec<u8>>, simt::Counters) {
     let mut memory = Memory::new(64 << 20);
     let program = Program::load(module, &mut memory).unwrap();
@@ -174,14 +174,14 @@ fn run(module: &ptx::Module, case: &Case) -> (Vec<[u32; 4]>, Option<Vec<u8>>, si
     (results.collect(), after, report.counters())
 }
 
-/// How far a result may be from the GPU's. Nearly all are equal to the bit; where they are not, the GPU approximates in a way
-/// that nothing documents.
+/// How far a result may be from the GPU's. Nearly all are bit-exact. Where they are not, the GPU approximates in an
+/// undocumented way.
 fn tolerance(case: &Case) -> f64 {
     let filtered = case.sampling.filter == Filter::Linear;
     match case.kernel.as_str() {
-        // sRGB is made linear by a table with few digits.
+        // sRGB is converted by a table with few digits.
         _ if case.sampling.srgb => 0.006,
-        // The sum of signed bytes is a number of 32767ths; where it lies between two, the GPU now and then takes the other.
+        // The sum of signed bytes is a number of 32767ths; between two of them, the GPU sometimes takes the other.
         _ if filtered
             && case.shape.format.ty == ChannelType::S8
             && case.sampling.read_mode == ReadMode::NormalizedFloat =>
@@ -200,7 +200,7 @@ fn results_are_those_of_an_h200() {
     let cases = cases(include_str!("data/h200_textures.txt"));
     let mut failures = Vec::new();
     let mut compared = 0;
-    // The level that a gradient means is approximated: see `gradients_mean_nearly_the_level_of_an_h200`.
+    // The level of a gradient is approximated: see `gradients_mean_nearly_the_level_of_an_h200`.
     for case in cases.iter().filter(|case| case.kernel != "gradient_2d") {
         let (results, array, _) = run(&module, case);
         let tolerance = tolerance(case);
@@ -229,7 +229,7 @@ fn gradients_mean_nearly_the_level_of_an_h200() {
     let case = cases.iter().find(|case| case.kernel == "gradient_2d" && case.sampling.filter == Filter::Point).unwrap();
     let (results, ..) = run(&module, case);
     let other = results.iter().zip(&case.rows).filter(|(found, row)| found[..] != row[4..]).count();
-    // It rounds to another level now and then.
+    // It sometimes rounds to another level.
     assert!(other * 10 <= results.len(), "{other} of {}", results.len());
 }
 

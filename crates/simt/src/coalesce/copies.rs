@@ -1,18 +1,19 @@
-//! The cost of `cp.async`: the sectors that it reads, and the wavefronts in which shared memory takes the data.
+//! The cost of `cp.async`: the sectors that it reads, and the wavefronts of writing them to shared memory. Pure;
+//! `machine/hopper/copy.rs` calls it.
 //!
-//! Measured on an H200 with 16 patterns (2026-11-21; the tests below have them all). A copy through L1 (`.ca`) reads
+//! Measured on an H200 with 16 patterns (2026-11-21; all are tests below). A copy through L1 (`.ca`) reads
 //! like a load and writes like a store, but data from different 128-byte lines never shares a wavefront. A copy past L1
 //! (`.cg`) moves runs: lanes of one line (for sectors: of one sector) whose source and destination are equally far
-//! apart. Zeros for bytes that are not read are written in passes of their own.
+//! apart. Zeros for bytes that are not read take separate passes.
 
 use super::{Sectors, Wavefronts, lane_mask, most_words_in_a_bank, sectors};
 use crate::memory::Access;
 
 /// A copy of a warp: where each lane reads and writes.
-pub(crate) struct Copy<'a> {
-    /// What is read; its lanes are those that read anything.
+pub(crate) struct CopyAccesses<'a> {
+    /// The reads; inactive lanes read nothing.
     pub from: Access<'a>,
-    /// What is written.
+    /// The writes.
     pub to: Access<'a>,
     /// Whether any lane reads less than it writes.
     pub fills: bool,
@@ -20,14 +21,14 @@ pub(crate) struct Copy<'a> {
     pub at_l2_only: bool,
 }
 
-impl Copy<'_> {
-    /// The sectors of global memory.
+impl CopyAccesses<'_> {
+    /// The sectors of global memory that the copy reads.
     pub fn sectors(&self) -> Sectors {
         let found = sectors(&self.from);
         if self.at_l2_only { Sectors { sectors: self.runs(32), ..found } } else { found }
     }
 
-    /// The wavefronts of shared memory.
+    /// The wavefronts of shared memory that the copy needs.
     pub fn wavefronts(&self) -> Wavefronts {
         let lanes_together = 128 / self.to.width.max(4) as usize;
         let groups = (0..32).step_by(lanes_together).map(|first| self.to.mask & lane_mask(lanes_together) << first);
@@ -56,7 +57,7 @@ impl Copy<'_> {
         (self.from.mask >> (lane & 31) & 1 == 1).then(|| self.from.addresses[lane & 31] / 128)
     }
 
-    /// Runs of lanes that read from one piece of so many bytes, and write as far from where they read.
+    /// Runs of lanes that read from one aligned piece of `bytes` bytes, and whose source and destination are equally far apart.
     fn runs(&self, bytes: u64) -> u32 {
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for lane in (0..32).filter(|lane| self.from.mask >> lane & 1 == 1) {
@@ -103,7 +104,7 @@ mod tests {
             let from: [u64; 32] = std::array::from_fn(|lane| 0x7000_0000 + lane as u64 * source);
             let to: [u64; 32] = std::array::from_fn(|lane| lane as u64 * destination);
             let reading = (0..32).filter(|lane| read[lane / 16] > 0).fold(0, |mask, lane| mask | 1u32 << lane);
-            let copy = Copy {
+            let copy = CopyAccesses {
                 from: Access::new(mask & reading, &from, bytes),
                 to: Access::new(mask, &to, bytes),
                 fills: read.iter().any(|&read| read < bytes),

@@ -1,4 +1,4 @@
-//! Logic, shifts, and picking bits apart.
+//! Logic, shifts, and bit fields: the handlers of `and`, `shl`, `bfe`, `bfi`, `prmt` and the like. Decoding picks a handler.
 
 use ptx::{BinaryOp, PermuteMode, TernaryOp, Type, UnaryOp};
 
@@ -20,7 +20,7 @@ macro_rules! by_width {
     }};
 }
 
-/// The same for the types that have 32 or 64 bits, signed or not.
+/// [`by_width`] for types of 32 or 64 bits, signed or not.
 macro_rules! by_word {
     ($ty:expr, $T:ident, $body:expr) => {
         match $ty {
@@ -41,7 +41,7 @@ pub(super) fn unary(op: UnaryOp, ty: Type) -> Option<Handler> {
         UnaryOp::CountLeadingZeros => by_width!(ty, T, lanes!(cold |a: T| -> u32 { a.leading_zeros() })),
         UnaryOp::BitReverse => by_width!(ty, T, lanes!(cold |a: T| -> T { a.reverse_bits() })),
         UnaryOp::FindLeadingBit { shift_amount } => {
-            // Of a negative number, the highest zero is looked for.
+            // For a negative number, finds the highest zero.
             macro_rules! find {
                 ($T:ident, |$zeros:ident| $value:expr) => {
                     lanes!(cold |a: $T| -> u32 {
@@ -117,7 +117,7 @@ pub(super) fn ternary(op: TernaryOp, ty: Type) -> Option<(Handler, u32)> {
                 if length == 0 {
                     0
                 } else if position >= bits {
-                    // What lies beyond is the sign, or zero.
+                    // Bits beyond the value are the sign, or zero.
                     a >> (bits - 1) >> (if T::MIN == 0 { 1 } else { 0 })
                 } else {
                     let kept = length.min(bits - position);
@@ -205,7 +205,7 @@ fn part(word: u32, from: u32, bits: u32, signed: bool) -> u32 {
     if signed { (top as i32 >> (32 - bits)) as u32 } else { top >> (32 - bits) }
 }
 
-/// `prmt`: each nibble of `selector` picks a byte of `b:a`; its highest bit asks for that byte's sign instead.
+/// `prmt`: each nibble of `selector` picks a byte of `b:a`; its highest bit selects that byte's sign instead.
 fn permute(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = pair(a, b);
     let mut result = 0;

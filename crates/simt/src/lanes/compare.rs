@@ -1,16 +1,16 @@
-//! Comparisons: `setp`, `set`, `slct`, `testp`.
+//! Comparisons: the handlers of `setp`, `set`, `slct` and `testp`. Decoding picks a handler.
 
 use ptx::{BooleanOp, Comparison, FloatProperty, Type};
 
 use super::soft::{BF16, F16, F32, Format, Round};
 use super::{Handler, Operands, Registers, Value, lanes, value};
 
-/// f32 with subnormal numbers read as zeros.
+/// An f32 with subnormal numbers read as zeros.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Flushed(f32);
 value!(cold word Flushed, |raw| Flushed(f32::from_bits(F32.flush(raw.into()) as u32)), |value| value.0.to_bits());
 
-/// An f16 or a bf16, as the number that it stands for.
+/// The value of an f16 or a bf16.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Half(f32);
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -18,7 +18,7 @@ struct Brain(f32);
 value!(cold word Half, |raw| Half(to_single(raw, F16)), |value| value.0.to_bits());
 value!(cold word Brain, |raw| Brain(to_single(raw, BF16)), |value| value.0.to_bits());
 
-/// The same with subnormal numbers read as zeros.
+/// [`Half`] with subnormal numbers read as zeros.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct FlushedHalf(f32);
 value!(cold word FlushedHalf, |raw| FlushedHalf(to_single(F16.flush(raw.into()) as u32, F16)), |value| value.0.to_bits());
@@ -51,7 +51,7 @@ fn combine(e: u32, compared: u32, with: u32) -> u32 {
 fn holds<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
     match comparison {
         Comparison::Equal => a == b,
-        // True of numbers only.
+        // False for NaN.
         Comparison::NotEqual => a < b || a > b,
         Comparison::Less => a < b,
         Comparison::LessEqual => a <= b,
@@ -68,7 +68,7 @@ fn holds<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
     }
 }
 
-/// The same, kept out of loops that do not know the comparison.
+/// [`holds`], kept out of loops that do not know the comparison.
 #[inline(never)]
 fn holds_any<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
     holds(comparison, a, b)
@@ -243,7 +243,7 @@ fn set_pair_of_halves(registers: &mut Registers<'_>, operands: &Operands, mask: 
     registers.set_word(operands.d, mask, &std::array::from_fn(|lane| half(low, lane) | half(high, lane) << 16));
 }
 
-/// Row `d` is that of two predicates: the results go to it and to the one after it.
+/// Row `d` is the first of two predicates: the results go to it and to the next one.
 fn set_pair_of_predicates(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
     let [low, high] = compare_halves(registers, operands);
     registers.set_predicate(operands.d, mask, low);

@@ -1,4 +1,4 @@
-//! Conversions: `cvt`, and immediates.
+//! Conversions: the handlers of `cvt`, and immediates. Decoding picks a handler.
 
 use ptx::{Kind, Mode, Rounding, Type};
 
@@ -33,8 +33,8 @@ fn format(ty: Type) -> Option<Format> {
     }
 }
 
-/// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` say whether the registers have 64 bits: a source may be
-/// wider than its type, and a destination too.
+/// The handler of `cvt`, and operand `e`. `from_wide` and `to_wide` say whether the registers have 64 bits: sources and
+/// destinations may be wider than their types.
 pub(crate) fn convert(to: Type, from: Type, mode: Mode, to_wide: bool, from_wide: bool) -> Option<(Handler, u32)> {
     if let Some(handler) = packed(to, from) {
         return Some((handler, pack(mode)));
@@ -59,7 +59,7 @@ pub(crate) fn convert(to: Type, from: Type, mode: Mode, to_wide: bool, from_wide
     Some((handler, e))
 }
 
-/// The conversions that programs are full of, on the host's arithmetic.
+/// Common conversions, on the host's arithmetic.
 fn common(to: Type, from: Type, mode: Mode) -> Option<Handler> {
     use Type::*;
     if mode.saturate || mode.flush_subnormals || mode.relu || mode.saturate_finite {
@@ -136,7 +136,7 @@ fn narrowed(value: f64) -> u32 {
     if value.is_nan() { nan } else { (value as f32).to_bits() }
 }
 
-/// Any conversion; the result is extended to 64 bits as its type has it.
+/// Any conversion, in software. The result is extended to 64 bits by its type.
 fn any(e: u32, raw: u64) -> u64 {
     let ty = |index: u32| TYPES.get((index & 15) as usize).copied().unwrap_or(Type::U32);
     convert_bits(ty(e >> 12), ty(e >> 16), unpack(e & 0xfff), raw)
@@ -154,7 +154,7 @@ fn convert_bits(to: Type, from: Type, mode: Mode, raw: u64) -> u64 {
             extend(to, if mode.saturate { value.clamp(low, high) } else { value })
         }
         (Some(source), None) => {
-            // PTX ISA, "cvt": NaN becomes zero, or the smallest number if either side has 64 bits.
+            // PTX ISA, "cvt": NaN is converted to zero, or to the smallest number if either type has 64 bits.
             let narrow = from != Type::F64 && to.bits() < 64;
             let nan = if narrow { 0 } else { 1i128 << (to.bits() - 1) };
             extend(to, source.decode(flushed(from, bits)).to_integer(round, low, high, nan))
@@ -245,7 +245,7 @@ fn narrow(from: Format, values: [u32; 2], to: Format, mode: Mode) -> u32 {
         match number {
             Number::Nan => bits,
             _ if mode.relu && sign != 0 => 0,
-            // Always `.satfinite`: infinity, and what rounds to more than the largest number.
+            // Always `.satfinite`: clamps infinity, and what rounds to more than the largest number.
             _ => sign | magnitude.min(to.largest() as u32),
         }
     });

@@ -1,11 +1,11 @@
-//! f32 and f64 arithmetic.
+//! f32 and f64 arithmetic: the handlers of `add`, `mul`, `fma`, `sqrt`, `sin` and the like. Decoding picks a handler.
 
 use ptx::{BinaryOp, Mode, Precision, Rounding, TernaryOp, Type, UnaryOp};
 
 use super::soft::{self, Format, Number, Round};
 use super::{Handler, lanes, value};
 
-/// The NaN that f32 operations give.
+/// The NaN that f32 operations return.
 const SINGLE_NAN: u32 = 0x7fff_ffff;
 
 /// An f32 as the result of arithmetic: NaN has one form.
@@ -13,12 +13,12 @@ const SINGLE_NAN: u32 = 0x7fff_ffff;
 struct Single(f32);
 value!(word Single, |raw| Single(f32::from_bits(raw)), |value| canonical(value.0));
 
-/// The same with subnormal numbers read and written as zeros.
+/// [`Single`] with subnormal numbers read and written as zeros.
 #[derive(Clone, Copy)]
 struct Flushed(f32);
 value!(word Flushed, |raw| Flushed(flush(f32::from_bits(raw))), |value| canonical(flush(value.0)));
 
-/// The bits of a result. (Not as a float: to the compiler, one NaN is as good as another.)
+/// The bits of a result. (Not a float: the compiler may replace one NaN by another.)
 #[inline(always)]
 fn canonical(value: f32) -> u32 {
     let bits = value.to_bits();
@@ -31,7 +31,7 @@ fn flush(value: f32) -> f32 {
     f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
 }
 
-/// The bits of a result. f64 has no one NaN: the first operand that is NaN comes through, made quiet.
+/// The bits of a result. f64 has no canonical NaN: the first NaN operand is returned, made quiet.
 #[inline(always)]
 fn quiet(value: f64, a: f64, b: f64) -> u64 {
     const QUIET: u64 = 1 << 51;
@@ -48,19 +48,19 @@ fn quiet(value: f64, a: f64, b: f64) -> u64 {
     }
 }
 
-/// The sum of two f32, as `atom.add` has it.
+/// The sum of two f32, as `atom.add` computes it.
 pub(crate) fn add_single(a: u32, b: u32, flush_subnormals: bool) -> u32 {
     let (a, b) = (f32::from_bits(a), f32::from_bits(b));
     if flush_subnormals { canonical(flush(flush(a) + flush(b))) } else { canonical(a + b) }
 }
 
-/// The sum of two f64, as `atom.add` has it.
+/// The sum of two f64, as `atom.add` computes it.
 pub(crate) fn add_double(a: u64, b: u64) -> u64 {
     let (a, b) = (f64::from_bits(a), f64::from_bits(b));
     quiet(a + b, a, b)
 }
 
-/// What the simple code computes: to nearest, no clamping.
+/// Whether the host's arithmetic computes it: to nearest, no clamping.
 fn is_plain(mode: Mode) -> bool {
     matches!(mode.rounding, Rounding::Default | Rounding::Nearest) && !mode.saturate && !mode.relu
 }
@@ -74,7 +74,7 @@ fn soft_single(mode: Mode, inputs: [f32; 3], compute: impl Fn([Number; 3], Round
     finish(f32::from_bits(soft::F32.encode(compute(numbers, round), round) as u32), mode)
 }
 
-/// The modifiers that change a result.
+/// Applies the modifiers that change a result.
 #[inline(always)]
 fn finish(value: f32, mode: Mode) -> Single {
     let value = if mode.flush_subnormals { flush(value) } else { value };
@@ -92,7 +92,7 @@ fn soft_double(mode: Mode, inputs: [f64; 3], compute: impl Fn([Number; 3], Round
     quiet(value, nan, inputs[2])
 }
 
-/// Handlers of f32 arithmetic: on the host's arithmetic where `$mode` is plain, with and without flushing; else in software.
+/// Handlers of f32 arithmetic: on the host's arithmetic if `$mode` is plain, with and without flushing; otherwise in software.
 macro_rules! single {
     ($mode:expr, |$a:ident $(, $more:ident)*| $plain:expr, |$numbers:ident, $round:ident| $soft:expr) => {
         match (is_plain($mode), $mode.flush_subnormals) {
@@ -117,7 +117,7 @@ macro_rules! single {
     };
 }
 
-/// The same for f64.
+/// [`single`] for f64.
 macro_rules! double {
     ($mode:expr, |$a:ident $(, $more:ident)*| $plain:expr, |$numbers:ident, $round:ident| $soft:expr) => {
         if is_plain($mode) {
@@ -165,7 +165,7 @@ pub(super) fn unary(op: UnaryOp, ty: Type, mode: Mode) -> Option<Handler> {
         UnaryOp::Reciprocal if exact => {
             double!(mode, |a| quiet(1.0 / a, a, a), |numbers, _round| Number::from_integer(1).divide(numbers[0]))
         }
-        // The hardware's rough start of a Newton iteration: the upper half of the reciprocal.
+        // The hardware's rough start for a Newton iteration: the upper half of the reciprocal.
         UnaryOp::Reciprocal => lanes!(cold |a: f64| -> u64 { upper_half(quiet(1.0 / flush_double(a), a, a)) }),
         UnaryOp::ReciprocalSquareRoot if single => by_double!(|x| 1.0 / x.sqrt()),
         UnaryOp::ReciprocalSquareRoot if exact => lanes!(cold |a: f64| -> u64 { quiet(1.0 / a.sqrt(), a, a) }),
@@ -196,7 +196,7 @@ fn upper_half(bits: u64) -> u64 {
     flush_double(f64::from_bits(bits & 0xffff_ffff_0000_0000)).to_bits()
 }
 
-/// `min` and `max`: a NaN gives way to a number, unless `.NaN`; -0 is less than +0.
+/// `min` and `max`: a number wins over a NaN, unless `.NaN`; -0 is less than +0.
 macro_rules! extremum {
     ($mode:expr, $Type:ident, $a:expr, $b:expr, $nan:expr, $minimum:expr) => {{
         let (mode, a, b): (Mode, $Type, $Type) = ($mode, $a, $b);
@@ -236,7 +236,7 @@ pub(super) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
         BinaryOp::Divide if single && mode.precision == Precision::Exact => {
             single!(mode, |a, b| a / b, |numbers, _round| numbers[0].divide(numbers[1]))
         }
-        // Approximate division may be better than it must be.
+        // Approximate division may be more precise than required.
         BinaryOp::Divide if single && ftz => lanes!(|a: Flushed, b: Flushed| -> Flushed { Flushed(a.0 / b.0) }),
         BinaryOp::Divide if single => lanes!(|a: Single, b: Single| -> Single { Single(a.0 / b.0) }),
         BinaryOp::Add => double!(mode, |a, b| quiet(a + b, a, b), |numbers, round| numbers[0].add(numbers[1], round)),

@@ -1,18 +1,18 @@
-//! f16 and bf16, one value or two in a word: computed in software.
+//! f16 and bf16 arithmetic, on one value or two in a word: handlers that compute in software. Decoding picks a handler.
 //!
-//! No manual says which NaN `fma.oob` is about. On an H200 (driver 580.159, 2026-11-21) all 65536
-//! values of each operand were tried: 0x7ff7 and 0xfff7 as a factor give zero, in f16 and in bf16.
+//! No manual documents the NaN of `fma.oob`. On an H200 (driver 580.159, 2026-11-21), all 65536
+//! values of each operand were tried: a factor of 0x7ff7 or 0xfff7 gives zero, in f16 and in bf16.
 
 use ptx::{AtomicOp, BinaryOp, Mode, TernaryOp, Type, UnaryOp};
 
 use super::soft::{BF16, F16, Format, Number, Round};
 use super::{Handler, lanes};
 
-/// One operation on three values of a 16-bit format; those with fewer operands leave the rest alone.
+/// One operation on three values of a 16-bit format. Operations with fewer operands ignore the rest.
 type Compute = fn([u16; 3], Format, Mode) -> u16;
 
 const SIGN: u16 = 0x8000;
-/// The NaN that `fma.oob` takes for "out of bounds", of either sign and in both formats: what an H200 does.
+/// The NaN that `fma.oob` takes for "out of bounds", with either sign and in both formats, as on an H200.
 const OUT_OF_BOUNDS: u16 = 0x7ff7;
 
 fn is_nan(bits: u16, format: Format) -> bool {
@@ -56,7 +56,7 @@ fn extremum([a, b, _]: [u16; 3], format: Format, mode: Mode, minimum: bool) -> u
     let (a, b) = (read(a), read(b));
     let (x, y) = if mode.xor_sign_abs { (a & !SIGN, b & !SIGN) } else { (a, b) };
     let nan = format.encode(Number::Nan, Round::Nearest) as u16;
-    // Sign and magnitude as an integer that rises with the value, -0 below +0.
+    // Sign and magnitude as an integer that is ordered like the value, with -0 below +0.
     let key = |bits: u16| if bits & SIGN != 0 { -1 - i32::from(bits & !SIGN) } else { i32::from(bits) };
     let value = match (is_nan(x, format), is_nan(y, format)) {
         (true, true) => nan,
@@ -70,7 +70,7 @@ fn extremum([a, b, _]: [u16; 3], format: Format, mode: Mode, minimum: bool) -> u
     finish(value, format, mode)
 }
 
-/// What `atom.add`, `atom.min` and `atom.max` make of the values in two words.
+/// `atom.add`, `atom.min` and `atom.max` on the values in two words.
 pub(crate) fn atomic_halves(op: AtomicOp, a: u32, b: u32, ty: Type) -> u32 {
     let format = if matches!(ty, Type::Bf16 | Type::Bf16x2) { BF16 } else { F16 };
     let one = |a: u32, b: u32| match op {
@@ -86,7 +86,7 @@ pub(crate) fn atomic_halves(op: AtomicOp, a: u32, b: u32, ty: Type) -> u32 {
     }
 }
 
-/// Handlers for the four types, of an operation with as many operands as there are names.
+/// Handlers for the four types, of an operation with one operand for each name.
 macro_rules! halves {
     ($ty:expr, |$($name:ident),+| $compute:expr) => {
         match $ty {
@@ -111,7 +111,7 @@ macro_rules! halves {
     };
 }
 
-/// Keeps the software's code out of the loops over lanes.
+/// Keeps the software arithmetic out of the loops over lanes.
 #[inline(never)]
 fn apply(compute: Compute, inputs: [u16; 3], format: Format, mode: Mode) -> u16 {
     compute(inputs, format, mode)

@@ -1,4 +1,5 @@
-//! Handlers: the code of one instruction, for all lanes.
+//! Handlers: the code of one instruction, for all lanes, and the macro that makes them. A handler reads and writes the warp's
+//! registers and nothing else; `machine/step.rs` calls it.
 
 use ptx::{CarryOp, Mode, Precision, Rounding};
 
@@ -9,8 +10,8 @@ use super::rows::Operands;
 pub(crate) type Handler = fn(&mut Registers<'_>, &Operands, u32);
 
 /// A [`Handler`] that computes one expression of one, two or three values in each lane. With `mode` before it, the
-/// expression may use the modifiers that stand in operand `e`; with `mode` or `cold`, it is compiled for one instruction
-/// set only, as what is slow or rare is.
+/// expression may use the modifiers in operand `e`. With `mode` or `cold`, it is compiled for one instruction set only: it
+/// is slow or rare.
 macro_rules! lanes {
     (@$hot:literal $mode:ident |$a:ident: $A:ty| -> $R:ty $body:block) => {{
         fn run(registers: &mut $crate::lanes::Registers<'_>, operands: &$crate::lanes::Operands, mask: u32) {
@@ -100,13 +101,13 @@ pub(crate) fn unpack(e: u32) -> Mode {
         propagate_nan: flag(8),
         xor_sign_abs: flag(9),
         relu: flag(10),
-        // No instruction takes both.
+        // No instruction has both.
         saturate_finite: flag(11),
         out_of_bounds_zero: flag(11),
     }
 }
 
-/// Which carry operation, for `carry`: the operation, and whether it takes the carry in and gives it out.
+/// Which operation with carry: addition, subtraction or the like, and whether it reads and writes the carry flag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carry {
     pub op: CarryOp,

@@ -1,4 +1,4 @@
-//! Integer arithmetic.
+//! Integer arithmetic: the handlers of `add`, `mul`, `mad`, `div`, `sad`, `dp4a`, carries and the like. Decoding picks a handler.
 
 use ptx::{BinaryOp, CarryOp, Mode, TernaryOp, Type, UnaryOp};
 
@@ -25,7 +25,7 @@ macro_rules! by_integer {
     }};
 }
 
-/// The same for results of twice the width, which a 64-bit type does not have.
+/// [`by_integer`] for results of twice the width, which 64-bit types lack.
 macro_rules! by_narrow_integer {
     ($ty:expr, $T:ident, $W:ident, $body:expr) => {
         match $ty {
@@ -56,7 +56,7 @@ pub(super) fn unary(op: UnaryOp, ty: Type) -> Option<Handler> {
     })
 }
 
-/// Two halves of a word, each computed alone.
+/// Two halves of a word, each computed separately.
 macro_rules! halves {
     (|$a:ident: $T:ty, $b:ident| $value:expr) => {
         lanes!(|a: u32, b: u32| -> u32 {
@@ -186,8 +186,9 @@ pub(super) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<Handler> {
 
 /// The handler of an operation with carry. Operand `e` names the predicate that stands for the carry flag.
 pub(crate) fn carry(which: Carry, ty: Type) -> Option<Handler> {
-    /// `$value` is a pair: the result, and the carry. `$unread` are the carries of what reads none: a subtraction adds the complement
-    /// and one, so its carry says that nothing was borrowed. Compilers rely on that (nvcc's division of 128 bits looks at it with `addc`).
+    /// `$value` is a pair: the result and the carry. `$unread` is the carry of operations that read none: a subtraction adds the
+    /// complement and one, so its carry means that nothing was borrowed. Compilers rely on that (nvcc's 128-bit division reads it
+    /// with `addc`).
     macro_rules! with_carry {
         ($T:ident, $row:ident, $set:ident, $unread:literal, |$a:ident, $b:ident, $c:ident, $flag:ident| $value:expr) => {{
             fn run<const IN: bool, const OUT: bool>(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {

@@ -1,21 +1,23 @@
 //! Arithmetic on the 32 lanes of a warp at once.
 //!
 //! A register of a warp is a *row*: 32 words, or 32 double words for 64-bit types; narrower values are zero-extended.
-//! Predicate registers are bit masks. A [`Handler`] is the code of one instruction: the operation, its types and modifiers
-//! folded into one function, chosen when the program is decoded, that computes all 32 lanes and keeps those that are
-//! active. The loops over lanes have fixed length and no branches, so that the compiler vectorises them; each is compiled
-//! for the instruction sets that [`pulp`] knows, and the best one that the host has is taken.
+//! Predicate registers are bit masks. A [`Handler`] is the code of one instruction: one function for the operation, its types
+//! and modifiers, chosen when the program is decoded. It computes all 32 lanes and keeps the active ones. The loops over
+//! lanes have a fixed length and no branches, so that the compiler vectorises them. Each is compiled for the instruction
+//! sets that [`pulp`] supports, and the best one of the host is used.
 //!
-//! What the operations mean is PTX ISA, "Instruction Set". Where PTX leaves a result open (`docs/SANITIZER.md` has the list), it is:
+//! `program/decode` picks handlers, `machine/step.rs` runs them. They read and write registers only: memory, control flow and
+//! everything between lanes is in `machine`.
+//!
+//! The operations are those of PTX ISA, "Instruction Set". Where PTX leaves a result undefined (`docs/SANITIZER.md` has the list):
 //!
 //! - integer division by zero: all bits set in the quotient and in the remainder, as on an H200;
-//! - f32 NaN: 0x7fffffff, as the hardware; f64 NaN: the first NaN operand, made quiet, or 0xfff8000000000000;
+//! - f32 NaN: 0x7fffffff, as on hardware; f64 NaN: the first NaN operand, made quiet, or 0xfff8000000000000;
 //! - `.approx` and `.full` operations, and functions such as `sin`: computed in f64 and rounded to f32, which is within the
 //!   hardware's documented error.
 //!
-//! `pulp` chooses the instruction set at run time, which keeps `unsafe` out of this crate. Whatever
-//! runs inside `Arch::dispatch` must be inlined all the way and have no closures, or it is compiled
-//! without the host's instruction set.
+//! `pulp` selects the instruction set at run time, which keeps `unsafe` out of this crate. Everything that runs inside
+//! `Arch::dispatch` must be inlined and free of closures; otherwise it is compiled without the host's instruction set.
 
 mod bits;
 mod compare;
@@ -26,8 +28,7 @@ mod handler;
 mod integer;
 mod registers;
 mod rows;
-mod soft;
-pub(crate) mod tensor;
+pub(crate) mod soft;
 mod video;
 
 pub(crate) use compare::{combination, compare, select_by_sign, set, set_pair, test_property};
@@ -60,7 +61,7 @@ pub(crate) fn binary(op: BinaryOp, ty: Type, mode: Mode) -> Option<Handler> {
     }
 }
 
-/// The handler of an operation on three values, and what it wants as operand `e`.
+/// The handler of an operation on three values, and its operand `e`.
 pub(crate) fn ternary(op: TernaryOp, ty: Type, mode: Mode) -> Option<(Handler, u32)> {
     match ty {
         Type::F32 | Type::F64 => float::ternary(op, ty, mode).map(|handler| (handler, pack(mode))),

@@ -1,4 +1,5 @@
-//! The registers of a warp, and loops over their lanes.
+//! The registers of a warp, and loops over their lanes. A warp owns a [`Registers`]; handlers and the machine's instructions read
+//! and write its rows. Constant rows are shared by all warps of a launch.
 
 use pulp::{Arch, Scalar, Simd, WithSimd};
 
@@ -56,7 +57,7 @@ impl<'c> Registers<'c> {
         }
     }
 
-    /// Leaves as many registers as the first frame has, and sets them to zero if it matters what is in them.
+    /// Keeps the registers of the first frame only, and sets them to zero if `zero`.
     pub fn reset(&mut self, top: Base, zero: bool) {
         self.words.truncate(top.words);
         self.doubles.truncate(top.doubles);
@@ -232,7 +233,7 @@ impl<'c> Registers<'c> {
     }
 }
 
-/// Stands for the types that a loop over lanes is made for.
+/// Carries the types that a loop over lanes is compiled for.
 type Of<T> = std::marker::PhantomData<fn() -> T>;
 
 /// Writes the active lanes.
@@ -247,7 +248,7 @@ pub(crate) fn blend<T: Copy>(row: &mut [T; 32], mask: u32, values: &[T; 32]) {
     }
 }
 
-/// How a value of one lane lies in a row.
+/// How a lane's value is stored in a row.
 pub(crate) trait Value: Copy {
     /// Whether loops over such values are compiled for each instruction set: the common types are.
     const HOT: bool;
@@ -259,7 +260,7 @@ pub(crate) trait Value: Copy {
     fn into_raw(self) -> Self::Raw;
 }
 
-/// `$Type` in rows of words (or wide rows), from and into its bits as the two closures say.
+/// Stores `$Type` in rows of words (or wide rows): two closures convert from and to its bits.
 macro_rules! value {
     (word $Type:ty, $from:expr, $into:expr) => {
         value!(impl $Type, u32, word, set_word, $from, $into, true);

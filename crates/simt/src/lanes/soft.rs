@@ -1,7 +1,7 @@
-//! Floating point in software: any binary format, any rounding, exact.
+//! Floating point in software: any binary format, any rounding, exact. Pure, slow and simple.
 //!
-//! Slow and plain. It serves the roundings that the host does not have, the 16-bit formats, and conversions. Common
-//! operations run on the host's own arithmetic, and tests compare the two.
+//! The other files of this folder and `hopper/tensor_core.rs` use it for roundings that the host lacks, for the 16-bit and
+//! 8-bit formats, and for conversions. Common operations run on the host's arithmetic, and tests compare the two.
 
 use ptx::Rounding;
 
@@ -16,7 +16,7 @@ pub(crate) enum Round {
 }
 
 impl Round {
-    /// The direction that a modifier names, be it to an integer or not.
+    /// The direction of a rounding modifier, whether to an integer or not.
     pub fn of(rounding: Rounding) -> Self {
         match rounding {
             Rounding::Default | Rounding::Nearest | Rounding::IntegerNearest => Round::Nearest,
@@ -46,7 +46,7 @@ pub(crate) struct Format {
     fraction: u32,
     exponent: u32,
     nan: u64,
-    /// The first bits that are not a finite number: infinity's, where there is one.
+    /// The first encoding that is not a finite number: infinity, if the format has one.
     beyond: u64,
 }
 
@@ -57,11 +57,11 @@ pub(crate) const F64: Format =
     Format { fraction: 52, exponent: 11, nan: 0xfff8_0000_0000_0000, beyond: 0x7ff0_0000_0000_0000 };
 /// The upper 19 bits of an f32.
 pub(crate) const TF32: Format = Format { fraction: 10, exponent: 8, nan: 0x3_ffff, beyond: 0x3_fc00 };
-/// No infinity: what would be its bits are numbers.
+/// No infinity: its encodings are numbers.
 pub(crate) const E4M3: Format = Format { fraction: 3, exponent: 4, nan: 0x7f, beyond: 0x7f };
 pub(crate) const E5M2: Format = Format { fraction: 2, exponent: 5, nan: 0x7f, beyond: 0x7c };
 
-/// A number, exact.
+/// An exact number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Nan,
@@ -71,7 +71,7 @@ pub(crate) enum Number {
     Zero {
         negative: bool,
     },
-    /// `significand * 2^exponent`. After an operation, the lowest bit may stand for what was lost below it.
+    /// `significand * 2^exponent`. After an operation, the lowest bit may be sticky: set if anything was lost below it.
     Finite {
         negative: bool,
         significand: u128,
@@ -89,7 +89,7 @@ impl Format {
         1 << (self.fraction + self.exponent)
     }
 
-    /// All bits of the exponent.
+    /// The exponent with all bits set.
     fn exponents(self) -> u64 {
         ((1 << self.exponent) - 1) << self.fraction
     }
@@ -99,7 +99,7 @@ impl Format {
         self.beyond - 1
     }
 
-    /// The number that the bits stand for.
+    /// The number that the bits encode.
     #[inline(never)]
     pub fn decode(self, bits: u64) -> Number {
         let negative = bits & self.sign_bit() != 0;
@@ -116,7 +116,7 @@ impl Format {
         Finite { negative, significand: significand.into(), exponent: biased - self.bias() - self.fraction as i32 }
     }
 
-    /// The bits that stand for the number, rounded.
+    /// The encoding of the rounded number.
     #[inline(never)]
     pub fn encode(self, number: Number, round: Round) -> u64 {
         let sign = |negative: bool| if negative { self.sign_bit() } else { 0 };
@@ -179,7 +179,7 @@ impl Number {
         if significand == 0 { Zero { negative: false } } else { Finite { negative, significand, exponent: 0 } }
     }
 
-    /// Rounded to an integer, and held between the two bounds; `nan` if it is none.
+    /// Rounded to an integer and clamped to the bounds; `nan` for NaN.
     pub fn to_integer(self, round: Round, low: i128, high: i128, nan: i128) -> i128 {
         match self {
             Nan => nan,
@@ -251,7 +251,7 @@ impl Number {
             (Zero { .. }, _) => other,
             (_, Zero { .. }) => self,
             (Finite { significand: s, exponent: e, .. }, Finite { significand: t, exponent: f, .. }) => {
-                // The larger one gets its highest bit at 124: room for a carry, and more below than a product has bits.
+                // The larger one's highest bit moves to bit 124: this leaves room for a carry, and more bits below than a product has.
                 let (top, other_top) = (e + s.ilog2() as i32, f + t.ilog2() as i32);
                 let unit = top.max(other_top) - 124;
                 let align = |significand: u128, exponent: i32| {

@@ -1,5 +1,5 @@
-//! Video instructions: PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions", each as in the manual's
-//! pseudo-code.
+//! The handlers of video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions"), each as in the
+//! manual's pseudo-code. Decoding picks a handler.
 //!
 //! The form of an instruction does not fit operand `e`, so `e` names a constant row of 64 bits that holds it.
 
@@ -7,7 +7,7 @@ use ptx::{Comparison, Part, ScalarVideo, SimdVideo, SimdVideoOp, VideoMultiply, 
 
 use super::{Handler, Operands, Registers};
 
-/// Bits that are written and read one field after the other.
+/// A bit stream: fields are written and read one after the other.
 struct Fields(u64, u32);
 
 impl Fields {
@@ -162,7 +162,7 @@ fn multiply_add(rest: u32, a: i64, b: i64, c: u32, saturate: bool, signed: bool)
     }
 }
 
-/// The same of a SIMD video instruction.
+/// [`scalar_video`] for a SIMD video instruction.
 pub(crate) fn simd_video(video: &SimdVideo) -> (Handler, u64) {
     let mut fields = Fields(0, 0);
     let (kind, rest) = match video.op {

@@ -1,4 +1,5 @@
-//! What loads, stores and atomic operations of a warp have in common: where their lanes reach, and how that is counted.
+//! What loads, stores and atomic operations of a warp have in common: the addresses of the lanes, their state spaces, and counting.
+//! Instructions call it; it reads the warp's registers and changes only the shapes and the counters that it is given.
 
 use ptx::Space;
 
@@ -31,8 +32,8 @@ pub(super) fn addresses(warp: &Warp, reach: &Reach, split: &Split) -> WideRow {
     addresses
 }
 
-/// The shape of an access, the state space that it is in, and its lowest address there. `None` for local memory and
-/// parameters, and where generic addresses are in several state spaces.
+/// The shape of an access, its state space, and its lowest address there. `None` for local memory and parameters, and if generic
+/// addresses are in several state spaces.
 #[inline(always)]
 pub(super) fn meet_shape<'s>(
     shapes: &'s mut [Option<Box<Shape>>],
@@ -53,7 +54,7 @@ pub(super) fn meet_shape<'s>(
     };
     match reach.space {
         Space::Generic => {}
-        // The block's own memory, most often; what is not is not done together.
+        // Usually the block's own memory. Other blocks' memory is handled lane by lane.
         Space::ClusterShared => return Some((shape, Space::Shared, lowest)),
         space => return Some((shape, space, lowest)),
     }
@@ -64,8 +65,8 @@ pub(super) fn meet_shape<'s>(
     Some((shape, space, lowest.wrapping_sub(program::window(space))))
 }
 
-/// Where an address is that an instruction names by one of `space`: the state space, and the address in it. Shared memory of
-/// another block than that of this rank is `ClusterShared`.
+/// Resolves an address of an instruction with the state space `space`: its actual state space, and the address in that. Shared
+/// memory of another block than the one of this rank is `ClusterShared`.
 #[inline(always)]
 pub(super) fn resolve(space: Space, address: u64, rank: u32) -> (Space, u64) {
     let (space, address) = match space {
@@ -84,8 +85,8 @@ fn of_rank(address: u64, rank: u32) -> Space {
     if rank_of(address) == u64::from(rank) { Space::Shared } else { Space::ClusterShared }
 }
 
-/// Does `each` for the lanes of each state space, and of each block of the cluster, that addresses are in: space, lanes,
-/// addresses in it. `rank` is that of the block whose lanes they are.
+/// Calls `each` for the lanes of each state space, and of each block of the cluster: space, lanes, addresses in it. `rank` is
+/// the rank of the lanes' own block.
 pub(super) fn by_space(
     space: Space,
     rank: u32,
@@ -132,7 +133,7 @@ pub(super) fn count_shared(counters: &mut InstructionCounters, found: Wavefronts
     counters.shared.bank_conflicts += u64::from(found.conflicts);
 }
 
-/// An access to the shared memory of another block.
+/// Counts an access to the shared memory of another block.
 pub(super) fn count_distributed(counters: &mut InstructionCounters, access: &Access) {
     counters.distributed.requests += 1;
     counters.distributed.bytes += u64::from(access.mask.count_ones() * access.width);
@@ -146,7 +147,7 @@ pub(super) fn count_local(counters: &mut InstructionCounters, warp: &Warp, acces
     counters.local.bytes += u64::from(found.bytes);
 }
 
-/// An access and those that make it; `CHECKED`: the sanitizer gets a report.
+/// An access, and the worker and warp that make it. `CHECKED`: it is reported to the sanitizer.
 pub(super) struct Work<'w, 'l, T, const CHECKED: bool> {
     pub worker: &'w mut Worker<'l>,
     pub warp: &'w mut Warp<'l>,

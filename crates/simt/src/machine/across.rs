@@ -1,7 +1,8 @@
-//! Values exchanged between lanes: shuffles, votes, matches, reductions.
+//! Values exchanged between lanes: shuffles, votes, matches, reductions. `meeting` calls these once all lanes have arrived; they
+//! read and write the warp's registers and nothing else.
 //!
-//! Lanes on one path may name different members, such as the tiles of a warp. Then the instruction
-//! runs once for each set of members, one after the other.
+//! Lanes on one path may name different members, such as the tiles of a warp. The instruction then
+//! runs once for each set of members.
 
 use ptx::{AtomicOp, ShuffleMode, Type, VoteMode};
 
@@ -9,7 +10,7 @@ use crate::lanes::{Registers, Row, lanes};
 use crate::machine::atomic;
 use crate::program::{Match, Shuffle};
 
-/// `shfl.sync`: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync". A lane that is not active gives what its
+/// `shfl.sync`: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync". An inactive lane provides what its
 /// register holds.
 pub(super) fn shuffle(registers: &mut Registers<'_>, shuffle: &Shuffle, mask: u32) {
     let source = *registers.word(shuffle.source);

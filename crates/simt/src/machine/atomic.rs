@@ -1,4 +1,5 @@
-//! Atomic operations of a warp: of scalars and of vectors, and what they compute.
+//! Atomic operations of a warp (`atom`, `red`), on scalars and vectors, and what they compute. `step` calls it; it changes
+//! registers, memory and counters. Bulk copies reduce with its arithmetic.
 
 use std::cell::Cell;
 
@@ -29,7 +30,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
             u64::from(warp.registers.word(row)[lane]) & (u64::MAX >> (64 - ty.bits()))
         }
     };
-    // Only of 128-bit values.
+    // For 128-bit values only.
     let high = |row: u32, lane: usize| u128::from(warp.registers.wide(row + 1)[lane]) << 64;
     let rank = worker.block.rank;
     let changed = Cell::new(worker.changed);
@@ -101,7 +102,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
     Ok(())
 }
 
-/// Whether there is such an operation (PTX ISA, "atom").
+/// Whether the operation exists for this type (PTX ISA, "atom").
 pub(crate) fn has_atomic(op: AtomicOp, ty: Type) -> bool {
     let bits = ty.bits();
     match op {
@@ -120,7 +121,7 @@ fn is_half(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
 }
 
-/// The new value: of the old one and one operand, or two for compare-and-swap.
+/// The new value, from the old one and one operand, or two for compare-and-swap.
 pub(super) fn combine(op: AtomicOp, ty: Type, flush: bool, old: u64, a: u64, b: u64) -> u64 {
     let signed = |value: u64| if ty.bits() == 32 { i64::from(value as u32 as i32) } else { value as i64 };
     let less = || if ty.kind() == Kind::Signed { signed(a) < signed(old) } else { a < old };
@@ -176,7 +177,7 @@ pub(super) fn combine(op: AtomicOp, ty: Type, flush: bool, old: u64, a: u64, b: 
     if ty.bits() == 64 { value } else { value & (u64::MAX >> (64 - ty.bits())) }
 }
 
-/// The new value of 128 bits, of which there are exchange and compare-and-swap alone.
+/// The new value of 128 bits. Only exchange and compare-and-swap exist.
 pub(super) fn exchange(op: AtomicOp, old: u128, a: u128, b: u128) -> u128 {
     match op {
         AtomicOp::CompareAndSwap if old == a => b,
@@ -185,7 +186,7 @@ pub(super) fn exchange(op: AtomicOp, old: u128, a: u128, b: u128) -> u128 {
     }
 }
 
-/// `atom` and `red` of vectors: lane by lane in rising order, and each element by itself.
+/// `atom` and `red` of vectors: lane by lane in rising order, each element separately.
 pub(super) fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, at: At) -> Attempt {
     let At { split, mask, counter } = at;
     let &Atomic { reach, op, ty, flush, .. } = operation;
@@ -199,7 +200,7 @@ pub(super) fn vector(worker: &mut Worker, warp: &mut Warp, operation: &Atomic, a
         let refused = |fault: AccessFault| Refused::new(AccessAction::Atomic, space, width, fault);
         let check = |address| match space {
             Space::Global => memory.check(address, width, true),
-            // Vectors are for global memory alone.
+            // Vectors exist for global memory only.
             _ => Err(AccessFaultKind::OutOfBounds { nearest: None }),
         };
         access.check(check).map_err(refused)?;

@@ -1,4 +1,5 @@
-//! `bar` and `barrier`: threads of a block that wait for each other.
+//! `bar` and `barrier`: threads of a block that wait for each other. `step` calls it when a warp arrives, the schedule when a
+//! barrier completes. Changes the block's barriers and the warp's splits.
 
 use ptx::BarrierReduction;
 
@@ -31,7 +32,7 @@ pub(super) fn wait(
         return Err(fault(TrapKind::BarrierDivergence { barrier: number, missing, absence }));
     }
     if split.mask != mask {
-        // A guard that only some lanes of a split satisfy, on a barrier that each thread may execute alone.
+        // A guard that only some lanes satisfy, on a barrier that threads may execute separately.
         let missing = warp.thread((split.mask & !mask).trailing_zeros());
         let kind = TrapKind::BarrierDivergence { barrier: number, missing, absence: Absence::Diverged };
         return Err(fault(kind));
@@ -53,8 +54,8 @@ pub(super) fn wait(
     Ok(if worker.block.barriers.has_complete() { Next::Pause } else { Next::Gone })
 }
 
-/// A split has reached a barrier for its whole warp, and lanes are missing. Those that have nothing before them but their end exit first: the
-/// barrier does not wait for threads that have exited. So do those that have not come to any place where they wait.
+/// A split has reached a barrier for its whole warp, and lanes are missing. Lanes that only have to exit do so first, because the
+/// barrier does not wait for threads that have exited. Lanes that do not wait anywhere yet run first, too.
 fn before_others_end(
     worker: &mut Worker,
     warp: &mut Warp,
@@ -77,7 +78,7 @@ fn before_others_end(
     warp.ready.iter().any(goes_on).then_some(Next::Later)
 }
 
-/// Gives a split that has waited at a barrier what the barrier computed.
+/// Gives a split that has waited at a barrier the result of its reduction.
 pub(super) fn pass(launched: &Launched, warp: &mut Warp, split: &Split, outcome: &Outcome) {
     let Some(Action::Barrier(barrier)) =
         launched.code.instructions.get(split.pc as usize).map(|instruction| &instruction.action)

@@ -1,4 +1,5 @@
-//! Indexed branches, and calls of functions: what is passed to them, and what they return.
+//! Indexed branches, and calls of functions with their arguments and results. `step` calls it; it changes the warp's splits, frames
+//! and registers.
 
 use crate::lanes::lanes;
 use crate::machine::inspect;
@@ -60,7 +61,7 @@ pub(super) fn call_function(
             let function = named
                 .filter(|function| candidates.contains(function))
                 .ok_or_else(|| fault(TrapKind::InvalidCall { address }))?;
-            // Lanes that call another function do so after these.
+            // Lanes with another callee follow later.
             for lane in lanes(mask) {
                 if addresses[lane] != address {
                     mask &= !(1 << lane);
@@ -97,7 +98,7 @@ pub(super) fn call_function(
     Ok(Next::On)
 }
 
-/// Copies what a function returns to its caller's rows. The function's frame has ended, but its rows are still there.
+/// Copies what a function returns to its caller's rows. The function's frame has ended, but its rows are still valid.
 pub(super) fn take_results(code: &Code, warp: &mut Warp, ended: &Frame, caller: &Split) {
     let Some(Action::Call(call)) = code.instructions.get(caller.pc as usize - 1).map(|instruction| &instruction.action)
     else {

@@ -1,4 +1,4 @@
-//! `malloc` and `free`, called by kernels.
+//! `malloc` and `free`, called by kernels through `system`. Changes the heap, and reports to the sanitizer.
 
 use crate::FindingKind;
 use crate::machine::state::{Attempt, Refused, Warp, Worker};
@@ -15,7 +15,7 @@ pub(super) fn allocate(worker: &mut Worker, warp: &Warp, lane: u32, bytes: u64, 
     address
 }
 
-/// `free`; of null, it does nothing.
+/// `free`. Does nothing for null.
 pub(super) fn free(worker: &mut Worker, warp: &Warp, lane: u32, address: u64, counter: u32) -> Attempt {
     if address == 0 {
         return Ok(());

@@ -1,7 +1,6 @@
-//! What the sanitizer looks at before a step is executed: registers that nothing wrote, and operands for which the PTX
-//! manual leaves the result open.
-//!
-//! Decoding found out whether there is anything to look at ([`Inspection`]); in most kernels there is nothing.
+//! What the sanitizer inspects before a step: uses of uninitialised registers, and operands for which the PTX manual leaves the
+//! result undefined. `step` calls it, for steps with an [`Inspection`]; decoding found those, and most kernels have none. It
+//! changes the warp's tracked registers and reports findings.
 
 use ptx::Space;
 
@@ -37,7 +36,7 @@ fn report(worker: &mut Worker, warp: &Warp, split: &Split, mask: u32, kind: impl
     }
 }
 
-/// Looks for uses of unwritten registers, and tracks what is written.
+/// Reports uses of unwritten registers, and tracks what is written.
 fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &RegisterFlow, mask: u32) {
     let first = warp.frame(split).tracked;
     let at = |register: u32| first + register as usize;
@@ -72,7 +71,7 @@ fn registers(worker: &mut Worker, warp: &mut Warp, split: &Split, flow: &Registe
     }
 }
 
-/// Lanes are about to store unwritten values, which they loaded, in local memory. That is not a use. Returns the lanes.
+/// Lanes are about to store unwritten values, which they loaded, to local memory. That is not a use. Returns these lanes.
 #[cold]
 fn keep(worker: &Worker, warp: &mut Warp, split: &Split, (step, elements): (u32, &[Option<u32>]), mask: u32) -> u32 {
     let code = worker.launched.code;
@@ -99,7 +98,7 @@ fn keep(worker: &Worker, warp: &mut Warp, split: &Split, (step, elements): (u32,
     kept
 }
 
-/// A load has read unwritten memory, so its destination registers count as unwritten. `load`: its place and width.
+/// A load has read unwritten memory: marks its destination registers as unwritten. `load`: its place and width.
 #[cold]
 #[inline(never)]
 pub(super) fn loaded(code: &Code, warp: &mut Warp, split: &Split, load: (u32, u32)) {
@@ -121,7 +120,7 @@ pub(super) fn loaded(code: &Code, warp: &mut Warp, split: &Split, load: (u32, u3
 }
 
 /// Lanes have called a function and are about to start it; `caller` is at the step after the call. A parameter counts as
-/// written where its argument does.
+/// written if its argument does.
 #[cold]
 pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &Split) {
     let (from, to) = (warp.frame(caller).tracked, warp.frame(inside));
@@ -141,7 +140,7 @@ pub(super) fn hand_over(code: &Code, warp: &mut Warp, caller: &Split, inside: &S
     }
 }
 
-/// Lanes are about to return from a function. A result counts as written in the caller where it does here.
+/// Lanes are about to return from a function. A result counts as written in the caller if it does here.
 #[cold]
 pub(super) fn hand_back(code: &Code, warp: &mut Warp, split: &Split) {
     let Some(caller) = warp.caller(split) else { return };
@@ -184,7 +183,7 @@ pub(super) fn exchange(code: &Code, warp: &mut Warp, split: &Split, sources: &[O
     let Some((to, from)) = flow.and_then(|flow| flow.exchanges) else { return };
     let first = warp.frame(split).tracked;
     let TrackedRegister { written, origin } = warp.tracked[first + from as usize];
-    // Another check reports values from lanes that do not take part.
+    // Another check reports values from lanes that do not participate.
     let is_written = |lane: usize| {
         let source = sources[lane].unwrap_or(lane as u32) & 31;
         mask >> source & 1 == 0 || written >> source & 1 == 1

@@ -1,4 +1,5 @@
-//! Loads of a warp (`ld`). [`step`](super::step) calls this; it touches registers, memory, counters and the sanitizer.
+//! Loads of a warp (`ld`). [`step`](super::step) calls it; it reads memory, writes registers, counts, and reports to the sanitizer
+//! and the model.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -14,7 +15,7 @@ use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, inspect, observe};
 use crate::memory::{Access, AccessFault, Memory, Shape, SharedMemory};
 use crate::program::Load;
-use crate::sanitizer::{Coming, Path, Stored};
+use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;
 
 /// `ld`.
@@ -34,14 +35,14 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
         let Self { worker, warp, what: load, at } = self;
         let At { split, mut mask, counter } = at;
         let width = load.element * load.count;
-        // Words go straight to their register.
+        // Words go directly to their register.
         let is_word = load.element == 4 && load.count == 1 && !load.wide;
         let mut found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
         if CHECKED {
-            let coming = coming(load, counter);
+            let intent = intent(load, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &coming, &mut found) {
-                let possible = observe::apart(worker, warp, &load.reach, split, mask, &coming);
+            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                let possible = observe::apart(worker, warp, &load.reach, split, mask, &intent);
                 if warp.unwritten.has_loaded() {
                     inspect::loaded(worker.launched.code, warp, split, (counter, width));
                 }
@@ -55,7 +56,7 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
                 found = meet_shape(&mut worker.shapes, &warp.registers, &load.reach, mask, width);
             }
         }
-        // No closure here: it would be compiled apart, without the instruction set.
+        // No closure here: it would be compiled separately, without the host's instruction set.
         let done = match found {
             None => false,
             Some(found) => {
@@ -97,14 +98,14 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Load, CHECKED> {
 
 /// What is reported to the sanitizer about a load.
 #[inline(always)]
-fn coming(load: &Load, place: u32) -> Coming<'_> {
+fn intent(load: &Load, place: u32) -> Intent<'_> {
     let &Load { element, count, ref order, copied, .. } = load;
     let (action, width) = (AccessAction::Read, element * count);
     let (path, stored) = (Path::Generic, Stored::Unknown);
-    Coming { action, width, element, place, order, copied, overwrites: false, path, stored }
+    Intent { action, width, element, place, order, copied, overwrites: false, path, stored }
 }
 
-/// Lanes that cannot make their load get zeros.
+/// Writes zeros for lanes whose load was refused.
 #[cold]
 fn give_zeros(warp: &mut Warp, load: &Load, refused: u32) {
     for &d in &load.rows[..load.count as usize & 7] {
@@ -115,7 +116,7 @@ fn give_zeros(warp: &mut Warp, load: &Load, refused: u32) {
     }
 }
 
-/// Takes a narrow element out of the words that were loaded, and extends it.
+/// Extracts a narrow element from the loaded words, and extends it.
 fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element: usize, mask: u32) {
     let bits = load.element * 8;
     let at = element as u32 * bits;
@@ -133,8 +134,8 @@ fn extract(registers: &mut Registers<'_>, load: &Load, rows: &[Row; 4], element:
     }
 }
 
-/// A load whose lanes all reach one allocation of global or constant memory, or shared memory: nearly every one. Returns
-/// whether it was such, and is done.
+/// The fast path: all lanes access one allocation of global or constant memory, or shared memory. Returns whether the load was
+/// done.
 #[inline(always)]
 fn load_together(
     memory: &Memory,
@@ -195,7 +196,7 @@ pub(super) fn load_apart(
     })
 }
 
-/// Reads the kernel's parameters at addresses that are not known beforehand.
+/// Reads the kernel's parameters at computed addresses.
 pub(super) fn load_parameter(parameters: &[u8], access: &Access, rows: &mut [Row; 4]) -> Result<(), AccessFault> {
     for lane in lanes(access.mask) {
         let address = access.addresses[lane];

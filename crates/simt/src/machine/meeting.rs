@@ -1,12 +1,13 @@
-//! Instructions that the lanes of a warp execute together (`.sync`): they wait until all that they name are there.
+//! Instructions that the lanes of a warp execute together (`.sync`): lanes wait until all that they name have arrived. `step` calls
+//! it when lanes arrive, the schedule when they have met. Changes the warp's splits; `across` computes the results.
 
 use crate::lanes::lanes;
 use crate::machine::state::{Fault, Next, Split, Wait, Warp, Worker};
 use crate::machine::{across, observe};
 use crate::program::{Action, Code};
 
-/// Executes an instruction that lanes execute together, or waits for those that it names. Lanes that name different
-/// members (the tiles of a warp) are as many instructions, executed one after the other.
+/// Executes a `.sync` instruction, or makes its lanes wait for those that it names. If lanes name different members (the tiles of
+/// a warp), it is executed once for each set of members.
 pub(super) fn meet_lanes(
     worker: &mut Worker,
     warp: &mut Warp,
@@ -21,7 +22,7 @@ pub(super) fn meet_lanes(
     let lane = mask.trailing_zeros() & 31;
     let members = named[lane as usize];
     let group = |members: u32| lanes(mask).fold(0, |m, lane| m | u32::from(named[lane] == members) << lane);
-    // Lanes that have exited, or never were, are not waited for: the hardware does not either.
+    // Lanes that have exited or never existed are not waited for, as on the hardware.
     let missing = |members: u32| members & warp.alive & !mask;
     if lanes(mask).all(|lane| missing(named[lane]) == 0) {
         let mut left = mask;
@@ -55,7 +56,7 @@ pub(super) fn may_meet(code: &Code, a: &Split, b: &Split) -> bool {
     a.pc == b.pc && a.frame == b.frame || is_barrier(a) && is_barrier(b)
 }
 
-/// What lanes that have met do together.
+/// Executes the instruction for lanes that have met.
 pub(super) fn cross_lanes(code: &Code, warp: &mut Warp, split: &Split, mask: u32) {
     warp.enter(split);
     let registers = &mut warp.registers;

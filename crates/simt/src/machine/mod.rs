@@ -9,11 +9,12 @@
 //!   [`across`] and [`meeting`] for what lanes do together, [`barriers`], [`calls`], [`system`] and [`heap`].
 //! - [`state`] is what a launch, a worker, a block and a warp are made of, and how an instruction can end.
 //!
-//! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] follow values that nothing
-//! wrote. They report to the model of a GPU, where a launch has one, through [`modelled`].
+//! Instructions report to the sanitizer through [`observe`]; [`inspect`] and [`written`] track uninitialised values. If a launch
+//! has a model of a GPU, they report to it through [`modelled`].
 //!
-//! [`hopper`] is a machine room of its own: tensor cores, asynchronous copies, mbarriers, clusters. The memory course
-//! needs none of it.
+//! [`hopper`] has tensor cores, asynchronous copies, mbarriers and clusters. The memory course needs none of it.
+//!
+//! A program's launch calls in through [`state::Launched`], which `schedule` runs.
 
 mod access;
 mod across;

@@ -1,19 +1,19 @@
-//! Passes accesses to the model, where a launch has one. Without a model this is one branch for each access. The access
-//! itself comes afterwards.
+//! Passes accesses to the model of a GPU, if the launch has one. Instructions call it before each access; without a model, that is
+//! one branch. It changes only the model's caches and counters.
 
 use ptx::Space;
 
 use crate::coalesce;
 use crate::counters::AccessKind;
+use crate::hopper::tensor_map::Piece;
 use crate::lanes::WideRow;
 use crate::machine::access;
 use crate::machine::state::{At, Split, Warp, Worker, places};
 use crate::memory::Access;
 use crate::model::{AccessOrigin, CacheWish, Multiprocessor};
 use crate::program::{Atomic, Load, Reach, Store};
-use crate::tensor::Piece;
 
-/// Local memory lies below all allocations in the chip's memory.
+/// In the chip's memory, local memory is below all allocations.
 const LOCAL_BASE: u64 = 1 << 40;
 
 /// An access, as the multiprocessor needs it.
@@ -60,7 +60,7 @@ pub(super) fn atomic(worker: &mut Worker, warp: &Warp, atomic: &Atomic, at: At) 
     }
 }
 
-/// An access of any other instruction is about to be made, at addresses that are known.
+/// Any other access is about to be made, at known addresses.
 pub(super) fn touch(
     worker: &mut Worker,
     warp: &Warp,
@@ -75,7 +75,7 @@ pub(super) fn touch(
     }
 }
 
-/// The copy engine reads global memory, for so many blocks at once, writes it, or combines what is there with something.
+/// The copy engine reads global memory (for `receivers` blocks at once), writes it, or reduces into it.
 pub(super) fn bulk(worker: &mut Worker, kind: AccessKind, pieces: &[Piece], receivers: u32) {
     if let Some(multiprocessor) = multiprocessor(worker) {
         pieces.iter().for_each(|piece| multiprocessor.bulk(kind, (piece.address, piece.bytes), receivers));
@@ -89,7 +89,7 @@ pub(super) fn acquire(worker: &mut Worker) {
     }
 }
 
-/// The one that the block is on.
+/// The multiprocessor of the running block.
 fn multiprocessor<'w>(worker: &'w mut Worker) -> Option<&'w mut Multiprocessor> {
     worker.modelled.as_mut()?.multiprocessors.get_mut(worker.block.residence.multiprocessor)
 }
@@ -130,7 +130,7 @@ fn pass_in_space(worker: &mut Worker, warp: &Warp, request: &Request, space: Spa
                     AccessKind::Load => coalesce::load_wavefronts(access),
                     _ => coalesce::store_wavefronts(access),
                 };
-                // The access itself counts the plain numbers.
+                // The access itself counts the standard numbers.
                 let more = &mut modelled.more_wavefronts[request.counter as usize];
                 more.wavefronts += i64::from(found.wavefronts) - i64::from(plain.wavefronts);
                 more.conflicts += i64::from(found.conflicts) - i64::from(plain.conflicts);

@@ -1,6 +1,8 @@
-//! Executes the instructions of a warp: the loop, and what it decides by itself, such as branches.
+//! Executes the instructions of a warp: the loop, and simple control flow such as branches. All other instructions are in files of
+//! their own.
 //!
-//! [`schedule::turns`](super::schedule) calls it for each turn of a warp. All other instructions are in files of their own.
+//! `schedule/turns.rs` calls it for each turn of a warp. It changes the warp, and through the worker everything that instructions
+//! change.
 
 use ptx::Special;
 
@@ -13,7 +15,7 @@ use crate::machine::{
 use crate::program::{Action, RETURN};
 use crate::trap::TrapKind;
 
-/// Runs a warp until none of its splits can go on, for at most `quantum` instructions.
+/// Runs a warp until none of its splits can proceed, for at most `quantum` instructions.
 pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64) -> Result<(), Fault> {
     match worker.inspects {
         true => run_steps::<true>(worker, warp, quantum),
@@ -21,7 +23,7 @@ pub(super) fn run<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, quantum: u64
     }
 }
 
-/// The same, where the sanitizer looks at some steps before they are executed, or at none.
+/// [`run`], with or without inspections by the sanitizer before steps.
 fn run_steps<'l, const INSPECTED: bool>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -57,7 +59,7 @@ fn run_steps<'l, const INSPECTED: bool>(
                 }
             };
             if warp.executed >= end {
-                // Others first: they may be what this split waits for.
+                // Others first: this split may wait for them.
                 warp.ready.insert(0, split);
                 return Ok(());
             }
@@ -71,7 +73,7 @@ fn run_steps<'l, const INSPECTED: bool>(
             }
             let counter = &mut worker.counters[instruction.counter as usize];
             counter.executed += 1;
-            // The usual case first: not all processors that this is compiled for count bits.
+            // The usual case first: not all target processors have an instruction to count bits.
             counter.active_lanes += if mask == FULL { 32 } else { u64::from(mask.count_ones()) };
             if let Action::Lanes(handler, operands) = &instruction.action {
                 if mask != 0 {
@@ -97,7 +99,7 @@ fn run_steps<'l, const INSPECTED: bool>(
     Ok(())
 }
 
-/// Executes what is not arithmetic. Inlined: the loop without inspections is the common one, and must not suffer from the other.
+/// Executes what is not arithmetic. Inlined, so that the common loop without inspections does not pay for the other one.
 #[inline(always)]
 fn control<'l>(
     worker: &mut Worker<'l>,

@@ -1,4 +1,5 @@
-//! Stores of a warp (`st`). [`step`](super::step) calls this; it touches memory, counters and the sanitizer.
+//! Stores of a warp (`st`). [`step`](super::step) calls it; it reads registers, writes memory, counts, and reports to the
+//! sanitizer and the model.
 
 use ptx::Space;
 use pulp::{Simd, WithSimd};
@@ -13,7 +14,7 @@ use crate::machine::observe;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::{Access, AccessFault, AccessFaultKind, Memory, Shape, SharedMemory};
 use crate::program::{Copied, Store};
-use crate::sanitizer::{Coming, Path, Stored};
+use crate::sanitizer::{Intent, Path, Stored};
 use crate::site::AccessAction;
 
 /// `st`.
@@ -33,17 +34,17 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
         let Self { worker, warp, what: store, at } = self;
         let At { split, mut mask, counter } = at;
         let width = store.element * store.count;
-        // Words come straight from their register.
+        // Words come directly from their register.
         let is_word = store.element == 4 && store.count == 1;
         if !is_word {
             collect(&warp.registers, store, &mut worker.rows);
         }
         let mut found = meet_shape(&mut worker.shapes, &warp.registers, &store.reach, mask, width);
         if CHECKED {
-            let coming = coming(store, counter);
+            let intent = intent(store, counter);
             let memory = worker.launched.memory;
-            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &coming, &mut found) {
-                mask = observe::apart(worker, warp, &store.reach, split, mask, &coming);
+            if !observe::together(&mut worker.checker, &worker.block, memory, warp, &intent, &mut found) {
+                mask = observe::apart(worker, warp, &store.reach, split, mask, &intent);
                 if mask == 0 {
                     return Ok(());
                 }
@@ -74,14 +75,14 @@ impl<const CHECKED: bool> WithSimd for Work<'_, '_, Store, CHECKED> {
 
 /// What is reported to the sanitizer about a store.
 #[inline(always)]
-fn coming(store: &Store, place: u32) -> Coming<'_> {
+fn intent(store: &Store, place: u32) -> Intent<'_> {
     let &Store { element, count, ref order, .. } = store;
     let (action, width) = (AccessAction::Write, element * count);
     let (path, stored) = (Path::Generic, Stored::Registers(&store.rows[..count as usize & 7]));
-    Coming { action, width, element, place, order, copied: Copied::default(), overwrites: true, path, stored }
+    Intent { action, width, element, place, order, copied: Copied::default(), overwrites: true, path, stored }
 }
 
-/// Brings what is to be stored into rows of words.
+/// Collects the stored values in rows of words.
 #[inline(always)]
 fn collect(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4]) {
     for element in 0..store.count as usize & 7 {
@@ -100,7 +101,7 @@ fn collect(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4]) {
     }
 }
 
-/// Puts a narrow element into the words to be stored.
+/// Inserts a narrow element into the stored words.
 fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element: usize) {
     let bits = store.element * 8;
     let at = element as u32 * bits;
@@ -112,7 +113,7 @@ fn insert(registers: &Registers<'_>, store: &Store, rows: &mut [Row; 4], element
     }
 }
 
-/// For stores, what `load_together` is for loads.
+/// The fast path: all lanes access one allocation of global memory, or shared memory. Returns whether the store was done.
 #[inline(always)]
 fn store_together(
     memory: &Memory,

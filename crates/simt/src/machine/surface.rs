@@ -1,11 +1,11 @@
-//! Surface instructions of a warp: `suld`, `sust`, `sured`.
+//! Surface instructions of a warp: `suld`, `sust`, `sured`. `step` calls it; it reads and writes memory and registers, and counts.
 
 use ptx::{AtomicOp, OutOfRange, Space, Type};
 
 use crate::lanes::{Row, WideRow, lanes};
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
-use crate::machine::texture::{check_geometry, count, place_of, refuse, surface_of};
+use crate::machine::texture::{check_geometry, coordinates_of, count, refuse, surface_of};
 use crate::machine::{atomic, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind};
 use crate::program::{SurfaceAccess, SurfaceAction};
@@ -13,10 +13,10 @@ use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{Surface, TextureFault, Touched};
 
-/// Lanes of a request to a surface.
+/// The lanes of one request to a surface.
 const SURFACE_LANES: u32 = 8;
 
-/// Where a lane's surface access goes: the address and its sector; `None` if it is outside and is to do nothing.
+/// Where a lane's surface access goes: the address and its sector; `None` if it is outside and has no effect.
 fn element(
     surface: &Surface,
     access: &SurfaceAccess,
@@ -25,7 +25,7 @@ fn element(
     lane: usize,
 ) -> Attempt<Option<(u64, u64)>> {
     let shape = &surface.shape;
-    check_geometry(access.place.geometry, shape, lane)?;
+    check_geometry(access.coordinates.geometry, shape, lane)?;
     let texel = i64::from(shape.format.bytes());
     let extent = shape.extent(0).map(i64::from);
     let [mut x, mut y, mut z] = bits.map(|bits| i64::from(bits as i32));
@@ -64,7 +64,7 @@ fn element(
     Ok(Some((surface.address + row * shape.pitch(0) + x, texture::array_sector(shape, surface.address, x, row))))
 }
 
-/// Lanes whose accesses are equally wide.
+/// Lanes whose accesses have the same width.
 struct Group {
     width: u32,
     mask: u32,
@@ -77,7 +77,7 @@ struct Group {
 pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &SurfaceAccess, at: At) -> Attempt<()> {
     let At { mask, counter, .. } = at;
     let mut touched = Vec::new();
-    // Widths differ only where lanes name surfaces of different formats.
+    // Widths differ only if lanes name surfaces of different formats.
     let mut groups: Vec<Group> = Vec::new();
     for lane in lanes(mask) {
         let surface = surface_of(worker, warp.registers.wide(access.surface)[lane], lane)?;
@@ -85,7 +85,7 @@ pub(super) fn execute(worker: &mut Worker<'_>, warp: &mut Warp<'_>, access: &Sur
             SurfaceAction::StoreFormatted => surface.shape.format.bytes(),
             _ => access.ty.bytes() * access.rows.len() as u32,
         };
-        let at = place_of(warp, &access.place, lane);
+        let at = coordinates_of(warp, &access.coordinates, lane);
         let Some((address, sector)) = element(&surface, access, at, width, lane)? else { continue };
         touched.push(Touched { group: lane as u32 / SURFACE_LANES, sector, address: Some(address) });
         let bytes = stored(warp, access, &surface, lane);
@@ -125,7 +125,7 @@ fn value(warp: &Warp<'_>, ty: Type, row: u32, lane: usize) -> u64 {
     }
 }
 
-/// What a lane stores; zeros if it does not.
+/// The bytes that a lane stores; zeros if it does not store.
 fn stored(warp: &Warp<'_>, access: &SurfaceAccess, surface: &Surface, lane: usize) -> [u8; 16] {
     let values = access.rows.iter().map(|&row| value(warp, access.ty, row, lane));
     let mut bytes = [0; 16];
@@ -145,7 +145,7 @@ fn stored(warp: &Warp<'_>, access: &SurfaceAccess, surface: &Surface, lane: usiz
     bytes
 }
 
-/// Does what a group of lanes is to do.
+/// Executes the accesses of a group of lanes.
 fn perform(
     worker: &mut Worker<'_>,
     warp: &mut Warp<'_>,

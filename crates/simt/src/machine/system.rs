@@ -1,4 +1,5 @@
-//! Calls of the functions that the device's runtime provides.
+//! Calls of the functions that the device's runtime provides: `vprintf`, `malloc`, `free`, `__assertfail`. `step` calls it; it reads
+//! memory, writes result registers, and changes the heap and the block's output.
 
 use std::cell::RefCell;
 
@@ -59,7 +60,7 @@ fn set_value(warp: &mut Warp<'_>, rows: Rows, lane: usize, value: u64) {
     }
 }
 
-/// `vprintf`. What it returns is the number of arguments, or -1 without a format.
+/// `vprintf`. Returns the number of arguments, or -1 without a format.
 fn print(
     worker: &mut Worker<'_>,
     warp: &mut Warp<'_>,
@@ -80,12 +81,12 @@ fn print(
     Ok(taken.into())
 }
 
-/// What a lane can read, by generic addresses.
+/// A lane's view of memory, by generic addresses.
 struct Lane<'a, 'w, 'l> {
     worker: &'a Worker<'w>,
     warp: &'a Warp<'l>,
     lane: usize,
-    /// The local memory that it has read although nothing wrote it, if checks follow it: address, and bytes.
+    /// The uninitialised local memory that it has read, if checks track it: address and bytes.
     unwritten: RefCell<Vec<(u64, u32)>>,
 }
 
@@ -132,7 +133,7 @@ impl<'a, 'w, 'l> Lane<'a, 'w, 'l> {
     }
 }
 
-/// The arguments of `vprintf`: one after the other, each at a multiple of its size.
+/// The arguments of `vprintf`: consecutive, each aligned to its size.
 struct Arguments<'a, 'w, 'l> {
     lane: Lane<'a, 'w, 'l>,
     next: u64,

@@ -1,4 +1,5 @@
-//! Texture instructions of a warp: `tex`, `tld4`, `txq`; and `suq`.
+//! Texture instructions of a warp: `tex`, `tld4`, `txq`; and `suq`. `step` calls it; it reads textures, writes registers, counts, and
+//! reports to the sanitizer. [`crate::texture`] computes the values.
 
 use ptx::{Geometry, TextureQuery, Type};
 
@@ -8,7 +9,7 @@ use crate::machine::observe;
 use crate::machine::observe::Other;
 use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::memory::AccessFault;
-use crate::program::{Fetch, Level, Place, Query};
+use crate::program::{CoordinateRows, Fetch, Level, Query};
 use crate::site::AccessAction;
 use crate::texture;
 use crate::texture::{
@@ -17,7 +18,7 @@ use crate::texture::{
 };
 use crate::trap::TrapKind;
 
-/// The shape of a sampler alone: never used.
+/// A placeholder for queries of samplers, which have no shape.
 const NO_SHAPE: ArrayShape = ArrayShape {
     width: 0,
     height: 0,
@@ -71,18 +72,18 @@ pub(super) fn check_geometry(geometry: Geometry, shape: &ArrayShape, lane: usize
 }
 
 /// The bits of each coordinate of a lane, and its layer.
-pub(super) fn place_of(warp: &Warp<'_>, place: &Place, lane: usize) -> ([u32; 3], u32) {
+pub(super) fn coordinates_of(warp: &Warp<'_>, at: &CoordinateRows, lane: usize) -> ([u32; 3], u32) {
     let word = |row: u32| warp.registers.word(row)[lane];
-    let coordinates = std::array::from_fn(|index| place.rows.get(index).map_or(0, |&row| word(row)));
-    (coordinates, place.layer.map_or(0, word))
+    let coordinates = std::array::from_fn(|index| at.rows.get(index).map_or(0, |&row| word(row)));
+    (coordinates, at.layer.map_or(0, word))
 }
 
 fn floats(bits: [u32; 3]) -> [f32; 3] {
     bits.map(f32::from_bits)
 }
 
-/// Adds an instruction's requests and sectors to the counters, as an H200 counts them (`tests/data/h200_textures.txt`): it
-/// takes a warp `lanes` lanes at a time, each time one request. `bytes` are those of an element.
+/// Adds an instruction's requests and sectors to the counters, as an H200 counts them (`tests/data/h200_textures.txt`): `lanes`
+/// lanes of a warp form one request. `bytes` is the size of an element.
 pub(super) fn count(counters: &mut MemoryCounters, touched: &mut Vec<Touched>, bytes: u32, mask: u32, lanes: u32) {
     let all = u32::MAX >> (32 - lanes);
     counters.requests += (0..32 / lanes).filter(|group| mask >> (group * lanes) & all != 0).count() as u64;
@@ -98,7 +99,7 @@ pub(super) fn count(counters: &mut MemoryCounters, touched: &mut Vec<Touched>, b
     counters.bytes += addresses.len() as u64 * u64::from(bytes);
 }
 
-/// Lanes of a request: of linear memory eight, if their texels are no larger than 8 bytes; of all else four.
+/// The lanes of a request: eight for linear memory with texels of at most 8 bytes, otherwise four.
 fn lanes_of_request(source: &Source) -> u32 {
     match source {
         Source::Linear { format, .. } if format.bytes() <= 8 => 8,
@@ -106,8 +107,7 @@ fn lanes_of_request(source: &Source) -> u32 {
     }
 }
 
-/// Lanes that look for sectors together: those of a request, but for the linear filter in three dimensions, which takes two
-/// at a time.
+/// The lanes that look up sectors together: those of a request, except two for the linear filter in three dimensions.
 fn lanes_of_sectors(source: &Source, sampling: &Sampling, gathers: bool) -> u32 {
     let halves = sampling.filter == Filter::Linear && !gathers && source.shape().dimensions() == 3;
     if halves { 2 } else { lanes_of_request(source) }
@@ -127,7 +127,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         let sampling = match fetch.sampler {
             Some(row) => {
                 let sampler = sampler_of(worker, warp.registers.wide(row)[lane], lane)?;
-                // What is returned is the texture's own, and so is whether coordinates are normalised unless the sampler
+                // The read mode is the texture's own, and so is whether coordinates are normalised, unless the sampler
                 // forces that they are not.
                 let Sampling { read_mode, srgb, border, .. } = texture.sampling;
                 let normalized_coordinates = texture.sampling.normalized_coordinates && sampler.normalized_coordinates;
@@ -135,8 +135,8 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
             }
             None => texture.sampling,
         };
-        check_geometry(fetch.place.geometry, &texture.source.shape(), lane)?;
-        let (bits, layer) = place_of(warp, &fetch.place, lane);
+        check_geometry(fetch.coordinates.geometry, &texture.source.shape(), lane)?;
+        let (bits, layer) = coordinates_of(warp, &fetch.coordinates, lane);
         let values = |rows: &[u32]| -> [u32; 3] {
             std::array::from_fn(|index| rows.get(index).map_or(0, |&row| warp.registers.word(row)[lane]))
         };
@@ -144,13 +144,13 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
             Level::Base => Lod::Base,
             Level::At(row) => {
                 let level = warp.registers.word(*row)[lane];
-                Lod::At(if fetch.place.whole { level as i32 as f32 } else { f32::from_bits(level) })
+                Lod::At(if fetch.coordinates.whole { level as i32 as f32 } else { f32::from_bits(level) })
             }
             Level::Gradient(in_x, in_y) => Lod::Gradient(floats(values(in_x)), floats(values(in_y))),
         };
         let offset = values(&fetch.offset).map(|bits| bits as i32);
-        if fetch.place.whole
-            && fetch.place.geometry == Geometry::Line
+        if fetch.coordinates.whole
+            && fetch.coordinates.geometry == Geometry::Line
             && !matches!(texture.source, Source::Linear { .. })
         {
             return refuse(TextureFault::NotLinearMemory, lane);
@@ -160,7 +160,7 @@ pub(super) fn fetch(worker: &mut Worker<'_>, warp: &mut Warp<'_>, fetch: &Fetch,
         let memory = worker.launched.memory;
         let mut image = Image { memory, source: texture.source, touched: &mut touched, group, seen: seen.as_mut() };
         texel_bytes = image.format().bytes();
-        let at = match fetch.place.whole {
+        let at = match fetch.coordinates.whole {
             true => Coordinates::Whole(bits.map(|bits| bits as i32)),
             false => Coordinates::Float(floats(bits)),
         };
@@ -216,7 +216,7 @@ fn report(worker: &mut Worker<'_>, warp: &mut Warp<'_>, texels: &[SeenTexel], co
     }
 }
 
-/// A texel as an instruction of some type returns it.
+/// Converts a texel to an instruction's type.
 fn returned(texel: [u32; 4], ty: Type, is_float: bool) -> [u32; 4] {
     let half = |bits: u32| match is_float {
         true => arithmetic::float_immediate(f64::from(f32::from_bits(bits)).to_bits(), Type::F16) as u32,
@@ -240,7 +240,7 @@ pub(super) fn query(worker: &mut Worker<'_>, warp: &mut Warp<'_>, query: &Query,
         let (shape, sampling) = match query.what {
             _ if query.of_surface => (surface_of(worker, value, lane)?.shape, Sampling::default()),
             TextureQuery::FilterMode | TextureQuery::AddressMode(_) | TextureQuery::ForceUnnormalizedCoordinates => {
-                // A sampler, or a texture that brings its own.
+                // A sampler, or a texture with its own.
                 let memory = worker.launched.memory;
                 match memory.objects.sampler(memory.object_handle(value)) {
                     Some(sampling) => (NO_SHAPE, *sampling),
@@ -262,8 +262,8 @@ pub(super) fn query(worker: &mut Worker<'_>, warp: &mut Warp<'_>, query: &Query,
     Ok(())
 }
 
-/// The answer to a query. The codes of types and orders are those of the PTX manual; those of filters and modes, which it
-/// leaves open, count from 0 in its order.
+/// The answer to a query. The codes of types and orders are the PTX manual's. Those of filters and modes, which it leaves
+/// undefined, count from 0 in its order.
 fn answer(what: TextureQuery, shape: &ArrayShape, sampling: &Sampling, level: u32) -> u32 {
     let [width, height, depth] = shape.extent(level);
     let dimensions = shape.dimensions();

@@ -1,23 +1,25 @@
-//! Which local memory threads have written, for the sanitizer: uses of the rest are reported.
+//! Tracks which local memory threads have written, for the sanitizer: uses of the rest are reported. The hooks of `observe` call
+//! it; it changes what the warp knows of local memory, and reports findings.
 //!
-//! A value that is moved unchanged from one place of local memory to another takes with it, byte by byte, which parts
-//! of it were written. A word that is read, has some bits replaced and is stored back does not use its other bits:
-//! unoptimized code fills bit fields that way.
+//! If a value is moved unchanged from one place in local memory to another, the copy counts as written where the original did,
+//! byte by byte. If a word is read, has some bits replaced and is stored back, its other bits are not used: unoptimised code
+//! fills bit fields that way.
 //!
-//! Loading what nothing wrote is not yet a fault: compilers load early and drop values later (`selp`), and pass whole
-//! structs of which only a part is set. The destination registers then count as unwritten, and so does what is computed
-//! from them (see `inspect`). Where such a value decides something or leaves the thread, the load is reported. If it is
-//! stored in local memory, that place counts as unwritten again, and the same load is blamed.
+//! Loading uninitialised memory is not yet a fault: compilers load early and drop values later (`selp`), and pass structs that
+//! are only partly set. The destination registers then count as unwritten, and so does what is computed from them (see
+//! `inspect`). If such a value is a condition or leaves the thread, the load is reported. If it is stored to local memory,
+//! that place counts as unwritten again, and the same load is blamed.
 
 use ptx::Space;
 
 use crate::FindingKind;
 use crate::lanes::{WideRow, lanes};
 use crate::machine::state::{Incomplete, LoadedBy, Storing, UnwrittenLoad, Warp, Worker};
-use crate::sanitizer::{Checker, Coming};
+use crate::sanitizer::{Checker, Intent};
 use crate::site::AccessAction;
 
-/// A value matters that lanes have loaded, by this load or, for some lanes, by another one. Each lane's load is reported once.
+/// Lanes use an unwritten value that they have loaded, with this load or, for some lanes, another one. Reports each lane's load
+/// once.
 pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u32) {
     let list = &mut warp.unwritten.list;
     for lane in lanes(mask) {
@@ -36,24 +38,24 @@ pub(super) fn matters(checker: &mut Checker, warp: &mut Warp, load: u32, mask: u
 }
 
 /// An access of some lanes.
-pub(super) fn access(checker: &mut Checker, warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
-    if coming.action != AccessAction::Read {
-        return write(warp, coming, mask, addresses);
+pub(super) fn access(checker: &mut Checker, warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow) {
+    if intent.action != AccessAction::Read {
+        return write(warp, intent, mask, addresses);
     }
-    let stored_at = coming.copied.stored_at();
+    let stored_at = intent.copied.stored_at();
     if stored_at.is_some() && !warp.incomplete.is_empty() {
-        // What these lanes read here before was not stored in local memory.
+        // What these lanes read here before was not stored to local memory.
         let is_past = |value: &mut Incomplete| Some(value.stored_at) == stored_at && mask >> value.lane & 1 == 1;
         let past: Vec<Incomplete> = warp.incomplete.extract_if(.., is_past).collect();
         past.into_iter().for_each(|value| report(checker, warp, &value));
     }
     for lane in lanes(mask) {
-        read(checker, warp, coming, lane, addresses[lane]);
+        read(checker, warp, intent, lane, addresses[lane]);
     }
 }
 
-fn read(checker: &mut Checker, warp: &mut Warp, coming: &Coming, lane: usize, address: u64) {
-    let &Coming { width, element, copied, place, .. } = coming;
+fn read(checker: &mut Checker, warp: &mut Warp, intent: &Intent, lane: usize, address: u64) {
+    let &Intent { width, element, copied, place, .. } = intent;
     let has = |from: u32, bytes: u32| warp.local.has(lane, address + u64::from(from), bytes);
     if has(0, width) || copied.is_in_place() {
         return;
@@ -64,53 +66,53 @@ fn read(checker: &mut Checker, warp: &mut Warp, coming: &Coming, lane: usize, ad
     if copied.stored_at().is_some() {
         return warp.incomplete.push(value);
     }
-    // Parts of what is only moved may be padding.
+    // If a value is only moved, parts of it may be padding.
     let matters = |index: u32| !(has(index * element, element) || bytes != 0 && copied.has(index));
     let elements =
         (0..width / element).filter(|&index| matters(index)).fold(0, |elements, index| elements | 1 << index);
     if elements == 0 {
         warp.local.mark(1 << lane, address, width);
     } else if copied.is_followed() {
-        warp.unwritten.coming.push(LoadedBy { lane, address, element, elements });
+        warp.unwritten.current.push(LoadedBy { lane, address, element, elements });
     } else {
         report(checker, warp, &value);
     }
 }
 
-fn write(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow) {
+fn write(warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow) {
     for lane in lanes(mask) {
-        warp.local.mark(1 << lane, addresses[lane], coming.width);
+        warp.local.mark(1 << lane, addresses[lane], intent.width);
     }
-    if let Some(storing) = warp.unwritten.storing.take_if(|storing| storing.place == coming.place) {
-        store_unwritten(warp, coming, mask, addresses, &storing);
+    if let Some(storing) = warp.unwritten.storing.take_if(|storing| storing.place == intent.place) {
+        store_unwritten(warp, intent, mask, addresses, &storing);
     }
     if warp.incomplete.is_empty() {
         return;
     }
-    let is_stored = |value: &mut Incomplete| value.stored_at == coming.place && mask >> value.lane & 1 == 1;
+    let is_stored = |value: &mut Incomplete| value.stored_at == intent.place && mask >> value.lane & 1 == 1;
     let stored: Vec<Incomplete> = warp.incomplete.extract_if(.., is_stored).collect();
     for Incomplete { lane, bytes, .. } in stored {
-        let missing = (0..coming.width).filter(|byte| bytes >> byte & 1 == 0);
+        let missing = (0..intent.width).filter(|byte| bytes >> byte & 1 == 0);
         missing.for_each(|byte| warp.local.forget(lane, addresses[lane] + u64::from(byte)));
     }
 }
 
-/// Lanes store values that nothing wrote.
+/// Lanes store unwritten values to local memory.
 #[cold]
-fn store_unwritten(warp: &mut Warp, coming: &Coming, mask: u32, addresses: &WideRow, storing: &Storing) {
+fn store_unwritten(warp: &mut Warp, intent: &Intent, mask: u32, addresses: &WideRow, storing: &Storing) {
     for (index, &(unwritten, load)) in (0..).zip(&storing.elements) {
         for lane in lanes(mask & unwritten) {
-            let address = addresses[lane] + index * u64::from(coming.element);
+            let address = addresses[lane] + index * u64::from(intent.element);
             warp.unwritten.stored.insert((lane, address), load);
-            (0..u64::from(coming.element)).for_each(|byte| warp.local.forget(lane, address + byte));
+            (0..u64::from(intent.element)).for_each(|byte| warp.local.forget(lane, address + byte));
         }
     }
 }
 
-/// Reports a read of memory that nothing wrote, once.
+/// Reports a read of uninitialised memory, once.
 fn report(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
     let &Incomplete { lane, read_at, address, width, bytes, .. } = value;
-    // A copy of padding to other memory is none of its uses.
+    // Copying padding to other memory is not a use.
     if bytes == 0 || value.stored_at == u32::MAX {
         let kind = FindingKind::Unwritten { space: Space::Local, address, width, allocation: None };
         checker.report(kind, read_at, warp.index, lane as u32, Some(AccessAction::Read));
@@ -118,7 +120,7 @@ fn report(checker: &mut Checker, warp: &mut Warp, value: &Incomplete) {
     warp.local.mark(1 << lane, address, width);
 }
 
-/// A block has ended: what its threads have not stored in local memory by now was stored elsewhere.
+/// A block has ended: values that its threads have not stored to local memory by now were stored elsewhere.
 pub(super) fn settle(worker: &mut Worker, warp: &mut Warp) {
     let Some(checker) = &mut worker.checker else { return };
     for value in std::mem::take(&mut warp.incomplete) {
@@ -126,7 +128,7 @@ pub(super) fn settle(worker: &mut Worker, warp: &mut Warp) {
     }
 }
 
-/// A lane has printed what it has at these places, of so many bytes each, where nothing has written them.
+/// A lane has printed uninitialised local memory, at these addresses with these sizes.
 pub(super) fn printed(worker: &mut Worker, warp: &mut Warp, lane: usize, places: &[(u64, u32)], counter: u32) {
     let Some(checker) = &mut worker.checker else { return };
     for &(address, width) in places {

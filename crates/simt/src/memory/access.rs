@@ -1,4 +1,5 @@
-//! One warp's access: which lanes, which addresses, how wide; and why an address cannot be accessed.
+//! One warp's access: lanes, addresses and width; and why an address cannot be accessed, with the message. Plain data: the machine
+//! creates an [`Access`], memory checks it, and coalescing and the models count it.
 
 use std::fmt;
 
@@ -11,7 +12,7 @@ use crate::site::AccessAction;
 pub(crate) struct Access<'a> {
     /// Active lanes, lane 0 in the lowest bit.
     pub mask: u32,
-    /// An address for each lane; those of inactive lanes mean nothing.
+    /// An address for each lane; those of inactive lanes are meaningless.
     pub addresses: &'a [u64; 32],
     /// Bytes a lane accesses: 1, 2, 4, 8 or 16.
     pub width: u32,
@@ -24,8 +25,8 @@ impl<'a> Access<'a> {
     pub fn new(mask: u32, addresses: &'a [u64; 32], width: u32) -> Self {
         let mut consecutive = mask == u32::MAX;
         if consecutive {
-            // A shift, since 64-bit multiplications of lanes are slow; and no neighbours are compared, since loads that
-            // straddle what was just stored are slower still.
+            // A shift, since 64-bit multiplications of lanes are slow. Neighbours are not compared, since loads that
+            // straddle recent stores are even slower.
             let (mut difference, shift) = (0, width.trailing_zeros());
             for (lane, &address) in addresses.iter().enumerate() {
                 difference |= address ^ addresses[0].wrapping_add((lane as u64) << (shift & 63));
@@ -41,7 +42,7 @@ impl<'a> Access<'a> {
         self.consecutive
     }
 
-    /// The fault of the first active lane that `check` finds one for.
+    /// The fault of the first active lane that fails `check`.
     pub fn check(&self, check: impl Fn(u64) -> Result<(), AccessFaultKind>) -> Result<(), AccessFault> {
         for lane in (0..32u32).filter(|lane| self.mask >> lane & 1 == 1) {
             let address = self.addresses[lane as usize];
@@ -82,7 +83,7 @@ pub(crate) struct AccessFault {
 pub enum AccessFaultKind {
     /// Not a multiple of the access's width.
     Misaligned {
-        /// That width, in bytes.
+        /// The width, in bytes.
         width: u32,
     },
     /// In no allocation, or beyond the end of one.
@@ -90,21 +91,21 @@ pub enum AccessFaultKind {
         /// The allocation nearest to it.
         nearest: Option<AllocationSpan>,
     },
-    /// In an allocation that was freed, or nearest to one.
+    /// In an allocation that was freed, or nearer to it than to any other.
     Freed {
-        /// That allocation.
+        /// The allocation.
         allocation: AllocationSpan,
     },
-    /// In the shared memory of a block of the cluster that does not run.
+    /// In the shared memory of a block of the cluster that is not running.
     BlockNotThere {
         /// Its rank.
         rank: u32,
-        /// Whether it has exited; else it has not begun.
+        /// Whether it has exited; otherwise it has not begun.
         exited: bool,
     },
     /// A write to memory that kernels may only read.
     ReadOnly {
-        /// That allocation.
+        /// The allocation.
         allocation: AllocationSpan,
     },
 }
@@ -131,7 +132,7 @@ impl AccessFaultKind {
     }
 }
 
-/// Where an allocation lies.
+/// The address range of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocationSpan {
     /// Address of its first byte.
@@ -153,13 +154,13 @@ impl AllocationSpan {
 pub(crate) struct Located {
     /// The number of the allocation; the whole heap counts as one.
     pub index: usize,
-    /// What may be accessed there: the allocation, or one of the heap.
+    /// The range that may be accessed: the allocation, or one of the heap's.
     pub span: AllocationSpan,
-    /// Subtracted from addresses, this gives offsets from the start of the allocation.
+    /// Subtract this from addresses to get offsets in the allocation.
     pub base: u64,
 }
 
-/// An access that cannot be made, in words.
+/// Displays a refused access as a message.
 pub(crate) struct RefusedAccess<'a> {
     pub action: AccessAction,
     /// The state space that the address was resolved to.
@@ -227,7 +228,7 @@ impl fmt::Display for RefusedAccess<'_> {
     }
 }
 
-/// A number of bytes, in words.
+/// Displays a number of bytes.
 pub(crate) struct Bytes(pub u64);
 
 impl fmt::Display for Bytes {
@@ -344,7 +345,7 @@ mod tests {
     }
 }
 
-/// A state space in words.
+/// The name of a state space in messages.
 pub(crate) fn space_name(space: Space) -> &'static str {
     match space {
         Space::Generic => "generic",
@@ -360,11 +361,11 @@ pub(crate) fn space_name(space: Space) -> &'static str {
 /// Why memory cannot be freed with `free`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FreeFault {
-    /// There is no allocation.
+    /// No allocation is at this address.
     NotAllocated,
     /// It was freed before.
     Freed {
-        /// What it was.
+        /// The freed allocation.
         allocation: AllocationSpan,
     },
     /// Not the start of an allocation.
@@ -374,7 +375,7 @@ pub enum FreeFault {
     },
     /// Memory that the host allocated, or a variable of the module.
     NotOfHeap {
-        /// What it is.
+        /// The allocation.
         allocation: AllocationSpan,
     },
 }

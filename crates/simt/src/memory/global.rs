@@ -1,13 +1,14 @@
-//! Global and constant memory: allocations that all blocks share.
+//! Global and constant memory: allocations that all blocks share. The host allocates, copies and frees; the machine's loads,
+//! stores and atomic operations check and access words here.
 //!
 //! Blocks run on several threads of the host and share this memory, so it consists of `AtomicU32`s
-//! that are read and written relaxed: plain moves on today's processors, and no `unsafe`. A 64-bit
+//! that are accessed with relaxed ordering: plain moves on today's processors, and no `unsafe`. A 64-bit
 //! atomic operation takes a lock.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::heap::{self, Blocks, Caller, DEFAULT_HEAP_LIMIT, Heap, HeapAllocation};
+use super::heap::{self, Caller, Chunks, DEFAULT_HEAP_LIMIT, Heap, HeapAllocation};
 use super::words::{self, Word};
 use super::{Access, AccessFault, AccessFaultKind, AllocationSpan, GLOBAL_BASE, Located, Shape, Written};
 use crate::Site;
@@ -15,7 +16,7 @@ use crate::memory::FreeFault;
 use crate::memory::error::{LARGEST_ALLOCATION, MemoryError};
 use crate::texture::Objects;
 
-/// Allocations start at multiples of this and leave at least as much room after them.
+/// Allocations start at multiples of this, and are followed by a gap of at least this size.
 const SPACING: u64 = 1 << 20;
 
 /// The memory of a simulated device.
@@ -23,7 +24,7 @@ pub struct Memory {
     limit: u64,
     used: u64,
     next: u64,
-    /// By address; freed ones are kept without their contents.
+    /// Sorted by address; freed ones are kept without their contents.
     allocations: Vec<Allocation>,
     /// What kernels allocate.
     heap: Heap,
@@ -92,7 +93,7 @@ impl Memory {
         if bytes > LARGEST_ALLOCATION {
             return Err(MemoryError::TooLarge { requested: bytes });
         }
-        // Zeroed pages come from the operating system, which allocates those that are touched.
+        // Zeroed pages come from the operating system, which commits them on first use.
         let words = bytemuck::try_zeroed_slice_box(bytes.div_ceil(4) as usize)
             .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })?;
         let address = self.next;
@@ -121,7 +122,7 @@ impl Memory {
     }
 
     /// Sets how many bytes kernels may allocate: [`DEFAULT_HEAP_LIMIT`] unless this is called, before any program is loaded that
-    /// allocates. Loading one takes as many from the device's memory.
+    /// allocates. Loading one takes this many bytes of the device's memory.
     pub fn set_heap_limit(&mut self, bytes: u64) -> Result<(), MemoryError> {
         if self.heap.is_reserved() {
             return Err(MemoryError::HeapInUse { bytes: self.heap.limit() });
@@ -242,8 +243,8 @@ impl Memory {
         (end <= allocation.span.bytes).then_some(allocation)
     }
 
-    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether that
-    /// was possible: nothing is done where any lane is at fault, nor where lanes reach several allocations.
+    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether it
+    /// did: it does nothing if any lane is at fault, or if lanes reach several allocations.
     #[inline(always)]
     pub(crate) fn load(&self, shape: &mut Shape, lowest: u64, rows: &mut [[u32; 32]]) -> bool {
         let Some((words, start)) = self.words_of(shape, lowest, false) else { return false };
@@ -251,7 +252,7 @@ impl Memory {
         true
     }
 
-    /// Stores for a warp, likewise.
+    /// Stores for a warp, under the same conditions as [`Memory::load`](Self::load).
     #[inline(always)]
     pub(crate) fn store(&self, shape: &mut Shape, lowest: u64, rows: &[[u32; 32]]) -> bool {
         let Some((words, start)) = self.words_of(shape, lowest, true) else { return false };
@@ -287,14 +288,14 @@ impl Memory {
         Some((shape.allocation, allocation, start))
     }
 
-    /// Loads lane by lane, whatever the addresses; rows as in [`words::load`]. Nothing is done where any lane is at fault.
+    /// Loads lane by lane, from any addresses; rows as in [`words::load`]. Does nothing if any lane is at fault.
     pub(crate) fn load_each(&self, access: &Access, rows: &mut [[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width, false))?;
         Shape::for_each_lane(access, |shape, address| _ = self.load(shape, address, rows));
         Ok(())
     }
 
-    /// Stores likewise.
+    /// Stores lane by lane, under the same conditions as [`Memory::load_each`](Self::load_each).
     pub(crate) fn store_each(&self, access: &Access, rows: &[[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width, true))?;
         Shape::for_each_lane(access, |shape, address| _ = self.store(shape, address, rows));
@@ -319,7 +320,7 @@ impl Memory {
         words.is_some().then_some(Located { index, span, base: span.address })
     }
 
-    /// The value of `width` bytes; 0 where there is none.
+    /// The value of `width` bytes; 0 if the address is not allocated.
     pub(crate) fn value(&self, address: u64, width: u32) -> u128 {
         let mut bytes = [0; 16];
         if self.check(address, width, false).is_ok()
@@ -331,24 +332,24 @@ impl Memory {
         u128::from_le_bytes(bytes)
     }
 
-    /// The words of each allocation, `None` for those that kernels cannot write, and at last those of the heap.
+    /// The words of each allocation, `None` for those that kernels cannot write, then those of the heap.
     pub(super) fn writable(&self) -> impl Iterator<Item = Option<&[AtomicU32]>> {
         let of_allocations =
             self.allocations.iter().map(|allocation| allocation.words.as_deref().filter(|_| !allocation.read_only));
         of_allocations.chain([self.heap.memory()])
     }
 
-    /// Which blocks the heap has.
-    pub(super) fn heap_blocks(&self) -> Blocks {
-        self.heap.blocks()
+    /// The heap's list of allocations.
+    pub(super) fn heap_chunks(&self) -> Chunks {
+        self.heap.chunks()
     }
 
-    /// Restores the blocks of the heap. Their contents are unknown: the next launch may have others.
-    pub(super) fn restore_heap(&self, blocks: &Blocks) {
-        self.heap.restore(blocks);
+    /// Restores the heap's list of allocations. Their contents are undefined.
+    pub(super) fn restore_heap(&self, chunks: &Chunks) {
+        self.heap.restore(chunks);
     }
 
-    /// Which bytes of an allocation have been written; `None` where all are, as those of constants.
+    /// Which bytes of an allocation have been written; `None` if all have, as those of constants.
     pub(crate) fn written(&self, index: usize) -> Option<&Written> {
         match self.allocations.get(index) {
             Some(allocation) => (!allocation.read_only).then_some(&allocation.written),
@@ -356,14 +357,14 @@ impl Memory {
         }
     }
 
-    /// All of the allocation at `address` counts as written.
+    /// Marks the whole allocation at `address` as written.
     pub(crate) fn mark_written(&self, address: u64) {
         if let Some(index) = self.find_index(address) {
             self.allocations[index].written.mark_all();
         }
     }
 
-    /// A kernel has run without checks, and may have written anywhere.
+    /// Marks all memory as written: a kernel that ran without checks may have written anywhere.
     pub(crate) fn assume_written(&self) {
         self.allocations.iter().for_each(|allocation| allocation.written.mark_all());
         self.heap.written.mark_all();

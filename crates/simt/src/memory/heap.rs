@@ -1,9 +1,9 @@
-//! The device heap: what kernels allocate with `malloc` and free with `free`.
+//! The device heap: what kernels allocate with `malloc` and free with `free`. `machine/heap.rs` executes the calls; the memory
+//! of the device owns the heap, and the host lists what is left in it.
 //!
-//! The memory itself is one piece, as large as the heap may grow, and its blocks are reused at once. The addresses that
-//! kernels see are never reused: each block has its own, with a gap after it. So a stray or stale pointer is
-//! recognized, as in the rest of device memory. A new block counts as unwritten and not accessed, whatever was there
-//! before; `free` counts as a write, so it races with accesses that nothing orders before it.
+//! A *chunk* is what one call of `malloc` returned. The memory itself is one range, as large as the heap may grow, and freed
+//! parts are reused at once. The addresses that kernels see are never reused: each chunk has its own, with a gap after it. So stray and stale
+//! pointers are detected, as in the rest of device memory. A new chunk counts as unwritten and not accessed; `free` counts as a write, so it races with accesses that nothing orders before it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -17,16 +17,16 @@ use crate::memory::FreeFault;
 /// The default size of a device's heap, in bytes, as in CUDA.
 pub const DEFAULT_HEAP_LIMIT: u64 = 8 << 20;
 
-/// Where blocks start. They end where other allocations start.
+/// The heap's addresses start here, and end where those of other allocations start.
 const BASE: u64 = 0x6800_0000_0000;
-/// Blocks start at multiples of this.
+/// Chunks start at multiples of this.
 const ALIGNMENT: u64 = 16;
-/// Bytes between two blocks, at least.
+/// The least gap between two chunks, in bytes.
 const GAP: u64 = 4096;
-/// How many freed blocks are remembered, so that a use after free is recognised.
+/// How many freed chunks are remembered, to detect uses after free.
 const REMEMBERED: usize = 1 << 20;
 
-/// Whether an address could be one of the heap.
+/// Whether an address could be in the heap.
 pub(super) fn holds(address: u64) -> bool {
     (BASE..GLOBAL_BASE).contains(&address)
 }
@@ -60,14 +60,14 @@ pub(crate) struct Caller {
 enum Origin {
     /// In the running launch.
     Running(Caller),
-    /// In a launch that has ended: the module, the kernel, where the call stands, the block and the thread.
+    /// In a launch that has ended: the module, the kernel, the call's place, the block and the thread.
     Ended { module: Arc<str>, kernel: Arc<str>, call: Arc<Site>, block: [u32; 3], thread: [u32; 3] },
 }
 
 #[derive(Clone)]
-struct Block {
+struct Chunk {
     span: AllocationSpan,
-    /// Where it lies in the heap's memory.
+    /// Its offset in the heap's memory.
     offset: u64,
     /// `None` once freed.
     origin: Option<Origin>,
@@ -78,32 +78,32 @@ pub(super) struct Heap {
     limit: u64,
     /// `None` until a program is loaded that needs it.
     words: Option<Box<[AtomicU32]>>,
-    /// The bytes of the heap's memory that kernels have written since they got them.
+    /// The bytes that kernels have written since they allocated them.
     pub written: Written,
-    blocks: RwLock<Blocks>,
+    chunks: RwLock<Chunks>,
 }
 
-/// The blocks of a heap.
+/// The chunks of a heap.
 #[derive(Clone)]
-pub(super) struct Blocks {
-    /// In rising order of address.
-    list: Vec<Block>,
+pub(super) struct Chunks {
+    /// Sorted by address.
+    list: Vec<Chunk>,
     freed: usize,
-    /// The address of the next block.
+    /// The address of the next chunk.
     next: u64,
-    /// The memory that is in no block: offset and bytes, no two of them neighbours.
+    /// The ranges that are in no chunk: offset and bytes. No two are adjacent.
     free: BTreeMap<u64, u64>,
-    /// Blocks whose origin is of the launch that runs.
+    /// The number of chunks that the running launch allocated.
     running: usize,
 }
 
 impl Heap {
     pub fn new(limit: u64) -> Self {
-        let blocks = Blocks { list: Vec::new(), freed: 0, next: BASE, free: BTreeMap::new(), running: 0 };
-        Self { limit, words: None, written: Written::default(), blocks: RwLock::new(blocks) }
+        let chunks = Chunks { list: Vec::new(), freed: 0, next: BASE, free: BTreeMap::new(), running: 0 };
+        Self { limit, words: None, written: Written::default(), chunks: RwLock::new(chunks) }
     }
 
-    /// The most bytes that it can have.
+    /// The most bytes that it can hold.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -115,23 +115,23 @@ impl Heap {
 
     /// Allocates its memory.
     pub fn reserve(&mut self) -> Result<(), MemoryError> {
-        // Whole units of allocation: the last bytes of a smaller one could never be used.
+        // Whole units: the bytes of a partial one could never be used.
         let bytes = self.limit / ALIGNMENT * ALIGNMENT;
         let words = bytemuck::try_zeroed_slice_box((bytes / 4) as usize)
             .map_err(|()| MemoryError::HostOutOfMemory { requested: bytes })?;
         self.words = Some(words);
         self.written = Written::new(bytes);
-        let blocks = self.blocks.get_mut().unwrap_or_else(PoisonError::into_inner);
-        blocks.free = if bytes > 0 { BTreeMap::from([(0, bytes)]) } else { BTreeMap::new() };
+        let chunks = self.chunks.get_mut().unwrap_or_else(PoisonError::into_inner);
+        chunks.free = if bytes > 0 { BTreeMap::from([(0, bytes)]) } else { BTreeMap::new() };
         Ok(())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Blocks> {
-        self.blocks.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Chunks> {
+        self.chunks.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Blocks> {
-        self.blocks.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Chunks> {
+        self.chunks.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All of its memory.
@@ -139,28 +139,28 @@ impl Heap {
         self.words.as_deref()
     }
 
-    /// Its blocks.
-    pub fn blocks(&self) -> Blocks {
+    /// A copy of the list of chunks.
+    pub fn chunks(&self) -> Chunks {
         self.read().clone()
     }
 
-    /// Restores these blocks. What is written in them is unknown.
-    pub fn restore(&self, blocks: &Blocks) {
-        self.write().clone_from(blocks);
+    /// Restores a list of chunks. Their contents are undefined.
+    pub fn restore(&self, chunks: &Chunks) {
+        self.write().clone_from(chunks);
         self.written.mark_all();
     }
 
-    /// Allocates a block of this many bytes, if there is room.
+    /// Allocates a chunk of this many bytes, if there is room.
     pub fn allocate(&self, bytes: u64, caller: Caller) -> Option<u64> {
         self.write().allocate(bytes, caller)
     }
 
-    /// Frees the block at an address.
+    /// Frees the chunk at an address.
     pub fn free(&self, address: u64) -> Result<(), FreeFault> {
         self.write().free(address)
     }
 
-    /// The words of the block that all active lanes access, and where in it they start.
+    /// The words of the chunk that all active lanes access, and where in it they start.
     #[cold]
     #[inline(never)]
     pub fn words_of(&self, shape: &Shape, lowest: u64) -> Option<(&[AtomicU32], u32)> {
@@ -169,7 +169,7 @@ impl Heap {
         Some((self.words_at(span, offset)?, start))
     }
 
-    /// The words of the live block that an address is in, and the address's offset in them, in bytes.
+    /// The words of the live chunk that an address is in, and the address's offset in them, in bytes.
     pub fn words(&self, address: u64) -> Option<(&[AtomicU32], usize)> {
         let (span, offset) = self.live(address)?;
         Some((self.words_at(span, offset)?, (address - span.address) as usize))
@@ -179,15 +179,15 @@ impl Heap {
         self.memory()?.get((offset / 4) as usize..((offset + span.bytes).div_ceil(4)) as usize)
     }
 
-    /// The live block that an address is in, and where it lies in the heap's memory.
+    /// The live chunk that an address is in, and its offset in the heap's memory.
     fn live(&self, address: u64) -> Option<(AllocationSpan, u64)> {
-        let blocks = self.read();
-        let block = &blocks.list[blocks.at_or_below(address)?];
-        let inside = address - block.span.address < block.span.bytes;
-        (inside && block.origin.is_some()).then_some((block.span, block.offset))
+        let chunks = self.read();
+        let chunk = &chunks.list[chunks.at_or_below(address)?];
+        let inside = address - chunk.span.address < chunk.span.bytes;
+        (inside && chunk.origin.is_some()).then_some((chunk.span, chunk.offset))
     }
 
-    /// The live block that an address is in; `index` is the number that the heap has among the allocations.
+    /// The live chunk that an address is in; `index` is the heap's number among the allocations.
     pub fn locate(&self, address: u64, index: usize) -> Option<Located> {
         let (span, offset) = self.live(address)?;
         Some(Located { index, span, base: span.address.wrapping_sub(offset) })
@@ -195,35 +195,35 @@ impl Heap {
 
     /// Whether a thread may access `width` bytes at `address`.
     pub fn check(&self, address: u64, width: u32) -> Result<(), AccessFaultKind> {
-        let blocks = self.read();
-        let found = blocks.at_or_below(address).map(|index| &blocks.list[index]).filter(|block| {
-            let end = (address - block.span.address).checked_add(width.into());
-            end.is_some_and(|end| end <= block.span.bytes)
+        let chunks = self.read();
+        let found = chunks.at_or_below(address).map(|index| &chunks.list[index]).filter(|chunk| {
+            let end = (address - chunk.span.address).checked_add(width.into());
+            end.is_some_and(|end| end <= chunk.span.bytes)
         });
         match found {
-            None => Err(match blocks.nearest(address) {
-                Some(Block { origin: None, span, .. }) => AccessFaultKind::Freed { allocation: *span },
+            None => Err(match chunks.nearest(address) {
+                Some(Chunk { origin: None, span, .. }) => AccessFaultKind::Freed { allocation: *span },
                 nearest => AccessFaultKind::OutOfBounds { nearest: nearest.map(|nearest| nearest.span) },
             }),
-            Some(Block { origin: None, span, .. }) => Err(AccessFaultKind::Freed { allocation: *span }),
+            Some(Chunk { origin: None, span, .. }) => Err(AccessFaultKind::Freed { allocation: *span }),
             Some(_) if !address.is_multiple_of(width.into()) => Err(AccessFaultKind::Misaligned { width }),
             Some(_) => Ok(()),
         }
     }
 
-    /// A launch has ended: `report` resolves the numbers of a caller: the call, the block and the thread.
+    /// A launch has ended: `report` resolves the numbers of a caller to the call, the block and the thread.
     pub fn settle(
         &self,
         module: &str,
         kernel: &str,
         mut report: impl FnMut(Caller) -> (Arc<Site>, [u32; 3], [u32; 3]),
     ) {
-        let mut blocks = self.write();
-        if std::mem::take(&mut blocks.running) == 0 {
+        let mut chunks = self.write();
+        if std::mem::take(&mut chunks.running) == 0 {
             return;
         }
         let (module, kernel): (Arc<str>, Arc<str>) = (module.into(), kernel.into());
-        for origin in blocks.list.iter_mut().filter_map(|block| block.origin.as_mut()) {
+        for origin in chunks.list.iter_mut().filter_map(|chunk| chunk.origin.as_mut()) {
             if let Origin::Running(caller) = *origin {
                 let (call, block, thread) = report(caller);
                 *origin = Origin::Ended { module: module.clone(), kernel: kernel.clone(), call, block, thread };
@@ -231,10 +231,10 @@ impl Heap {
         }
     }
 
-    /// The live blocks that launches have left, in order of allocation.
+    /// The live chunks of launches that have ended, in order of allocation.
     pub fn allocations(&self) -> Vec<HeapAllocation> {
-        let blocks = self.read();
-        let ended = blocks.list.iter().filter_map(|Block { span, origin, .. }| match origin.as_ref()? {
+        let chunks = self.read();
+        let ended = chunks.list.iter().filter_map(|Chunk { span, origin, .. }| match origin.as_ref()? {
             Origin::Running(_) => None,
             Origin::Ended { module, kernel, call, block, thread } => Some(HeapAllocation {
                 span: *span,
@@ -247,18 +247,18 @@ impl Heap {
     }
 }
 
-impl Blocks {
-    /// The last block that starts at or below `address`.
+impl Chunks {
+    /// The last chunk that starts at or below `address`.
     fn at_or_below(&self, address: u64) -> Option<usize> {
-        self.list.partition_point(|block| block.span.address <= address).checked_sub(1)
+        self.list.partition_point(|chunk| chunk.span.address <= address).checked_sub(1)
     }
 
-    /// The block whose first or last byte is nearest: a live one, or a freed one at most the distance between blocks away.
-    fn nearest(&self, address: u64) -> Option<&Block> {
-        let (below, above) = self.list.split_at(self.list.partition_point(|block| block.span.address <= address));
-        let counts = |block: &&Block| block.origin.is_some() || block.span.distance(address) < GAP;
+    /// The chunk whose first or last byte is nearest: a live one, or a freed one no further away than the gap.
+    fn nearest(&self, address: u64) -> Option<&Chunk> {
+        let (below, above) = self.list.split_at(self.list.partition_point(|chunk| chunk.span.address <= address));
+        let counts = |chunk: &&Chunk| chunk.origin.is_some() || chunk.span.distance(address) < GAP;
         let candidates = [below.iter().rev().find(counts), above.iter().find(counts)];
-        let by_distance = |block: &&Block| (block.span.distance(address), block.origin.is_none());
+        let by_distance = |chunk: &&Chunk| (chunk.span.distance(address), chunk.origin.is_none());
         candidates.into_iter().flatten().min_by_key(by_distance)
     }
 
@@ -278,14 +278,14 @@ impl Blocks {
             self.free.insert(offset + taken, room - taken);
         }
         let span = AllocationSpan { address, bytes };
-        self.list.push(Block { span, offset, origin: Some(Origin::Running(caller)) });
+        self.list.push(Chunk { span, offset, origin: Some(Origin::Running(caller)) });
         self.running += 1;
         Some(address)
     }
 
     fn free(&mut self, address: u64) -> Result<(), FreeFault> {
         let Some(index) = self.at_or_below(address) else { return Err(FreeFault::NotAllocated) };
-        let Block { span, offset, ref mut origin } = self.list[index];
+        let Chunk { span, offset, ref mut origin } = self.list[index];
         if address != span.address {
             let inside = address - span.address < span.bytes && origin.is_some();
             return Err(if inside { FreeFault::Inside { allocation: span } } else { FreeFault::NotAllocated });
@@ -316,12 +316,12 @@ impl Blocks {
         self.free.insert(offset, bytes);
     }
 
-    /// Forgets the older half of the freed blocks.
+    /// Forgets the older half of the freed chunks.
     fn forget(&mut self) {
         let mut surplus = self.freed / 2;
         self.freed -= surplus;
-        self.list.retain(|block| {
-            let forgotten = block.origin.is_none() && surplus > 0;
+        self.list.retain(|chunk| {
+            let forgotten = chunk.origin.is_none() && surplus > 0;
             surplus -= usize::from(forgotten);
             !forgotten
         });
@@ -344,28 +344,28 @@ mod tests {
     #[test]
     fn what_is_given_back_can_be_had_again() {
         let heap = heap(1024);
-        let blocks: Vec<u64> = (0..4).map(|_| heap.allocate(256, CALLER).unwrap()).collect();
+        let chunks: Vec<u64> = (0..4).map(|_| heap.allocate(256, CALLER).unwrap()).collect();
         assert_eq!(heap.allocate(1, CALLER), None);
-        // Two free blocks that are not neighbours have no room for a block as large as both.
-        heap.free(blocks[0]).unwrap();
-        heap.free(blocks[2]).unwrap();
+        // Two free chunks that are not adjacent have no room for one as large as both.
+        heap.free(chunks[0]).unwrap();
+        heap.free(chunks[2]).unwrap();
         assert_eq!(heap.allocate(512, CALLER), None);
-        heap.free(blocks[1]).unwrap();
+        heap.free(chunks[1]).unwrap();
         let again = heap.allocate(768, CALLER).unwrap();
-        assert!(blocks.iter().all(|&block| again > block));
-        assert_eq!(heap.check(blocks[1], 4).unwrap_err().name(), "use_after_free");
+        assert!(chunks.iter().all(|&chunk| again > chunk));
+        assert_eq!(heap.check(chunks[1], 4).unwrap_err().name(), "use_after_free");
     }
 
     #[test]
     fn only_what_malloc_gave_can_be_freed() {
         let heap = heap(1024);
-        let block = heap.allocate(40, CALLER).unwrap();
-        let allocation = AllocationSpan { address: block, bytes: 40 };
-        assert_eq!(heap.free(block + 8).unwrap_err(), FreeFault::Inside { allocation });
-        assert_eq!(heap.free(block + 40).unwrap_err(), FreeFault::NotAllocated);
-        assert_eq!(heap.free(block - 16).unwrap_err(), FreeFault::NotAllocated);
-        heap.free(block).unwrap();
-        assert_eq!(heap.free(block).unwrap_err(), FreeFault::Freed { allocation });
+        let chunk = heap.allocate(40, CALLER).unwrap();
+        let allocation = AllocationSpan { address: chunk, bytes: 40 };
+        assert_eq!(heap.free(chunk + 8).unwrap_err(), FreeFault::Inside { allocation });
+        assert_eq!(heap.free(chunk + 40).unwrap_err(), FreeFault::NotAllocated);
+        assert_eq!(heap.free(chunk - 16).unwrap_err(), FreeFault::NotAllocated);
+        heap.free(chunk).unwrap();
+        assert_eq!(heap.free(chunk).unwrap_err(), FreeFault::Freed { allocation });
     }
 
     #[test]
@@ -401,9 +401,9 @@ mod tests {
     }
 
     proptest! {
-        /// No two live blocks share a byte of the memory, and when all are freed it is one piece again.
+        /// No two live chunks share a byte of memory, and when all are freed it is one range again.
         #[test]
-        fn blocks_do_not_overlap(steps in prop::collection::vec((any::<bool>(), 0u64..300, any::<prop::sample::Index>()), 0..60)) {
+        fn chunks_do_not_overlap(steps in prop::collection::vec((any::<bool>(), 0u64..300, any::<prop::sample::Index>()), 0..60)) {
             let heap = heap(2048);
             let mut live: Vec<u64> = Vec::new();
             for (allocates, bytes, which) in steps {
@@ -412,16 +412,16 @@ mod tests {
                 } else if !live.is_empty() {
                     heap.free(live.swap_remove(which.index(live.len()))).unwrap();
                 }
-                let blocks = heap.read();
-                let mut pieces: Vec<(u64, u64)> = blocks.free.iter().map(|(&offset, &bytes)| (offset, bytes)).collect();
-                let taken = blocks.list.iter().filter(|block| block.origin.is_some());
-                pieces.extend(taken.map(|block| (block.offset, block.span.bytes.max(1).next_multiple_of(ALIGNMENT))));
+                let chunks = heap.read();
+                let mut pieces: Vec<(u64, u64)> = chunks.free.iter().map(|(&offset, &bytes)| (offset, bytes)).collect();
+                let taken = chunks.list.iter().filter(|chunk| chunk.origin.is_some());
+                pieces.extend(taken.map(|chunk| (chunk.offset, chunk.span.bytes.max(1).next_multiple_of(ALIGNMENT))));
                 pieces.sort_unstable();
                 let end = pieces.iter().try_fold(0, |end, &(offset, bytes)| (offset == end).then_some(offset + bytes));
                 prop_assert_eq!(end, Some(2048));
             }
-            for block in live {
-                heap.free(block).unwrap();
+            for chunk in live {
+                heap.free(chunk).unwrap();
             }
             prop_assert_eq!(&heap.read().free, &BTreeMap::from([(0, 2048)]));
         }

@@ -1,4 +1,5 @@
-//! The lanes of an access to one allocation, for code that looks at each of them.
+//! The lanes of an access to one allocation, for code that looks at each of them: the sanitizer. Plain data from a
+//! [`Shape`](super::Shape).
 
 /// Where in an allocation each lane of a warp accesses some bytes, and how the lanes' addresses relate to their neighbours'.
 #[derive(Clone, Copy)]
@@ -7,15 +8,15 @@ pub(crate) struct Lanes<'a> {
     pub mask: u32,
     /// The lowest lane's distance from the start of the allocation.
     pub start: u64,
-    /// Each lane's distance from there; those of inactive lanes mean nothing.
+    /// Each lane's distance from `start`; those of inactive lanes are meaningless.
     pub offsets: &'a [u32; 32],
-    /// Bytes a lane accesses: 1, 2, 4, 8 or 16; a block of the heap that is freed may have any number.
+    /// Bytes a lane accesses: 1, 2, 4, 8 or 16; freed heap memory may have any number.
     pub width: u32,
     pub runs: Runs,
 }
 
 impl Lanes<'_> {
-    /// One lane alone.
+    /// An access of one lane.
     pub fn one(lane: usize, start: u64, width: u32) -> Self {
         Self { mask: 1 << (lane & 31), start, offsets: &[0; 32], width, runs: Runs::default() }
     }
@@ -55,13 +56,13 @@ impl Runs {
         Self { follows: follows & both, repeats: repeats & both }
     }
 
-    /// How many lanes beginning with one lie each after the other.
+    /// How many lanes, from `lane` on, access consecutive bytes.
     #[inline(always)]
     pub fn in_a_row(self, lane: u32) -> u32 {
         1 + (self.follows >> (lane & 31) >> 1).trailing_ones()
     }
 
-    /// How many lanes beginning with one access the same.
+    /// How many lanes, from `lane` on, access the same bytes.
     #[inline(always)]
     pub fn alike(self, lane: u32) -> u32 {
         1 + (self.repeats >> (lane & 31) >> 1).trailing_ones()

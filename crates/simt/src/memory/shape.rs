@@ -1,21 +1,22 @@
-//! The shape of a warp's access: the distances between the addresses of its lanes.
+//! The shape of a warp's access: the distances between the addresses of its lanes. Each memory instruction of a worker keeps one
+//! (`machine/access.rs`); loads, stores, counters and the sanitizer use it.
 //!
-//! An instruction in a loop accesses other addresses each time, but mostly in the same shape: all moved by the same
-//! distance. Everything that follows from the shape alone (its extent, its alignment, the number of sectors and
-//! wavefronts) is computed when the shape is first seen, and kept with the instruction. After that, one look at the
-//! addresses shows that the shape has not changed, and one comparison with an allocation's bounds covers all lanes.
+//! An instruction in a loop accesses different addresses each time, but mostly in the same shape: all moved by the same
+//! distance. Everything that depends only on the shape (extent, alignment, the number of sectors and wavefronts) is
+//! computed once and kept with the instruction. After that, one pass over the addresses shows that the shape is unchanged,
+//! and one comparison with an allocation's bounds covers all lanes.
 //!
-//! A shape never changes a count: tests here compare what it keeps with what `coalesce` counts of
-//! the addresses. What does not fit a shape (several allocations or state spaces, faults) goes lane
-//! by lane.
+//! A shape never changes a count: tests here compare what it keeps with what `coalesce` counts for
+//! the addresses. Accesses that do not fit a shape (several allocations or state spaces, faults) are
+//! handled lane by lane.
 
 use super::{Access, Lanes, Runs};
 use crate::coalesce::{self, SECTOR_BYTES, Sectors, Wavefronts};
 
-/// How an access's lanes lie, where that makes them quick to serve.
+/// Layouts of lanes that have fast paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// All 32 lanes, each right after the one before it.
+    /// All 32 lanes, consecutive.
     Consecutive,
     /// All 32 lanes at one address.
     Uniform,
@@ -31,28 +32,28 @@ pub(crate) struct Shape {
     width: u32,
     /// The lowest active lane.
     first: u32,
-    /// Each active lane's address, less that of the first.
+    /// Each active lane's address, relative to the first's.
     relative: [u64; 32],
-    /// The lowest address, less that of the first lane.
+    /// The lowest address, relative to the first lane's.
     lowest: u64,
-    /// The highest address, less the lowest.
+    /// The highest address, relative to the lowest.
     span: u64,
-    /// Each active lane's address, less the lowest: these are right where `span` fits 32 bits. 0 in other lanes.
+    /// Each active lane's address, relative to the lowest; valid if `span` fits 32 bits. 0 in other lanes.
     offsets: [u32; 32],
     layout: Layout,
     /// Whether all of `offsets` are multiples of the width.
     even: bool,
-    /// Where the last access found its allocation.
+    /// The index of the last access's allocation.
     pub(super) allocation: usize,
     sectors: Memo<Sectors>,
     wavefronts: Memo<Wavefronts>,
-    /// The number of different addresses, once it has been needed.
+    /// The number of distinct addresses, computed on first use.
     addresses: Option<u32>,
-    /// Once it has been needed.
+    /// Computed on first use.
     runs: Option<Runs>,
 }
 
-/// What was worked out for the low bits of the lowest address, which is all of it that matters.
+/// Results by the low bits of the lowest address, which are all that matters of it.
 #[derive(Debug)]
 struct Memo<T> {
     known: u32,
@@ -76,7 +77,7 @@ impl<T: Copy + Default> Memo<T> {
 }
 
 impl Shape {
-    /// No shape that an access has.
+    /// A shape that no access has.
     pub fn new() -> Self {
         Self {
             mask: 0,
@@ -105,8 +106,8 @@ impl Shape {
         }
     }
 
-    /// Takes the shape of the access that lanes `mask` make from the addresses in `row`, to which the same offset is added
-    /// for all. Returns the lowest of `row`'s.
+    /// Takes the shape of an access by the lanes of `mask` to the addresses in `row`, plus an offset that is the same for all.
+    /// Returns the lowest of `row`.
     #[inline(always)]
     pub fn follow<T: Copy + Into<u64>>(&mut self, mask: u32, row: &[T; 32], width: u32) -> u64 {
         if mask != self.mask || width != self.width || !self.has(row) {
@@ -133,7 +134,7 @@ impl Shape {
         difference == 0
     }
 
-    // Into the caller, whose instruction set it is to be compiled for.
+    // Inlined into the caller, to be compiled for its instruction set.
     #[inline(always)]
     fn learn<T: Copy + Into<u64>>(&mut self, mask: u32, row: &[T; 32], width: u32) {
         (self.mask, self.width, self.first) = (mask, width, mask.trailing_zeros() & 31);
@@ -176,12 +177,12 @@ impl Shape {
         self.width
     }
 
-    /// The highest address, less the lowest.
+    /// The highest address, relative to the lowest.
     pub fn span(&self) -> u64 {
         self.span
     }
 
-    /// Each active lane's address, less the lowest; 0 in other lanes.
+    /// Each active lane's address, relative to the lowest; 0 in other lanes.
     pub(super) fn offsets(&self) -> &[u32; 32] {
         &self.offsets
     }
@@ -220,7 +221,7 @@ impl Shape {
         })
     }
 
-    /// How many different addresses the access names.
+    /// The number of distinct addresses.
     #[inline(always)]
     pub fn addresses(&mut self) -> u32 {
         let Self { mask, width, offsets, addresses, .. } = self;
@@ -230,7 +231,7 @@ impl Shape {
     /// The wavefronts that a load or a store needs, by one of the functions of [`coalesce`].
     #[inline(always)]
     pub fn wavefronts(&mut self, lowest: u64, count: impl FnOnce(&Access) -> Wavefronts) -> Wavefronts {
-        // Which bank the first word is in does not matter: the others move with it.
+        // The bank of the first word does not matter: the others move with it.
         let low_bits = lowest % 4;
         let Self { mask, width, offsets, wavefronts, .. } = self;
         wavefronts.get(low_bits as u32, || {

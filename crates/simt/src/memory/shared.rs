@@ -1,7 +1,8 @@
-//! Shared memory of one block.
+//! The shared memory of one block. A block of the machine owns it; loads, stores and atomic operations access it, also from other
+//! blocks of its cluster.
 //!
-//! Its addresses start from 0, and from multiples of [`BLOCK_WINDOW_BYTES`] in the other blocks of a cluster, as on the hardware:
-//! an address of one block means the same in all of them.
+//! Addresses start at 0 in the first block of a cluster, and at multiples of [`BLOCK_WINDOW_BYTES`] in the others, as on the
+//! hardware: an address means the same in all of them.
 
 use crate::memory::windows::BLOCK_WINDOW_BYTES;
 use std::cell::Cell;
@@ -31,15 +32,15 @@ impl SharedMemory {
         self.start
     }
 
-    /// Makes it as new for the next block.
+    /// Resets it for the next block.
     pub fn reset(&mut self, bytes: u32) {
         self.bytes = u64::from(bytes);
         self.words.clear();
         self.words.resize(bytes.div_ceil(4) as usize, Cell::new(0));
     }
 
-    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether that
-    /// was possible: nothing is done where any lane is at fault.
+    /// Loads for a warp from addresses of which `lowest` is the lowest; rows as in [`words::load`]. Returns whether it
+    /// did: it does nothing if any lane is at fault.
     #[inline(always)]
     pub fn load(&self, shape: &Shape, lowest: u64, rows: &mut [[u32; 32]]) -> bool {
         let Some(start) = shape.start_within(lowest, self.start, self.bytes) else { return false };
@@ -47,7 +48,7 @@ impl SharedMemory {
         true
     }
 
-    /// Stores for a warp, likewise.
+    /// Stores for a warp, under the same conditions as [`SharedMemory::load`](Self::load).
     #[inline(always)]
     pub fn store(&self, shape: &Shape, lowest: u64, rows: &[[u32; 32]]) -> bool {
         let Some(start) = shape.start_within(lowest, self.start, self.bytes) else { return false };
@@ -55,14 +56,14 @@ impl SharedMemory {
         true
     }
 
-    /// Loads lane by lane, whatever the addresses; rows as in [`words::load`]. Nothing is done where any lane is at fault.
+    /// Loads lane by lane, from any addresses; rows as in [`words::load`]. Does nothing if any lane is at fault.
     pub fn load_each(&self, access: &Access, rows: &mut [[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width))?;
         Shape::for_each_lane(access, |shape, address| _ = self.load(shape, address, rows));
         Ok(())
     }
 
-    /// Stores likewise.
+    /// Stores lane by lane, under the same conditions as [`SharedMemory::load_each`](Self::load_each).
     pub fn store_each(&self, access: &Access, rows: &[[u32; 32]]) -> Result<(), AccessFault> {
         access.check(|address| self.check(address, access.width))?;
         Shape::for_each_lane(access, |shape, address| _ = self.store(shape, address, rows));
@@ -93,7 +94,7 @@ impl SharedMemory {
         Ok(words::modify_four(&self.words[self.word(address)..], update))
     }
 
-    /// The value of `width` bytes; 0 where there is none.
+    /// The value of `width` bytes; 0 outside the block's memory.
     pub fn value(&self, address: u64, width: u32) -> u128 {
         let byte = |at: u64| {
             let word = self.words.get(self.word(address + at)).map_or(0, Cell::get);
@@ -114,7 +115,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// All of it.
+    /// Its address range.
     pub fn span(&self) -> AllocationSpan {
         AllocationSpan { address: self.start, bytes: self.bytes }
     }

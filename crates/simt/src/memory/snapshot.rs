@@ -1,20 +1,21 @@
-//! A copy of memory, for launches whose effects are undone.
+//! A copy of memory, for launches whose effects are undone: the rehearsal of a launch on a model
+//! (`machine/schedule/rehearsal.rs`). Reads, and later restores, all memory that kernels can write.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Memory;
-use super::heap::Blocks;
+use super::heap::Chunks;
 use crate::InvalidLaunch;
 
-/// The words of each allocation that kernels can write, at some time.
+/// The contents of each allocation that kernels can write.
 pub(crate) struct Snapshot {
-    /// By the number of the allocation, the heap being the last; empty for those that are freed or read only.
+    /// By the number of the allocation, then the heap; empty for freed and read-only ones.
     allocations: Vec<Vec<u32>>,
-    heap: Blocks,
+    heap: Chunks,
 }
 
 impl Memory {
-    /// What is in memory now, for a launch of this kernel.
+    /// Copies the contents of memory, before a launch of this kernel.
     pub(crate) fn snapshot(&self, kernel: &str) -> Result<Snapshot, InvalidLaunch> {
         let copy = |words: Option<&[AtomicU32]>| {
             let words = words.unwrap_or_default();
@@ -25,11 +26,11 @@ impl Memory {
         };
         let allocations = self.writable().map(copy).collect::<Result<_, std::collections::TryReserveError>>();
         allocations
-            .map(|allocations| Snapshot { allocations, heap: self.heap_blocks() })
+            .map(|allocations| Snapshot { allocations, heap: self.heap_chunks() })
             .map_err(|_| InvalidLaunch::NoRoomForChecks { kernel: kernel.into(), bytes: self.used() })
     }
 
-    /// Puts back what was there. Which bytes count as written stays as it is: a launch that is undone runs again.
+    /// Restores the contents. Which bytes count as written is not restored: a launch that is undone runs again.
     pub(crate) fn restore(&self, snapshot: &Snapshot) {
         self.restore_heap(&snapshot.heap);
         for (words, before) in self.writable().zip(&snapshot.allocations) {

@@ -1,4 +1,5 @@
-//! Where each state space is among the generic addresses, and each block in the shared memory of its cluster.
+//! The address map: the window of each state space in generic addresses, and that of each block in the shared memory of its
+//! cluster. Constants and pure functions.
 
 use ptx::Space;
 
@@ -14,10 +15,10 @@ pub const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
 /// Size of each window in bytes: room for the shared memory of more blocks than a cluster has.
 pub const WINDOW_BYTES: u64 = 1 << 29;
 
-/// From the shared memory of a block to that of the next one in its cluster.
+/// The distance between the shared memories of neighbouring blocks of a cluster.
 pub(crate) const BLOCK_WINDOW_BYTES: u64 = 1 << 24;
 
-/// The rank in its cluster of the block that an address of shared memory belongs to.
+/// The rank of the block that an address of shared memory belongs to.
 #[inline(always)]
 pub(crate) fn rank_of(address: u64) -> u64 {
     address / BLOCK_WINDOW_BYTES

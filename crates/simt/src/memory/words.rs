@@ -1,4 +1,5 @@
-//! Loads, stores and atomic operations of a warp on a run of 4-byte words.
+//! Loads, stores and atomic operations of a warp on a run of 4-byte words, for `global`, `heap` and `shared`. Callers have checked
+//! bounds and alignment.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -13,7 +14,7 @@ pub(super) trait Word {
     fn modify(&self, change: impl Fn(u32) -> u32) -> u32;
 }
 
-/// Global memory: blocks on other threads use it at the same time.
+/// Global memory, which blocks on other threads use at the same time.
 impl Word for AtomicU32 {
     #[inline(always)]
     fn get(&self) -> u32 {
@@ -33,7 +34,7 @@ impl Word for AtomicU32 {
     }
 }
 
-/// Shared memory: one block's alone.
+/// Shared memory, which only one thread uses.
 impl Word for Cell<u32> {
     #[inline(always)]
     fn get(&self) -> u32 {
@@ -80,9 +81,9 @@ fn for_lanes(mask: u32, mut each: impl FnMut(usize)) {
     }
 }
 
-/// Reads each active lane's bytes; the access starts at byte `start` of the words. Rows: widths 1 and 2 are zero-extended
-/// into row 0, 8 and 16 take a row for each word, the lowest first. There must be as many. Inactive lanes keep what is in
-/// them.
+/// Reads each active lane's bytes; the access starts at byte `start` of the words. Widths 1 and 2 are zero-extended into row
+/// 0; widths 8 and 16 take one row for each word, the lowest first, and `rows` must have that many. Inactive lanes keep
+/// their values.
 #[inline(always)]
 pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [[u32; 32]]) {
     let words = &words[start as usize / 4..];
@@ -114,7 +115,7 @@ pub(super) fn load<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &mut [
     }
 }
 
-/// Writes each active lane's bytes, as [`load`] reads them; where lanes share an address, the highest lane's stay.
+/// Writes each active lane's bytes, as [`load`] reads them; if lanes share an address, the highest lane wins.
 #[inline(always)]
 pub(super) fn store<W: Word>(words: &[W], start: u32, shape: &Shape, rows: &[[u32; 32]]) {
     let words = &words[start as usize / 4..];

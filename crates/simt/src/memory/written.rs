@@ -1,11 +1,12 @@
-//! Which bytes of an allocation have been written.
+//! Which bytes of an allocation have been written, for the sanitizer's check of uninitialised reads. Stores of the host and the
+//! sanitizer's hooks mark bytes; the hooks ask. Several threads may do so at once.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::Lanes;
 
-/// A bit for each byte, once it matters: most memory is written as a whole or not at all.
+/// A bit for each byte, created only when needed: most memory is written as a whole or not at all.
 #[derive(Default)]
 pub(crate) struct Written {
     bytes: u64,
@@ -14,12 +15,12 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// Nothing of `bytes` bytes is written.
+    /// Tracks `bytes` bytes, none written.
     pub fn new(bytes: u64) -> Self {
         Self { bytes, ..Self::default() }
     }
 
-    /// Nothing is written any more.
+    /// Marks all bytes as not written.
     pub fn clear(&mut self) {
         *self.whole.get_mut() = false;
         if let Some(bits) = self.bits.get_mut() {
@@ -27,12 +28,12 @@ impl Written {
         }
     }
 
-    /// All is written, as far as is known.
+    /// Marks all bytes as written.
     pub fn mark_all(&self) {
         self.whole.store(true, Relaxed);
     }
 
-    /// Some bytes are written.
+    /// Marks bytes as written.
     #[inline]
     pub fn mark(&self, offset: u64, length: u64) {
         if self.whole.load(Relaxed) {
@@ -50,7 +51,7 @@ impl Written {
         });
     }
 
-    /// Some bytes no longer count as written: they belong to another allocation now.
+    /// Marks bytes as not written: they belong to another allocation now.
     pub fn forget(&self, offset: u64, length: u64) {
         let all = if self.whole.swap(false, Relaxed) { u32::MAX } else { 0 };
         let bits = self.bits();
@@ -65,7 +66,7 @@ impl Written {
         });
     }
 
-    /// The bytes of all active lanes are written.
+    /// Marks the bytes of all active lanes as written.
     #[inline(always)]
     pub fn mark_lanes(&self, lanes: &Lanes) {
         if self.whole.load(Relaxed) {
@@ -85,12 +86,12 @@ impl Written {
         }
     }
 
-    /// The bits, which now matter.
+    /// The bits, which are created on first use.
     fn bits(&self) -> &[AtomicU32] {
         self.bits.get_or_init(|| (0..self.bytes.div_ceil(32)).map(|_| AtomicU32::new(0)).collect())
     }
 
-    /// Whether all of some bytes are written.
+    /// Whether all bytes of a range were written.
     #[inline]
     pub fn has(&self, offset: u64, length: u64) -> bool {
         if self.whole.load(Relaxed) {
@@ -100,7 +101,7 @@ impl Written {
         each_word(offset, length, |index, ones| bits.get(index).is_some_and(|word| word.load(Relaxed) & ones == ones))
     }
 
-    /// Whether the bytes of all active lanes are written.
+    /// Whether the bytes of all active lanes were written.
     #[inline(always)]
     pub fn has_lanes(&self, lanes: &Lanes) -> bool {
         if self.whole.load(Relaxed) {
@@ -121,31 +122,31 @@ impl Written {
         true
     }
 
-    /// Whether any of them is.
+    /// Whether any byte of a range was written.
     pub fn has_any(&self, offset: u64, length: u64) -> bool {
         (offset..offset + length).any(|at| self.has(at, 1))
     }
 }
 
-/// The bits of the bytes of the lowest of some lanes, which are aligned, and the word that these are in.
+/// The bits for the lowest lane's bytes, which are aligned, and the index of their word.
 #[inline(always)]
 fn in_word(lanes: &Lanes, mask: u32) -> (usize, u32) {
     let offset = lanes.offset((mask.trailing_zeros() & 31) as usize);
     (offset as usize / 32, ((1u32 << (lanes.width & 31)) - 1) << (offset % 32))
 }
 
-/// Sets bits of a word, unless they are.
+/// Sets bits of a word, unless they are set.
 #[inline(always)]
 fn set(word: &AtomicU32, ones: u32) {
     if ones == u32::MAX {
-        // No bits are lost.
+        // No other bits can be lost: all become ones.
         word.store(ones, Relaxed);
     } else if word.load(Relaxed) & ones != ones {
         word.fetch_or(ones, Relaxed);
     }
 }
 
-/// Calls `each` with each word of bits of a range, until it says no. Returns whether it never did.
+/// Calls `each` with each word of bits of a range until it returns false. Returns whether all returned true.
 #[inline(always)]
 fn each_word(offset: u64, length: u64, mut each: impl FnMut(usize, u32) -> bool) -> bool {
     let end = offset + length;

@@ -1,7 +1,7 @@
-//! Passes over the banks of shared memory, by architecture.
+//! Counts passes over the banks of shared memory, by architecture. Pure functions of one access; `multiprocessor` calls them.
 //!
 //! Sources: CUDA C programming guide, sections "Shared Memory" of compute capabilities 1.x (4.2 edition), 2.x and 3.x (6.5
-//! edition). The rule of 5.x and later is [`crate::coalesce`]'s, which was measured on an H200.
+//! edition). The rule of 5.x and later is that of [`crate::coalesce`], measured on an H200.
 
 use super::BankRule;
 use crate::coalesce::{self, Wavefronts};
@@ -22,7 +22,7 @@ pub(super) fn wavefronts(rule: BankRule, access: &Access, is_load: bool) -> Wave
     }
 }
 
-/// Groups of lanes, one after the other: each needs as many passes as the bank with the most distinct rows, and `extra`.
+/// Groups of lanes, one after the other: each needs as many passes as the bank with the most distinct rows has, plus `extra`.
 /// `together` has the lanes of a group for the widths that are not served a whole warp at a time; `place` gives the bank
 /// and the row of a 4-byte word.
 fn grouped(access: &Access, together: &[(u32, usize)], extra: u32, place: fn(u64) -> (u64, u64)) -> Wavefronts {
@@ -40,7 +40,7 @@ fn grouped(access: &Access, together: &[(u32, usize)], extra: u32, place: fn(u64
 }
 
 fn most_rows_in_a_bank(access: &Access, group: u32, place: fn(u64) -> (u64, u64)) -> u32 {
-    // A lane of 16 bytes has up to four rows; with 16 lanes together that is no more than 64 in all.
+    // A lane of 16 bytes has up to four rows, so 16 lanes together have at most 64.
     let mut rows: [Vec<u64>; 32] = Default::default();
     for lane in lanes(group) {
         let first = access.addresses[lane] / 4;
@@ -55,9 +55,9 @@ fn most_rows_in_a_bank(access: &Access, group: u32, place: fn(u64) -> (u64, u64)
     rows.iter().map(Vec::len).max().unwrap_or(0) as u32
 }
 
-/// Compute capability 1.x: 16 banks serve a half warp. Each pass broadcasts one word, that of the lowest thread left, to all
-/// that want it, and serves one thread of each other bank. Words of 8 and 16 bytes are several requests of 4 bytes. A store
-/// broadcasts nothing, but threads that write one word are one.
+/// Compute capability 1.x: 16 banks serve a half warp. Each pass broadcasts one word, that of the lowest remaining thread, to
+/// all that request it, and serves one thread of each other bank. Words of 8 and 16 bytes are several requests of 4 bytes. A store
+/// broadcasts nothing, but threads that write the same word count as one.
 fn half_warps(access: &Access, is_load: bool) -> Wavefronts {
     let mut total = Wavefronts::default();
     for half in [access.mask & 0xffff, access.mask & 0xffff_0000] {
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(load(BankRule::HalfWarps, 1, |lane| lane), 8);
         // 8 bytes: two requests of stride 2.
         assert_eq!(load(BankRule::HalfWarps, 8, |lane| 8 * lane), 8);
-        // A column of 16 x 16 floats (the lab sheet's), and its padded twin.
+        // A column of 16 x 16 floats (the lab sheet's), without and with padding.
         assert_eq!(load(BankRule::HalfWarps, 4, |lane| 4 * 16 * (lane % 16)), 32);
         assert_eq!(load(BankRule::HalfWarps, 4, |lane| 4 * 17 * (lane % 16)), 2);
     }

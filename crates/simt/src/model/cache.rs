@@ -1,15 +1,16 @@
-//! A cache: sets of lines, each line of up to four sectors that are there or not, the line used least recently replaced.
+//! A set-associative cache: lines of up to four sectors, each present or not, with least-recently-used replacement. Holds no
+//! data and knows no addresses, only line numbers. `multiprocessor` uses it as L1, `chip` as L2.
 
 /// A line that leaves the cache, or its dirty sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Evicted {
     /// The line's number: its address over the line's size.
     pub line: u64,
-    /// Its sectors that were written and not yet written back.
+    /// Its sectors that were written but not written back yet.
     pub dirty: u8,
 }
 
-/// A cache of lines. Knows nothing of what is in them.
+/// A cache of lines, without their contents.
 pub(super) struct Cache {
     sets: usize,
     ways: usize,
@@ -20,7 +21,7 @@ pub(super) struct Cache {
 #[derive(Clone, Copy, Default)]
 struct Line {
     number: u64,
-    /// When it was last used; 0 where there is no line.
+    /// When the line was last used; 0 if the entry is empty.
     used: u64,
     present: u8,
     dirty: u8,
@@ -33,8 +34,8 @@ impl Cache {
         Self { sets, ways: ways.max(1), lines: vec![Line::default(); sets * ways.max(1)], clock: 0 }
     }
 
-    /// The set of a line. As many neighbouring lines as there are sets have one each; where the first of them has its own
-    /// differs from run to run of lines, so that a power of two as stride does no harm.
+    /// The set of a line. Each run of as many lines as there are sets has one line in each set, rotated by a different amount
+    /// for each run, so that strides of powers of two do not collide.
     fn set(&mut self, line: u64) -> &mut [Line] {
         let sets = self.sets as u64;
         let (run, within) = (line / sets, line % sets);
@@ -43,7 +44,7 @@ impl Cache {
         &mut self.lines[first..first + self.ways]
     }
 
-    /// The sectors of a line that are there. The line counts as used.
+    /// The sectors of a line that are present. Marks the line as used.
     pub fn look_up(&mut self, line: u64) -> u8 {
         self.clock += 1;
         let clock = self.clock;
@@ -54,14 +55,14 @@ impl Cache {
         found.present
     }
 
-    /// Puts sectors of a line into the cache; `dirty` ones are to be written back some day. Returns what had to leave.
+    /// Puts sectors of a line into the cache; `dirty` ones must be written back later. Returns what is evicted.
     pub fn insert(&mut self, line: u64, sectors: u8, dirty: u8) -> Option<Evicted> {
         self.clock += 1;
         let clock = self.clock;
         let set = self.set(line);
         let index = match set.iter().position(|entry| entry.used != 0 && entry.number == line) {
             Some(index) => index,
-            // An empty place was used at 0.
+            // Empty entries have 0 as their time of use.
             None => set.iter().enumerate().min_by_key(|(_, entry)| entry.used).map_or(0, |(index, _)| index),
         };
         let entry = &mut set[index];
@@ -75,7 +76,7 @@ impl Cache {
         (old.used != 0).then_some(Evicted { line: old.number, dirty: old.dirty })
     }
 
-    /// Drops all lines. There must be no dirty ones.
+    /// Drops all lines. None may be dirty.
     pub fn drop_lines(&mut self) {
         if self.clock != 0 {
             self.lines.fill(Line::default());
@@ -83,7 +84,7 @@ impl Cache {
         }
     }
 
-    /// Drops a line. Its dirty sectors are lost, so there must be none.
+    /// Drops a line. None of its sectors may be dirty: they would be lost.
     pub fn drop_line(&mut self, line: u64) {
         if let Some(entry) = self.set(line).iter_mut().find(|entry| entry.used != 0 && entry.number == line) {
             *entry = Line::default();
@@ -136,7 +137,7 @@ mod tests {
     }
 
     proptest! {
-        /// A cache as large as what is used forgets nothing; none ever makes a sector up or loses a dirty one.
+        /// A cache as large as the working set evicts nothing. No cache invents a sector or loses a dirty one.
         #[test]
         fn nothing_is_lost(operations in prop::collection::vec((0u64..64, 1u8..16, any::<bool>()), 0..300), ways in 1usize..5) {
             let mut small = Cache::new(16, ways);

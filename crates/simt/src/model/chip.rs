@@ -1,4 +1,5 @@
-//! What all multiprocessors share: L2 and DRAM.
+//! What all multiprocessors share: L2 and DRAM. `machine/schedule/resident.rs` calls [`Chip::serve`] at the end of each round, which
+//! takes the multiprocessors' requests and changes the state of L2 and its counters.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,8 +12,8 @@ const SECTOR_BYTES: u64 = 32;
 
 /// L2 and DRAM of a chip.
 ///
-/// Where L2 has two partitions, each line has its home in one of them. A multiprocessor asks the partition that is near to
-/// it; what that one does not have, it fetches from the home, and keeps a copy.
+/// If L2 has two partitions, each line has its home in one of them. A multiprocessor sends requests to the partition near to
+/// it. That partition fetches missing sectors from the home, and keeps a copy.
 pub(crate) struct Chip {
     l2: Option<L2>,
     partitions: Vec<Cache>,
@@ -20,13 +21,13 @@ pub(crate) struct Chip {
     dirty: VecDeque<u64>,
     dirty_sectors: HashMap<u64, u8>,
     dirty_count: u64,
-    /// Reads of this round, by group of multiprocessors and line: who asked, and for what.
+    /// Reads of this round, by group of multiprocessors and line: which multiprocessor, and which sectors.
     asked: HashMap<(usize, u64), (u32, u8)>,
     counters: ModelCounters,
 }
 
 impl Chip {
-    /// With empty caches.
+    /// A chip with empty caches.
     pub fn new(model: &'static Model) -> Self {
         let partitions = model.l2.map_or(0, |l2| l2.partitions);
         let cache = |l2: L2| {
@@ -44,7 +45,7 @@ impl Chip {
         }
     }
 
-    /// What was counted here.
+    /// What was counted in L2 and DRAM.
     pub fn counters(&self) -> &ModelCounters {
         &self.counters
     }
@@ -98,7 +99,7 @@ impl Chip {
 
     /// The sectors that no other multiprocessor of the group has requested in this round.
     fn not_asked_for(&mut self, l2: &L2, request: Upstream, from: &Multiprocessor) -> u8 {
-        // The copy engine's are not merged.
+        // Requests of the copy engine are not merged.
         if l2.merges_reads_of < 2 || request.kind == AccessKind::Copy {
             return request.sectors;
         }
@@ -114,7 +115,7 @@ impl Chip {
         (page % self.partitions.len().max(1) as u64) as usize
     }
 
-    /// Reads sectors of a line by way of a partition. Returns how many of them that one had.
+    /// Reads sectors of a line through a partition. Returns how many of them it had.
     fn read(&mut self, l2: &L2, request: Upstream, near: usize) -> u64 {
         let Upstream { line, sectors, .. } = request;
         let found = self.partitions[near].look_up(line) & sectors;
@@ -137,7 +138,7 @@ impl Chip {
         u64::from(found.count_ones())
     }
 
-    /// Writes sectors of a line by way of a partition.
+    /// Writes sectors of a line through a partition.
     fn write(&mut self, l2: &L2, request: Upstream, near: usize) {
         let Upstream { line, sectors, .. } = request;
         let home = self.home(line);
@@ -151,19 +152,19 @@ impl Chip {
         });
         self.dirty_count += u64::from((sectors & !*dirty).count_ones());
         *dirty |= sectors;
-        // Oldest first, as long as there are more than L2 lets be dirty.
+        // Write back the oldest first, while more sectors are dirty than L2 allows.
         while self.dirty_count * SECTOR_BYTES > l2.dirty_bytes {
             let Some(line) = self.dirty.pop_front() else { break };
             self.write_back(line);
         }
-        // Lines that were written back since they got into the queue.
+        // Remove lines that were written back after they were queued.
         if self.dirty.len() > 2 * self.dirty_sectors.len() + 1024 {
             let dirty = &self.dirty_sectors;
             self.dirty.retain(|line| dirty.contains_key(line));
         }
     }
 
-    /// Puts sectors into a partition. What has to leave its home is written to DRAM if it is dirty.
+    /// Puts sectors into a partition. Dirty sectors evicted from their home are written to DRAM.
     fn keep(&mut self, partition: usize, line: u64, sectors: u8, dirty: u8) {
         let evicted = self.partitions[partition].insert(line, sectors, dirty);
         if let Some(evicted) = evicted.filter(|evicted| evicted.dirty != 0) {
@@ -180,7 +181,7 @@ impl Chip {
     }
 }
 
-/// The sectors that DRAM gives when some are absent.
+/// The sectors that DRAM delivers when some are absent.
 fn fetched(fetch: u32, absent: u8) -> u8 {
     match fetch {
         128 if absent != 0 => 0b1111,
@@ -224,7 +225,7 @@ mod tests {
     #[test]
     fn a_far_partition_is_asked_once() {
         let mut chip = Chip::new(Model::named("hopper").unwrap());
-        // One near to each partition: both miss in their own, but DRAM is read once.
+        // One multiprocessor near each partition: both miss in their own, but DRAM is read once.
         for from in [0, 131, 0, 131] {
             serve(&mut chip, "hopper", from, &[request(7, 0b1111, AccessKind::Load)]);
         }

@@ -1,4 +1,5 @@
-//! The counters of a model, in addition to those of every launch.
+//! The counters of a model, in addition to those of every launch. `multiprocessor` and `chip` fill them; reports read them, under
+//! the profiler's names.
 
 use std::ops::AddAssign;
 
@@ -23,17 +24,17 @@ impl TransactionCounters {
     }
 }
 
-/// Sectors requested from a cache; lines where its sectors are as large as its lines.
+/// Sectors requested from a cache; lines if its sectors are as large as its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SectorCounters {
-    /// Requested.
+    /// Sectors requested.
     pub sectors: u64,
-    /// Those that were there.
+    /// Sectors that hit.
     pub hits: u64,
 }
 
 impl SectorCounters {
-    /// Hits in percent; `None` where nothing was requested.
+    /// The hit rate in percent; `None` if nothing was requested.
     pub fn hit_percent(&self) -> Option<f64> {
         (self.sectors != 0).then(|| self.hits as f64 * 100.0 / self.sectors as f64)
     }
@@ -54,7 +55,7 @@ pub struct CacheCounters {
     pub distributed_sectors: u64,
     /// L2: reads of the multiprocessors.
     pub l2_read: SectorCounters,
-    /// L2: writes of the multiprocessors. A write always finds its place.
+    /// L2: writes of the multiprocessors. A write always hits.
     pub l2_write: u64,
     /// L2: atomic operations that return the old value.
     pub l2_atomic: SectorCounters,
@@ -62,7 +63,7 @@ pub struct CacheCounters {
     pub l2_reduction: SectorCounters,
     /// Bytes read from DRAM.
     pub dram_read_bytes: u64,
-    /// Bytes written to DRAM during the launch. What stays in L2 at its end is not among them.
+    /// Bytes written to DRAM during the launch, without what stays in L2 at its end.
     pub dram_write_bytes: u64,
 }
 
@@ -91,7 +92,7 @@ impl ModelCounters {
         self.caches += other.caches;
     }
 
-    /// The counters by name: Nsight Compute's from compute capability 7.0 on, nvprof's for older models, whose tool it was.
+    /// The counters by name: Nsight Compute's from compute capability 7.0 on, nvprof's for older models.
     pub fn metrics(&self) -> Vec<Metric> {
         let mut metrics = Vec::new();
         let mut count = |name, value| metrics.push(Metric { name, value: MetricValue::Count(value) });
@@ -100,7 +101,7 @@ impl ModelCounters {
         if self.model.compute_capability >= (7, 0) {
             count("l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", l1_global_load.hits);
             count("l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", l1_local_load.hits);
-            // The crossbar is between the multiprocessors, too.
+            // Traffic between multiprocessors crosses the crossbar, too.
             count("l1tex__m_xbar2l1tex_read_sectors.sum", caches.l2_to_l1_sectors + caches.distributed_sectors);
             count("l1tex__m_l1tex2xbar_write_sectors.sum", caches.l1_to_l2_sectors + caches.distributed_sectors);
             count("lts__t_sectors_srcunit_tex_op_read.sum", l2_read.sectors);

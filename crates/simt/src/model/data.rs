@@ -1,4 +1,4 @@
-//! The models, and where each number comes from.
+//! The models, and where each number comes from. Only constants: `Model::all` lists them.
 //!
 //! - Limits of blocks and multiprocessors, register and shared-memory allocation, carveouts: CUDA C++ programming guide, table
 //!   "Technical Specifications per Compute Capability" (1.x: edition 4.2; 2.x to 3.x: 6.5; 5.x and later: 12.x), and the
@@ -9,9 +9,9 @@
 //! - The H200's own numbers: its driver's device attributes, and its counters (`docs/MODELS.md`). Its GPCs: `%smid` in the blocks of
 //!   clusters of 1 to 16 blocks. Which multiprocessors a chip of this kind has, and where, differs from one to the next.
 //!
-//! NVIDIA publishes neither the ways of its caches nor what they replace. Ways are a choice here: 4 for the L1 caches of
-//! Fermi and Kepler (as microbenchmarks of their time found), and many for later ones; L2 has 16. All replace the line
-//! that was used least recently. What DRAM gives for a missing sector is a choice, too, where it was not measured.
+//! NVIDIA publishes neither the associativity of its caches nor their replacement policy. The ways here are assumptions: 4
+//! for the L1 caches of Fermi and Kepler (as microbenchmarks of their time found), many for later ones, 16 for L2. All
+//! replace the least recently used line. What DRAM delivers for a missing sector is an assumption, too, unless measured.
 
 use super::{BankRule, L1, L1Size, L2, Limits, Model, RegisterAllocation, Shared, StoreHit, TransactionRule};
 
@@ -169,7 +169,7 @@ pub(super) static MODELS: [Model; 12] = [
         limits: LIMITS_3_5,
         shared: SHARED_3_5,
         global: TransactionRule::LinesAndSectors,
-        // Global loads go through L1 only where the program asks for it: GK110B's and GK210's opt-in.
+        // Global loads go through L1 only if the program opts in (GK110B and GK210).
         l1: Some(L1 { caches_global_loads: false, ..L1_FERMI }),
         l2: Some(l2(1536)),
         pitch_alignment: 512,
@@ -311,7 +311,7 @@ pub(super) static MODELS: [Model; 12] = [
     },
 ];
 
-/// The sizes that shared memory can have on a multiprocessor, by compute capability.
+/// The possible sizes of a multiprocessor's shared memory, by compute capability.
 pub(super) fn shared_sizes(capability: (u32, u32)) -> &'static [u32] {
     match capability {
         (1, _) => &[16 * KIB],

@@ -1,4 +1,4 @@
-//! Models of GPUs, one an architecture: how it cuts accesses into transactions, what its caches hold, what fits on a
+//! Models of GPUs, one for each architecture: how it cuts accesses into transactions, what its caches hold, what fits on a
 //! multiprocessor.
 //!
 //! Without a model a launch counts what Volta and all later GPUs have in common, and is fast. With one
@@ -11,7 +11,8 @@
 //! - `cache`: a cache with sets, lines and sectors; `multiprocessor`: L1 and the path to it; `chip`: L2 and DRAM;
 //! - `counters`: what is counted.
 //!
-//! The machine side (which block runs where and when) is `machine::resident`.
+//! The machine's side, which block runs where and when, is `machine/schedule/resident.rs`; it calls into this folder, and
+//! `machine/modelled.rs` passes the accesses. Nothing here reads the memory of a program: a model only counts.
 
 mod banks;
 mod cache;
@@ -30,10 +31,10 @@ pub(crate) use chip::Chip;
 pub(crate) use multiprocessor::{AccessOrigin, CacheWish, Multiprocessor, Position};
 pub(crate) use seats::Neighbourhood;
 
-/// A GPU, as far as its memory goes.
+/// A GPU's memory system and limits.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Model {
-    /// Its name: the architecture's, in lower case.
+    /// The name of the architecture, in lower case.
     pub name: &'static str,
     /// The chip whose sizes it has.
     pub chip: &'static str,
@@ -41,8 +42,8 @@ pub struct Model {
     pub compute_capability: (u32, u32),
     /// Streaming multiprocessors of the chip.
     pub multiprocessors: u32,
-    /// How many of them each GPC (graphics processing cluster) has, of those in which clusters of more than two blocks can be; none
-    /// where the GPU has no clusters of blocks.
+    /// The multiprocessors of each GPC (graphics processing cluster) that can host clusters of more than two blocks. Empty if the
+    /// GPU has no clusters of blocks.
     pub gpcs: &'static [u32],
     /// What a block and a multiprocessor can hold.
     pub limits: Limits,
@@ -50,7 +51,7 @@ pub struct Model {
     pub shared: Shared,
     /// How a warp's access to global memory becomes transactions.
     pub global: TransactionRule,
-    /// The L1 cache of a multiprocessor, where global or local memory goes through one.
+    /// The L1 cache of a multiprocessor, if global or local memory goes through one.
     pub l1: Option<L1>,
     /// The L2 cache of the chip.
     pub l2: Option<L2>,
@@ -63,7 +64,7 @@ pub struct Model {
 /// What a block and a multiprocessor can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Threads of a block.
+    /// The most threads of a block.
     pub threads_per_block: u32,
     /// Threads resident on a multiprocessor.
     pub threads: u32,
@@ -73,19 +74,19 @@ pub struct Limits {
     pub registers: u32,
     /// Registers that one thread can have.
     pub registers_per_thread: u32,
-    /// How registers are given out.
+    /// How registers are allocated.
     pub register_allocation: RegisterAllocation,
 }
 
-/// How registers are given out.
+/// How registers are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterAllocation {
-    /// To a whole block, whose warps are rounded up to an even number, in units of so many registers.
+    /// To a whole block, whose warps are rounded up to an even number, in units of `unit` registers.
     Block {
         /// The unit.
         unit: u32,
     },
-    /// To each warp, in units of so many registers; warps are resident in multiples of `warps`.
+    /// To each warp, in units of `unit` registers; warps are resident in multiples of `warps`.
     Warp {
         /// The unit.
         unit: u32,
@@ -97,16 +98,16 @@ pub enum RegisterAllocation {
 /// Shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// The sizes that a multiprocessor's shared memory can have, in bytes, rising. What is left of the memory that it
-    /// shares with the L1 cache is cache.
+    /// The possible sizes of a multiprocessor's shared memory, in bytes, in rising order. The rest of the memory that it shares
+    /// with the L1 cache is cache.
     pub carveouts: &'static [u32],
-    /// What a block can have without asking.
+    /// Bytes that a block can have without opting in.
     pub per_block: u32,
-    /// What a block can have when the kernel opts in.
+    /// Bytes that a block can have if the kernel opts in.
     pub per_block_opt_in: u32,
-    /// What the system takes of each block's.
+    /// Bytes that the system reserves in each block.
     pub reserved: u32,
-    /// Given out in multiples of this many bytes.
+    /// Shared memory is allocated in multiples of this many bytes.
     pub unit: u32,
     /// Its banks.
     pub banks: BankRule,
@@ -122,7 +123,7 @@ pub enum BankRule {
     Fermi,
     /// 32 banks, 8 bytes wide, in 4-byte mode: words 32 apart share a row of 64 words and a pass (3.x, the default).
     Kepler4,
-    /// 32 banks of 8-byte words (3.x, when the program asks for it).
+    /// 32 banks of 8-byte words (3.x, if the program selects it).
     Kepler8,
     /// 32 banks of 4-byte words, as measured on an H200 (5.x and later).
     Words,
@@ -131,9 +132,9 @@ pub enum BankRule {
 /// How a warp's access to global memory becomes transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionRule {
-    /// Each half warp in one or two transactions if its threads access consecutive words in order, else one a thread (1.0, 1.1).
+    /// Each half warp in one or two transactions if its threads access consecutive words in order, otherwise one per thread (1.0, 1.1).
     Strict,
-    /// Each half warp in the segments of 32, 64 or 128 bytes that it touches, each as small as will do (1.2, 1.3).
+    /// Each half warp in the segments of 32, 64 or 128 bytes that it touches, each as small as possible (1.2, 1.3).
     Segments,
     /// Lines of 128 bytes through L1, sectors of 32 bytes past it; 8-byte words a half warp at a time, 16-byte words a
     /// quarter warp at a time (2.x, 3.x).
@@ -145,17 +146,17 @@ pub enum TransactionRule {
 /// The L1 cache of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct L1 {
-    /// Bytes, and how shared memory takes of them.
+    /// Its size, and whether shared memory takes part of it.
     pub size: L1Size,
-    /// Bytes that a tag stands for.
+    /// Bytes per tag.
     pub line: u32,
-    /// Bytes that are fetched at a time.
+    /// Bytes fetched at a time.
     pub sector: u32,
-    /// Places that a line can be in.
+    /// The associativity.
     pub ways: u32,
-    /// Whether loads from global memory go through it unless they say otherwise (`ld.cg`).
+    /// Whether loads from global memory go through it by default (without `ld.cg`).
     pub caches_global_loads: bool,
-    /// Whether the program can ask that they do where they do not (`-dlcm=ca`).
+    /// Whether the program can opt in if they do not (`-dlcm=ca`).
     pub can_cache_global_loads: bool,
     /// What a store to global memory does to a line that it holds.
     pub store_hit: StoreHit,
@@ -166,47 +167,47 @@ pub struct L1 {
 /// The size of an L1 cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum L1Size {
-    /// What shared memory leaves of so many bytes.
+    /// What shared memory leaves of this many bytes.
     Unified(u32),
     /// A memory of its own.
     Own(u32),
 }
 
-/// What a store to global memory does to the copy of its line in L1. It goes on to L2 in any case.
+/// What a store to global memory does to the copy of its line in L1. The store goes to L2 in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreHit {
     /// The copy is dropped.
     Evicts,
-    /// The copy is brought up to date, or made where whole sectors are written.
+    /// The copy is updated, or created if whole sectors are written.
     Allocates,
 }
 
 /// The L2 cache of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct L2 {
-    /// Bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Bytes that a tag stands for.
+    /// Bytes per tag.
     pub line: u32,
-    /// Places that a line can be in.
+    /// The associativity.
     pub ways: u32,
-    /// Bytes that DRAM gives at a time when a sector is missing.
+    /// Bytes that DRAM delivers for a missing sector.
     pub fetch: u32,
-    /// Parts that it has, each near to some of the multiprocessors: 1 or 2.
+    /// Partitions, each near to some of the multiprocessors: 1 or 2.
     pub partitions: u32,
-    /// Bytes that may wait to be written to DRAM.
+    /// The most bytes that may be dirty.
     pub dirty_bytes: u64,
-    /// Multiprocessors whose reads of the same line, at about the same time, reach L2 as one.
+    /// How many multiprocessors share a path on which simultaneous reads of one line are merged before L2.
     pub merges_reads_of: u32,
 }
 
-/// Whether loads from global memory that do not say go through L1: `-dlcm` of the lectures' compilers.
+/// Whether loads from global memory without a cache operator go through L1: the `-dlcm` flag of older compilers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LoadCaching {
-    /// As the architecture has it.
+    /// The architecture's default.
     #[default]
     Default,
-    /// `ca`: through L1, where the architecture can.
+    /// `ca`: through L1, if the architecture can.
     AllLevels,
     /// `cg`: past L1.
     GlobalLevel,
@@ -234,12 +235,12 @@ impl Model {
         data::MODELS.iter().find(|model| model.name == name)
     }
 
-    /// The sizes that a multiprocessor's shared memory can have by its compute capability, in bytes; none where it is not known.
+    /// The possible sizes of a multiprocessor's shared memory, in bytes; empty for unknown compute capabilities.
     pub fn shared_sizes(capability: (u32, u32)) -> &'static [u32] {
         data::shared_sizes(capability)
     }
 
-    /// Whether loads that do not say go through L1.
+    /// Whether loads without a cache operator go through L1.
     pub fn caches_global_loads(&self, caching: LoadCaching) -> bool {
         self.l1.is_some_and(|l1| match caching {
             LoadCaching::Default => l1.caches_global_loads,
@@ -248,7 +249,7 @@ impl Model {
         })
     }
 
-    /// Bytes of L1 that a multiprocessor has left when its shared memory has the size `carveout`.
+    /// The bytes that are left for L1 if shared memory has the size `carveout`.
     pub fn l1_bytes(&self, carveout: u32) -> u32 {
         match self.l1.map(|l1| l1.size) {
             Some(L1Size::Unified(bytes)) => bytes.saturating_sub(carveout),

@@ -1,4 +1,5 @@
-//! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2.
+//! A multiprocessor's path to memory: transactions, its L1 cache, and its requests to L2. `machine/modelled.rs` passes each access
+//! of a warp; the chip takes the requests at the end of each round. Changes only the state of L1, the requests and counters.
 
 use super::cache::Cache;
 use super::{
@@ -9,24 +10,24 @@ use crate::counters::AccessKind;
 use crate::lanes::lanes;
 use crate::memory::Access;
 
-/// Bytes of a line: of every cache here, and of every request to L2.
+/// Bytes of a line, in every cache and in every request to L2.
 pub(super) const LINE_BYTES: u64 = 128;
 
 /// Bytes that the copy engine moves at once.
 const BULK_BYTES: u32 = 128;
 
-/// What an instruction says about caches.
+/// Which caches an instruction asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CacheWish {
-    /// Nothing.
+    /// No preference.
     #[default]
     None,
     /// Through L1: `ca`, `cs`.
     Through,
-    /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may use L1, but an H200
-    /// finds nothing there that `lu` has loaded.)
+    /// Past L1: `cg`, `lu`, `cv`, and loads that are ordered with those of other threads. (`lu` may use L1, but on an H200 what
+    /// `lu` has loaded never hits.)
     Past,
-    /// Through the read-only path, `nc`: a cache of its own on Kepler, L1 on all later ones.
+    /// Through the read-only path, `nc`: a separate cache on Kepler, L1 on all later GPUs.
     ReadOnly,
 }
 
@@ -35,7 +36,7 @@ pub(crate) enum CacheWish {
 pub(crate) enum AccessOrigin {
     /// Global memory.
     Global,
-    /// Local memory, at the addresses where the hardware keeps it.
+    /// Local memory, at its hardware addresses.
     Local,
 }
 
@@ -57,20 +58,20 @@ pub(crate) struct Position {
     pub number: u32,
     /// The partition of L2 that is near to it.
     pub near: usize,
-    /// The group of those whose reads are merged before L2.
+    /// The group of multiprocessors whose reads are merged before L2.
     pub group: usize,
 }
 
-/// A multiprocessor's way to memory.
+/// A multiprocessor's path to memory.
 pub(crate) struct Multiprocessor {
     pub position: Position,
     model: &'static Model,
     l1: Option<Cache>,
-    /// Whether loads that say nothing go through L1.
+    /// Whether loads without a cache operator go through L1.
     caches_global_loads: bool,
-    /// What was counted here.
+    /// What this multiprocessor has counted.
     pub counters: ModelCounters,
-    /// Requests to L2 that it has not seen yet, in order.
+    /// Requests that L2 has not served yet, in order.
     pub upstream: Vec<Upstream>,
 }
 
@@ -79,12 +80,12 @@ pub(crate) struct Multiprocessor {
 struct Piece {
     line: u64,
     sectors: u8,
-    /// For each sector, its bytes that are accessed.
+    /// For each sector, the bytes accessed.
     bytes: [u32; 4],
 }
 
 impl Multiprocessor {
-    /// One with an L1 of what shared memory leaves of it.
+    /// A multiprocessor with an empty L1 of the size that shared memory leaves.
     pub fn new(model: &'static Model, position: Position, carveout: u32, caching: LoadCaching) -> Self {
         let l1 = model.l1.map(|l1| Cache::new((model.l1_bytes(carveout) / l1.line) as usize, l1.ways as usize));
         Self {
@@ -97,8 +98,7 @@ impl Multiprocessor {
         }
     }
 
-    /// The passes over the banks that a load from shared memory, or a store, needs; `None` where they are those that are counted
-    /// anyway.
+    /// The passes over the banks of an access to shared memory; `None` if the model's rule is the one that every launch counts by.
     pub fn wavefronts(&self, kind: AccessKind, access: &Access) -> Option<Wavefronts> {
         match self.model.shared.banks {
             BankRule::Words => None,
@@ -131,8 +131,8 @@ impl Multiprocessor {
         }
     }
 
-    /// The copy engine reads or writes bytes of global memory, past L1, in parts of so many from the first on. What it reads may go
-    /// to several multiprocessors.
+    /// The copy engine reads or writes global memory, past L1, in parts of [`BULK_BYTES`] from the first byte on. What it reads may
+    /// go to several multiprocessors.
     pub fn bulk(&mut self, kind: AccessKind, (address, bytes): (u64, u32), receivers: u32) {
         for offset in (0..bytes).step_by(BULK_BYTES as usize) {
             let mut at = address.saturating_add(offset.into());
@@ -153,8 +153,8 @@ impl Multiprocessor {
         }
     }
 
-    /// A warp's access to the shared memory of another block, which goes to another multiprocessor and back. Atomic operations go
-    /// turn by turn where lanes share a word, and take as much for the answer.
+    /// A warp's access to the shared memory of another block, which goes to another multiprocessor and back. Atomic operations of
+    /// lanes that share a word take turns, and the replies count as much.
     pub fn distributed(&mut self, kind: AccessKind, access: &Access) {
         self.counters.caches.distributed_sectors += match kind {
             AccessKind::Atomic | AccessKind::Reduction => 2 * u64::from(coalesce::atomic_sectors(access).sectors),
@@ -162,8 +162,8 @@ impl Multiprocessor {
         };
     }
 
-    /// Threads of a block acquire what others of their cluster have written: L1 keeps nothing. (GPUs without clusters have none that
-    /// could have written anything.)
+    /// Threads of a block acquire what others of their cluster have written: invalidates L1. (Without clusters there are no such
+    /// writes.)
     pub fn acquire(&mut self) {
         if let Some(l1) = self.l1.as_mut().filter(|_| !self.model.gpcs.is_empty()) {
             l1.drop_lines();
@@ -195,7 +195,7 @@ impl Multiprocessor {
         };
     }
 
-    /// Without caches, each transaction is one of DRAM. Atomic operations read and write.
+    /// Without caches, each transaction goes to DRAM. Atomic operations read and write.
     fn past_caches(&mut self, kind: AccessKind, bytes: u64) {
         let caches = &mut self.counters.caches;
         if kind != AccessKind::Store {
@@ -244,7 +244,7 @@ impl Multiprocessor {
         match rules.store_hit {
             StoreHit::Evicts => l1.drop_line(piece.line),
             StoreHit::Allocates => {
-                // A sector that is written in part is not there for those who read the rest.
+                // A partly written sector does not count as present for reads of the rest.
                 let whole =
                     (0..4).filter(|&sector| piece.bytes[sector] == u32::MAX).fold(0, |all, sector| all | 1 << sector);
                 if whole != 0 {
@@ -255,7 +255,7 @@ impl Multiprocessor {
         self.send(piece.line, piece.sectors, AccessKind::Store);
     }
 
-    /// L2 does it, turn by turn where lanes share a word.
+    /// An atomic operation, which L2 executes. Lanes that share a word take turns.
     fn atomic(&mut self, piece: &Piece, kind: AccessKind, access: &Access) {
         if let Some(l1) = &mut self.l1 {
             l1.drop_line(piece.line);
@@ -270,7 +270,7 @@ impl Multiprocessor {
         }
     }
 
-    /// Puts sectors into L1. What is dirty and has to leave goes to L2.
+    /// Puts sectors into L1. Evicted dirty sectors go to L2.
     fn keep(&mut self, line: u64, sectors: u8, dirty: u8) {
         let evicted = self.l1.as_mut().and_then(|l1| l1.insert(line, sectors, dirty));
         if let Some(evicted) = evicted.filter(|evicted| evicted.dirty != 0) {
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(hits("fermi", &[LOAD, store, LOAD]), 0);
         assert_eq!(hits("hopper", &[LOAD, store, LOAD]), 4);
         assert_eq!(hits("hopper", &[store, LOAD]), 4);
-        // Half a sector at each end: only the three whole ones are there.
+        // Half a sector at each end: only the three whole ones are present.
         let partial = (AccessKind::Store, CacheWish::None, 16);
         assert_eq!(hits("hopper", &[partial, LOAD]), 3);
         let reduction = (AccessKind::Reduction, CacheWish::None, 0);

@@ -1,24 +1,23 @@
-//! How many blocks of a launch a multiprocessor holds at once, and what keeps it from holding more.
-//!
-//! The rules are those of the CUDA occupancy calculator.
+//! Computes how many blocks of a launch a multiprocessor holds at once, and what limits that. Pure; launches on a model, the
+//! host's reports and its `occupancy` metrics use it. The rules are those of the CUDA occupancy calculator.
 
 use super::{Model, RegisterAllocation};
 use crate::metric::{Metric, MetricValue};
 
-/// What a block of a launch takes.
+/// The resources that a block of a launch needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockNeeds {
     /// Its threads.
     pub threads: u32,
     /// Its shared memory, static and dynamic, in bytes.
     pub shared: u32,
-    /// Registers of each thread, where they are known: PTX does not give them; the compiler of machine code decides.
+    /// Registers of each thread, if known: `ptxas` decides, PTX does not say.
     pub registers: Option<u32>,
-    /// Blocks of its cluster. 0 and 1: it is by itself.
+    /// Blocks of its cluster. 0 or 1 means no cluster.
     pub cluster: u32,
 }
 
-/// What keeps a multiprocessor from holding one more block.
+/// What limits the blocks on a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limiter {
     /// Its warps.
@@ -32,7 +31,7 @@ pub enum Limiter {
 }
 
 impl Limiter {
-    /// Its name, as Nsight Compute's section "Occupancy" has it.
+    /// Its name in Nsight Compute's section "Occupancy".
     pub fn name(self) -> &'static str {
         match self {
             Self::Warps => "warps",
@@ -50,23 +49,23 @@ pub struct Occupancy {
     pub by_warps: u32,
     /// Blocks that it can hold of any kernel (`launch__occupancy_limit_blocks`).
     pub by_blocks: u32,
-    /// Blocks that its shared memory allows at the carveout (`launch__occupancy_limit_shared_mem`); `None` where a block
-    /// takes none.
+    /// Blocks that its shared memory allows at the carveout (`launch__occupancy_limit_shared_mem`); `None` if a block
+    /// uses none.
     pub by_shared: Option<u32>,
-    /// Blocks that its registers allow (`launch__occupancy_limit_registers`); `None` where they are not known.
+    /// Blocks that its registers allow (`launch__occupancy_limit_registers`); `None` if unknown.
     pub by_registers: Option<u32>,
-    /// Clusters that the chip holds at once (`launch__cluster_max_active`); `None` where each block is by itself.
+    /// Clusters that the chip holds at once (`launch__cluster_max_active`); `None` without clusters.
     pub clusters: Option<u32>,
     /// Warps of a block.
     pub warps_per_block: u32,
     /// Warps that it can hold of any kernel.
     pub most_warps: u32,
-    /// The size of its shared memory that this is for, in bytes: one of the model's carveouts.
+    /// The size of shared memory that this assumes, in bytes: one of the model's carveouts.
     pub carveout: u32,
 }
 
 impl Occupancy {
-    /// Blocks resident at once: the least of all limits.
+    /// Blocks resident at once: the smallest of the limits.
     pub fn blocks(&self) -> u32 {
         self.limits().map(|(_, blocks)| blocks).fold(u32::MAX, u32::min)
     }
@@ -76,13 +75,13 @@ impl Occupancy {
         self.blocks() * self.warps_per_block
     }
 
-    /// Warps resident at once, of those that a multiprocessor can hold, in percent
+    /// Warps resident at once, in percent of those that a multiprocessor can hold
     /// (`sm__maximum_warps_per_active_cycle_pct`).
     pub fn percent(&self) -> f64 {
         f64::from(self.warps()) * 100.0 / f64::from(self.most_warps)
     }
 
-    /// What limits it: one thing, or several that allow the same number.
+    /// The limiters: one, or several that allow the same number.
     pub fn limiters(&self) -> impl Iterator<Item = Limiter> {
         let blocks = self.blocks();
         self.limits().filter(move |&(_, allowed)| allowed == blocks).map(|(limiter, _)| limiter)
@@ -116,10 +115,10 @@ impl Occupancy {
 }
 
 impl Model {
-    /// What a multiprocessor holds of a launch with such blocks. `wish` is the part of the memory shared with L1 that should
-    /// be shared memory, in percent; without one the driver takes the smallest carveout that allows as many blocks as any.
+    /// What a multiprocessor holds of a launch with such blocks. `wish` is the share of the unified memory that should
+    /// be shared memory, in percent; by default, the driver takes the smallest carveout that allows the most blocks.
     ///
-    /// A block that does not fit at all gives 0 blocks.
+    /// If a block does not fit at all, there are 0 blocks.
     pub fn occupancy(&self, needs: &BlockNeeds, wish: Option<u8>) -> Occupancy {
         let shared = &self.shared;
         let each = if needs.shared == 0 && shared.reserved == 0 {
@@ -141,7 +140,7 @@ impl Model {
             carveout: 0,
         };
         let most = shared.carveouts[shared.carveouts.len() - 1];
-        // A wish is not heeded where not even one block would fit.
+        // A wish is ignored if not even one block would fit.
         let wanted = match wish {
             Some(percent) => (u64::from(most) * u64::from(percent.min(100))).div_ceil(100).max(each.into()),
             None => u64::from(found.blocks()) * u64::from(each),

@@ -1,18 +1,18 @@
-//! Where the blocks of a launch sit on a chip.
+//! Places the blocks of a launch on a chip. Pure; `machine/schedule/resident.rs` asks once for each launch.
 //!
 //! A multiprocessor has seats for as many blocks as it holds at once. The blocks of a cluster sit on different
 //! multiprocessors of one neighbourhood: a GPC (graphics processing cluster). Without clusters, each multiprocessor is
-//! a neighbourhood. A cluster takes and leaves all its seats at once.
+//! a neighbourhood. A cluster takes and frees all its seats at once.
 //!
-//! The rules were measured on an H200 (`docs/MODELS.md`), except where the first cluster goes: that differs from launch
-//! to launch.
+//! The rules were measured on an H200 (`docs/MODELS.md`), except for the place of the first cluster, which differs from
+//! launch to launch.
 
 use super::{Model, Position};
 
 /// Multiprocessors of a TPC (texture processing cluster), which have neighbouring numbers.
 const OF_TPC: usize = 2;
 
-/// Blocks of clusters that a multiprocessor holds at once: an H200's driver counts so, and its active warps are no more.
+/// The most blocks of clusters that a multiprocessor holds at once, by an H200's driver and its count of active warps.
 const OF_CLUSTERS: u32 = 8;
 
 /// A block's seat.
@@ -20,16 +20,16 @@ const OF_CLUSTERS: u32 = 8;
 pub(crate) struct Seat {
     /// The multiprocessor: its place in the neighbourhood.
     pub multiprocessor: usize,
-    /// The seat's number there.
+    /// The seat's number on the multiprocessor.
     pub layer: u64,
 }
 
-/// Multiprocessors whose blocks can be of one cluster.
+/// Multiprocessors that can host the blocks of one cluster.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Neighbourhood {
     /// Where they are on the chip.
     pub multiprocessors: Vec<Position>,
-    /// Clusters that sit here before any has left.
+    /// Clusters that sit here before any has ended.
     pub clusters: usize,
     blocks_per_cluster: usize,
 }
@@ -48,19 +48,19 @@ impl Neighbourhood {
         (self.clusters * self.blocks_per_cluster).div_ceil(self.multiprocessors.len())
     }
 
-    /// Whether one more cluster can sit here with at most so many blocks on a multiprocessor.
+    /// Whether one more cluster fits with at most `layers` blocks on a multiprocessor.
     fn has_room(&self, layers: usize) -> bool {
         (self.clusters + 1) * self.blocks_per_cluster <= self.multiprocessors.len() * layers
     }
 }
 
 impl Model {
-    /// Where that many clusters sit, if a multiprocessor holds `resident` blocks at once: the neighbourhoods with any, in the
+    /// Places `clusters` clusters, if a multiprocessor holds `resident` blocks at once. Returns the neighbourhoods in use, in the
     /// order in which they take one cluster each in turn.
     pub(crate) fn neighbourhoods(&self, resident: u32, blocks_per_cluster: u32, clusters: u64) -> Vec<Neighbourhood> {
         let of_cluster = blocks_per_cluster as usize;
         let multiprocessors: Vec<Vec<u32>> = match of_cluster {
-            // A launch with few blocks has as many neighbourhoods.
+            // A launch with few blocks uses as many neighbourhoods.
             1 => (0..self.multiprocessors).take(clusters.try_into().unwrap_or(usize::MAX)).map(|n| vec![n]).collect(),
             _ => self.gpcs().into_iter().filter(|gpc| gpc.len() >= of_cluster).collect(),
         };
@@ -73,7 +73,7 @@ impl Model {
             let position = |(index, &number)| Position { number, near, group: groups_before + index / merges_reads_of };
             let multiprocessors: Vec<_> = numbers.iter().enumerate().map(position).collect();
             before += numbers.len();
-            // Single ones are merged with each other, GPCs are not.
+            // Reads are merged among single multiprocessors, but not among GPCs.
             groups_before = match numbers.len() {
                 1 => before / merges_reads_of,
                 count => groups_before + count.div_ceil(merges_reads_of),
@@ -82,7 +82,7 @@ impl Model {
         };
         let mut all: Vec<_> = multiprocessors.into_iter().map(neighbourhood).collect();
         let resident = if of_cluster == 1 { resident } else { resident.min(OF_CLUSTERS) };
-        // Where multiprocessors are that have fewer blocks than others, first.
+        // Neighbourhoods with emptier multiprocessors come first.
         let (mut waiting, mut turn) = (clusters, 0);
         for layers in 1..=resident as usize {
             while waiting > 0
@@ -100,7 +100,7 @@ impl Model {
 
     /// The numbers of the multiprocessors that are neighbours: TPCs that are in no GPC, then GPCs.
     ///
-    /// TPCs are numbered across the GPCs, one of each in turn as long as it has more, and then the ones that are in none.
+    /// TPCs are numbered across the GPCs, one of each in turn while it has more; then come those in no GPC.
     fn gpcs(&self) -> Vec<Vec<u32>> {
         let mut gpcs: Vec<Vec<u32>> = vec![Vec::new(); self.gpcs.len()];
         let mut numbers = 0..self.multiprocessors;

@@ -1,4 +1,5 @@
-//! Transactions of global memory: what one request of a warp requests from the memory system, by architecture.
+//! Transactions of global memory: what one request of a warp costs, by architecture. Pure functions of one access;
+//! `multiprocessor` calls them.
 //!
 //! Sources: CUDA C programming guide, "Compute Capability 1.x" to "5.x", sections "Global Memory" (the guide of CUDA
 //! 4.2 has the rules of 1.x in full). The lectures' table of access patterns is a test here.
@@ -8,7 +9,7 @@ use crate::coalesce;
 use crate::lanes::lanes;
 use crate::memory::Access;
 
-/// What a request asks for.
+/// What a request costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Transactions {
     /// Transactions, each of 32, 64 or 128 bytes.
@@ -17,7 +18,7 @@ pub(crate) struct Transactions {
     pub bytes: u32,
 }
 
-/// Of a load; `cached`: through L1.
+/// The transactions of a load; `cached` if through L1.
 pub(super) fn load(rule: TransactionRule, access: &Access, cached: bool) -> Transactions {
     match rule {
         TransactionRule::Strict => halves(access, strict),
@@ -28,7 +29,7 @@ pub(super) fn load(rule: TransactionRule, access: &Access, cached: bool) -> Tran
     }
 }
 
-/// Of a store. Stores of 2.x and 3.x go past L1, in sectors.
+/// The transactions of a store. Stores of 2.x and 3.x go past L1, in sectors.
 pub(super) fn store(rule: TransactionRule, access: &Access) -> Transactions {
     load(rule, access, false)
 }
@@ -64,7 +65,7 @@ fn strict(access: &Access, half: u32) -> Transactions {
 }
 
 /// Compute capability 1.2 and 1.3: segments of 32 bytes for 1-byte words, 64 for 2-byte words, 128 for all others, from the
-/// lowest active thread on; a segment of which only one half is used is halved, down to 32 bytes.
+/// lowest active thread on; a segment with only one half in use is halved, down to 32 bytes.
 fn segments(access: &Access, half: u32) -> Transactions {
     let mut total = Transactions::default();
     let mut left = half;
@@ -97,7 +98,7 @@ fn segments(access: &Access, half: u32) -> Transactions {
 }
 
 /// Compute capability 2.x and 3.x: a request of 8-byte words is two, of half warps, and one of 16-byte words four, of
-/// quarter warps; each asks for the distinct lines or sectors that it touches.
+/// quarter warps; each requests the distinct lines or sectors that it touches.
 fn groups(access: &Access, unit: u32) -> Transactions {
     let lanes_together = TransactionRule::LinesAndSectors.lanes_together(access.width);
     let mut count = 0;

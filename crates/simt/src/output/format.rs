@@ -1,10 +1,11 @@
-//! Format strings, as the `printf` of a kernel takes them (CUDA programming guide, "Formatted Output"; C17, 7.21.6.1).
+//! Formats the output of a kernel's `printf` (CUDA programming guide, "Formatted Output"; C17, 7.21.6.1). `machine/system.rs` calls
+//! [`format()`]; arguments and strings come from its [`Source`], text goes to a buffer.
 //!
 //! The driver has the host's `printf` write the text, so the forms are those of C: `%[flags][width][.precision][size]type`
 //! with the flags `#`, `0`, `-`, `+` and space, `*` for width and precision, the sizes `hh`, `h`, `l`, `ll`, `j`, `z`, `t` and
-//! the types `d i o u x X c s p f F e E g G a A %`. What is none of these is printed as it stands.
+//! the types `d i o u x X c s p f F e E g G a A %`. Anything else is printed verbatim.
 
-/// Where the arguments and strings of a format are.
+/// Provides the arguments and strings of a format.
 pub(crate) trait Source {
     /// Why something cannot be read.
     type Error;
@@ -16,12 +17,12 @@ pub(crate) trait Source {
     fn string(&mut self, address: u64, limit: usize) -> Result<Vec<u8>, Self::Error>;
 }
 
-/// Bytes of a string that are read at most: more than the whole of the output holds is an error of the program's.
+/// The most bytes of a string that are read: a string longer than the whole output buffer is the program's error.
 pub(crate) const STRING_LIMIT: usize = 1 << 20;
 /// The widest field, and the most digits.
 const FIELD_LIMIT: usize = 1 << 16;
 
-/// A conversion, as it is written.
+/// A conversion specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Conversion {
     alternate: bool,
@@ -35,7 +36,7 @@ struct Conversion {
     bytes: u32,
 }
 
-/// Writes the text of a format and its arguments to `out`. Returns the number of arguments that it took.
+/// Writes the text of a format and its arguments to `out`. Returns the number of arguments used.
 pub(crate) fn format<S: Source>(format: &[u8], source: &mut S, out: &mut Vec<u8>) -> Result<u32, S::Error> {
     let mut taken = 0;
     let mut rest = format;
@@ -50,7 +51,7 @@ pub(crate) fn format<S: Source>(format: &[u8], source: &mut S, out: &mut Vec<u8>
     Ok(taken)
 }
 
-/// Writes one conversion, with which `text` starts. Returns its length, and how many arguments it took.
+/// Writes the conversion that `text` starts with. Returns its length and the number of arguments used.
 fn convert<S: Source>(text: &[u8], source: &mut S, out: &mut Vec<u8>) -> Result<(usize, u32), S::Error> {
     let mut conversion = Conversion { bytes: 4, ..Conversion::default() };
     let mut at = 1;
@@ -151,7 +152,7 @@ fn pad(conversion: &Conversion, prefix: &[u8], digits: &[u8], zeros: bool, out: 
     }
 }
 
-/// The sign that stands before a number.
+/// The sign of a number, by the flags.
 fn sign(conversion: &Conversion, negative: bool) -> &'static [u8] {
     match (negative, conversion.plus, conversion.space) {
         (true, ..) => b"-",
@@ -161,7 +162,7 @@ fn sign(conversion: &Conversion, negative: bool) -> &'static [u8] {
     }
 }
 
-/// Digits with as many zeros before them as the precision asks for; zero with precision 0 has none.
+/// Digits, padded with zeros to the precision. Zero with precision 0 has no digits.
 fn digits_of(conversion: &Conversion, digits: String, zero: bool) -> String {
     match conversion.precision {
         Some(0) if zero => String::new(),
@@ -267,7 +268,7 @@ fn general(value: f64, precision: usize, alternate: bool) -> String {
     with_exponent(&trim(digits), exponent)
 }
 
-/// `1.8p+1`: the mantissa in hexadecimal digits, rounded to nearest even where there are fewer than 13.
+/// `1.8p+1`: the mantissa in hexadecimal digits, rounded to nearest even if there are fewer than 13.
 fn hexadecimal(value: f64, precision: Option<usize>, point: bool) -> String {
     const DIGITS: usize = 13;
     let bits = value.to_bits();

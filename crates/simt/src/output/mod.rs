@@ -1,25 +1,25 @@
-//! What the threads of a launch print, by `vprintf`, which every `printf` of a kernel calls.
+//! Collects what the threads of a launch print with `vprintf`, which every `printf` of a kernel calls. Blocks print to a
+//! [`BlockOutput`], workers pass these to the launch, and the host takes the text from an [`Output`].
 //!
-//! A GPU collects the output of all blocks in a buffer of a fixed size, in whatever order they come, and the driver
-//! prints it when the host waits. Here a launch's output is in the order of its blocks, and within a block in the order
-//! in which its warps took their turns, lane by lane: the same on any number of host threads.
+//! A GPU collects the output of all blocks in a buffer of a fixed size, in no particular order, and the driver prints it
+//! when the host synchronises. Here a launch's output is in the order of its blocks, and within a block in the order of its
+//! warps' turns, lane by lane: the same on any number of host threads.
 //!
-//! The buffer is a GPU's, 1 MiB. What exceeds it is dropped, so the start is kept; a GPU overwrites
-//! the first bytes with the last.
+//! The buffer holds 1 MiB, as on a GPU. Here the start is kept and the rest is dropped; a GPU overwrites the first bytes with
+//! the last.
 
 pub(crate) mod format;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that an [`Output`] keeps by default: as many as a GPU's buffer has (CUDA programming guide,
-/// "Formatted Output").
+/// The bytes that an [`Output`] keeps by default: the size of a GPU's buffer (CUDA programming guide, "Formatted Output").
 pub const DEFAULT_OUTPUT_LIMIT: usize = 1 << 20;
 
-/// Takes what the threads of launches print.
+/// Receives what the threads of launches print.
 ///
-/// It keeps the first bytes, up to a limit, and counts the rest. (A GPU overwrites the first with the last.) What a launch
-/// printed before a trap is kept, too: that of the blocks up to the one that faulted.
+/// It keeps the first bytes, up to a limit, and counts the rest. After a trap, it has what the blocks up to the faulting one
+/// printed.
 #[derive(Debug)]
 pub struct Output {
     limit: usize,
@@ -31,12 +31,12 @@ pub struct Output {
 pub struct Printed {
     /// The bytes that were kept.
     pub bytes: Vec<u8>,
-    /// Bytes beyond the limit, which are lost.
+    /// How many bytes beyond the limit were dropped.
     pub lost: u64,
 }
 
 impl Printed {
-    /// As text: what is not UTF-8 is replaced by U+FFFD.
+    /// The bytes as text. Invalid UTF-8 is replaced by U+FFFD.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
@@ -92,20 +92,20 @@ impl BlockOutput {
     }
 }
 
-/// What the blocks of a launch have printed, whichever came first.
+/// What the blocks of a launch have printed, in any order of completion.
 #[derive(Debug, Default)]
 pub(crate) struct LaunchOutput {
-    blocks: Mutex<Blocks>,
+    blocks: Mutex<PrintedByBlock>,
 }
 
 #[derive(Debug, Default)]
-struct Blocks {
+struct PrintedByBlock {
     by_index: BTreeMap<u64, Printed>,
     bytes: usize,
 }
 
 impl LaunchOutput {
-    /// Takes the output of a block that has ended. Keeps no more than `limit` bytes: those of the lowest blocks.
+    /// Takes the output of a block that has ended. Keeps at most `limit` bytes: those of the lowest blocks.
     pub fn add(&self, block: u64, output: &mut BlockOutput, limit: usize) {
         if output.is_empty() {
             return;
@@ -127,7 +127,7 @@ impl LaunchOutput {
         }
     }
 
-    /// Hands over what the blocks up to `last` printed.
+    /// Passes on what the blocks up to `last` printed.
     pub fn finish(self, last: u64, output: &Output) {
         let blocks = self.blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
         blocks.by_index.range(..=last).for_each(|(_, printed)| output.add(printed));

@@ -1,5 +1,5 @@
-//! The decoded form of loads, stores, atomic operations and fences: where they go, what they carry, and how they are
-//! ordered.
+//! The decoded form of loads, stores, atomic operations and fences: addresses, operands and memory order. Plain data: decoding
+//! creates it, the machine and the sanitizer read it.
 
 use ptx::{AtomicOp, Ordering, Scope, Space, Type};
 
@@ -9,18 +9,18 @@ use crate::model::CacheWish;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reach {
     pub space: Space,
-    /// The row that addresses start from.
+    /// The row of base addresses.
     pub address: u32,
-    /// Whether it has 64 bits.
+    /// Whether that row has 64 bits.
     pub wide: bool,
-    /// Whether the frame's local memory is to be added.
+    /// Whether the start of the frame's local memory is added.
     pub frame: bool,
     pub offset: u64,
-    /// Which of the [`Code::accesses`](super::Code::accesses) it is.
+    /// The access's index among [`Code::accesses`](super::Code::accesses).
     pub slot: u32,
 }
 
-/// The threads that a fence or a strong operation is for; wider ones are greater.
+/// The scope of a fence or a strong operation: the threads that it is for. Wider scopes compare greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Audience {
     Block,
@@ -39,35 +39,35 @@ impl From<Scope> for Audience {
     }
 }
 
-/// A fence: for whom, and of which state spaces it puts the accesses of the generic proxy before those of the async one.
+/// A fence: its scope, and the state spaces in which it orders generic accesses before async ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fence {
     pub audience: Audience,
     pub shared_to_async: bool,
     pub global_to_async: bool,
-    /// Whether it puts what wrote tensor maps before what acquires them for copies.
+    /// Whether it releases writes to tensor maps, for copies that acquire them.
     pub releases_maps: bool,
 }
 
 impl Fence {
-    /// One between threads alone.
+    /// A fence without proxies.
     pub fn of(audience: Audience) -> Self {
         Self { audience, shared_to_async: false, global_to_async: false, releases_maps: false }
     }
 }
 
-/// How an access is ordered with others, for the sanitizer: the machine makes all in the order of the program.
+/// An access's memory order, for the sanitizer: the machine executes all accesses in program order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Order {
-    /// Made to be concurrent with others: anything but a plain load or store.
+    /// Whether it is a strong operation: anything but a plain load or store.
     pub strong: bool,
-    /// Volatile.
+    /// Whether it is volatile.
     pub volatile: bool,
-    /// A load of what nothing writes during the launch, as the program says: `ld.global.nc`, `ldu`.
+    /// A load that the program declares read-only during the launch: `ld.global.nc`, `ldu`.
     pub read_only: bool,
-    /// Strong for these threads alone.
+    /// The scope of a strong operation.
     pub audience: Audience,
-    /// Releases what came before it, to these threads.
+    /// The scope to which it releases, if it does.
     pub releases: Option<Audience>,
 }
 
@@ -99,13 +99,13 @@ pub(crate) struct Load {
     pub wide: bool,
     /// Whether narrower values are sign-extended.
     pub signed: bool,
-    /// Which caches it goes through, where a model has any.
+    /// Which caches it asks for, on a model.
     pub wish: CacheWish,
     pub order: Order,
     pub copied: Copied,
 }
 
-/// What becomes of a value that is loaded, in one word: it goes with each access that is checked.
+/// What happens to a loaded value, packed into one word because every checked access carries it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Copied(u32);
 
@@ -114,40 +114,40 @@ impl Copied {
     const FOLLOWED: u32 = 1 << 8;
     const PLACE: u32 = 9;
 
-    /// An element is read only to be stored elsewhere, or not used at all.
+    /// Marks an element as only copied: it is stored elsewhere, or not used at all.
     pub fn add(&mut self, element: usize) {
         self.0 |= 1 << element.min(6);
     }
 
-    /// Whether one is.
+    /// Whether an element is only copied.
     pub fn has(self, element: u32) -> bool {
         self.0 >> element.min(6) & 1 == 1
     }
 
-    /// Whether the value goes back to where it came from, with some of its bits replaced, and nowhere else.
+    /// Whether the value is only stored back to where it came from, with some bits replaced.
     pub fn is_in_place(self) -> bool {
         self.0 & Self::IN_PLACE != 0
     }
 
-    /// Whether the registers that it goes to are followed, so that reading it unwritten is not yet a fault.
+    /// Whether its destination registers are tracked, so that loading it unwritten is not yet a fault.
     pub fn is_followed(self) -> bool {
         self.0 & Self::FOLLOWED != 0
     }
 
-    /// They are.
+    /// Marks the destination registers as tracked.
     pub fn follow(&mut self) {
         self.0 |= Self::FOLLOWED;
     }
 
-    /// The instruction that stores it as it is, where nothing else uses it: an index in `Code::places`.
+    /// The instruction that stores it unchanged, if nothing else uses it: an index in `Code::places`.
     pub fn stored_at(self) -> Option<u32> {
         (self.0 >> Self::PLACE).checked_sub(1)
     }
 
-    /// It is so.
+    /// Sets what [`Copied::is_in_place`] and [`Copied::stored_at`] return.
     pub fn mark(&mut self, in_place: bool, stored_at: Option<u32>) {
         self.0 |= if in_place { Self::IN_PLACE } else { 0 };
-        // Instructions without room here do not count.
+        // Indices that do not fit are dropped.
         let place = stored_at.map_or(0, |place| place + 1);
         self.0 |= if place < 1 << (32 - Self::PLACE) { place << Self::PLACE } else { 0 };
     }
@@ -176,7 +176,7 @@ pub(crate) struct Atomic {
     pub order: Order,
     /// Whether it replaces a value that is never used.
     pub overwrites: bool,
-    /// Of a vector, `d` and `a` of the elements after the first.
+    /// For a vector, `d` and `a` of the elements after the first.
     pub rest: Box<[(Option<u32>, u32)]>,
 }
 

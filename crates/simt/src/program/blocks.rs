@@ -1,17 +1,18 @@
-//! Basic blocks: stretches of a body that are entered at their first position and left at their last.
+//! Basic blocks: stretches of a body that are entered at their first position and left at their last. Pure; the searches of
+//! `decode` use them.
 
 use std::ops::Range;
 
-/// The blocks of a body, in its order.
-pub(super) struct Blocks {
-    /// The first position of each, and after these the end of the body.
+/// The basic blocks of a body, in order.
+pub(super) struct BasicBlocks {
+    /// The first position of each, then the end of the body.
     starts: Vec<usize>,
-    /// The blocks that lead to each.
+    /// The predecessors of each.
     pub before: Vec<Vec<usize>>,
 }
 
-impl Blocks {
-    /// The basic blocks of a body of so many instructions; `ways` are the successors of each.
+impl BasicBlocks {
+    /// The basic blocks of a body of `length` instructions; `ways` are the successors of each.
     pub fn new(length: usize, ways: &[Vec<u32>]) -> Self {
         let mut is_start = vec![false; length + 1];
         (is_start[0], is_start[length]) = (true, true);
@@ -34,12 +35,12 @@ impl Blocks {
         Self { starts, before }
     }
 
-    /// How many there are.
+    /// The number of blocks.
     pub fn count(&self) -> usize {
         self.before.len()
     }
 
-    /// The positions of one.
+    /// The positions of a block.
     pub fn positions(&self, block: usize) -> Range<usize> {
         self.starts[block]..self.starts[block + 1]
     }
@@ -52,10 +53,10 @@ mod tests {
     #[test]
     fn blocks_end_where_ways_part_or_meet() {
         // 0 -> 1 -> 2 | 4; 2 -> 3 -> 1; 4 -> end
-        let blocks = Blocks::new(5, &[vec![1], vec![4, 2], vec![3], vec![1], vec![5]]);
+        let blocks = BasicBlocks::new(5, &[vec![1], vec![4, 2], vec![3], vec![1], vec![5]]);
         let positions: Vec<_> = (0..blocks.count()).map(|block| blocks.positions(block)).collect();
         assert_eq!(positions, [0..1, 1..2, 2..4, 4..5]);
         assert_eq!(blocks.before, [vec![], vec![0, 2], vec![1], vec![1]]);
-        assert_eq!(Blocks::new(0, &[]).count(), 0);
+        assert_eq!(BasicBlocks::new(0, &[]).count(), 0);
     }
 }

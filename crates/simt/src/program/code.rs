@@ -1,7 +1,8 @@
-//! The decoded form of a kernel: what the machine runs.
+//! The decoded form of a kernel: what the machine runs. Plain data: decoding creates it, the machine reads it. A type with the
+//! name of one in [`ptx`] is its decoded form.
 //!
-//! A kernel and all functions that it may call make one list of [`Instruction`]s; a program counter is an index into
-//! it. One PTX instruction becomes one of them that is counted, and sometimes helpers before or after it that are not.
+//! A kernel and all functions that it may call form one list of [`Instruction`]s; a program counter is an index into it. A PTX
+//! instruction becomes one that is counted, and sometimes helpers before or after it that are not.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,9 +30,9 @@ pub(crate) struct Code {
     pub origins: Vec<u32>,
     /// The PTX instructions of the kernel and the functions that it may call.
     pub places: Arc<[InstructionInfo]>,
-    /// Where each of `places` stands in the module.
+    /// The position of each of `places` in the module.
     pub positions: Vec<(Handle<Function>, u32)>,
-    /// The kernel comes first.
+    /// The functions, with the kernel first.
     pub functions: Vec<FunctionCode>,
     /// The index in `functions` of a function's handle.
     pub by_handle: HashMap<usize, u32>,
@@ -48,7 +49,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Whether lanes that continue there only have to exit.
+    /// Whether lanes at this program counter only have to exit.
     pub fn ends_at(&self, pc: u32) -> bool {
         let next = self.instructions.get(pc as usize).map(|next| (&next.action, next.guard));
         matches!(next, None | Some((Action::Return { .. } | Action::Exit, ALWAYS)))
@@ -59,7 +60,7 @@ impl Code {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionCode {
     pub entry: u32,
-    /// Rows of its frame.
+    /// The rows of its frame.
     pub words: u32,
     pub doubles: u32,
     pub predicates: u32,
@@ -67,26 +68,26 @@ pub(crate) struct FunctionCode {
     pub local: u64,
     /// First row and number of words of each parameter, in the frame.
     pub parameters: Vec<Rows>,
-    /// The same for what it returns.
+    /// First row and number of words of each result.
     pub results: Vec<Rows>,
-    /// The names of the registers that may be read before anything wrote them, and of those whose values may be made of such
-    /// ones; `None` is the carry flag. Words of `.param` variables are among them.
+    /// The names of the tracked registers: those that may be read before they are written, and those that may be computed from
+    /// them. `None` is the carry flag. Words of `.param` variables are included.
     pub tracked: Vec<Option<Arc<str>>>,
-    /// For each of these, whether only a load may leave it unwritten.
+    /// For each of these, whether it matters only for values loaded from unwritten memory.
     pub tracked_of_loaded: Vec<bool>,
-    /// For each word of each parameter and of each result, its index there; empty if none is tracked.
+    /// For each word of each parameter, its index in `tracked`, and the same for results; empty if none is tracked.
     pub tracked_parameters: Vec<Vec<Option<u32>>>,
     pub tracked_results: Vec<Vec<Option<u32>>>,
-    /// The names of those that nothing writes at all.
+    /// The names of those that no instruction writes.
     pub never_written: Vec<String>,
-    /// The names of the registers that products of a warpgroup hold, and of those that these are moved to and from.
+    /// The names of the registers that products of a warpgroup hold, and of those that they are moved to and from.
     pub held: Vec<Arc<str>>,
     /// Whether no thread can see the initial contents of its registers: each is written before it is read, by the threads
     /// that read it.
     pub needs_no_zeros: bool,
 }
 
-/// The halves of the address of the grid's workspace: `%envreg1` and `%envreg2`. CUDA's headers use them so.
+/// The halves of the address of the grid's workspace: `%envreg1` and `%envreg2`. This is CUDA's convention.
 pub(crate) const WORKSPACE_HIGH: u8 = 1;
 pub(crate) const WORKSPACE_LOW: u8 = 2;
 /// Bytes of the workspace: its size, and the barrier that `grid.sync()` counts in.
@@ -116,7 +117,7 @@ pub(crate) enum Constant {
     Bits(u64),
     /// Bytes of the kernel's parameters.
     Parameter { offset: u64, bytes: u32, signed: bool },
-    /// A special register that depends on the launch, the block's place in its cluster or the lane alone.
+    /// A special register that depends only on the launch, the block's rank in its cluster, or the lane.
     Special(Special),
     /// This many bytes after the start of the block's shared memory.
     Shared(u64),
@@ -127,7 +128,7 @@ pub(crate) struct Instruction {
     pub action: Action,
     /// The lanes that execute it, as a predicate operand.
     pub guard: u32,
-    /// Where to count it: the index of its place, or one past the last for helpers.
+    /// The counter: the index of its place, or one past the last for helpers.
     pub counter: u32,
 }
 
@@ -160,9 +161,9 @@ pub(crate) enum Action {
     Surface(Box<SurfaceAccess>),
     Matrix(Box<Matrix>),
     Asynchronous(Box<Asynchronous>),
-    /// Does nothing to registers and memory: prefetches, sleep.
+    /// No effect on registers or memory: prefetches, sleep.
     Nothing,
-    /// Orders memory accesses, which the machine makes in order anyway.
+    /// A fence. The machine executes accesses in order anyway.
     Fence(Fence),
     Branch {
         target: u32,
@@ -172,7 +173,7 @@ pub(crate) enum Action {
     Call(Box<Call>),
     /// Calls a function of the device's runtime.
     CallSystem(Box<SystemCall>),
-    /// `alloca`: takes local memory, whose address each lane gets.
+    /// `alloca`: allocates local memory and returns its address to each lane.
     Allocate {
         d: u32,
         wide: bool,
@@ -281,7 +282,7 @@ pub(crate) struct Barrier {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduction {
     pub op: BarrierReduction,
-    /// A row of words for the count, else a predicate.
+    /// A row of words for a count, otherwise a predicate.
     pub d: u32,
     pub predicate: u32,
 }

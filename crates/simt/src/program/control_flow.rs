@@ -1,7 +1,8 @@
-//! Where the paths that diverge at a branch meet again: the immediate post-dominator.
+//! Finds where the paths that diverge at a branch meet again: its immediate post-dominator. Pure; decoding calls it for each
+//! function.
 //!
-//! A path that ends in `exit` or `trap` never meets the others, so it does not count: the rest meets where it would
-//! without it. Only if every path ends, the ends count as one.
+//! A path that ends in `exit` or `trap` never meets the others, so it is ignored. Only if every path ends do the ends count as
+//! a meeting point.
 
 use ptx::{Instruction, Op};
 
@@ -47,8 +48,8 @@ pub(super) fn meeting_points(body: &[Instruction], successors: &[Vec<u32>]) -> V
     points
 }
 
-/// Immediate post-dominators, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph. `ends` lead to the
-/// function's end besides those that do anyway.
+/// Immediate post-dominators, by the algorithm of Cooper, Harvey and Kennedy on the reversed graph. `ends` are
+/// additional positions that lead to the function's end.
 fn post_dominators(successors: &[Vec<u32>], ends: &[u32]) -> Vec<Option<u32>> {
     let end = successors.len();
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); end + 1];

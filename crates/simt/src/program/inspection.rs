@@ -1,24 +1,24 @@
-//! What the sanitizer inspects before some steps: registers that nothing may have written, and operands for which the
-//! PTX manual leaves the result open.
+//! What the sanitizer inspects before some steps: registers that may be uninitialised, and operands for which the PTX manual
+//! leaves the result undefined. Plain data: decoding creates it, `machine/inspect.rs` reads it.
 //!
-//! Decoding finds the steps to look at, and the loop that executes steps exists twice, with and
-//! without that look. So a launch without checks pays nothing, and one with checks pays only where
-//! there is something to see.
+//! Decoding finds the steps to inspect, and the loop that executes steps is compiled twice, with and
+//! without inspections. So a launch without checks pays nothing, and one with checks pays only for
+//! the steps that need it.
 //!
-//! A value that nothing wrote is followed, not forbidden, because compilers compute with such
-//! values and drop the results. What makes it a bug is where it goes: to an address, a condition,
-//! or memory. That is known once all functions of a kernel have been decoded.
+//! Uninitialised values are tracked, not rejected, because compilers compute with such values and
+//! drop the results. It is a bug only if the value reaches an address, a condition, or memory. This
+//! is known once all functions of a kernel have been decoded.
 
 /// The inspections of a kernel's steps. Most steps have none.
 #[derive(Default)]
 pub(crate) struct Inspections {
-    /// For each step, one more than the index in `list`, or 0; steps after the last one that has any are left out.
+    /// For each step, its index in `list` plus one, or 0. Ends after the last step with an inspection.
     steps: Vec<u32>,
     list: Vec<Inspection>,
 }
 
 impl Inspections {
-    /// Whether there are none at all.
+    /// Whether there are no inspections.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -49,9 +49,9 @@ impl Inspections {
 /// What to inspect before a step.
 #[derive(Debug, Default)]
 pub(crate) struct Inspection {
-    /// Registers that nothing may have written.
+    /// Registers that may be uninitialised.
     pub registers: Option<Box<RegisterFlow>>,
-    /// Of a load, the register that each element goes to, where it matters whether anything wrote what is loaded.
+    /// For a load, the register that each element goes to, if it matters whether the memory was written.
     pub loaded: Option<Box<[Option<Tracked>]>>,
     /// The possibly unwritten values that a call passes and returns.
     pub call: Option<Box<CallFlow>>,
@@ -62,7 +62,7 @@ pub(crate) struct Inspection {
 }
 
 impl Inspection {
-    /// Whether this matters only once a warp has loaded unwritten memory.
+    /// Whether this matters only after the warp has loaded unwritten memory.
     #[inline(always)]
     pub fn is_of_loaded(&self) -> bool {
         let Self { registers, loaded: _, call: _, held, rule } = self;
@@ -81,19 +81,19 @@ pub(crate) struct RegisterFlow {
     pub guard: Option<Tracked>,
     /// Registers whose values matter here.
     pub uses: Vec<(Tracked, RegisterUse)>,
-    /// The elements of a store, which matters if nothing wrote any of them.
+    /// The elements of a store. It is a use only if none of them was written.
     pub stored: Vec<Tracked>,
-    /// Of a store that may go to local memory, its step, and each of its elements: what nothing wrote counts as unwritten there.
+    /// For a store that may go to local memory: its step and its elements. Unwritten elements count as unwritten in memory.
     pub kept: Option<(u32, Vec<Option<Tracked>>)>,
     /// Registers computed from others.
     pub moves: Vec<Move>,
     /// Registers that are written.
     pub writes: Vec<Tracked>,
-    /// A register that gets this one's value from other lanes, once these have arrived.
+    /// A register that takes another one's value from other lanes, once these have arrived.
     pub exchanges: Option<(Tracked, Tracked)>,
     /// A register whose value is lost: the carry flag, at a call.
     pub forgets: Option<Tracked>,
-    /// Whether all of these registers are written, but for what is loaded from memory.
+    /// Whether all of these registers are written, apart from values loaded from memory.
     pub of_loaded: bool,
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct CallFlow {
     pub results: Vec<Vec<Option<Tracked>>>,
 }
 
-/// What an instruction does with registers that products of a warpgroup (`wgmma`) hold while the threads go on: their indices in
+/// What an instruction does with registers that products of a warpgroup (`wgmma`) hold while the threads continue: their indices in
 /// [`FunctionCode::held`](super::FunctionCode::held).
 #[derive(Debug)]
 pub(crate) enum Held {
@@ -144,20 +144,20 @@ pub(crate) enum Held {
 #[derive(Debug)]
 pub(crate) struct HeldRegisters {
     pub sums: Vec<u32>,
-    /// The fragment of A, where that is in registers.
+    /// The fragment of A, if in registers.
     pub factors: Vec<u32>,
     /// n and k.
     pub shape: [u32; 2],
 }
 
-/// A use of a register for which it matters whether anything wrote it.
+/// A use of a register that must be initialised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegisterUse {
     /// As a condition: it decides whether an instruction is executed, or where a branch goes.
     Condition,
     /// As an address, or a part of one.
     Address,
-    /// As a value that is stored.
+    /// As a stored value.
     Stored,
     /// As an operand of an instruction with effects beyond the thread's registers.
     Operand,
@@ -179,22 +179,22 @@ pub(crate) enum Merge {
     Any(Vec<Tracked>),
     /// If the chosen value is written, and so is the predicate that chooses.
     Choice { predicate: u32, chooser: Option<Tracked>, yes: Option<Tracked>, no: Option<Tracked> },
-    /// For logic on predicates: if both are written, or one that decides alone. Each with its operand.
+    /// For logic on predicates: if both are written, or one that determines the result. Each with its operand.
     Logic { and: bool, operands: [(u32, Option<Tracked>); 2] },
 }
 
-/// Operands that may make an instruction's result undefined by the PTX manual. Rows are those of the step's operands.
+/// A rule about operands that make an instruction's result undefined by the PTX manual. Rows are those of the step's operands.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
     /// The value in this row, of this many bits, is an integer divisor.
     Divisor { row: u32, bits: u32 },
     /// The value in this row of words must not exceed a limit.
     AtMost { row: u32, limit: u32, operand: &'static str },
-    /// `bra.uni`: all lanes go the same way.
+    /// `bra.uni`: all lanes must take the same branch.
     UniformBranch,
-    /// `brx.idx.uni`: all lanes have the same value in this row.
+    /// `brx.idx.uni`: all lanes must have the same value in this row.
     UniformIndex { row: u32 },
-    /// `ldu`: all lanes have the same address.
+    /// `ldu`: all lanes must have the same address.
     UniformAddress { reach: super::Reach },
     /// A barrier with the number in this row: either all or none of its threads must reduce a predicate.
     Barrier { row: u32, reduces: bool },

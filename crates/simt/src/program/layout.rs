@@ -1,4 +1,5 @@
-//! Offsets: of a kernel's shared variables and parameters.
+//! Lays out a kernel's shared variables and parameters: their offsets, and which functions it can reach. Pure; loading a program
+//! and decoding its kernels use it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -31,7 +32,7 @@ pub(super) fn reachable(module: &Module, kernel: Handle<Function>) -> Vec<Handle
     found
 }
 
-/// The offsets of the shared variables that some functions use, and the bytes that the static ones take.
+/// The offsets of the shared variables that `functions` use, and the total size of the static ones.
 pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMap<Handle<Variable>, u64>, u64) {
     let mut used = BTreeSet::new();
     for &handle in functions {
@@ -53,7 +54,7 @@ pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMa
         offsets.insert(handle, offset);
         end = offset.saturating_add(variable.size.unwrap_or(0));
     }
-    // All dynamic arrays are the same memory, after the static variables.
+    // All dynamic arrays share the memory after the static variables.
     let align = used.iter().filter(|handle| is_dynamic(handle)).map(|&handle| module.variables[handle].align).max();
     if let Some(align) = align {
         end = align_up(end, align.max(16));
@@ -64,7 +65,7 @@ pub(super) fn shared(module: &Module, functions: &[Handle<Function>]) -> (HashMa
     (offsets, end)
 }
 
-/// The size of parameters without one (`.param .b8 rest[]`): the most that a call passes.
+/// The size of parameters without one (`.param .b8 rest[]`): the most that any call passes.
 pub(super) fn variable_parameters(module: &Module, functions: &[Handle<Function>]) -> HashMap<Handle<Variable>, u64> {
     let mut most = HashMap::new();
     let calls = functions.iter().flat_map(|&function| module.functions[function].body.iter().flatten());
@@ -94,7 +95,7 @@ pub(super) fn align_up(offset: u64, align: u32) -> u64 {
     offset.checked_next_multiple_of(align.max(1).into()).unwrap_or(u64::MAX)
 }
 
-/// The offset of each of a kernel's parameters, and the bytes that they take.
+/// The offset of each of a kernel's parameters, and their total size.
 pub(crate) fn parameters(module: &Module, kernel: &Function) -> (Vec<u64>, u64) {
     let mut end = 0u64;
     let offsets = kernel.parameters.iter().map(|&handle| {

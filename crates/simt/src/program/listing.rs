@@ -1,4 +1,5 @@
-//! Instructions as reports and traps show them.
+//! Instructions as reports and traps show them: text, line, source position. Pure; decoding lists all places, and traps and findings
+//! look up source positions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ impl Lines {
     }
 }
 
-/// What reports say of the instructions at some positions of functions.
+/// What reports show of the instructions at these positions.
 pub(super) fn places(module: &Module, lines: &Lines, positions: &[(Handle<Function>, u32)]) -> Arc<[InstructionInfo]> {
     let mut names: HashMap<Handle<Function>, Arc<str>> = HashMap::new();
     let mut files: HashMap<usize, Arc<str>> = HashMap::new();
@@ -49,9 +50,9 @@ pub(super) fn places(module: &Module, lines: &Lines, positions: &[(Handle<Functi
     list.into()
 }
 
-/// The innermost place with a line: code that belongs to no line of a function may still belong to the line that calls it.
+/// The innermost position with a line: code without a line in its function may still belong to the line of an inlined call.
 fn blamed(module: &Module, location: Handle<Location>) -> Option<Location> {
-    // A chain is no longer than there are locations, unless the text makes it a ring.
+    // A chain has at most as many links as there are locations, unless the text makes it a cycle.
     module.inline_chain(location).take(module.locations.len()).find(|place| place.line > 0)
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn source(module: &Module, handle: Handle<Function>, index: u32) -> V
     let body = module.functions[handle].body.as_deref().unwrap_or_default();
     let mut next = body.get(index as usize).and_then(|instruction| instruction.location);
     let mut positions = Vec::new();
-    // A chain is no longer than there are locations, unless the text makes it a ring.
+    // A chain has at most as many links as there are locations, unless the text makes it a cycle.
     for _ in 0..module.locations.len() {
         let Some(location) = next else { break };
         let Location { file, line, column, inlined_at } = module.locations[location];

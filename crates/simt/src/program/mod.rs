@@ -1,4 +1,8 @@
-//! A module made ready to run.
+//! A module prepared to run: [`Program::load`] decodes kernels and allocates variables, [`Program::launch`] runs one.
+//!
+//! `decode` turns PTX into `code`, whose parts are `access`, `texture`, `system`, `inspection` and `hopper`. `blocks`,
+//! `control_flow`, `layout`, `order`, `listing` and `variables` are what loading computes; `request` validates a launch. The host
+//! calls this; running is left to [`crate::machine`].
 
 mod access;
 mod blocks;
@@ -39,13 +43,13 @@ use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memo
 use listing::Lines;
 use request::{check, cluster, cooperative, placement};
 
-/// A module made ready to run: its variables lie in memory, its kernels are decoded.
+/// A module prepared to run: its variables are in memory, its kernels are decoded.
 pub struct Program {
     module: Arc<Module>,
     /// The address of each `.global` and `.const` variable, by the index of its handle.
     addresses: Vec<Option<u64>>,
     kernels: Vec<Kernel>,
-    /// The address of the grid's workspace, if any kernel asks for it: cooperative launches synchronise in it.
+    /// The address of the grid's workspace, which cooperative launches synchronise in, if any kernel uses it.
     workspace: Option<u64>,
     by_name: HashMap<String, usize>,
 }
@@ -53,7 +57,7 @@ pub struct Program {
 struct Kernel {
     info: KernelInfo,
     code: Result<Code, Box<LoadError>>,
-    /// Offset of each parameter, and the bytes that all take.
+    /// The offset of each parameter, and their total size.
     parameters: (Vec<u64>, u64),
 }
 
@@ -66,7 +70,7 @@ pub struct KernelInfo {
     pub parameters: Vec<(u64, u32)>,
     /// Static shared memory of a block, in bytes.
     pub static_shared: u64,
-    /// Local memory of a thread, in bytes, calls left out.
+    /// Local memory of a thread, in bytes, without calls.
     pub local: u64,
     /// `.maxntid`: the most threads a block may have, per dimension.
     pub max_threads: Option<[u32; 3]>,
@@ -82,8 +86,7 @@ pub struct KernelInfo {
     pub max_cluster_blocks: Option<u32>,
     /// `.blocksareclusters`: whether the grid of a launch counts clusters, not blocks.
     pub grid_in_clusters: bool,
-    /// The registers, of the kernel and of the functions that it may call, whose values matter somewhere and that no
-    /// instruction writes.
+    /// Registers of the kernel, and of functions that it may call, that no instruction writes but whose values matter somewhere.
     pub never_written: Vec<String>,
 }
 
@@ -99,9 +102,8 @@ pub struct Symbol {
 }
 
 impl Program {
-    /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`, which is the memory
-    /// to launch with. An instruction that the machine does not support is not an error here: it is the error of each launch of
-    /// a kernel that could reach it.
+    /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`. Launch with the same memory. An
+    /// unsupported instruction is not an error here, but of each launch of a kernel that can reach it.
     pub fn load(module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
         let module = Arc::new(module.clone());
         if let Some(function) = system::heap_user(&module) {
@@ -137,7 +139,7 @@ impl Program {
         self.by_name.get(name).map(|&index| &self.kernels[index].info)
     }
 
-    /// The kernels that cannot run, each with the reason that a launch of it would give.
+    /// The kernels that cannot run, each with the error that its launch would return.
     pub fn unsupported(&self) -> impl Iterator<Item = (&KernelInfo, &LoadError)> {
         self.kernels.iter().filter_map(|kernel| Some((&kernel.info, kernel.code.as_ref().err()?.as_ref())))
     }
@@ -164,7 +166,7 @@ impl Program {
         address.is_some_and(|address| memory.write(address, &handle.to_le_bytes()).is_ok())
     }
 
-    /// Runs a kernel to its end. The program's variables and the arguments' buffers lie in `memory`.
+    /// Runs a kernel to its end. `memory` holds the program's variables and the arguments' buffers.
     pub fn launch(&self, memory: &Memory, launch: &Launch) -> Result<Report, LaunchError> {
         let kernel = self.named(launch.kernel)?;
         let launch = &Launch { grid: kernel.info.grid_of_blocks(launch.grid), ..launch.clone() };

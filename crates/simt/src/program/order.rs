@@ -1,4 +1,4 @@
-//! Whether a kernel's result depends on the order in which its blocks run.
+//! Decides whether a kernel's result depends on the order in which its blocks run. Pure; decoding asks once for each kernel.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use super::system::{self, SystemFunction};
 /// A register of a function.
 pub(super) type RegisterOf = (Handle<Function>, Handle<Register>);
 
-/// Whether it may, by the instructions of the functions that run, of which `read` has the registers that are read
-/// anywhere. See the crate's documentation for the rule.
+/// Whether the order may matter, by the instructions of `functions`; `read` has the registers that are read anywhere. The rule is in
+/// the crate's documentation.
 pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &HashSet<RegisterOf>) -> bool {
     let mut only: Option<AtomicOp> = None;
     let bodies = functions.iter().flat_map(|&handle| {
@@ -36,7 +36,7 @@ pub(super) fn matters(module: &Module, functions: &[Handle<Function>], read: &Ha
                 let mixed = only.replace(op).is_some_and(|other| other != op);
                 ty.kind() == Kind::Float || matches!(op, AtomicOp::Increment | AtomicOp::Decrement) || mixed
             }),
-            // Only the map says of what elements.
+            // Only the map knows the type of the elements.
             Op::TensorCopy(copy) => {
                 matches!(copy.transfer, TensorTransfer::Store { reduction: Some(_), .. })
             }

@@ -1,4 +1,5 @@
-//! Checks what a launch requests against what the kernel and the model allow.
+//! Validates a launch: compares what it requests with what the kernel and the model allow. Pure; [`Program::launch`](super::Program)
+//! calls it before anything runs.
 
 use super::KernelInfo;
 use crate::machine::{Placement, most_blocks};
@@ -6,15 +7,15 @@ use crate::model::{BlockNeeds, Limiter};
 use crate::sanitizer::MOST_RACING;
 use crate::{InvalidLaunch, Launch};
 
-/// Blocks of a grid in y and z.
+/// The most blocks of a grid in y and z.
 const GRID_LIMIT_YZ: u32 = 65_535;
-/// Threads of a block.
+/// The most threads of a block.
 const BLOCK_LIMIT: u64 = 1024;
-/// Blocks of a cluster: the most that an H100 allows. (8 is what every GPU with clusters allows.)
+/// The most blocks of a cluster, as on an H100. (Every GPU with clusters allows 8.)
 const CLUSTER_LIMIT: u64 = 16;
 
 impl KernelInfo {
-    /// The blocks of a launch with that grid, which may count clusters.
+    /// A launch's grid in blocks: for some kernels, `grid` counts clusters.
     pub(super) fn grid_of_blocks(&self, grid: [u32; 3]) -> [u32; 3] {
         let cluster = self.required_cluster.filter(|_| self.grid_in_clusters).unwrap_or([1; 3]);
         std::array::from_fn(|axis| grid[axis].saturating_mul(cluster[axis]))
@@ -68,7 +69,7 @@ pub(super) fn check(launch: &Launch, info: &KernelInfo) -> Result<(), InvalidLau
     Ok(())
 }
 
-/// The size of clusters that the launch or the kernel requests, if it is valid.
+/// The size of clusters that the launch or the kernel requests. Rejects invalid ones.
 pub(super) fn cluster(launch: &Launch, info: &KernelInfo) -> Result<Option<[u32; 3]>, InvalidLaunch> {
     let kernel = || launch.kernel.to_string();
     let cluster = match (launch.cluster, info.required_cluster) {
@@ -129,7 +130,7 @@ pub(super) fn cooperative(
             });
         }
     }
-    // Checks on a model have a rehearsal without one.
+    // Checks on a model rehearse the launch without it.
     if placement.is_none() || launch.checks.any() {
         let limit = most_blocks(threads, info.static_shared as u32 + launch.dynamic_shared);
         if blocks > limit {
@@ -148,7 +149,7 @@ pub(super) fn cooperative(
     Ok(())
 }
 
-/// How the launch runs on its model, if it has one and fits on it.
+/// How the launch runs on its model, if it has one. Rejects launches that do not fit.
 pub(super) fn placement(
     launch: &Launch,
     info: &KernelInfo,
@@ -171,7 +172,7 @@ pub(super) fn placement(
         let limit = model.shared.per_block_opt_in;
         return Err(InvalidLaunch::SharedMemory { kernel: kernel(), needed, fixed: info.static_shared, limit });
     }
-    // A limit beyond what the hardware has means all that it has.
+    // A limit above the hardware's means the hardware's.
     let allowed = info.max_registers.map(|most| most.min(model.limits.registers_per_thread));
     let registers = launch.registers.or(allowed);
     let cluster = cluster.unwrap_or([1; 3]).iter().product();

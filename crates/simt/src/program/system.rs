@@ -1,6 +1,6 @@
-//! The functions of the device's runtime: a module declares them and has no body for them.
+//! Recognises the functions of the device's runtime, which a module declares without a body. Pure; `machine/system.rs` executes them.
 //!
-//! These are what compilers emit for `printf`, `assert`, `malloc`, `free`, `new` and `delete` (CUDA programming guide,
+//! Compilers call these for `printf`, `assert`, `malloc`, `free`, `new` and `delete` (CUDA programming guide,
 //! "Formatted Output", "Assertion", "Dynamic Global Memory Allocation and Operations").
 
 use ptx::{Function, Module};
@@ -31,7 +31,7 @@ impl SystemFunction {
     }
 }
 
-/// Whether a function is one that a module declares and only CUDA's device runtime defines: kernels launch kernels by it.
+/// Whether a function belongs to CUDA's device runtime, with which kernels launch kernels: the module declares it without a body.
 /// (`cudaLaunchDeviceV2`, `cudaGetParameterBufferV2` and the like; `__cudaCDP2LaunchDeviceV2` since CUDA 12.)
 pub fn is_of_device_runtime(function: &Function) -> bool {
     let name = &function.name;

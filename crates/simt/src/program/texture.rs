@@ -1,19 +1,20 @@
-//! The decoded form of instructions on textures and surfaces.
+//! The decoded form of instructions on textures and surfaces. Plain data: decoding creates it, `machine/texture.rs` and
+//! `machine/surface.rs` execute it.
 
 use ptx::{AtomicOp, Geometry, OutOfRange, TextureQuery, Type};
 
-/// Where in a texture or surface.
+/// The rows with the coordinates of an access.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct CoordinateRows {
     pub geometry: Geometry,
     pub layer: Option<u32>,
-    /// One for each dimension.
+    /// One row for each dimension.
     pub rows: Vec<u32>,
-    /// Whether they are integers.
+    /// Whether coordinates are integers.
     pub whole: bool,
 }
 
-/// Which level of a texture.
+/// Which level of a texture is read.
 #[derive(Clone, Debug)]
 pub(crate) enum Level {
     Base,
@@ -21,17 +22,17 @@ pub(crate) enum Level {
     Gradient(Vec<u32>, Vec<u32>),
 }
 
-/// `tex`; `tld4` for a component.
+/// `tex`, or `tld4` if it has a component.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetch {
     pub component: Option<usize>,
     pub ty: Type,
     pub rows: Vec<u32>,
     pub resident: Option<u32>,
-    /// A 64-bit row: a handle, or the address of one. So are samplers and surfaces.
+    /// A 64-bit row with a handle, or the address of one, as for samplers and surfaces.
     pub texture: u32,
     pub sampler: Option<u32>,
-    pub place: Place,
+    pub coordinates: CoordinateRows,
     pub level: Level,
     pub offset: Vec<u32>,
 }
@@ -60,13 +61,13 @@ pub(crate) enum SurfaceAction {
 #[derive(Clone, Debug)]
 pub(crate) struct SurfaceAccess {
     pub action: SurfaceAction,
-    /// Whether the first coordinate counts elements, not bytes.
+    /// Whether the first coordinate counts elements instead of bytes.
     pub by_element: bool,
     /// Whether destinations have 64 bits.
     pub wide: bool,
     pub ty: Type,
     pub rows: Vec<u32>,
     pub surface: u32,
-    pub place: Place,
+    pub coordinates: CoordinateRows,
     pub outside: OutOfRange,
 }

@@ -1,4 +1,5 @@
-//! Places for the module's variables: device memory for `.global` and `.const`, offsets for the rest.
+//! Gives the module's variables addresses, and writes their initial values to memory: when a program is loaded, for `.global` and
+//! `.const`. Also the address map of functions.
 
 use std::ops::Range;
 
@@ -7,9 +8,9 @@ use ptx::{Handle, Linkage, Module, SamplerAddressMode, SamplerState, Space, Symb
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
 use crate::{AddressMode, Filter, LoadError, LoadErrorReason, Memory, Sampling};
 
-/// Functions have addresses from here on, so that pointers to them can be stored and called.
+/// The addresses of functions start here, so that pointers to them can be stored and called.
 const FUNCTION_BASE: u64 = 0x6000_0000_0000;
-/// Distance of the addresses of two functions.
+/// The distance between the addresses of two functions.
 const FUNCTION_STRIDE: u64 = 16;
 
 /// The address of a function.
@@ -33,7 +34,7 @@ pub(crate) fn window(space: Space) -> u64 {
     }
 }
 
-/// Where the module's constants lie, which no other addresses do; an empty range if it has none.
+/// The range of the module's constants, which contains nothing else; empty if it has none.
 pub(super) fn constants(module: &Module, addresses: &[Option<u64>]) -> Range<u64> {
     let of = |(handle, variable): (Handle<Variable>, &Variable)| {
         let address = addresses[handle.index()].filter(|_| variable.space == Space::Constant)?;
@@ -52,7 +53,7 @@ pub(super) fn constants(module: &Module, addresses: &[Option<u64>]) -> Range<u64
 pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Option<u64>>, LoadError> {
     let failed = |variable: &Variable, error| LoadError::new(module, variable.span, LoadErrorReason::Memory(error));
     let mut addresses = vec![None; module.variables.len()];
-    // Constants side by side: `constants` has their range.
+    // Constants are allocated together: `constants` returns their range.
     let (constant, other): (Vec<_>, Vec<_>) =
         module.variables.iter().partition(|(_, variable)| variable.space == Space::Constant);
     for (handle, variable) in constant.into_iter().chain(other) {
@@ -66,7 +67,7 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
             _ => continue,
         };
         let address = place.map_err(|error| failed(variable, error))?;
-        // What the initialiser leaves out is zero (PTX manual, "Initializers"), as all new memory is.
+        // What the initialiser omits is zero (PTX manual, "Initializers"), like all new memory.
         memory.mark_written(address);
         addresses[handle.index()] = Some(address);
         if let Some(state) = &variable.initializer.sampler {
@@ -113,7 +114,7 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
     Ok(addresses)
 }
 
-/// A sampler as PTX declares it.
+/// Converts a sampler's declaration in PTX.
 fn sampling(state: &SamplerState) -> Sampling {
     let mode = |mode| match mode {
         SamplerAddressMode::Wrap => AddressMode::Wrap,

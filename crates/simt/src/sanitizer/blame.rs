@@ -1,16 +1,17 @@
-//! Which of two accesses is blamed when they race or may not see each other.
+//! Makes findings of two accesses that race, or that may not see each other: which is blamed, and at what address. The checker calls
+//! these; they change only the findings.
 
 use ptx::Space;
 
 use super::finding::MapFence;
 use super::hopper::copies::Copies;
 use super::race::{Conflict, Races};
-use super::touch::{Path, There, Touch};
+use super::touch::{Path, Target, Touch};
 use super::{FindingKind, Findings, Party, RaceScope};
 use crate::memory::Lanes;
 use crate::site::AccessAction;
 
-/// Reports a race, unless a write leaves the value as it is.
+/// Reports a race, unless a write does not change the value.
 #[cold]
 pub(super) fn report_race(
     findings: &mut Findings,
@@ -18,22 +19,22 @@ pub(super) fn report_race(
     copies: &Copies,
     block: u64,
     touch: &Touch,
-    reached: (&Lanes, &There),
+    reached: (&Lanes, &Target),
     conflict: &Conflict,
 ) {
-    let (lanes, there) = reached;
+    let (lanes, target) = reached;
     let &Conflict { lane, before, was_write, .. } = conflict;
     let (start, _) = races.block_of(before);
     let warp = races.in_cluster(touch.warp);
     let of_block = races.threads_of_block;
     let same_block = start == races.clocks.start && before.thread() / of_block == warp * 32 / of_block;
-    let (address, width) = (there.address(lanes, lane), touch.coming.width);
+    let (address, width) = (target.address(lanes, lane), touch.intent.width);
     let is_plain = !was_write || !before.is_strong() || before.is_volatile();
-    if touch.coming.action == AccessAction::Write && is_plain {
+    if touch.intent.action == AccessAction::Write && is_plain {
         let new = (touch.new)(lane);
         let same_instruction = was_write
             && same_block
-            && before.place() == touch.coming.place
+            && before.place() == touch.intent.place
             && before.thread() / 32 == warp
             && before.time() == races.clocks.interval(warp);
         let by_lane = same_instruction && (touch.new)(before.thread() as usize % 32) == new;
@@ -51,30 +52,31 @@ pub(super) fn report_race(
         true => RaceScope::Block,
     };
     let (address, [first, second]) = parties(races, block, touch, reached, conflict);
-    let (space, allocation) = (touch.space, there.span);
-    let actions = [touch.coming.action, action_of(conflict)];
+    let (space, allocation) = (touch.space, target.span);
+    let actions = [touch.intent.action, action_of(conflict)];
     findings.add(FindingKind::Race { scope, space, address, width, actions, allocation }, first, Some(second));
 }
 
-/// Reports an access that may not see what another wrote, although that came before it: by another path, as read-only data,
-/// by another proxy. Or of a write to what was so read before, unless it changes nothing.
+/// Reports an access that may not see an earlier write: through another path or proxy, or as read-only data. Also reports a write to
+/// what was read as read-only data before, unless it does not change the value.
 #[cold]
 pub(super) fn report_unseen(
     findings: &mut Findings,
     races: &Races,
     block: u64,
     touch: &Touch,
-    reached: (&Lanes, &There),
+    reached: (&Lanes, &Target),
     conflict: &Conflict,
 ) {
-    let (lanes, there) = reached;
-    let (action, width) = (touch.coming.action, touch.coming.width);
-    if action == AccessAction::Write && (touch.new)(conflict.lane) == (touch.old)(there.address(lanes, conflict.lane)) {
+    let (lanes, target) = reached;
+    let (action, width) = (touch.intent.action, touch.intent.width);
+    if action == AccessAction::Write && (touch.new)(conflict.lane) == (touch.old)(target.address(lanes, conflict.lane))
+    {
         return;
     }
     let (address, [first, second]) = parties(races, block, touch, reached, conflict);
-    let (space, actions, allocation) = (touch.space, [action, action_of(conflict)], there.span);
-    let kind = match touch.coming.path {
+    let (space, actions, allocation) = (touch.space, [action, action_of(conflict)], target.span);
+    let kind = match touch.intent.path {
         Path::Texture => FindingKind::WrittenTexture { space, address, width, actions, allocation },
         Path::Async => FindingKind::MissingProxyFence { space, address, width, actions, allocation },
         _ => FindingKind::WrittenReadOnly { space, address, width, actions, allocation },
@@ -89,13 +91,13 @@ pub(super) fn report_map(
     races: &Races,
     block: u64,
     touch: &Touch,
-    reached: (&Lanes, &There),
+    reached: (&Lanes, &Target),
     conflict: &Conflict,
     missing: MapFence,
 ) {
     let (address, [first, second]) = parties(races, block, touch, reached, conflict);
-    let (width, allocation) = (touch.coming.width, reached.1.span);
-    let actions = [touch.coming.action, action_of(conflict)];
+    let (width, allocation) = (touch.intent.width, reached.1.span);
+    let actions = [touch.intent.action, action_of(conflict)];
     let kind = FindingKind::MissingTensorMapFence { address, width, actions, allocation, missing };
     findings.add(kind, first, Some(second));
 }
@@ -105,23 +107,23 @@ fn parties(
     races: &Races,
     block: u64,
     touch: &Touch,
-    (lanes, there): (&Lanes, &There),
+    (lanes, target): (&Lanes, &Target),
     conflict: &Conflict,
 ) -> (u64, [Party; 2]) {
     let &Conflict { lane, cell, before, .. } = conflict;
     let (_, first_block) = races.block_of(before);
     let of_block = races.threads_of_block;
     let party = |place, block, thread, action| Party { place, block, thread, action: Some(action) };
-    let first = party(touch.coming.place, block, touch.warp * 32 + lane as u32, touch.coming.action);
+    let first = party(touch.intent.place, block, touch.warp * 32 + lane as u32, touch.intent.action);
     let other_block = first_block + u64::from(before.thread() / of_block);
     let second = party(before.place(), other_block, before.thread() % of_block, action_of(conflict));
     let is_shared = matches!(touch.space, Space::Shared | Space::ClusterShared);
-    let start = if is_shared { 0_u64.wrapping_sub(races.first_shared) } else { there.base };
-    let address = there.address(lanes, lane).max(start.wrapping_add((cell as u64) << races.cell_shift));
+    let start = if is_shared { 0_u64.wrapping_sub(races.first_shared) } else { target.base };
+    let address = target.address(lanes, lane).max(start.wrapping_add((cell as u64) << races.cell_shift));
     (address, [first, second])
 }
 
-/// What the earlier access was.
+/// What the earlier access did.
 fn action_of(conflict: &Conflict) -> AccessAction {
     match conflict.was_write {
         true if conflict.before.is_strong() && !conflict.before.is_volatile() => AccessAction::Atomic,

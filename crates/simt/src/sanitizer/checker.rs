@@ -1,16 +1,19 @@
-//! The sanitizer's entry: takes the reports of `machine/observe.rs`, and decides what is a finding.
+//! The sanitizer's entry: takes the reports of `machine/observe` and decides what is a finding. Each worker has one. It reads the
+//! memory's bounds and written bytes, and changes only its own state.
+
+mod pending;
 
 use std::collections::HashSet;
 
 use ptx::Space;
 
 use super::blame::{report_map, report_race, report_unseen};
-use super::hopper::copies::{Copies, Copy, Met};
+use super::hopper::copies::Copies;
 use super::hopper::proxies::Proxies;
-use super::hopper::underway::{Ahead, Operation, Run, Underway};
+use super::hopper::underway::Underway;
 use super::race::{Conflict, Races};
 use super::read_only::ReadOnly;
-use super::touch::{Coming, Path, Reached, Stored, There, Touch, is_tolerable};
+use super::touch::{Intent, Path, Reached, Stored, Target, Touch, is_tolerable};
 use super::{Checks, FindingKind, Findings, Party};
 use crate::memory::{
     AccessFaultKind, AllocationSpan, BLOCK_WINDOW_BYTES, Lanes, Located, Memory, Shape, Written, rank_of,
@@ -23,7 +26,7 @@ pub(crate) struct Checker<'l> {
     checks: Checks,
     memory: &'l Memory,
     findings: Findings,
-    /// The block whose turn it is.
+    /// The running block.
     block: u64,
     /// The running cluster's number among those that exist at once, and the number of blocks of a cluster.
     seat: u32,
@@ -34,7 +37,7 @@ pub(crate) struct Checker<'l> {
     shared_bytes: u64,
     /// Which bytes of each existing block's shared memory were written.
     shared_written: Vec<Written>,
-    /// The barriers in shared memory, from their initialisation to their end: the block, and the address in it.
+    /// The mbarriers that are initialised: the block, and the address in it.
     mbarriers: HashSet<(u64, u64)>,
     races: Option<Races>,
     /// Writes that some readers may not see.
@@ -124,7 +127,7 @@ impl<'l> Checker<'l> {
         self.races.as_mut()
     }
 
-    /// Records that an mbarrier at this address of shared memory was created or invalidated. Returns whether that is a change.
+    /// Records that an mbarrier at this address of shared memory was created or invalidated. Returns whether that changes anything.
     pub fn keeps_mbarrier(&mut self, address: u64, exists: bool) -> bool {
         let barrier = (self.block, address);
         if exists { self.mbarriers.insert(barrier) } else { self.mbarriers.remove(&barrier) }
@@ -146,43 +149,43 @@ impl<'l> Checker<'l> {
     /// in one allocation or in shared memory, as nearly all are. If not, call [`Checker::access_apart`].
     #[inline(always)]
     pub fn access(&mut self, touch: &Touch, shape: &mut Shape, lowest: u64) -> bool {
-        let there = match touch.space {
+        let target = match touch.space {
             Space::Shared | Space::ClusterShared => {
-                let there = self.shared_of(lowest);
-                if shape.start_within(lowest, there.span.address, there.span.bytes).is_none() {
+                let target = self.shared_of(lowest);
+                if shape.start_within(lowest, target.span.address, target.span.bytes).is_none() {
                     return false;
                 }
-                there
+                target
             }
             Space::Global | Space::Constant => {
-                let write = touch.coming.action != AccessAction::Read;
+                let write = touch.intent.action != AccessAction::Read;
                 let Some(located) = self.memory.locate_all(shape, lowest, write) else { return false };
-                There::of(located)
+                Target::of(located)
             }
             _ => return false,
         };
-        self.reach(touch, &shape.lanes(there.offset(lowest)), &there);
+        self.reach(touch, &shape.lanes(target.offset(lowest)), &target);
         true
     }
 
     /// The shared memory of the block of the cluster that an address belongs to.
     #[inline(always)]
-    fn shared_of(&self, address: u64) -> There {
+    fn shared_of(&self, address: u64) -> Target {
         let base = rank_of(address) * BLOCK_WINDOW_BYTES;
-        There { allocation: None, span: AllocationSpan { address: base, bytes: self.shared_bytes }, base }
+        Target { allocation: None, span: AllocationSpan { address: base, bytes: self.shared_bytes }, base }
     }
 
-    /// What an address of shared or device memory is in.
-    fn locate(&self, space: Space, address: u64, write: bool) -> Option<There> {
+    /// The target that contains an address of shared or device memory.
+    fn locate(&self, space: Space, address: u64, write: bool) -> Option<Target> {
         match space {
             Space::Shared | Space::ClusterShared => Some(self.shared_of(address)),
-            Space::Global | Space::Constant => self.memory.locate(address, write).map(There::of),
+            Space::Global | Space::Constant => self.memory.locate(address, write).map(Target::of),
             _ => None,
         }
     }
 
-    /// Any other access, lane by lane. `refuse` says why an address of a space that is not device memory cannot be
-    /// accessed. Returns the lanes whose access is possible.
+    /// Any other access, lane by lane. For spaces other than device memory, `refuse` says why an address cannot be accessed.
+    /// Returns the lanes whose access is possible.
     #[cold]
     #[inline(never)]
     pub fn access_apart(
@@ -192,8 +195,8 @@ impl<'l> Checker<'l> {
         addresses: &[u64; 32],
         refuse: &dyn Fn(u64) -> Option<AccessFaultKind>,
     ) -> u32 {
-        let &Touch { coming, space, .. } = touch;
-        let &Coming { action, width, .. } = coming;
+        let &Touch { intent, space, .. } = touch;
+        let &Intent { action, width, .. } = intent;
         let write = action != AccessAction::Read;
         let mut possible = mask;
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
@@ -206,12 +209,12 @@ impl<'l> Checker<'l> {
                 if self.checks.memory {
                     possible &= !(1 << lane);
                     let kind = FindingKind::Access { action, space, address, width, fault };
-                    self.report(kind, touch.coming.place, touch.warp, lane as u32, Some(action));
+                    self.report(kind, touch.intent.place, touch.warp, lane as u32, Some(action));
                 }
                 continue;
             }
-            if let Some(there) = self.locate(space, address, write) {
-                self.reach(touch, &Lanes::one(lane, there.offset(address), width), &there);
+            if let Some(target) = self.locate(space, address, write) {
+                self.reach(touch, &Lanes::one(lane, target.offset(address), width), &target);
             }
         }
         possible
@@ -219,71 +222,71 @@ impl<'l> Checker<'l> {
 
     /// Checks an access that is possible, to an allocation or to shared memory.
     #[inline(always)]
-    fn reach(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {
+    fn reach(&mut self, touch: &Touch, lanes: &Lanes, target: &Target) {
         if touch.space == Space::Constant {
             return;
         }
         if self.checks.init {
-            match (self.written(there), touch.coming.action) {
+            match (self.written(target), touch.intent.action) {
                 (Some(written), AccessAction::Write) => written.mark_lanes(lanes),
-                (Some(written), _) if !written.has_lanes(lanes) => self.unwritten(touch, lanes, there),
+                (Some(written), _) if !written.has_lanes(lanes) => self.unwritten(touch, lanes, target),
                 _ => {}
             }
         }
         if let Some(races) = &mut self.races {
             // The shared memories of all existing blocks count as one.
-            let base = if there.allocation.is_none() { races.first_shared + there.base } else { 0 };
+            let base = if target.allocation.is_none() { races.first_shared + target.base } else { 0 };
             let warp = races.in_cluster(touch.warp);
             let time = races.clocks.interval(warp);
-            let reached = Reached { allocation: there.allocation, coming: touch.coming, lanes, base, warp, time };
+            let reached = Reached { allocation: target.allocation, intent: touch.intent, lanes, base, warp, time };
             let (findings, copies, block) = (&mut self.findings, &self.copies, self.block);
             let mut raced = 0;
-            if touch.coming.path != Path::Generic {
-                raced = Self::by_another_path(races, findings, &self.proxies, (block, touch, lanes, there), &reached);
+            if touch.intent.path != Path::Generic {
+                raced = Self::by_another_path(races, findings, &self.proxies, (block, touch, lanes, target), &reached);
             }
-            let (reads, read_only) = (touch.coming.action == AccessAction::Read, &mut self.read_only);
+            let (reads, read_only) = (touch.intent.action == AccessAction::Read, &mut self.read_only);
             if read_only.concerns(&reached) && (!reads || races.has_writes(reached.allocation)) {
                 let matters = |_: &Races, before| reads || read_only.made(before);
                 races.earlier(&reached, !reads, &matters, &mut |races, conflict| {
                     raced |= 1 << conflict.lane;
-                    report_unseen(findings, races, block, touch, (lanes, there), &conflict);
+                    report_unseen(findings, races, block, touch, (lanes, target), &conflict);
                 });
             }
             let reported = raced;
             races.access(&reached, &mut |races, conflict| {
                 raced |= 1 << conflict.lane;
                 if reported >> conflict.lane & 1 == 0 {
-                    report_race(findings, races, copies, block, touch, (lanes, there), &conflict);
+                    report_race(findings, races, copies, block, touch, (lanes, target), &conflict);
                 }
             });
             if self.copies.any() {
-                self.meet_copies(touch, lanes.mask & !raced, lanes, there);
+                self.meet_copies(touch, lanes.mask & !raced, lanes, target);
             }
             if self.underway.any() {
-                self.meet_underway(touch, lanes.mask & !raced, lanes, there);
+                self.meet_underway(touch, lanes.mask & !raced, lanes, target);
             }
         }
     }
 
-    /// Checks an access by another path than loads and stores for writes that it may not see. Returns the lanes that were reported.
+    /// Checks an access through another path than loads and stores for writes that it may not see. Returns the lanes reported.
     #[cold]
     #[inline(never)]
     fn by_another_path(
         races: &mut Races,
         findings: &mut Findings,
         proxies: &Proxies,
-        (block, touch, lanes, there): (u64, &Touch, &Lanes, &There),
+        (block, touch, lanes, target): (u64, &Touch, &Lanes, &Target),
         reached: &Reached,
     ) -> u32 {
         let mut reported = 0;
         let mut report = |races: &Races, conflict: Conflict| {
             reported |= 1 << conflict.lane;
-            report_unseen(findings, races, block, touch, (lanes, there), &conflict);
+            report_unseen(findings, races, block, touch, (lanes, target), &conflict);
         };
-        match touch.coming.path {
+        match touch.intent.path {
             Path::Texture => {
                 races.earlier(reached, false, &|_, _| true, &mut report);
-                // Whatever orders them.
+                // Reported even if something orders the two.
                 return u32::MAX;
             }
             Path::Async => {
@@ -295,9 +298,9 @@ impl<'l> Checker<'l> {
                 let mut writes = Vec::new();
                 races.earlier(reached, false, &|_, _| true, &mut |_, conflict| writes.push(conflict));
                 for conflict in writes {
-                    let address = there.address(lanes, conflict.lane);
+                    let address = target.address(lanes, conflict.lane);
                     if let Some(missing) = races.missing_map_fence(conflict.before, reached, address) {
-                        report_map(findings, races, block, touch, (lanes, there), &conflict, missing);
+                        report_map(findings, races, block, touch, (lanes, target), &conflict, missing);
                     }
                 }
             }
@@ -306,126 +309,46 @@ impl<'l> Checker<'l> {
         reported
     }
 
-    /// Reports lanes whose access conflicts with a `cp.async` under way.
-    #[cold]
-    #[inline(never)]
-    fn meet_copies(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
-        let Touch { coming, space, warp, .. } = *touch;
-        let &Coming { action, place, width, .. } = coming;
-        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            let address = there.address(lanes, lane);
-            let old = || (touch.old)(address);
-            let (met, does) = match (space, action) {
-                (Space::Shared, _) => (self.copies.writing(address, width), AccessAction::Write),
-                (_, AccessAction::Read) => (None, AccessAction::Read),
-                _ => (self.copies.reading(address, width), AccessAction::Read),
-            };
-            let Some(Met { copy, lane: copied_by, address: meeting }) = met else { continue };
-            // Writing the value that is there already, or that the copy will write, changes nothing.
-            let then = if space == Space::Shared { self.copies.value_then(address, width, old()) } else { old() };
-            if action == AccessAction::Write && (touch.new)(lane) == then {
-                continue;
-            }
-            let party =
-                |place, warp, lane, action| Party { place, block: self.block, thread: warp * 32 + lane, action };
-            let first = party(place, warp, lane as u32, Some(action));
-            let second = party(copy.place, copy.warp, copied_by as u32, Some(does));
-            let actions = [action, does];
-            let kind = FindingKind::PendingCopy { space, address: meeting, width, actions, allocation: there.span };
-            self.findings.add(kind, first, Some(second));
-        }
-    }
-
-    /// The same for bulk copies and products.
-    #[cold]
-    #[inline(never)]
-    fn meet_underway(&mut self, touch: &Touch, mask: u32, lanes: &Lanes, there: &There) {
-        let Touch { coming, space, warp, .. } = *touch;
-        let &Coming { action, place, width, .. } = coming;
-        for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
-            let accessed = there.address(lanes, lane);
-            let run = Run { shared: there.allocation.is_none(), start: accessed, bytes: width.into() };
-            let Some(Ahead { operation, does, address }) = self.underway.ahead_of(action, run) else { continue };
-            // Writing the value that is there already does not change what is read.
-            let changes = || (touch.new)(lane) != (touch.old)(accessed);
-            if does == AccessAction::Read && action == AccessAction::Write && !changes() {
-                continue;
-            }
-            let thread = warp * 32 + lane as u32;
-            let first = Party { place, block: self.block, thread, action: Some(action) };
-            let &Operation { place, block, thread, is_product, .. } = operation;
-            let second = Party { place, block, thread, action: Some(does) };
-            let (actions, allocation) = ([action, does], there.span);
-            let kind = match is_product {
-                true => FindingKind::PendingProduct { address, width, actions, allocation },
-                false => FindingKind::PendingCopy { space, address, width, actions, allocation },
-            };
-            self.findings.add(kind, first, Some(second));
-        }
-    }
-
-    /// The operations under way beside the threads, if they are tracked.
-    pub fn underway(&mut self) -> Option<&mut Underway> {
-        self.races.is_some().then_some(&mut self.underway)
-    }
-
-    /// Starts tracking a copy whose accesses have been reported. Returns its number, or 0 if it is not tracked.
-    pub fn begin_copy(&mut self, copy: Copy) -> u32 {
-        if self.races.is_some() { self.copies.begin(copy) } else { 0 }
-    }
-
-    /// From now on, threads other than those that began a copy wait for it.
-    pub fn settle_copy(&mut self, number: u32, mask: u32) {
-        if let Some(races) = &mut self.races {
-            self.copies.settle(number, mask, races, self.memory);
-        }
-    }
-
-    /// The copies of some lanes no longer need a wait.
-    pub fn end_copy(&mut self, number: u32, mask: u32) {
-        self.copies.end(number, mask);
-    }
-
     /// Which bytes of an allocation were written; `None` if all.
     #[inline(always)]
-    fn written(&self, there: &There) -> Option<&Written> {
-        match there.allocation {
+    fn written(&self, target: &Target) -> Option<&Written> {
+        match target.allocation {
             Some(index) => self.memory.written(index),
             None => {
                 let first = u64::from(self.seat * self.blocks_per_cluster);
-                self.shared_written.get((first + rank_of(there.base)) as usize)
+                self.shared_written.get((first + rank_of(target.base)) as usize)
             }
         }
     }
 
-    /// Reports reads of memory that nothing wrote.
+    /// Reports reads of uninitialised memory.
     #[cold]
     #[inline(never)]
-    fn unwritten(&mut self, touch: &Touch, lanes: &Lanes, there: &There) {
-        let Some(written) = self.written(there) else {
+    fn unwritten(&mut self, touch: &Touch, lanes: &Lanes, target: &Target) {
+        let Some(written) = self.written(target) else {
             return;
         };
-        let width = u64::from(touch.coming.width);
+        let width = u64::from(touch.intent.width);
         let mut unwritten = Vec::new();
         for lane in (0..32).filter(|lane| lanes.mask >> lane & 1 == 1) {
             let offset = lanes.offset(lane);
             if !written.has(offset, width) {
-                if !touch.coming.overwrites && !is_tolerable(touch, written, offset) {
+                if !touch.intent.overwrites && !is_tolerable(touch, written, offset) {
                     unwritten.push(lane);
                 }
-                // Once is enough.
+                // Report it once only.
                 written.mark(offset, width);
             }
         }
         for lane in unwritten {
-            let address = there.address(lanes, lane);
+            let address = target.address(lanes, lane);
             let kind = FindingKind::Unwritten {
                 space: touch.space,
                 address,
-                width: touch.coming.width,
-                allocation: Some(there.span),
+                width: touch.intent.width,
+                allocation: Some(target.span),
             };
-            self.report(kind, touch.coming.place, touch.warp, lane as u32, Some(touch.coming.action));
+            self.report(kind, touch.intent.place, touch.warp, lane as u32, Some(touch.intent.action));
         }
     }
 
@@ -443,11 +366,11 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// A thread is about to `free` memory. To threads that still use it, that is a write.
+    /// A thread is about to `free` memory, which counts as a write.
     pub fn freeing(&mut self, address: u64, place: u32, warp: u32, lane: u32) {
-        let Some(there) = self.locate(Space::Global, address, true) else { return };
-        let width = there.span.bytes as u32;
-        let coming = Coming {
+        let Some(target) = self.locate(Space::Global, address, true) else { return };
+        let width = target.span.bytes as u32;
+        let intent = Intent {
             action: AccessAction::Write,
             width,
             element: width,
@@ -458,20 +381,20 @@ impl<'l> Checker<'l> {
             place,
             stored: Stored::Unknown,
         };
-        // A later allocation at the same place is another one.
-        let touch = Touch { coming: &coming, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
+        // The values differ, so that the write counts as a change.
+        let touch = Touch { intent: &intent, space: Space::Global, warp, new: &|_| 1, old: &|_| 0 };
         let (init, read_only) = (std::mem::take(&mut self.checks.init), std::mem::take(&mut self.read_only));
-        self.reach(&touch, &Lanes::one(lane as usize, there.offset(address), width), &there);
+        self.reach(&touch, &Lanes::one(lane as usize, target.offset(address), width), &target);
         (self.checks.init, self.read_only) = (init, read_only);
     }
 
-    /// What was found.
+    /// Returns the findings.
     pub fn finish(self) -> Findings {
         self.findings
     }
 }
 
-/// Bytes of the narrowest access to memory that threads share.
+/// The width of the kernel's narrowest access to memory that threads share.
 fn narrowest(code: &Code) -> u32 {
     let widths = code.instructions.iter().map(|instruction| match &instruction.action {
         Action::Load(load) if load.reach.space != Space::Local => load.element * load.count,
@@ -482,7 +405,7 @@ fn narrowest(code: &Code) -> u32 {
             _ => 4,
         },
         Action::Surface(access) => match access.action {
-            // As wide as the surface's texels, which are not known here.
+            // As wide as the surface's texels, which are unknown here.
             SurfaceAction::StoreFormatted => 1,
             _ => access.ty.bytes() * access.rows.len() as u32,
         },

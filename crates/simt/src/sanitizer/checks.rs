@@ -1,4 +1,5 @@
-//! What the sanitizer looks for in a launch: [`Checks`], and their names.
+//! What the sanitizer looks for in a launch: [`Checks`], and their names on command lines. Plain data that a
+//! [`Launch`](crate::Launch) holds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,19 +7,19 @@ use std::str::FromStr;
 /// What the sanitizer looks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Checks {
-    /// Accesses out of bounds, misaligned, to freed memory, writes to read-only memory. Without this check they are traps.
+    /// Accesses out of bounds, misaligned or to freed memory, and writes to read-only memory. Without this check, they are traps.
     pub memory: bool,
-    /// Reads of memory that nothing wrote, and uses of registers that nothing wrote.
+    /// Reads of uninitialised memory, and uses of uninitialised registers.
     pub init: bool,
     /// Accesses of several threads, at least one of them a write, that nothing orders.
     pub race: bool,
-    /// `.sync` instructions whose lanes do not take part, and barriers that part of a warp exits without. Barriers that threads can never
-    /// reach are traps with or without it.
+    /// `.sync` instructions in which named lanes do not take part, and barriers that part of a warp exits without. Barriers that
+    /// threads never reach are traps with or without this check.
     pub sync: bool,
-    /// Operands for which the PTX manual leaves open what an instruction does.
+    /// Operands for which the PTX manual leaves an instruction's result undefined.
     pub undefined: bool,
-    /// What the manual allows but is often a mistake: barriers that proceed without threads which have exited, and volatile accesses in place
-    /// of a barrier between the lanes of a warp, or several volatile writes of one place. `all` does not include it.
+    /// What the manual allows but is often a mistake: barriers that proceed without threads that have exited, volatile accesses
+    /// instead of a warp barrier, and several volatile writes to one location. `all` does not include it.
     pub strict: bool,
 }
 
@@ -26,19 +27,19 @@ impl Checks {
     /// No check.
     pub const NONE: Self =
         Self { memory: false, init: false, race: false, sync: false, undefined: false, strict: false };
-    /// All but `strict`, which must be named.
+    /// All checks but `strict`, which must be named.
     pub const ALL: Self = Self { memory: true, init: true, race: true, sync: true, undefined: true, strict: false };
 
-    /// Their names.
+    /// The names of the checks of `all`.
     pub(crate) const NAMES: [&'static str; 5] = ["memory", "init", "race", "sync", "undefined"];
 
-    /// Whether there is any.
+    /// Whether any check is on.
     pub fn any(self) -> bool {
         self != Self::NONE
     }
 }
 
-/// `none`, or names with commas between them, of which one may be `all`.
+/// Parses `none`, or names separated by commas, one of which may be `all`.
 impl FromStr for Checks {
     type Err = String;
 
@@ -66,7 +67,7 @@ impl FromStr for Checks {
     }
 }
 
-/// As it is read.
+/// Prints what [`FromStr`] parses.
 impl fmt::Display for Checks {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { memory, init, race, sync, undefined, strict } = *self;

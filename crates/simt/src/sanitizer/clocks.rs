@@ -1,4 +1,5 @@
-//! What each thread of a block knows to have happened: vector clocks, kept apart only where they differ.
+//! Vector clocks: what each thread of a block knows to have happened, stored per thread only where threads differ. Part of the race
+//! detector, which advances and merges them at barriers and fences.
 //!
 //! Time is one counter of a worker; it continues from block to block. The accesses of a warp are stamped with the time
 //! at which the warp's current *interval* began. Whenever a thread releases what it did (at a barrier, at a fence), its
@@ -8,7 +9,7 @@
 
 use super::stamp::Stamp;
 
-/// Up to so many threads each is known of by itself.
+/// Up to this many threads, each has a column of its own.
 const EACH_APART: u32 = 1024;
 
 /// The clocks of a block.
@@ -16,12 +17,12 @@ pub(super) struct Clocks {
     threads: usize,
     /// When the block began.
     pub start: u32,
-    /// All accesses up to then are known to all threads.
+    /// All threads know of all accesses up to this time.
     pub floor: u32,
     now: u32,
-    /// When a thread last got to know what not all threads know.
+    /// When a thread last learned something that not all threads know.
     shared: u32,
-    /// When the present interval of each warp began.
+    /// When the current interval of each warp began.
     intervals: Vec<u32>,
     /// Row: a warp that knows; column: a warp known of.
     warps: Vec<u32>,
@@ -50,7 +51,7 @@ impl Clocks {
         }
     }
 
-    /// The threads that are known of together: each alone, but in clusters of very many those of a warp.
+    /// The column of a thread. Each thread has its own, except in very large clusters, where a warp shares one.
     #[inline(always)]
     pub fn column(&self, thread: u32) -> usize {
         thread as usize >> self.grain
@@ -65,19 +66,19 @@ impl Clocks {
         self.lanes.clear();
     }
 
-    /// When the present interval of a warp began.
+    /// When the current interval of a warp began.
     #[inline(always)]
     pub fn interval(&self, warp: u32) -> u32 {
         self.intervals[warp as usize]
     }
 
-    /// Whether an access of this block is of its warp's present interval: then no other thread knows of it.
+    /// Whether an access of this block is in its warp's current interval: then no other thread knows of it.
     #[inline(always)]
     pub fn is_present(&self, stamp: Stamp) -> bool {
         self.intervals.get(stamp.thread() as usize / 32) == Some(&stamp.time())
     }
 
-    /// Whether no thread knows more of the others than all threads do.
+    /// Whether no thread knows more than all threads do.
     #[inline(always)]
     pub fn all_know_the_same(&self) -> bool {
         self.shared <= self.floor
@@ -105,8 +106,7 @@ impl Clocks {
         self.intervals.fill(self.now);
     }
 
-    /// Some have met: of each warp, the lanes, when the interval ended in which they came, and whether they wait for the
-    /// others. Those that wait then know of all.
+    /// Some threads have met. Those that wait then know of all others.
     pub fn meet(&mut self, parties: &[Meeting]) {
         self.shared = self.now;
         let all = self.intervals.len();
@@ -139,7 +139,7 @@ impl Clocks {
         }
     }
 
-    /// Some have met; what others have released before, which do not release anything now, is known to all.
+    /// Some threads have met. `others` arrived without a release: of them, only `released` becomes known.
     pub fn meet_with(&mut self, parties: &[Meeting], others: &[Meeting], released: &[u32]) {
         let mut joined = released.to_vec();
         joined.resize(self.columns, 0);
@@ -151,7 +151,7 @@ impl Clocks {
         parties.iter().chain(others).flat_map(Meeting::threads).for_each(|(thread, _)| self.learn(thread, &joined));
     }
 
-    /// All that a thread knows of each thread (of each column), its own accesses of ended intervals included.
+    /// What a thread knows of each column, including its own accesses in intervals that have ended.
     pub fn row(&self, thread: u32) -> Vec<u32> {
         let mut row = vec![0; self.columns];
         self.join_row(&mut row, thread);
@@ -184,13 +184,13 @@ impl Clocks {
 pub(super) struct Meeting {
     pub warp: u32,
     pub mask: u32,
-    /// The interval that ended when they came.
+    /// The interval that ended when they arrived.
     pub time: u32,
     pub waits: bool,
 }
 
 impl Meeting {
-    /// Each thread, with the time.
+    /// Its threads, each with the time.
     pub fn threads(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let Self { warp, mask, time, .. } = *self;
         (0..32).filter(move |lane| mask >> lane & 1 == 1).map(move |lane| (warp * 32 + lane, time))

@@ -1,4 +1,5 @@
-//! A finding of the sanitizer: a fault of the program that did not stop it.
+//! A finding of the sanitizer: a fault of the program that did not stop it. Plain data for reports: the checker creates them,
+//! `findings` groups them, and `message` has their texts.
 
 use ptx::Space;
 
@@ -7,19 +8,19 @@ use crate::program::RegisterUse;
 use crate::site::Site;
 use crate::{AccessAction, AccessFaultKind, AllocationSpan, FreeFault};
 
-/// A fault that the sanitizer found. One bug is one finding, however often it occurs: occurrences of one kind, at the same
-/// instructions and in the same allocation are counted together.
+/// A fault that the sanitizer found. A bug is one finding, however often it occurs: occurrences of the same kind, at the same
+/// instructions and in the same allocation, are counted together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What is wrong; details are those of the first occurrence.
+    /// What is wrong, with the details of the first occurrence.
     pub kind: FindingKind,
     /// The kernel that was launched.
     pub kernel: String,
     /// The name of the PTX module.
     pub module: String,
-    /// Where it was noticed.
+    /// Where it was detected.
     pub first: Site,
-    /// The other party: the earlier access of a race, or the copy that an access came too early for.
+    /// The other party: the earlier access of a race, or the copy that an access did not wait for.
     pub second: Option<Site>,
     /// How often it occurred.
     pub count: u64,
@@ -32,7 +33,7 @@ pub enum RaceScope {
     Warp,
     /// Warps of a block: a barrier is missing.
     Block,
-    /// Blocks.
+    /// Blocks of a grid.
     Grid,
 }
 
@@ -74,7 +75,7 @@ pub enum FindingKind {
         /// The allocation.
         allocation: AllocationSpan,
     },
-    /// A read of memory that nothing wrote.
+    /// A read of uninitialised memory.
     Unwritten {
         /// The state space.
         space: Space,
@@ -85,11 +86,11 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory; `None` for local memory.
         allocation: Option<AllocationSpan>,
     },
-    /// A register that nothing wrote is used where its value matters.
+    /// An uninitialised register is used where its value matters.
     UnwrittenRegister {
         /// The register that is used.
         register: String,
-        /// The register that nothing wrote: this one, or one that its value was computed from.
+        /// The register that was never written: this one, or one that its value was computed from.
         origin: String,
         /// What it is used for.
         to: RegisterUse,
@@ -109,8 +110,8 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
-    /// An access to what an asynchronous copy (`cp.async`, `cp.async.bulk`) is still to write, or a write to what it is still to read:
-    /// its thread has not waited for it.
+    /// An access to the destination of a pending asynchronous copy (`cp.async`, `cp.async.bulk`), or a write to its source: the thread
+    /// has not waited for the copy.
     PendingCopy {
         /// The state space.
         space: Space,
@@ -118,23 +119,23 @@ pub enum FindingKind {
         address: u64,
         /// Bytes that the thread accesses.
         width: u32,
-        /// What the thread does, and what the copy does there.
+        /// What the thread does, and what the copy does.
         actions: [AccessAction; 2],
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
-    /// A write to what a product of a warpgroup (`wgmma`) is still to read: its warp has not waited for it.
+    /// A write to what a pending product of a warpgroup (`wgmma`) reads: its warp has not waited for it.
     PendingProduct {
         /// The address that both access.
         address: u64,
         /// Bytes that the thread writes.
         width: u32,
-        /// What the thread does, and that the product reads.
+        /// What the thread does, and a read by the product.
         actions: [AccessAction; 2],
         /// The block's shared memory.
         allocation: AllocationSpan,
     },
-    /// A read through a texture or surface of what this launch has written: that path may not see it, whatever orders the two.
+    /// A read through a texture or surface of what this launch has written. Such reads may not see it, even if ordered after it.
     WrittenTexture {
         /// The state space.
         space: Space,
@@ -144,10 +145,10 @@ pub enum FindingKind {
         width: u32,
         /// What the thread does, and what the other did before.
         actions: [AccessAction; 2],
-        /// The array, or the memory that the texture is of.
+        /// The array, or the memory that the texture reads.
         allocation: AllocationSpan,
     },
-    /// A read of what this launch has written as read-only data (`ld.global.nc`, `ldu`), or a write to what it has so read.
+    /// A read as read-only data (`ld.global.nc`, `ldu`) of what this launch has written, or a write to what it has read that way.
     WrittenReadOnly {
         /// The state space.
         space: Space,
@@ -160,8 +161,8 @@ pub enum FindingKind {
         /// The allocation.
         allocation: AllocationSpan,
     },
-    /// An access by a bulk copy or `wgmma`, through the async proxy, to what a thread wrote through the generic one, with no
-    /// `fence.proxy.async` between the two.
+    /// An access by a bulk copy or `wgmma`, through the async proxy, to what a thread wrote through the generic proxy, without a
+    /// `fence.proxy.async` in between.
     MissingProxyFence {
         /// The state space.
         space: Space,
@@ -174,8 +175,8 @@ pub enum FindingKind {
         /// The allocation, or the block's shared memory.
         allocation: AllocationSpan,
     },
-    /// A read of the tensor map that describes a copy, which may not see what a thread of this launch has written there: a fence of the
-    /// tensor map proxy is missing between the two.
+    /// A copy whose tensor map a thread of this launch has changed: the copy may not see the change, because a fence of the tensor map
+    /// proxy is missing in between.
     MissingTensorMapFence {
         /// The address that both access.
         address: u64,
@@ -185,11 +186,11 @@ pub enum FindingKind {
         actions: [AccessAction; 2],
         /// The allocation.
         allocation: AllocationSpan,
-        /// The fence.
+        /// The missing fence.
         missing: MapFence,
     },
-    /// An access to a register that a product of a warpgroup (`wgmma`) is still to write, or a write to one that it is still to read: its warp
-    /// has not waited for it.
+    /// An access to an accumulator of a pending product of a warpgroup (`wgmma`), or a write to a register that it reads: its warp has
+    /// not waited for it.
     PendingRegister {
         /// The register.
         register: String,
@@ -198,18 +199,18 @@ pub enum FindingKind {
         /// Its role in the product.
         part: ProductPart,
     },
-    /// A product of a warpgroup on a register that the thread has written with no `wgmma.fence` in between.
+    /// A product of a warpgroup on a register that was written without a `wgmma.fence` in between.
     MissingProductFence {
         /// The register.
         register: String,
     },
-    /// A barrier that threads exit without: it goes on without them.
+    /// A barrier that proceeds without threads that have exited.
     BarrierLeft {
         /// The barrier.
         barrier: u32,
         /// The first of those threads: x, y, z.
         thread: [u32; 3],
-        /// Whether the barrier is for whole warps, and others of the thread's warp have come.
+        /// Whether the barrier is for whole warps, and other threads of the warp have arrived.
         in_warp: bool,
     },
     /// A `.sync` instruction whose mask names lanes that have exited.
@@ -223,7 +224,7 @@ pub enum FindingKind {
     AbsentLanes {
         /// The lanes that the mask names.
         members: u32,
-        /// Those that are elsewhere.
+        /// Those on another path.
         absent: u32,
     },
     /// A `.sync` instruction whose mask leaves out a lane that executes it.
@@ -249,9 +250,9 @@ pub enum FindingKind {
     },
     /// An integer division by zero, or its remainder.
     DivisionByZero,
-    /// An operation that takes the carry flag, which no operation has set since the function began or called another.
+    /// An operation that reads the carry flag, which nothing has set since the function began or called another.
     UnsetCarry,
-    /// An operand beyond what the instruction is defined for.
+    /// An operand beyond the values that the instruction is defined for.
     OperandBeyondLimit {
         /// Which operand.
         operand: &'static str,
@@ -275,14 +276,14 @@ pub enum FindingKind {
         /// The barrier.
         barrier: u32,
     },
-    /// A field of a tensor map of pixels in columns (im2col) that is replaced as one of a tiled map (`tensormap.replace.tile`).
+    /// `tensormap.replace.tile` on a map for `.im2col`.
     TiledReplacement {
         /// The state space.
         space: Space,
         /// The map's address.
         address: u64,
     },
-    /// An mbarrier initialised where there is one already.
+    /// An mbarrier that is initialised again.
     RepeatedInitialization {
         /// Its address in shared memory.
         address: u64,

@@ -1,7 +1,8 @@
-//! Findings during a launch, grouped so that one bug is one finding.
+//! Groups the findings of a launch, so that one bug is one finding. The checker adds occurrences; when the launch ends, `machine`
+//! takes the groups for the report.
 //!
-//! Findings of one kind, on one line, in one allocation are one; a race belongs to the line of its
-//! write. A read of unwritten memory is not reported beside the race that explains it.
+//! Findings of one kind, on one line, in one allocation are one group; a race belongs to the line of its
+//! write. A read of uninitialised memory is not reported if a race explains it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +13,7 @@ use super::finding::{FindingKind, RaceScope};
 use crate::memory::BLOCK_WINDOW_BYTES;
 use crate::{AccessAction, InstructionInfo};
 
-/// Groups that are kept. What is found beyond them is only counted.
+/// The most groups that are kept. Further findings are only counted.
 const LIMIT: usize = 100;
 
 /// An instruction that a thread executed, in numbers.
@@ -37,10 +38,10 @@ pub(crate) struct Found {
     pub count: u64,
 }
 
-/// What makes two the same bug: the kind, the line, the allocation.
+/// What identifies a bug: the kind, the line and the allocation.
 ///
-/// Of a race it is the line of the write: what reads too early, or too late, is missing the same barrier. Between an atomic operation
-/// and a plain access, it is that of the plain one.
+/// For a race, the line is the write's: reads that are too early and too late are missing the same barrier. Between an atomic
+/// operation and a plain access, it is the plain one's.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     name: &'static str,
@@ -59,7 +60,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// None yet. Places of one line of the source, or of the PTX where that names no source, are one.
+    /// No findings. Places on one line of the source, or of the PTX if that names no source, count as one.
     pub fn new(places: &[InstructionInfo]) -> Self {
         let mut numbers = HashMap::new();
         let lines = places.iter().map(|place| {
@@ -111,8 +112,7 @@ impl Findings {
         }
     }
 
-    /// The groups, and how many occurrences belong to none of them. What is read before it is written because of a race is reported
-    /// as the race.
+    /// The groups, and how many occurrences belong to none of them. Reads of uninitialised memory that a race explains are dropped.
     pub fn into_parts(mut self) -> (Vec<Found>, u64) {
         let races: HashSet<(u32, Option<u64>)> = self
             .list
@@ -139,7 +139,7 @@ fn allocation(kind: &FindingKind) -> Option<u64> {
     }
 }
 
-/// Of several ways to see one bug, the highest is reported.
+/// The rank of a kind: if a bug shows up as several kinds, the highest is reported.
 fn rank(kind: &FindingKind) -> u32 {
     match *kind {
         FindingKind::Race { scope: RaceScope::Block, .. } => 1,

@@ -1,35 +1,36 @@
-//! What blocks that have ended released: a graph of what a thread released, and of what it had acquired before.
+//! What blocks that have ended released: a graph of releases, each with what its thread had acquired before. `releases` adds to it
+//! when clusters end, and asks it what a thread knows of earlier blocks.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::releases::{ByPurpose, FOR_ALL, Times};
 
-/// Nodes of the graph, in order, none twice.
+/// Nodes of the graph, sorted and unique.
 pub(super) type List = Arc<Vec<u32>>;
 
-/// A list of nodes, made ready for questions: those of each block.
+/// All nodes that a list leads to, by block.
 type Index = HashMap<u32, Vec<u32>>;
 
-/// Something released to all.
+/// A release to all.
 struct Node {
     /// When its cluster began, usually one block.
     start: u32,
-    /// What everyone learns, and what is known of other proxies.
-    rows: ByPurpose<Option<Row>>,
-    /// What had been acquired before.
+    /// What it makes known, for all threads and for other proxies.
+    rows: ByPurpose<Option<KnownTimes>>,
+    /// What the thread had acquired before.
     before: List,
 }
 
-/// Times up to which each thread of a block is known of (each column of the clocks).
-struct Row {
-    /// Of each thread at least.
+/// Up to which time each column of a block's clocks is known.
+struct KnownTimes {
+    /// The time for all columns.
     floor: u32,
-    /// Of those of which more is known.
+    /// Columns of which more is known.
     above: Vec<(u32, u32)>,
 }
 
-impl Row {
+impl KnownTimes {
     fn of(times: &[u32]) -> Self {
         let floor = times.iter().copied().min().unwrap_or(0);
         let all = (0..).zip(times.iter().copied());
@@ -46,14 +47,15 @@ impl Row {
 #[derive(Default)]
 pub(super) struct History {
     nodes: Vec<Node>,
-    /// The last list that was asked about.
+    /// The last list of a query, with its index.
     asked: Option<(List, Index)>,
 }
 
 impl History {
-    /// Keeps what a thread of a cluster that began at `start` released. Returns the node.
+    /// Adds a release by a thread of a cluster that began at `start`. Returns its node.
     pub fn keep(&mut self, start: u32, times: &ByPurpose<Times>, before: List) -> u32 {
-        let rows = std::array::from_fn(|purpose| times[purpose].as_deref().filter(|_| purpose >= FOR_ALL).map(Row::of));
+        let rows =
+            std::array::from_fn(|purpose| times[purpose].as_deref().filter(|_| purpose >= FOR_ALL).map(KnownTimes::of));
         self.nodes.push(Node { start, rows, before });
         self.nodes.len() as u32 - 1
     }
@@ -63,7 +65,7 @@ impl History {
         &self.nodes[node as usize].before
     }
 
-    /// Whether a list of nodes includes, for a purpose, what threads (of a column) of a block, which began at `start`, did at a time.
+    /// Whether a list of nodes includes, for a purpose, what a column of a block that began at `start` did at a time.
     pub fn covers(&mut self, list: &List, start: u32, of: usize, time: u32, purpose: usize) -> bool {
         if list.is_empty() {
             return false;

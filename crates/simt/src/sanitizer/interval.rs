@@ -1,38 +1,37 @@
-//! What a block does to its shared memory between two barriers, kept apart from the shadow as long as nothing in it can
-//! race.
+//! A block's accesses to shared memory between two barriers, kept out of the shadow as long as none can race. The race detector
+//! adds accesses, and replays them into the shadow if it must.
 //!
-//! Most kernels write shared memory, meet at a barrier, read what the others wrote, and meet at the next barrier. Once
-//! all threads have met, everything before is ordered. So accesses are recorded as they come, with a bit for each cell
-//! that is written, and later for each that is read. As long as no write meets another access of the same cell, the
-//! record is dropped at the barrier, and no cell was ever marked. Where two accesses meet, or threads learn of each
-//! other in other ways, everything recorded is marked in the shadow, in its order, and the rest of the interval goes
-//! there directly.
+//! Most kernels write shared memory, meet at a barrier, read what the others wrote, and meet at the next barrier. Once all
+//! threads have met, everything before is ordered. So accesses are only recorded, with a bit for each cell that is written,
+//! and later for each that is read. As long as no write touches a cell that another access has touched, the record is
+//! dropped at the barrier, and no cell is ever marked. If two accesses touch the same cell, or threads learn of each other
+//! in another way, the record is replayed into the shadow in order, and the rest of the interval goes there directly.
 //!
-//! Kernels with bulk copies or `wgmma` are marked directly, because fences between proxies ask
-//! later how memory was written; so are clusters of several blocks.
+//! Kernels with bulk copies or `wgmma` always use the shadow, because proxy fences need to know how memory was written; so do
+//! clusters of several blocks.
 
-use super::touch::{Coming, Path, Reached, Stored};
+use super::touch::{Intent, Path, Reached, Stored};
 use crate::memory::{Lanes, Runs};
 use crate::program::{Copied, Order};
 use crate::site::AccessAction;
 
-/// Accesses that are kept, at most.
+/// The most accesses that are kept.
 const MOST: usize = 512;
-/// Two to the power of this many intervals go by, at most, until it is tried again.
+/// At most 2 to the power of this many intervals are skipped before the next try.
 const MOST_CLOSED: u32 = 5;
 
-/// What was done to shared memory since all threads of the block last met.
+/// The accesses to shared memory since all threads of the block last met.
 #[derive(Default)]
 pub(super) struct Interval {
     is_open: bool,
-    /// How many intervals in a row were closed before their end, and how many are still not to be opened: kernels whose
-    /// threads read and write the same cells between barriers do so again.
+    /// How many intervals in a row were closed early, and how many are still to be skipped: kernels whose threads read and write
+    /// the same cells between barriers usually do so again.
     closed: u32,
     skipped: u32,
     kept: Vec<Kept>,
-    /// Of each of them, the distance of each lane from its start.
+    /// For each kept access, the distance of each lane from its start.
     offsets: Vec<[u32; 32]>,
-    /// Of so many of them, the cells that are read are in `read`.
+    /// How many of the kept accesses are included in `read`.
     counted: usize,
     written: Cells,
     read: Cells,
@@ -47,15 +46,15 @@ struct Kept {
     mask: u32,
     width: u32,
     runs: Runs,
-    /// Of the lane with the lowest address.
+    /// Where the lane with the lowest address starts.
     start: u64,
 }
 
 impl Kept {
-    /// Hands it on once more.
+    /// Replays it to `each`.
     fn again(&self, offsets: &[u32; 32], mut each: impl FnMut(&Reached)) {
         let &Self { reads, place, warp, time, mask, width, runs, start } = self;
-        let coming = Coming {
+        let intent = Intent {
             action: if reads { AccessAction::Read } else { AccessAction::Write },
             width,
             element: width,
@@ -67,7 +66,7 @@ impl Kept {
             stored: Stored::Unknown,
         };
         let lanes = Lanes { mask, start, offsets, width, runs };
-        each(&Reached { allocation: None, coming: &coming, lanes: &lanes, base: 0, warp, time });
+        each(&Reached { allocation: None, intent: &intent, lanes: &lanes, base: 0, warp, time });
     }
 }
 
@@ -91,14 +90,14 @@ impl Interval {
         self.kept.is_empty()
     }
 
-    /// Hands on once more what is kept, in its order.
+    /// Replays the kept accesses in order.
     pub fn again(&self, mut each: impl FnMut(&Reached)) {
         for (kept, offsets) in self.kept.iter().zip(&self.offsets) {
             kept.again(offsets, &mut each);
         }
     }
 
-    /// Nothing more is kept until the next interval.
+    /// Ends the record until the next interval.
     pub fn close(&mut self) {
         self.is_open = false;
         self.closed = (self.closed + 1).min(MOST_CLOSED);
@@ -114,17 +113,17 @@ impl Interval {
         self.read.clear();
     }
 
-    /// Keeps a plain access. Returns whether it could: it meets no other, as far as is easily seen.
+    /// Keeps a plain access. Returns false if it may touch the cells of another one.
     #[inline(always)]
     pub fn keep(&mut self, reached: &Reached, cell_shift: u32) -> bool {
-        let &Reached { coming, lanes, base, warp, time, .. } = reached;
-        // Else several neighbours may share a cell.
+        let &Reached { intent, lanes, base, warp, time, .. } = reached;
+        // Otherwise several neighbours may share a cell.
         let cells = lanes.width >> cell_shift;
         if self.kept.len() == MOST || !matches!(cells, 1 | 2 | 4 | 8 | 16) {
             return false;
         }
         let start = lanes.start + base;
-        let reads = coming.action == AccessAction::Read;
+        let reads = intent.action == AccessAction::Read;
         if reads {
             if self.written.any && self.written.has(lanes, start, cell_shift) {
                 return false;
@@ -136,12 +135,12 @@ impl Interval {
             }
         }
         let &Lanes { mask, width, runs, offsets, .. } = lanes;
-        self.kept.push(Kept { reads, place: coming.place, warp, time, mask, width, runs, start });
+        self.kept.push(Kept { reads, place: intent.place, warp, time, mask, width, runs, start });
         self.offsets.push(*offsets);
         true
     }
 
-    /// Sees to it that `read` has what was read.
+    /// Adds the cells of all kept reads to `read`.
     #[inline(always)]
     fn count_reads(&mut self, cell_shift: u32) {
         if self.counted == self.kept.len() {
@@ -170,7 +169,7 @@ impl Cells {
         }
     }
 
-    /// Whether it has any of the cells that lanes access.
+    /// Whether it contains any of the cells that lanes access.
     #[inline(always)]
     fn has(&self, lanes: &Lanes, start: u64, cell_shift: u32) -> bool {
         let mut found = 0;
@@ -180,7 +179,7 @@ impl Cells {
         found != 0
     }
 
-    /// Adds the cells that lanes access. Returns whether none was there, nor any accessed by two of the lanes.
+    /// Adds the cells that lanes access. Returns whether all are new, and no two lanes share one.
     #[inline(always)]
     fn add(&mut self, lanes: &Lanes, start: u64, cell_shift: u32) -> bool {
         self.any = true;
@@ -196,12 +195,12 @@ impl Cells {
     }
 }
 
-/// Calls `each` with all cells that lanes access: 32 times the word, and a bit for each cell.
+/// Calls `each` with all cells that lanes access: a word's index, and a bit for each cell in it.
 #[inline(always)]
 fn each_part(lanes: &Lanes, start: u64, cell_shift: u32, mut each: impl FnMut(usize, u32)) {
     let spread = (lanes.width >> cell_shift).trailing_zeros() & 31;
     if lanes.is_consecutive() {
-        // A row or several, or parts of one more.
+        // One row or more, and parts of another.
         let (first, at) = (start as usize >> cell_shift, start >> cell_shift & 31);
         for row in 0..1 << spread {
             let bits = (u64::from(u32::MAX)) << at;
@@ -218,7 +217,7 @@ fn each_part(lanes: &Lanes, start: u64, cell_shift: u32, mut each: impl FnMut(us
         let lane = (rest.trailing_zeros() & 31) as usize;
         rest &= rest - 1;
         let cell = (start + u64::from(lanes.offsets[lane])) as usize >> cell_shift;
-        // Aligned to what it accesses, so all in one word.
+        // Aligned to its width, so all in one word.
         each(cell / 32, ones << (cell % 32));
     }
 }

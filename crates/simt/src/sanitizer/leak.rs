@@ -1,9 +1,9 @@
-//! Allocations of kernels that are never freed.
+//! Reports what kernels allocated with `malloc` and never freed. The host asks after its last launch; this only reads the heap.
 
 use super::{Finding, FindingKind};
 use crate::memory::{HeapAllocation, Memory};
 
-/// The allocations that are left, grouped by the call that made them.
+/// Groups the remaining allocations by the call that made them.
 fn leaks(left: Vec<HeapAllocation>) -> Vec<Finding> {
     let mut leaks: Vec<Finding> = Vec::new();
     for HeapAllocation { span, module, kernel, site } in left {
@@ -26,8 +26,8 @@ fn leaks(left: Vec<HeapAllocation>) -> Vec<Finding> {
 }
 
 impl Memory {
-    /// The same as findings, one for each call of `malloc`: to be asked when no kernel is to come that could free it. What the
-    /// host allocated, and did not free, is among [`Memory::allocations`].
+    /// Memory that kernels have allocated and not freed, as findings, one for each call of `malloc`. Ask after the last launch. What
+    /// the host has not freed is in [`Memory::allocations`].
     pub fn leaks(&self) -> Vec<Finding> {
         leaks(self.heap_allocations())
     }

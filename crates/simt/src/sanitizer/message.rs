@@ -1,4 +1,5 @@
-//! The message of a finding.
+//! The messages of findings and of their kinds: `Display` for [`Finding`] and what it holds. Pure; users see these texts, and tests
+//! pin them.
 
 use std::fmt;
 
@@ -35,7 +36,10 @@ impl fmt::Display for FindingKind {
                 match origin == register {
                     true => write!(formatter, "register {register} {used}, and nothing wrote it"),
                     false => {
-                        write!(formatter, "register {register} {used}, and is made of {origin}, which nothing wrote")
+                        write!(
+                            formatter,
+                            "register {register} {used}, and is computed from {origin}, which nothing wrote"
+                        )
                     }
                 }
             }
@@ -150,10 +154,10 @@ impl fmt::Display for FindingKind {
             Self::DivisionByZero => write!(formatter, "an integer is divided by zero: the result is unspecified"),
             Self::UnsetCarry => write!(
                 formatter,
-                "the carry flag is read, but nothing has set it since the function began or called another"
+                "the carry flag is read, but nothing has set it since the function began or made a call"
             ),
             Self::OperandBeyondLimit { operand, value, limit } => {
-                write!(formatter, "{operand} is {value}, and {limit} at most is defined")
+                write!(formatter, "{operand} is {value}, but only values up to {limit} are defined")
             }
             Self::DivergentUniform { lanes: [a, b] } => {
                 write!(formatter, "lanes {a} and {b} diverge at a branch that is marked as uniform (.uni)")
@@ -165,7 +169,7 @@ impl fmt::Display for FindingKind {
                 )
             }
             Self::MixedBarrier { barrier } => {
-                write!(formatter, "some threads reduce a predicate over barrier {barrier}, and others only meet there")
+                write!(formatter, "some threads reduce a predicate over barrier {barrier}, and others only wait there")
             }
             Self::TiledReplacement { space, address } => write!(
                 formatter,
@@ -216,7 +220,7 @@ impl fmt::Display for Lanes {
             let first = rest.trailing_zeros();
             let count = (!(rest >> first)).trailing_zeros();
             let last = first + count - 1;
-            // Without the lanes up to the last of this run.
+            // The lanes after this run.
             let behind = rest & u32::MAX.checked_shl(last + 1).unwrap_or(0);
             if rest != self.0 {
                 formatter.write_str(if behind == 0 { " and " } else { ", " })?;

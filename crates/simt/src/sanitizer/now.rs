@@ -1,18 +1,19 @@
-//! What all threads of a block know of each other, as the fast paths need it.
+//! What all threads of a block know at present, in the form that the fast paths of the race detector need. Pure: a snapshot of the
+//! clocks.
 
 use super::clocks::Clocks;
 use super::stamp::THREAD;
 
-/// What earlier stamps are held against.
+/// The bounds that earlier stamps are compared with.
 #[derive(Clone, Copy)]
 pub(super) struct Now {
-    /// Stamps from here to less than the sum are of this block, and known to all its threads. Shared memory has none of
-    /// other blocks: older stamps mean nothing there.
+    /// Stamps from `from` to less than `from + ordered` are of this block, and known to all its threads. For shared memory, `from`
+    /// is 0: the accesses of other blocks do not matter there.
     pub from: u64,
     pub ordered: u64,
-    /// Stamps below are of other blocks.
+    /// Lower stamps are of other blocks.
     pub start: u64,
-    /// Whether no thread knows more of the others than all do.
+    /// Whether no thread knows more than all threads do.
     pub all_know_the_same: bool,
 }
 
@@ -29,19 +30,19 @@ impl Now {
         }
     }
 
-    /// Whether an entry is of nothing, or of what all threads know.
+    /// Whether an entry is empty, or an access that all threads know.
     #[inline(always)]
     pub fn is_ordered(self, entry: u64) -> bool {
         (entry == 0) | (entry.wrapping_sub(self.from) < self.ordered)
     }
 
-    /// Whether an entry is that, or of the thread of a stamp itself.
+    /// Whether an entry is ordered, or an access by the same thread as the stamp's.
     #[inline(always)]
     pub fn is_fine(self, entry: u64, stamp: u64) -> bool {
         self.is_ordered(entry) | ((entry ^ stamp) & THREAD == 0) & (entry >= self.from)
     }
 
-    /// Whether entries up to this one are fine for whatever thread.
+    /// Whether all entries up to this one are fine for every thread.
     #[inline(always)]
     pub fn is_fine_for_all(self, last: u64) -> bool {
         last == 0 || self.from == 0 && last < self.ordered

@@ -1,9 +1,6 @@
-//! The fast paths of the race detector, for accesses that race with nothing: the cells were accessed by no thread, by
-//! the same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at
-//! once.
-//!
-//! They must find what [`Races::lanes`] finds and leave the same shadow behind: `same` compares the
-//! two.
+//! The fast paths of the race detector, for accesses that race with nothing: the cells were accessed by no thread, by the
+//! same thread, or before all threads of the block met. Each does what [`Races::lanes`] would do, for many cells at once,
+//! and must leave the same shadow behind: the tests in `same` compare the two.
 
 use super::clocks::Clocks;
 use super::race::Races;
@@ -14,7 +11,7 @@ use crate::memory::Runs;
 use crate::sanitizer::now::Now;
 use crate::site::AccessAction;
 
-/// Some cells of a row, which neighbouring lanes access.
+/// Cells of a row that neighbouring lanes access.
 #[derive(Clone, Copy)]
 struct Part {
     /// The first cell.
@@ -22,12 +19,12 @@ struct Part {
     count: usize,
     /// The stamp of the lane that has the first cell.
     stamp: u64,
-    /// Each lane has 2 to the power of this many.
+    /// Each lane has 2 to the power of this many cells.
     spread: u32,
 }
 
 impl Part {
-    /// The chunks of the row that have some of them.
+    /// The chunks of the row that contain some of them.
     #[inline(always)]
     fn chunks(self) -> std::ops::Range<usize> {
         self.at / CHUNK..(self.at + self.count).div_ceil(CHUNK)
@@ -38,41 +35,41 @@ impl Part {
         (cell >= self.at) & (cell < self.at + self.count)
     }
 
-    /// The stamp of a cell that it has.
+    /// The stamp of one of its cells.
     #[inline(always)]
     fn stamp(self, cell: usize) -> u64 {
         self.stamp.wrapping_add((cell as u64).wrapping_sub(self.at as u64) >> (self.spread & 63))
     }
 }
 
-/// What an access does, and what holds for all of its allocation.
+/// What an access does, and what is known of the whole allocation.
 #[derive(Clone, Copy)]
 struct How {
-    /// It reads; else it writes.
+    /// Whether it reads; otherwise it writes.
     reads: bool,
-    /// Whether no write before this access matters to it: never set for writes, whose lanes may conflict with each other.
+    /// Whether no earlier write matters. Never set for writes, whose lanes may conflict with each other.
     writes_are_fine: bool,
-    /// Whether no read before this write matters to it.
+    /// Whether no earlier read matters to this write.
     reads_are_fine: bool,
 }
 
-/// Cells that are looked at together.
+/// Cells that are compared together.
 const CHUNK: usize = 8;
 type Chunks = [[u64; CHUNK]; ROW / CHUNK];
 
-/// Cells from which on it is quicker to look at a row as a whole.
+/// From this many cells on, comparing the whole row is faster.
 const MANY: u32 = 8;
 
 impl Races {
-    /// An access that does not synchronize. Returns the lanes from the first one that needs the plain way.
+    /// An access that does not synchronise. Returns the lanes from the first one that needs the general path.
     #[inline(always)]
     pub(super) fn quick(&mut self, reached: &Reached) -> u32 {
-        // Else several neighbours may share a cell, or it is memory of any size that is freed.
+        // Otherwise several neighbours may share a cell, or memory of any size is being freed.
         if !matches!(reached.lanes.width >> self.cell_shift, 1 | 2 | 4 | 8 | 16) {
             return reached.lanes.mask;
         }
         let now = Now::new(&self.clocks, reached.allocation);
-        let stamp = Stamp::new(reached.time, 0, reached.coming.place, reached.warp * 32);
+        let stamp = Stamp::new(reached.time, 0, reached.intent.place, reached.warp * 32);
         let spread = (reached.lanes.width >> self.cell_shift).trailing_zeros() & 31;
         self.make_shadow(reached.allocation);
         let shift = self.cell_shift;
@@ -81,7 +78,7 @@ impl Races {
             Some(index) => &mut self.global[index],
             None => &mut self.shared,
         };
-        let reads = reached.coming.action == AccessAction::Read;
+        let reads = reached.intent.action == AccessAction::Read;
         let [last_write, last_read] = &mut shadow.last;
         let (own, others) = if reads { (last_read, last_write) } else { (last_write, last_read) };
         *own = stamp.0.max(*own);
@@ -141,12 +138,12 @@ impl Races {
     }
 }
 
-/// What earlier stamps of a row mean for an access.
+/// How earlier stamps of a row relate to an access.
 #[derive(PartialEq, Eq)]
 enum Earlier {
     /// All are fine.
     Fine,
-    /// None is, and all are by one warp at one time.
+    /// None is fine, and all are by one warp at one time.
     Other,
     /// Some may be fine.
     Mixed,
@@ -168,7 +165,7 @@ fn earlier(stamps: &Stamps, before: Mark, mark: Mark, now: Now) -> Earlier {
     if fine { Earlier::Fine } else { Earlier::Mixed }
 }
 
-/// An access to all of a row. Returns whether it is done.
+/// An access to a whole row. Returns whether it was handled.
 #[inline(always)]
 fn whole_row(shadow: &mut Shadow, row: usize, mark: Mark, how: How, now: Now) -> bool {
     let (row, stamps) = shadow.row(row);
@@ -198,8 +195,8 @@ fn whole_row(shadow: &mut Shadow, row: usize, mark: Mark, how: How, now: Now) ->
     true
 }
 
-/// Whether earlier stamps of some cells of a row are fine: all of them, and none. `or_older`: for none, no stamp may be of
-/// another block either.
+/// Whether all earlier stamps of some cells of a row are fine, and whether none is. `or_older`: "none" also requires that no stamp
+/// is of another block.
 #[inline(always)]
 fn are_fine(stamps: &Stamps, before: Mark, part: Part, or_older: bool, now: Now) -> (bool, bool) {
     if before.0 == 0 || !before.is_apart() && now.is_ordered(before.0) {
@@ -230,7 +227,7 @@ fn set_part(stamps: &mut Stamps, mark: &mut Mark, part: Part) {
     }
 }
 
-/// An access to some cells of a row. Returns whether it is done.
+/// An access to some cells of a row. Returns whether it was handled.
 #[inline(always)]
 fn part_of_row(shadow: &mut Shadow, row: usize, part: Part, how: How, now: Now) -> bool {
     let (row, stamps) = shadow.row(row);
@@ -254,7 +251,7 @@ fn part_of_row(shadow: &mut Shadow, row: usize, part: Part, how: How, now: Now) 
     if !now.all_know_the_same {
         return false;
     }
-    // Two reads are kept already.
+    // Two reads are already kept.
     if none && are_fine(stamps, *second, part, false, now).1 {
         return true;
     }
@@ -284,7 +281,7 @@ fn part_of_row(shadow: &mut Shadow, row: usize, part: Part, how: How, now: Now) 
     true
 }
 
-/// An access of one lane to one cell. Returns whether it is done.
+/// An access of one lane to one cell. Returns whether it was handled.
 #[inline(always)]
 fn one(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, how: How, now: Now) -> bool {
     let ([write, first, second], stamps) = shadow.row(cell / ROW);
@@ -309,7 +306,7 @@ fn one(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, how: How, 
     if now.is_fine(old_second.0, stamp) {
         stamps.apart(second)[at] = stamp;
     } else if now.is_older(old_first.0) {
-        // Of another block: this one may write later, and its own read would hide that.
+        // A read of another block: the present block may write later, and its own read would hide the race.
         stamps.apart(second)[at] = old_first.0;
         stamps.apart(first)[at] = stamp;
     } else {
@@ -319,7 +316,7 @@ fn one(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, how: How, 
     true
 }
 
-/// The same, of neighbouring lanes that share the cell. Once two reads are kept, those of the others change nothing.
+/// [`one`] for neighbouring lanes that share the cell. Once two reads are kept, further ones change nothing.
 #[inline(always)]
 fn one_for_many(shadow: &mut Shadow, clocks: &Clocks, cell: usize, stamp: u64, lanes: u32, how: How, now: Now) -> bool {
     for lane in 0..u64::from(lanes) {

@@ -1,19 +1,22 @@
-//! Races: two accesses of a cell, at least one of them a write, that nothing orders.
+//! The race detector. A race is two accesses of a cell, at least one of them a write, that nothing orders. The checker passes
+//! each access, which changes the shadow; `meetings` has what orders threads, `quick` the fast paths.
 //!
 //! The method is FastTrack's (Flanagan and Freund, 2009). The shadow of a cell holds its last write and up to two
-//! reads; an access is compared with these by the clocks of its thread. Blocks run one after another, so the shadow
-//! still holds what an earlier block did: it is ordered only if it was released and acquired.
+//! reads; each access is compared with these by its thread's clocks. Blocks run one after another, so the shadow still holds
+//! the accesses of earlier blocks: these are ordered only if they were released and acquired.
 //!
 //! Atomic, volatile, relaxed, acquire and release accesses do not race with each other, only with plain ones. An
-//! operation whose scope is a block or a cluster races with threads outside it. This is the manual's data race: strong
+//! operation whose scope is a block or a cluster races with threads outside it. This is the manual's definition: strong
 //! operations whose scopes include each other are morally strong; volatile accesses count as relaxed ones for the whole
 //! system. With `strict`, two volatile writes are reported as well, and volatile accesses by lanes of one warp, which
 //! order nothing without a warp barrier.
 //!
-//! Two deviations from the manual keep correct programs clean. A plain or volatile write of the value that is there
-//! already does not race with earlier accesses. (A later read does: what the write changed is not kept.) And a plain
-//! read whose value a compare-and-swap then expects counts as an atomic one, because the programming guide builds
-//! atomic operations that way; the two may be in different functions.
+//! Two deviations from the manual avoid reports on correct programs. A plain or volatile write that does not change the value
+//! does not race with earlier accesses. (It does with a later read: the shadow does not record what a write changed.) And
+//! a plain read whose value a compare-and-swap then expects counts as atomic, because the programming guide builds atomic
+//! operations that way; the two may be in different functions.
+
+mod meetings;
 
 use super::clocks::{Clocks, Meeting};
 use super::hopper::acquisitions::MapAcquisitions;
@@ -23,12 +26,12 @@ use super::releases::{Location, Proxied, Releases};
 use super::shadow::{READS, Shadow, WRITE};
 use super::stamp::{IN_BLOCK, IN_CLUSTER, STRONG, Stamp, VOLATILE};
 use crate::memory::BLOCK_WINDOW_BYTES;
-use crate::program::{Audience, Fence, Order};
+use crate::program::{Audience, Order};
 use crate::sanitizer::touch::Reached;
 use crate::site::AccessAction;
-use crate::trap::{BARRIER_NUMBERS, WARPGROUP_BARRIER};
+use crate::trap::BARRIER_NUMBERS;
 
-/// What was found: the earlier access, and whether it was a write.
+/// A conflict with an earlier access: who, and whether that was a write.
 pub(super) struct Conflict {
     pub lane: usize,
     /// The cell.
@@ -37,46 +40,46 @@ pub(super) struct Conflict {
     pub was_write: bool,
 }
 
-/// The race detector of a worker. The blocks of a cluster are as one for it, whose threads are those of one block after the
-/// other, each from a new warp on; their shared memories are one as well, in which a block's begins at its first address. All
-/// blocks of a cooperative launch are as a cluster.
+/// The race detector of a worker. It treats a cluster as one block: the threads of one block follow those of the other, each
+/// from a new warp on, and the shared memories are one, at their addresses in the cluster. All blocks of a cooperative launch
+/// count as a cluster.
 pub(crate) struct Races {
-    /// Threads of a cluster, and of a block.
+    /// The threads of a cluster, and of a block.
     threads: u32,
     pub(super) threads_of_block: u32,
     /// The first warp of the block whose turn it is, and its first barrier.
     first_warp: u32,
     first_barrier: u32,
-    /// Where the shared memory of its cluster begins among those of all clusters that are there at once.
+    /// Where the shared memory of the running cluster begins among those of all clusters that exist at once.
     pub(super) first_shared: u64,
     pub(super) clocks: Clocks,
     pub(super) releases: Releases,
     pub(super) map_acquisitions: MapAcquisitions,
     interval: Interval,
     keeps_intervals: bool,
-    /// Whether strong accesses are reported that do not race, but order less than they seem to.
+    /// Whether to report strong accesses that do not race but order less than they seem to.
     pub(super) strict: bool,
     pub(super) shared: Shadow,
     /// One for each allocation.
     pub(super) global: Vec<Shadow>,
     /// A cell has 2 to the power of this many bytes.
     pub cell_shift: u32,
-    /// Who has reached each barrier of each block. (The cluster's is kept apart.)
+    /// Who has reached each barrier of each block. (The cluster's barrier is separate.)
     barriers: Vec<Vec<Meeting>>,
     /// When each warp last began its part of a product.
     products: Vec<u32>,
-    /// Who has reached the cluster's barrier, and released what came before; and who has not released it.
+    /// Who has reached the cluster's barrier: with a release of what came before, and without.
     arrivals: Vec<Meeting>,
     relaxed_arrivals: Vec<Meeting>,
-    /// Whether any thread did something between its arrival and its wait.
+    /// Whether any thread did something else between its arrival and its wait.
     apart: bool,
     /// When each cluster began, and the number of its first block.
     blocks: Vec<(u32, u64)>,
 }
 
 impl Races {
-    /// For clusters of so many blocks, of so many threads each, of a kernel whose narrowest access has so many bytes.
-    /// `keeps_intervals`: accesses of shared memory from before a barrier are never needed again.
+    /// Creates one for clusters of `blocks` blocks with `threads` threads each, and a kernel whose narrowest access has `narrowest`
+    /// bytes. `keeps_intervals`: accesses to shared memory before a barrier are never needed again.
     pub fn new((blocks, threads): (u32, u32), narrowest: u32, keeps_intervals: bool) -> Self {
         let threads_of_block = if blocks > 1 { threads.next_multiple_of(32) } else { threads };
         let threads = blocks * threads_of_block;
@@ -104,21 +107,21 @@ impl Races {
         }
     }
 
-    /// All threads have met. The shared memories of several blocks lie too far apart for a bit each.
+    /// All threads have met. Not used for clusters: their shared memories are too far apart for a bit per cell.
     fn begin_interval(&mut self) {
         if self.keeps_intervals && self.threads == self.threads_of_block {
             self.interval.begin();
         }
     }
 
-    /// It is the turn of the block with this number among all that are there at once, of which `first` is the first of its cluster.
+    /// The turn of a block starts: `rank` is its number among all that exist at once, `first` that of its cluster's first block.
     pub fn turn_of(&mut self, rank: u32, first: u32) {
         self.first_shared = u64::from(first) * BLOCK_WINDOW_BYTES;
         self.first_warp = rank * self.threads_of_block.div_ceil(32);
         self.first_barrier = rank * BARRIER_NUMBERS;
     }
 
-    /// The number in the cluster of a warp of the block whose turn it is.
+    /// The number in the cluster of a warp of the running block.
     pub(super) fn in_cluster(&self, warp: u32) -> u32 {
         self.first_warp + warp
     }
@@ -137,125 +140,16 @@ impl Races {
         self.blocks.push((self.clocks.start, block));
     }
 
-    /// The first block of the cluster that an access belongs to, and when that began.
+    /// When the cluster of an access began, and the number of its first block.
     pub(super) fn block_of(&self, stamp: Stamp) -> (u32, u64) {
         let after = self.blocks.partition_point(|&(start, _)| start <= stamp.time());
         self.blocks[after.saturating_sub(1)]
     }
 
-    /// Some lanes come to a barrier.
-    pub fn arrive(&mut self, barrier: u32, warp: u32, mask: u32, waits: bool) {
-        let warp = self.in_cluster(warp);
-        let time = self.clocks.advance(warp);
-        if let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) {
-            parties.push(Meeting { warp, mask, time, waits });
-        }
-    }
-
-    /// A warp begins its part of a product.
-    pub fn multiply(&mut self, warp: u32) {
-        let warp = self.in_cluster(warp);
-        self.products[warp as usize] = self.clocks.advance(warp);
-    }
-
-    /// A warp comes to where its warpgroup waits for products. What it did up to its last one is in order with what comes after the wait of any
-    /// of the four; what it did since is not.
-    pub fn arrive_with_products(&mut self, barrier: u32, warp: u32) {
-        let warp = self.in_cluster(warp);
-        let time = self.products[warp as usize];
-        if let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) {
-            parties.push(Meeting { warp, mask: u32::MAX, time, waits: true });
-        }
-    }
-
-    /// A barrier is complete.
-    pub fn complete(&mut self, barrier: u32) {
-        let Some(parties) = self.barriers.get_mut((self.first_barrier + barrier) as usize) else { return };
-        let parties = std::mem::take(parties);
-        let waiting = parties.iter().filter(|party| party.waits).map(|party| party.mask.count_ones()).sum::<u32>();
-        if waiting == self.threads && barrier < WARPGROUP_BARRIER {
-            self.clocks.meet_all();
-            self.releases.meet_all();
-            self.begin_interval();
-        } else {
-            self.close_interval();
-            self.clocks.meet(&parties);
-            self.releases.meet(&parties);
-        }
-    }
-
-    /// Some lanes arrive at the cluster's barrier. If that is `relaxed`, only what fences have put before it is released.
-    pub fn arrive_in_cluster(&mut self, warp: u32, mask: u32, relaxed: bool) {
-        let warp = self.in_cluster(warp);
-        let time = self.clocks.advance(warp);
-        let arrivals = if relaxed { &mut self.relaxed_arrivals } else { &mut self.arrivals };
-        arrivals.push(Meeting { warp, mask, time, waits: true });
-    }
-
-    /// Some lanes that have arrived did something else before they wait.
-    pub fn wait_apart(&mut self) {
-        self.apart = true;
-    }
-
-    /// The cluster's barrier is complete. `all_wait`: all threads that have arrived wait.
-    pub fn complete_in_cluster(&mut self, all_wait: bool) {
-        let parties = std::mem::take(&mut self.arrivals);
-        if !self.relaxed_arrivals.is_empty() {
-            self.apart = false;
-            return self.meet_relaxed(parties);
-        }
-        if all_wait && !std::mem::take(&mut self.apart) {
-            self.clocks.meet_all();
-            self.releases.meet_all();
-        } else {
-            self.clocks.meet(&parties);
-            self.releases.meet(&parties);
-        }
-    }
-
-    /// The cluster's barrier is complete, and some have arrived without a release.
-    #[cold]
-    fn meet_relaxed(&mut self, mut parties: Vec<Meeting>) {
-        let others = std::mem::take(&mut self.relaxed_arrivals);
-        let join = |rows: &mut Vec<u32>, row: &[u32]| {
-            rows.resize(row.len(), 0);
-            rows.iter_mut().zip(row).for_each(|(rows, row)| *rows = (*rows).max(*row));
-        };
-        // What the fences before these were for: all of the cluster, or those of a block.
-        let mut released = Vec::new();
-        let mut in_block = vec![Vec::new(); (self.threads / self.threads_of_block) as usize];
-        for (thread, _) in others.iter().flat_map(Meeting::threads) {
-            self.releases.fenced_by(thread, Audience::Cluster).for_each(|row| join(&mut released, row));
-            let in_block = &mut in_block[(thread / self.threads_of_block) as usize];
-            self.releases.fenced_by(thread, Audience::Block).for_each(|row| join(in_block, row));
-        }
-        self.clocks.meet_with(&parties, &others, &released);
-        parties.extend(others);
-        for (thread, _) in parties.iter().flat_map(Meeting::threads) {
-            self.clocks.learn(thread, &in_block[(thread / self.threads_of_block) as usize]);
-        }
-        self.releases.meet(&parties);
-    }
-
-    /// Lanes of a warp have met at a warp barrier.
-    pub fn meet_lanes(&mut self, warp: u32, mask: u32) {
-        let warp = self.in_cluster(warp);
-        let time = self.clocks.advance(warp);
-        let party = [Meeting { warp, mask, time, waits: true }];
-        self.close_interval();
-        self.clocks.meet(&party);
-        self.releases.meet(&party);
-    }
-
-    /// Some lanes execute a fence.
-    pub fn fence(&mut self, warp: u32, mask: u32, fence: &Fence) {
-        self.releases.fence(&mut self.clocks, self.first_warp + warp, mask, fence);
-    }
-
-    /// An access: passes to `found` what it races with.
+    /// Records an access, and passes what it races with to `found`.
     #[inline(always)]
     pub(super) fn access(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
-        if reached.coming.order.strong {
+        if reached.intent.order.strong {
             return self.strong(reached, found);
         }
         if reached.allocation.is_none() && self.interval.is_open() {
@@ -270,7 +164,7 @@ impl Races {
         }
     }
 
-    /// From now on, until all threads meet, accesses of shared memory are marked in the shadow; those that were kept are.
+    /// Ends the interval early: marks the kept accesses in the shadow. Further ones go there directly until all threads meet.
     #[cold]
     #[inline(never)]
     fn close_interval(&mut self) {
@@ -281,7 +175,7 @@ impl Races {
         interval.again(|reached| {
             let rest = self.quick(reached);
             if rest != 0 {
-                // None of them races: else it would not have been kept.
+                // None of them races: otherwise it would not have been kept.
                 self.lanes(reached, rest, &mut |_, _| {});
             }
         });
@@ -296,7 +190,7 @@ impl Races {
         shadow.is_some_and(|shadow| shadow.last[WRITE] != 0)
     }
 
-    /// Before an access: passes to `found` each lane's first earlier write (or, if `reads`, read) that `matters`.
+    /// Passes to `found` each lane's first earlier write (or read, if `reads`) that `matters`. Called before the access is recorded.
     #[cold]
     #[inline(never)]
     pub(super) fn earlier(
@@ -329,23 +223,23 @@ impl Races {
     #[inline(never)]
     fn strong(&mut self, reached: &Reached, found: &mut dyn FnMut(&Self, Conflict)) {
         self.close_interval();
-        let &Order { releases, .. } = reached.coming.order;
+        let &Order { releases, .. } = reached.intent.order;
         for lane in (0..32).filter(|lane| reached.lanes.mask >> lane & 1 == 1) {
             let thread = reached.warp * 32 + lane;
             let cell = reached.cell(lane as usize, self.cell_shift);
             let location: Location = (reached.allocation, cell);
-            if reached.coming.action != AccessAction::Write {
+            if reached.intent.action != AccessAction::Write {
                 self.releases.acquire(&mut self.clocks, thread, location);
             }
             self.lanes(reached, 1 << lane, found);
-            if reached.coming.action != AccessAction::Read {
-                let reads_too = reached.coming.action == AccessAction::Atomic;
+            if reached.intent.action != AccessAction::Read {
+                let reads_too = reached.intent.action == AccessAction::Atomic;
                 self.releases.publish(&mut self.clocks, thread, location, reads_too, releases);
             }
         }
     }
 
-    /// Some bytes of an allocation belong to another one now.
+    /// Forgets the accesses to some bytes: they belong to another allocation now.
     pub(super) fn forget(&mut self, allocation: usize, offset: u64, bytes: u64) {
         let shift = self.cell_shift;
         let cells = (offset >> shift) as usize..((offset + bytes).div_ceil(1 << shift)) as usize;
@@ -360,7 +254,7 @@ impl Races {
         }
     }
 
-    /// What is known of a cell, and matters still. `None`: it is not marked yet.
+    /// The stamps of a cell that still matter. `None`: it is not marked yet.
     #[cfg(test)]
     pub(super) fn known_of(&self, allocation: Option<usize>, cell: usize) -> Option<[Stamp; 3]> {
         let shadow = allocation.map_or(Some(&self.shared), |index| self.global.get(index));
@@ -375,7 +269,7 @@ impl Races {
         self.close_interval();
     }
 
-    /// Sees to it that an allocation has a shadow.
+    /// Creates the shadow of an allocation if there is none.
     #[inline(always)]
     pub(super) fn make_shadow(&mut self, allocation: Option<usize>) {
         if let Some(index) = allocation.filter(|&index| self.global.len() <= index) {
@@ -383,18 +277,18 @@ impl Races {
         }
     }
 
-    /// Lane by lane, cell by cell.
+    /// The general path: lane by lane, cell by cell.
     #[inline(never)]
     pub(super) fn lanes(&mut self, reached: &Reached, mask: u32, found: &mut dyn FnMut(&Self, Conflict)) {
         let shift = self.cell_shift;
-        let flags = match *reached.coming.order {
+        let flags = match *reached.intent.order {
             Order { volatile: true, .. } => STRONG | VOLATILE,
             Order { strong: true, audience: Audience::Block, .. } => STRONG | IN_BLOCK,
             Order { strong: true, audience: Audience::Cluster, .. } => STRONG | IN_CLUSTER,
             Order { strong: true, .. } => STRONG,
             _ => 0,
         };
-        let first = Stamp::new(reached.time, flags, reached.coming.place, reached.warp * 32);
+        let first = Stamp::new(reached.time, flags, reached.intent.place, reached.warp * 32);
         let now = Now::new(&self.clocks, reached.allocation);
         let cells = (reached.lanes.width >> shift).max(1) as usize;
         let mut rest = mask;
@@ -404,15 +298,15 @@ impl Races {
             let stamp = Stamp(first.0 + lane as u64);
             let start = reached.cell(lane, shift);
             for cell in start..start + cells {
-                // Nothing, known to all, or the thread's own.
+                // No access, one that all know, or the thread's own.
                 let fine = |entry: Stamp| now.is_fine(entry.0, stamp.0);
                 let shadow = self.shadow(reached.allocation);
                 let (write, reads) = (shadow.get(WRITE, cell), READS.map(|layer| shadow.get(layer, cell)));
-                let writes = reached.coming.action != AccessAction::Read;
+                let writes = reached.intent.action != AccessAction::Read;
                 if !fine(write) && !self.is_ordered(write, stamp, writes) {
                     found(self, Conflict { lane, cell, before: write, was_write: true });
                 }
-                if reached.coming.action == AccessAction::Read {
+                if reached.intent.action == AccessAction::Read {
                     self.keep_read(reached.allocation, cell, stamp, reads, &fine);
                     continue;
                 }
@@ -421,7 +315,7 @@ impl Races {
                 {
                     found(self, Conflict { lane, cell, before, was_write: false });
                 }
-                // A plain write that not all know of still races with others' strong operations.
+                // A plain write that not all threads know of still races with strong operations of others.
                 let hides = stamp.is_strong() && write.0 != 0 && !write.is_strong() && write.time() > self.clocks.floor;
                 if !hides {
                     self.shadow(reached.allocation).set(WRITE, cell, stamp);
@@ -430,7 +324,7 @@ impl Races {
         }
     }
 
-    /// Keeps a read, if there is not another that will do as well.
+    /// Keeps a read, unless another one serves as well.
     #[inline(always)]
     fn keep_read(
         &mut self,
@@ -445,7 +339,7 @@ impl Races {
         } else if fine(second) {
             1
         } else if first.time() < self.clocks.start {
-            // Of another block: this one may write later, and its own read would hide that.
+            // A read of another block: the present block may write later, and its own read would hide the race.
             self.shadow(allocation).set(READS[1], cell, first);
             0
         } else if self.happened_before(first, stamp) {
@@ -458,7 +352,7 @@ impl Races {
         self.shadow(allocation).set(READS[layer], cell, stamp);
     }
 
-    /// Whether an earlier access need not be ordered with one of now, or is. `both_write`: if they do.
+    /// Whether an earlier access is ordered with the present one, or need not be. `both_write`: whether both are writes.
     #[inline(never)]
     fn is_ordered(&mut self, before: Stamp, now: Stamp, both_write: bool) -> bool {
         let of_block = self.threads_of_block;
@@ -479,15 +373,15 @@ impl Races {
         excused || self.happened_before(before, now)
     }
 
-    /// Whether an access of the same cluster, by the generic proxy, comes before one of a warp of now that is by the async one, but no
-    /// fence is between them that puts the former's proxy before the latter's.
+    /// Whether an access of the same cluster through the generic proxy is ordered before a warp's access through the async proxy,
+    /// but without a proxy fence in between.
     pub(super) fn lacks_proxy_fence(&self, before: Stamp, reached: &Reached) -> bool {
         let (of, time) = (before.thread(), before.time());
         let memory = if reached.allocation.is_some() { Proxied::Global } else { Proxied::Shared };
         let mut warp = (0..32).map(|lane| reached.warp * 32 + lane).filter(|&thread| thread < self.threads);
         let comes_before = |by| by == of || time <= self.clocks.known(by, of);
         let is_fenced = |by| self.releases.is_proxied(by, self.clocks.column(of), time, memory);
-        // What orders any lane of the warp will do: `wgmma` reads for all of them.
+        // An order with any lane of the warp is enough: `wgmma` reads for all of them.
         time >= self.clocks.start && warp.clone().any(comes_before) && !warp.any(is_fenced)
     }
 

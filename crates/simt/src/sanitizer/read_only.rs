@@ -1,21 +1,22 @@
-//! Loads of memory that the program promises not to write during the launch: `ld.global.nc` (`__ldg`, `const
-//! __restrict__`, `&[T]`) and `ldu`.
+//! Finds writes to memory that the program promises not to write during the launch, because it reads it with `ld.global.nc`
+//! (`__ldg`, `const __restrict__`, `&[T]`) or `ldu`. The checker asks about each access; this remembers which allocations
+//! such loads have read.
 //!
-//! They may be served by a cache that no store reaches, and the compiler may move them across any write. So memory that
-//! the launch both writes and reads this way is reported, whichever comes first and whatever orders the two. A write of
-//! the value that is there already does not count.
+//! A non-coherent cache may serve these loads, and the compiler may move them across any write. So memory that the launch both
+//! writes and reads this way is reported, in either order, and even if something orders the two. A write that does not change
+//! the value does not count.
 
 use super::stamp::Stamp;
 use super::touch::Reached;
 use crate::program::{Action, Code};
 use crate::site::AccessAction;
 
-/// What such loads have read.
+/// The read-only loads, and what they have read.
 #[derive(Default)]
 pub(super) struct ReadOnly {
-    /// For each place, whether it is such a load; empty if none is.
+    /// For each place, whether it is a read-only load; empty if none is.
     places: Vec<bool>,
-    /// For each allocation, whether any has read of it.
+    /// For each allocation, whether such a load has read it.
     allocations: Vec<bool>,
 }
 
@@ -33,21 +34,21 @@ impl ReadOnly {
         Self { places, allocations: Vec::new() }
     }
 
-    /// Whether an access may be worth reporting: it is such a load, or a write to where one has been.
+    /// Whether an access needs checking: it is a read-only load, or a write to an allocation that one has read.
     #[inline(always)]
     pub fn concerns(&mut self, reached: &Reached) -> bool {
         let Some(allocation) = reached.allocation.filter(|_| !self.places.is_empty()) else { return false };
-        if reached.coming.order.read_only {
+        if reached.intent.order.read_only {
             if self.allocations.len() <= allocation {
                 self.allocations.resize(allocation + 1, false);
             }
             self.allocations[allocation] = true;
             return true;
         }
-        reached.coming.action != AccessAction::Read && self.allocations.get(allocation) == Some(&true)
+        reached.intent.action != AccessAction::Read && self.allocations.get(allocation) == Some(&true)
     }
 
-    /// Whether an access was such a load.
+    /// Whether an access was a read-only load.
     pub fn made(&self, stamp: Stamp) -> bool {
         self.places.get(stamp.place() as usize) == Some(&true)
     }

@@ -1,5 +1,5 @@
-//! What [`Clocks`] and [`Releases`] must answer, by the plainest means: a full vector clock for each thread, of all
-//! threads of all blocks. Random programs are run on both.
+//! Tests [`Clocks`] and [`Releases`] against the simplest implementation: a full vector clock for each thread, of all threads
+//! of all blocks. Random programs are run on both.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use super::clocks::{Clocks, Meeting};
 use super::releases::{Location, Releases};
 use crate::program::{Audience, Fence};
 
-/// Three warps, the last of them not full. They are a block, or each is a block of a cluster.
+/// Three warps, the last of them partial. They form a block, or each is a block of a cluster.
 const THREADS: u32 = 70;
 const AUDIENCES: [Audience; 3] = [Audience::Block, Audience::Cluster, Audience::All];
 const WARPS: u32 = 3;
-/// Of these locations the first is in shared memory.
+/// The first of these locations is in shared memory.
 const LOCATIONS: usize = 3;
 
-/// Of each thread of each block, up to when it is known of. A thread's own time goes on when it releases.
+/// Up to which time each thread of each block is known. A thread's own time advances when it releases.
 type Vector = Vec<u32>;
 
 fn join(known: &mut Vector, learned: &Vector) {
@@ -32,17 +32,17 @@ struct Released {
     /// The cluster, and the block's number in it.
     cluster: usize,
     rank: u32,
-    /// Of the threads of its cluster: for its block, for these, and for all. None: no fence for them.
+    /// The times of its cluster's threads that it released to its block, to its cluster, and to all. `None`: no such fence.
     by_audience: [Option<Vector>; 3],
-    /// Of earlier clusters.
+    /// The times of earlier clusters' threads.
     acquired: Vector,
 }
 
-/// Something that threads do.
+/// A step of a random program.
 #[derive(Clone, Debug)]
 enum Step {
     Access(u32),
-    /// Lanes of each warp come to a barrier; those of the second masks do not wait there.
+    /// Lanes of each warp reach a barrier; those of the second masks do not wait.
     Meet([u32; 3], [u32; 3]),
     MeetAll,
     Fence {
@@ -76,7 +76,7 @@ fn lanes(warp: u32, mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |lane| mask >> lane & 1 == 1).map(move |lane| 32 * warp + lane)
 }
 
-/// Both, side by side.
+/// Both implementations, side by side.
 struct Pair {
     clocks: Clocks,
     releases: Releases,
@@ -85,7 +85,7 @@ struct Pair {
     cluster: usize,
     /// When each cluster began.
     starts: Vec<u32>,
-    /// What each thread of the present cluster knows.
+    /// What each thread of the current cluster knows.
     known: Vec<Vector>,
     /// What each knew at its last fence, and learned of others' fences: for its block, its cluster, and all.
     fenced: [Vec<Option<Vector>>; 3],
@@ -136,7 +136,7 @@ impl Pair {
         (index.checked_sub(1), index)
     }
 
-    /// A thread's later accesses are not among those that it has released.
+    /// Advances a thread's time: its later accesses are not released.
     fn advance(&mut self, thread: u32) {
         let place = self.place(self.cluster, thread);
         self.known[thread as usize][place] += 1;
@@ -214,7 +214,7 @@ impl Pair {
                 for (audience, (new, learned)) in
                     AUDIENCES.into_iter().zip(new.by_audience.iter_mut().zip(&old.by_audience))
                 {
-                    // What is for another block does not go through this one.
+                    // A release to another block's threads is not passed on by this one.
                     if let Some(learned) = learned.as_ref().filter(|_| audience != Audience::Block || old.rank == rank)
                     {
                         join(new.get_or_insert_with(Vector::new), learned);
@@ -267,7 +267,7 @@ impl Pair {
         }
     }
 
-    /// The first access of which the two do not say the same: who accessed, who asks, and what the reference says.
+    /// The first access on which the two disagree: who accessed, who asks, and what the reference answers.
     fn differ(&mut self) -> Option<((usize, u32), u32, bool)> {
         for &(block, of, time, stamp) in &self.accesses {
             for by in 0..THREADS {
@@ -298,7 +298,7 @@ fn meeting() -> impl Strategy<Value = Step> {
     })
 }
 
-/// A thread of the few that the interesting things happen to, so that they happen to the same ones.
+/// One of a few threads, so that steps often concern the same ones.
 fn thread() -> impl Strategy<Value = u32> {
     prop::sample::select(vec![0, 1, 31, 32, 40, 64, 69])
 }

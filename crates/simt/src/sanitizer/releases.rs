@@ -1,18 +1,18 @@
-//! Which threads released what, and which acquired it: fences, and the atomic and volatile operations after them.
+//! Which threads released what, and which acquired it: fences, and the atomic and volatile operations after them. Part of the race
+//! detector, which calls it for fences, strong accesses and barriers; acquiring changes the thread's clock.
 //!
 //! A thread that executes a fence and then a strong write (atomic, volatile, relaxed, release) *releases* what it knew
 //! at the fence. A thread whose strong read finds that write *acquires* it. A fence counts for all threads that meet
-//! its thread at a barrier afterwards: `write; fence; barrier; thread 0: atomic` is as good as a fence by thread 0.
-//! Acquiring needs no fence here, so a missing one is not found.
+//! its thread at a barrier afterwards: `write; fence; barrier; thread 0: atomic` works like a fence by thread 0.
+//! Acquiring needs no fence here, so a missing acquire fence is not detected.
 //!
-//! A fence is for the block, the cluster or the whole system; a wider one includes the narrower ones. `barrier.cluster`
-//! orders what came before a thread's arrival, and if that is `.relaxed`, only what came before a fence. Fences between
-//! proxies travel the same way: for each thread, up to when its accesses by the generic proxy come before those by the
-//! async one.
+//! A fence has the scope of the block, the cluster or the system; a wider one includes the narrower ones. `barrier.cluster`
+//! releases what came before a thread's arrival; a `.relaxed` arrival releases only what came before a fence. Proxy fences
+//! are passed on the same way: for each thread, the time up to which its generic accesses are ordered before async ones.
 //!
-//! Threads that poll for a lock do all this at each try, and mostly it changes nothing, so what each thread acquired
-//! and released last is kept. A location holds only the last release of its own cluster; releases by blocks that have
-//! ended are in [`History`].
+//! Threads that poll for a lock do all this at each try, mostly without effect, so each thread's last acquisition and release
+//! are cached. A location holds only the last release of its own cluster; releases by blocks that have ended are in
+//! [`History`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use super::clocks::{Clocks, Meeting};
 use super::history::{History, List};
 use crate::program::{Audience, Fence};
 
-/// What a synchronising operation is done to: an allocation (`None`: shared memory), and a cell of it.
+/// The location of a synchronising operation: an allocation (`None`: shared memory), and a cell of it.
 pub(super) type Location = (Option<usize>, usize);
 
-/// What a fence is for: an [`Audience`], or accesses of another proxy: [`Proxied`].
+/// The purposes of a fence: an [`Audience`], or accesses through another proxy ([`Proxied`]).
 pub(super) const PURPOSES: usize = 6;
-/// Those of them that are audiences: [`Audience`] as a number.
+/// The first purposes are audiences: [`Audience`] as a number.
 const AUDIENCES: usize = 3;
 pub(super) const FOR_ALL: usize = Audience::All as usize;
-/// What generic accesses can be put before: those of the async proxy to a state space, those of the tensor map proxy.
+/// What a proxy fence orders generic accesses before: async accesses to a state space, or uses of tensor maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proxied {
     Shared = 3,
@@ -37,53 +37,53 @@ pub(super) enum Proxied {
     Map = 5,
 }
 
-/// For each purpose, something.
+/// One item for each purpose.
 pub(super) type ByPurpose<T> = [T; PURPOSES];
 
-/// Times up to which each thread of the cluster is known of (each column of the clocks); `None`: not at all.
+/// Up to which time each column of the clocks is known; `None`: not at all.
 pub(super) type Times = Option<Arc<[u32]>>;
 
 /// What a strong read of a location finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// What a thread of this cluster released: its place, and its number, which is not that of what was there before.
+    /// A release of this cluster: its index, and a number that distinguishes it from earlier ones at that index.
     Present { at: u32, number: u64 },
     /// A node of the history.
     Earlier(u32),
 }
 
-/// Something that a thread of this cluster released.
+/// A release by a thread of this cluster.
 struct Released {
     /// The block's number in the cluster.
     rank: u32,
-    /// What threads get to know, of the block, the cluster, and all.
+    /// What threads learn: those of the block, of the cluster, and all.
     times: ByPurpose<Times>,
-    /// What had been acquired before.
+    /// What the thread had acquired before.
     before: List,
 }
 
-/// What is released and acquired.
+/// All releases and acquisitions.
 #[derive(Default)]
 pub(super) struct Releases {
     history: History,
-    /// When the present cluster began, and what its threads released.
+    /// When the current cluster began, and what its threads released.
     start: u32,
     present: Vec<Released>,
-    /// How often they have.
+    /// The number of releases so far.
     number: u64,
     /// What a strong read of a location finds.
     published: HashMap<Location, Found>,
-    /// The last location that was looked up there, and what it held: threads that poll come back to it.
+    /// The last lookup in the history: polling threads repeat it.
     looked_up: Option<(Location, Option<Found>)>,
     /// What each thread has acquired.
     acquired: Vec<List>,
-    /// What each thread acquired last, if acquiring it again adds nothing.
+    /// What each thread acquired last, if acquiring it again has no effect.
     heard: Vec<Option<Found>>,
-    /// What is released by each thread's block and has all that the thread could release now.
+    /// For each thread, a release of its block that includes all that the thread could release now.
     given: Vec<Option<Found>>,
     /// What each thread knew at its last fence of each purpose.
     fenced: ByPurpose<Vec<Times>>,
-    /// What all threads have fenced, by a barrier.
+    /// What counts as fenced for all threads after a barrier.
     met: ByPurpose<Times>,
     /// Threads of a block.
     threads_of_block: u32,
@@ -152,7 +152,7 @@ impl Releases {
         }
     }
 
-    /// A thread writes to a location by a strong operation. `releases`: it is a fence, too, for these.
+    /// A thread's strong write to a location. `releases`: the operation is itself a release to this audience.
     pub fn publish(
         &mut self,
         clocks: &mut Clocks,
@@ -177,7 +177,7 @@ impl Releases {
             }
             return;
         }
-        // An operation that reads and writes hands on what was released to it.
+        // A read-modify-write passes on what was released to it.
         let handed_on = found.filter(|_| reads_too);
         if handed_on.is_some() && handed_on == self.given[thread as usize] {
             return;
@@ -190,7 +190,7 @@ impl Releases {
             Some(Found::Present { at, .. }) => {
                 let old = &self.present[at as usize];
                 let times = std::array::from_fn(|purpose| match &old.times[purpose] {
-                    // What is for another block does not go through this one.
+                    // A release to another block's threads is not passed on by this one.
                     _ if purpose == Audience::Block as usize && old.rank != rank => own[purpose].clone(),
                     old => join(old, &own[purpose]),
                 });
@@ -200,9 +200,9 @@ impl Releases {
             None => Released { rank, times: own, before: acquired.clone() },
         };
         let found = match found {
-            // Threads that poll for a lock add nothing to it most times.
+            // Threads that poll for a lock mostly add nothing.
             Some(found @ Found::Present { at, .. }) if reads_too && self.present[at as usize].is_same(&new) => found,
-            // Nothing else leads to what was there.
+            // Nothing else refers to the old release.
             Some(Found::Present { at, .. }) => {
                 self.present[at as usize] = new;
                 self.number += 1;
@@ -222,7 +222,7 @@ impl Releases {
         }
     }
 
-    /// A thread reads a location by a strong operation.
+    /// A thread's strong read of a location.
     pub fn acquire(&mut self, clocks: &mut Clocks, thread: u32, location: Location) {
         if self.published.is_empty() {
             return;
@@ -247,7 +247,7 @@ impl Releases {
                 with(acquired, before)
             }
             Found::Earlier(node) => {
-                // What it hands on need not be kept beside it.
+                // What it includes need not be listed beside it.
                 let before = self.history.before(node);
                 let rest: Vec<u32> =
                     acquired.iter().copied().filter(|earlier| before.binary_search(earlier).is_err()).collect();
@@ -280,7 +280,7 @@ impl Releases {
         }
     }
 
-    /// Some have met: see [`Clocks::meet`].
+    /// Some threads have met: see [`Clocks::meet`].
     pub fn meet(&mut self, parties: &[Meeting]) {
         if !self.fences && !self.acquisitions {
             return;
@@ -307,8 +307,8 @@ impl Releases {
         }
     }
 
-    /// What threads of the cluster (of the same block) get to know by an operation that releases nothing itself, of the fences that such
-    /// threads have executed before it: for each, times of each column.
+    /// What a strong operation of a thread, without a release of its own, makes known to an audience through earlier fences: one row of
+    /// times for each fence.
     pub fn fenced_by(&self, thread: u32, audience: Audience) -> impl Iterator<Item = &[u32]> {
         let purpose = audience as usize;
         [&self.met[purpose], &self.fenced[purpose][thread as usize]].into_iter().flatten().map(|row| &**row)
@@ -329,26 +329,26 @@ impl Releases {
         Arc::new(all)
     }
 
-    /// Whether a thread knows that fences put what threads of its cluster (of a column) did at a time before such accesses of another
-    /// proxy.
+    /// Whether a thread knows of a proxy fence after an access of its cluster (by a column, at a time), for this kind of accesses through
+    /// another proxy.
     pub fn is_proxied(&self, thread: u32, of: usize, time: u32, memory: Proxied) -> bool {
         let (met, fenced) = (&self.met[memory as usize], &self.fenced[memory as usize][thread as usize]);
         [met, fenced].into_iter().flatten().any(|row| row[of] >= time)
     }
 
-    /// Whether a thread knows what threads (of a column) of an earlier block, which began at `start`, did at a time.
+    /// Whether a thread knows of an access of an earlier block, which began at `start`, by a column at a time.
     pub fn knows(&mut self, thread: u32, start: u32, of: usize, time: u32) -> bool {
         self.history.covers(&self.acquired[thread as usize], start, of, time, FOR_ALL)
     }
 
-    /// Whether a thread knows that fences put that before such accesses of another proxy.
+    /// [`Releases::knows`], and of a proxy fence after that access.
     pub fn knows_as_proxied(&mut self, thread: u32, start: u32, of: usize, time: u32, memory: Proxied) -> bool {
         self.history.covers(&self.acquired[thread as usize], start, of, time, memory as usize)
     }
 }
 
 impl Released {
-    /// Whether another is the same, made from this one by [`join`] and [`with`].
+    /// Whether another release, made from this one by [`join`] and [`with`], is the same.
     fn is_same(&self, other: &Self) -> bool {
         let same = |(one, other): (&Times, &Times)| match (one, other) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -360,7 +360,7 @@ impl Released {
     }
 }
 
-/// The later of two times for each thread: the first itself, or else the second, where that says it all.
+/// The later of two times for each thread. Returns the first or the second itself if it includes the other.
 fn join(first: &Times, second: &Times) -> Times {
     let (Some(one), Some(other)) = (first, second) else { return first.clone().or_else(|| second.clone()) };
     if Arc::ptr_eq(one, other) {
@@ -378,7 +378,7 @@ fn join(first: &Times, second: &Times) -> Times {
     })
 }
 
-/// A list with more nodes: itself if it has them.
+/// A list with more nodes; itself if it has them already.
 fn with(list: &List, more: &[u32]) -> List {
     if more.iter().all(|node| list.binary_search(node).is_ok()) {
         return list.clone();
@@ -389,7 +389,7 @@ fn with(list: &List, more: &[u32]) -> List {
     Arc::new(all)
 }
 
-/// Whether a fence is one for a purpose.
+/// Whether a fence serves a purpose.
 fn serves(fence: &Fence, purpose: usize) -> bool {
     const SHARED: usize = Proxied::Shared as usize;
     const GLOBAL: usize = Proxied::Global as usize;

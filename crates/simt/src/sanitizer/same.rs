@@ -1,11 +1,11 @@
-//! Tests that the fast paths of the race detector find what the plain one finds, and leave the same state.
+//! Tests that the fast paths of the race detector find the same races as the general path, and leave the same state.
 
 use proptest::prelude::*;
 
 use super::race::Races;
 use super::stamp::Stamp;
 use super::touch::Reached;
-use super::{Coming, Path, Stored};
+use super::{Intent, Path, Stored};
 use crate::memory::Shape;
 use crate::program::{Audience, Copied, Fence, Order};
 use crate::site::AccessAction;
@@ -13,18 +13,18 @@ use crate::site::AccessAction;
 /// Bytes of each piece of memory.
 const BYTES: u64 = 2048;
 
-/// What a warp does, or the whole block.
+/// A step of a warp, or of the whole block.
 #[derive(Clone, Debug)]
 enum Step {
     Access {
         warp: u32,
-        place: Place,
+        place: AllocationIndex,
         mask: u32,
         lanes: Pattern,
         width: u32,
         how: How,
     },
-    /// Comes to the barrier of all threads, which is complete when all warps have come.
+    /// Arrives at the barrier of all threads, which is complete when all warps have arrived.
     Arrive {
         warp: u32,
     },
@@ -46,18 +46,18 @@ enum Step {
 }
 
 /// Shared memory, or an allocation.
-type Place = Option<usize>;
+type AllocationIndex = Option<usize>;
 
 /// Which elements lanes access.
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// A whole row, or one that begins where it may.
+    /// Consecutive elements, from this one on.
     Row(u32),
     Stride(u32, u32),
     Same(u32),
-    /// As many lanes each share one element, with the next that far away.
+    /// Groups of lanes share an element; the next element is this far away.
     Groups(u32, u32, u32),
-    /// As many lanes in a row each, with the next row that far away: 0 for the same.
+    /// Groups of lanes with consecutive elements; the next group's are this far away, 0 for the same.
     Rows(u32, u32, u32),
     Anywhere(Vec<u32>),
 }
@@ -155,7 +155,7 @@ fn step(warps: u32) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Whole rows, few of them, and mostly reads: what the quickest of the quick ways are for.
+/// Whole rows, few of them, mostly reads: what the fastest paths are for.
 fn step_in_rows(warps: u32) -> impl Strategy<Value = Step> {
     let how = prop_oneof![5 => Just(How::Read), 1 => Just(How::Write)];
     let access = (0..warps, 0u32..2, 2u32..4, how).prop_map(|(warp, row, width, how)| {
@@ -170,9 +170,9 @@ fn step_in_rows(warps: u32) -> impl Strategy<Value = Step> {
 }
 
 /// A race: lane, cell, the access before, whether that was a write.
-type Told = (usize, usize, Stamp, bool);
+type Reported = (usize, usize, Stamp, bool);
 
-/// A race detector, and whether it takes the quick ways.
+/// A race detector, and whether it uses the fast paths.
 struct Detector {
     races: Races,
     quick: bool,
@@ -187,8 +187,8 @@ impl Detector {
         Self { races, quick, arrived: Vec::new(), block: 0 }
     }
 
-    /// Does a step of a block of so many threads. Returns what was found.
-    fn step(&mut self, step: &Step, index: u32, threads: u32, narrowest: u32) -> Vec<Told> {
+    /// Executes a step of a block of `threads` threads. Returns the races.
+    fn step(&mut self, step: &Step, index: u32, threads: u32, narrowest: u32) -> Vec<Reported> {
         let exists = |warp: u32| u32::MAX >> (32 - (threads - warp * 32).min(32));
         let mut reported = Vec::new();
         match *step {
@@ -204,7 +204,7 @@ impl Detector {
                 let mut shape = Shape::new();
                 let lowest = shape.follow(mask, &addresses, width);
                 let order = how.order();
-                let coming = Coming {
+                let intent = Intent {
                     action: how.action(),
                     width,
                     element: width,
@@ -217,7 +217,7 @@ impl Detector {
                 };
                 let lanes = &shape.lanes(lowest);
                 let time = self.races.clocks.interval(warp);
-                let reached = Reached { allocation: place, coming: &coming, lanes, base: 0, warp, time };
+                let reached = Reached { allocation: place, intent: &intent, lanes, base: 0, warp, time };
                 let mut found = |_: &Races, conflict: super::race::Conflict| {
                     reported.push((conflict.lane, conflict.cell, conflict.before, conflict.was_write));
                 };

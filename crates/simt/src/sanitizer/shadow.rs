@@ -1,9 +1,10 @@
-//! Shadow memory: for each cell of an allocation, who accessed it last.
+//! Shadow memory: for each cell of an allocation, who accessed it last. The race detector owns one for each allocation and one for
+//! shared memory, and is the only one to read or change them.
 //!
 //! A cell is the smallest piece of memory that a kernel accesses: a word, or a byte if it accesses bytes. A row is 32
-//! neighbouring cells. Warps mostly access whole rows, each lane the cell beside its neighbour's, or 2, 4, 8 or 16
-//! cells: such an access is one [`Mark`] instead of 32 stamps. Any other access gives the row a stamp for each cell,
-//! until a whole warp comes again. Pages of rows are created when they are first accessed.
+//! neighbouring cells. Warps mostly access whole rows, each lane the cell (or the 2, 4, 8 or 16 cells) next to its
+//! neighbour's: such an access is one [`Mark`] instead of 32 stamps. Any other access gives the row a stamp for each cell,
+//! until a whole warp accesses it again. Pages of rows are created on first access.
 //!
 //! A row of marks takes 24 bytes, a row of stamps up to 24 bytes more for each cell.
 
@@ -16,9 +17,9 @@ pub(super) const ROW: usize = 32;
 /// Rows of a page.
 const PAGE: usize = 128;
 
-/// What a row knows of its cells: the last write, a read since then, and a read by another thread.
-pub(super) type Row<'s> = [&'s mut Mark; 3];
-/// What the rows of a page know, each kind by itself: most accesses need one.
+/// The marks of a row: the last write, a read since then, and a read by another thread.
+pub(super) type Marks<'s> = [&'s mut Mark; 3];
+/// The marks of a page's rows, each kind together: most accesses need only one.
 type Page = [[Mark; PAGE]; 3];
 
 /// The last write.
@@ -28,14 +29,14 @@ pub(super) const READS: [usize; 2] = [1, 2];
 
 /// Who accessed the cells of a row.
 ///
-/// 0: no access. If the low five bits are 0, the others are the number of the stamps, one for each cell. Else it is the stamp of
-/// the thread that has the first cell, and the threads that follow have the next: each has 2 to the power of *spread* cells. So that thread's
-/// number has 5 - spread low bits of 0, and the highest of these is set to encode the spread.
+/// 0: no access. If the low five bits are 0, the others are the index of the row's stamps, one for each cell. Otherwise it is the
+/// stamp of the thread with the first cell. The following threads have the following cells, 2 to the power of *spread* each. That
+/// thread's number thus has 5 - spread low zero bits, and the highest of these is set to encode the spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark(pub u64);
 
 impl Mark {
-    /// Of the lanes from `lane` on, each with 2 to the power of `spread` cells; `stamp` is lane 0's.
+    /// The mark of the lanes from `lane` on, with 2 to the power of `spread` cells each; `stamp` is lane 0's.
     #[inline(always)]
     pub fn of_lanes(stamp: Stamp, lane: u32, spread: u32) -> Self {
         Self(stamp.0 | u64::from(lane | 16 >> (spread & 31)))
@@ -47,13 +48,13 @@ impl Mark {
         self.0 & 31 == 0
     }
 
-    /// Where the stamps are, if each cell has its own.
+    /// The index of the stamps, if each cell has its own.
     #[inline(always)]
     fn index(self) -> usize {
         (self.0 >> 5) as usize
     }
 
-    /// The stamp of a cell, if they are one.
+    /// The stamp of a cell, if the row has a common mark.
     #[inline(always)]
     pub fn of_cell(self, at: usize) -> u64 {
         let spread = 4 - (self.0 | 16).trailing_zeros();
@@ -73,7 +74,7 @@ pub(super) struct Shadow {
 impl Shadow {
     /// A row, by its number, and the stamps that it may refer to.
     #[inline(always)]
-    pub fn row(&mut self, row: usize) -> (Row<'_>, &mut Stamps) {
+    pub fn row(&mut self, row: usize) -> (Marks<'_>, &mut Stamps) {
         if self.pages.len() <= row / PAGE {
             self.pages.resize_with(row / PAGE + 1, || None);
         }
@@ -88,7 +89,7 @@ impl Shadow {
         }
     }
 
-    /// These cells have not been accessed.
+    /// Forgets all accesses to these cells.
     pub fn forget(&mut self, cells: Range<usize>) {
         for row in cells.start / ROW..cells.end.div_ceil(ROW) {
             if !matches!(self.pages.get(row / PAGE), Some(Some(_))) {
@@ -122,9 +123,9 @@ fn new_page() -> Box<Page> {
 
 /// The stamps of rows whose cells have their own.
 pub(super) struct Stamps {
-    /// The first are those of cells that were never accessed.
+    /// Row 0 stands for cells that were never accessed.
     rows: Vec<[u64; ROW]>,
-    /// Those that are not in use.
+    /// The rows that are not in use.
     free: Vec<u32>,
 }
 
@@ -147,7 +148,7 @@ impl Stamps {
         room
     }
 
-    /// The same, where each cell has its own.
+    /// The stamps of a row's cells, if each cell has its own.
     #[inline(always)]
     pub fn of_apart(&self, mark: Mark) -> &[u64; ROW] {
         &self.rows[mark.index()]
@@ -159,7 +160,7 @@ impl Stamps {
         Stamp(if mark.is_apart() { self.rows[mark.index()][at % ROW] } else { mark.of_cell(at % ROW) })
     }
 
-    /// The stamps of a row's cells, to be changed one by one.
+    /// The stamps of a row's cells, as separate entries that can be changed.
     #[inline(always)]
     pub fn apart(&mut self, mark: &mut Mark) -> &mut [u64; ROW] {
         if mark.0 == 0 || !mark.is_apart() {
@@ -182,7 +183,7 @@ impl Stamps {
         *mark = Mark(u64::from(index) << 5);
     }
 
-    /// Sets a whole row.
+    /// Replaces the mark of a whole row.
     #[inline(always)]
     pub fn set(&mut self, old: &mut Mark, new: Mark) {
         if old.is_apart() && old.0 != 0 {

@@ -1,28 +1,29 @@
-//! One access of one thread, in 64 bits.
+//! A stamp: one access of one thread, packed into 64 bits. The shadow stores stamps, and the race detector compares them. Pure:
+//! only packs and unpacks.
 
 use crate::program::Audience;
 
-/// Who accessed a cell, where in the program, and when; 0 is none. The higher it is, the later the access was, in time as
-/// [`Clocks`](super::clocks::Clocks) have it.
+/// Who accessed a cell, where in the program, and when; 0 is no access. Stamps compare by time, as counted by
+/// [`Clocks`](super::clocks::Clocks).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(pub u64);
 
-/// Threads that the race detector distinguishes: as many as the largest cluster has.
+/// The most threads that the race detector distinguishes: the largest cluster's.
 pub(crate) const MOST_RACING: u64 = 1 << 14;
 /// The bits of the thread's number in its cluster, the lowest.
 pub(super) const THREAD: u64 = MOST_RACING - 1;
-/// Those of its warp's number.
+/// The bits of its warp's number.
 pub(super) const WARP: u64 = THREAD & !31;
-/// Set for operations that are made to be concurrent: atomic, volatile, relaxed, acquire, release.
+/// Set for strong operations: atomic, volatile, relaxed, acquire, release.
 pub(super) const STRONG: u64 = 1 << 31;
-/// Set for strong operations that are so for the threads of their block alone.
+/// Set for strong operations with the scope of a block.
 pub(super) const IN_BLOCK: u64 = 1 << 30;
-/// The same for those of their cluster.
+/// Set for strong operations with the scope of a cluster.
 pub(super) const IN_CLUSTER: u64 = 1 << 29;
-/// Both for strong operations that order nothing within a warp: volatile.
+/// Both scopes set: volatile, which orders nothing within a warp.
 pub(super) const VOLATILE: u64 = IN_BLOCK | IN_CLUSTER;
 const PLACE_BITS: u32 = 15;
-/// Instructions beyond this many are taken for the last.
+/// Instructions beyond this number are recorded as the last.
 const LAST_PLACE: u32 = (1 << PLACE_BITS) - 1;
 
 impl Stamp {
@@ -43,7 +44,7 @@ impl Stamp {
         self.0 & VOLATILE == VOLATILE
     }
 
-    /// Whom a strong operation is for.
+    /// The scope of a strong operation.
     pub fn audience(self) -> Audience {
         match self.0 & VOLATILE {
             IN_BLOCK => Audience::Block,

@@ -1,4 +1,5 @@
-//! An access, as the machine reports it to the sanitizer, and the memory that it reaches.
+//! An access, as the machine reports it to the sanitizer, and the memory that it reaches. Plain data: the hooks in
+//! `machine/observe` fill an [`Intent`], the checker makes a [`Reached`] of it for the race detector.
 
 use ptx::Space;
 
@@ -9,18 +10,18 @@ use crate::site::AccessAction;
 
 /// What an instruction is about to do to memory.
 ///
-/// Pass it by reference only: copying what was just assembled defeats store forwarding.
+/// Pass it by reference only: copying a struct that was just assembled defeats store forwarding.
 #[derive(Clone, Copy)]
-pub(crate) struct Coming<'a> {
+pub(crate) struct Intent<'a> {
     pub action: AccessAction,
     /// Bytes a lane accesses: 1, 2, 4, 8 or 16.
     pub width: u32,
-    /// Bytes of an element, of which the access may have several.
+    /// Bytes of an element. A vector access has several.
     pub element: u32,
     pub order: &'a Order,
-    /// Where the value that is read goes.
+    /// Which parts of the value that is read are only copied.
     pub copied: Copied,
-    /// Whether the old value is irrelevant, although it is read.
+    /// Whether the old value is read but does not matter.
     pub overwrites: bool,
     pub path: Path,
     /// Index of the instruction in `Code::places`.
@@ -35,7 +36,7 @@ pub(crate) enum Path {
     Generic,
     /// A texture or surface, which may not see what this launch has written.
     Texture,
-    /// An operation on an mbarrier; on one of another block, it releases to that block.
+    /// An operation on an mbarrier. One on another block's mbarrier releases to that block.
     Mbarrier,
     /// The tensor map proxy, through which a copy reads the map that describes it.
     TensorMap,
@@ -48,14 +49,14 @@ pub(crate) enum Path {
 pub(crate) enum Stored<'a> {
     /// Nothing, or a value that depends on the old one.
     Unknown,
-    /// What these rows of registers hold.
+    /// The values of these rows of registers.
     Registers(&'a [u32]),
     Words(&'a [Row; 4]),
 }
 
 /// An access, as the machine is about to make it.
 pub(crate) struct Touch<'a> {
-    pub coming: &'a Coming<'a>,
+    pub intent: &'a Intent<'a>,
     pub space: Space,
     /// The warp in its block.
     pub warp: u32,
@@ -66,21 +67,21 @@ pub(crate) struct Touch<'a> {
 }
 
 /// What an access reaches.
-pub(super) struct There {
+pub(super) struct Target {
     /// The number of the allocation; `None`: the block's shared memory.
     pub allocation: Option<usize>,
     pub span: AllocationSpan,
-    /// What is to be subtracted from addresses, for offsets in it.
+    /// Subtract this from addresses to get offsets.
     pub base: u64,
 }
 
-impl There {
+impl Target {
     #[inline(always)]
     pub fn of(Located { index, span, base }: Located) -> Self {
         Self { allocation: Some(index), span, base }
     }
 
-    /// Where an address is in it.
+    /// The offset of an address.
     #[inline(always)]
     pub fn offset(&self, address: u64) -> u64 {
         address.wrapping_sub(self.base)
@@ -94,22 +95,22 @@ impl There {
 
 /// Whether a read of partly written bytes only moves them: structs are copied with their padding.
 pub(super) fn is_tolerable(touch: &Touch, written: &Written, offset: u64) -> bool {
-    let (element, width) = (u64::from(touch.coming.element), u64::from(touch.coming.width));
+    let (element, width) = (u64::from(touch.intent.element), u64::from(touch.intent.width));
     written.has_any(offset, width)
         && (0..width / element)
-            .all(|index| touch.coming.copied.has(index as u32) || written.has(offset + index * element, element))
+            .all(|index| touch.intent.copied.has(index as u32) || written.has(offset + index * element, element))
 }
 
 /// An access of a warp to one allocation, or to shared memory.
 pub(super) struct Reached<'a> {
     /// `None`: shared memory.
     pub allocation: Option<usize>,
-    pub coming: &'a Coming<'a>,
+    pub intent: &'a Intent<'a>,
     pub lanes: &'a Lanes<'a>,
-    /// Where the lanes' offsets count from: in shared memory, the start of a block's in its cluster's.
+    /// What the lanes' offsets are relative to: in shared memory, the start of the block's part in the cluster's.
     pub base: u64,
     pub warp: u32,
-    /// The interval of the warp in which it is made.
+    /// The warp's interval at the time of the access.
     pub time: u32,
 }
 

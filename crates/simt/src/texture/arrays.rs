@@ -1,17 +1,18 @@
-//! Arrays, textures and surfaces of a device: made, filled, bound and freed by the host.
+//! The host's calls on arrays, textures and surfaces: methods of [`Memory`] that create, fill and free them. They change the
+//! memory's [`Objects`](super::Objects) and its allocations; kernels only look handles up.
 
 use crate::Memory;
 use crate::memory::GLOBAL_BASE;
 use crate::texture::objects::{Array, SURFACES, Surface, TEXTURES, Texture, check_format, index_of};
 use crate::texture::{ArrayHandle, ArrayShape, Filter, Sampling, Source, TextureError, TextureSource};
 
-/// Arrays, textures and surfaces.
+/// The alignment of the pitch of pitched memory (an H200's).
 const PITCH_ALIGNMENT: u64 = 32;
 
-/// Multiples on which textures of linear and pitched memory start, and of the pitch (an H200's).
+/// The alignment of textures in linear and pitched memory (an H200's).
 const ALIGNMENT: u64 = 512;
 
-/// Texels of a texture of linear memory.
+/// The most texels of a texture in linear memory.
 const LINEAR_LIMIT: u32 = 1 << 28;
 
 fn check_aligned(what: &'static str, value: u64, align: u64) -> Result<(), TextureError> {
@@ -19,11 +20,11 @@ fn check_aligned(what: &'static str, value: u64, align: u64) -> Result<(), Textu
 }
 
 impl Memory {
-    /// Allocates an array, all zeros.
+    /// Allocates an array, filled with zeros.
     ///
     /// # Errors
     ///
-    /// Shapes that a GPU does not have either; no memory left.
+    /// A shape that a GPU rejects, or no memory left.
     pub fn allocate_array(&mut self, shape: &ArrayShape) -> Result<ArrayHandle, TextureError> {
         shape.check()?;
         let address = self.allocate(shape.level_offset(shape.levels))?;
@@ -39,12 +40,12 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// It was freed.
+    /// The array was freed.
     pub fn array_shape(&self, array: ArrayHandle) -> Result<ArrayShape, TextureError> {
         self.array(array).map(|array| array.shape)
     }
 
-    /// Where each row of a level starts, and the bytes of a row. The level must be there and have that many bytes.
+    /// Where each row of a level starts, and the bytes of a row. Checks that the level exists and has `given` bytes.
     fn rows(
         &self,
         array: ArrayHandle,
@@ -64,11 +65,11 @@ impl Memory {
         Ok(((0..expected / row_bytes).map(move |row| start + row * pitch), row_bytes as usize))
     }
 
-    /// Copies texels to a level of an array: x runs fastest, then y, then z or the layer; without gaps.
+    /// Copies texels to a level of an array, without gaps: x runs fastest, then y, then z or the layer.
     ///
     /// # Errors
     ///
-    /// There is no such level, it has another size, or the array was freed.
+    /// The level does not exist or has another size, or the array was freed.
     pub fn write_array(&mut self, array: ArrayHandle, level: u32, texels: &[u8]) -> Result<(), TextureError> {
         let (rows, row_bytes) = self.rows(array, level, texels.len() as u64)?;
         for (address, texels) in rows.zip(texels.chunks_exact(row_bytes)) {
@@ -81,7 +82,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// As [`Memory::write_array`].
+    /// See [`Memory::write_array`].
     pub fn read_array(&self, array: ArrayHandle, level: u32, texels: &mut [u8]) -> Result<(), TextureError> {
         let (rows, row_bytes) = self.rows(array, level, texels.len() as u64)?;
         for (address, texels) in rows.zip(texels.chunks_exact_mut(row_bytes)) {
@@ -94,18 +95,18 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// It was freed before.
+    /// The array was freed before.
     pub fn free_array(&mut self, array: ArrayHandle) -> Result<(), TextureError> {
         let Array { address, .. } = self.array(array)?;
         self.objects.arrays[array.0 as usize] = None;
         Ok(self.free(address)?)
     }
 
-    /// Makes a texture object, whose handle goes into a kernel's parameter.
+    /// Creates a texture object. Its handle is passed to kernels as a parameter.
     ///
     /// # Errors
     ///
-    /// What cannot be read so: see [`TextureError`].
+    /// The source cannot be sampled like this: see [`TextureError`].
     pub fn create_texture(&mut self, source: &TextureSource, sampling: &Sampling) -> Result<u64, TextureError> {
         let source = match *source {
             TextureSource::Array(array) => {
@@ -144,17 +145,17 @@ impl Memory {
         Ok(TEXTURES + self.objects.textures.len() as u64 - 1)
     }
 
-    /// Destroys a texture object. What it reads stays.
+    /// Destroys a texture object, but not what it reads.
     ///
     /// # Errors
     ///
-    /// No such object.
+    /// The object does not exist.
     pub fn destroy_texture(&mut self, handle: u64) -> Result<(), TextureError> {
         let place = index_of(handle, TEXTURES).and_then(|index| self.objects.textures.get_mut(index));
         place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
     }
 
-    /// Makes a surface object of the first level of an array, whose handle goes into a kernel's parameter.
+    /// Creates a surface object for the first level of an array. Its handle is passed to kernels as a parameter.
     ///
     /// # Errors
     ///
@@ -165,17 +166,17 @@ impl Memory {
         Ok(SURFACES + self.objects.surfaces.len() as u64 - 1)
     }
 
-    /// Destroys a surface object. Its array stays.
+    /// Destroys a surface object, but not its array.
     ///
     /// # Errors
     ///
-    /// No such object.
+    /// The object does not exist.
     pub fn destroy_surface(&mut self, handle: u64) -> Result<(), TextureError> {
         let place = index_of(handle, SURFACES).and_then(|index| self.objects.surfaces.get_mut(index));
         place.and_then(Option::take).map(drop).ok_or(TextureError::NoObject(handle))
     }
 
-    /// Makes a sampler object, for a `.samplerref` variable.
+    /// Creates a sampler object, for a `.samplerref` variable.
     pub fn create_sampler(&mut self, sampling: &Sampling) -> u64 {
         self.objects.add_sampler(*sampling)
     }
@@ -186,7 +187,7 @@ impl Memory {
         Ok(self.read(address, &mut [0; 1])?)
     }
 
-    /// The handle that a value stands for: itself, or, if it is an address, what is there.
+    /// Resolves a handle: the value itself or, if it is an address, the handle stored at that address.
     pub(crate) fn object_handle(&self, value: u64) -> u64 {
         let mut bytes = [0; 8];
         if value >= GLOBAL_BASE && self.read(value, &mut bytes).is_ok() { u64::from_le_bytes(bytes) } else { value }

@@ -1,4 +1,5 @@
-//! A texture as a fetch reads it: which bytes of memory a texel is, and which sector they lie in.
+//! A texture as a fetch reads it: where each texel is in memory, and in which sector. `machine/texture.rs` creates an [`Image`]
+//! for each fetch and `sample` reads texels from it. Reads memory; records what was touched, and changes nothing else.
 
 use super::objects::Source;
 use super::texel::{self, Texel};
@@ -6,19 +7,19 @@ use super::{ArrayShape, Sampling, TexelFormat};
 use crate::Memory;
 use crate::memory::AccessFaultKind;
 
-/// What a fetch of a warp reads: the texels, and where they lie.
+/// The texels that a warp's fetch reads, and where they are.
 pub(crate) struct Image<'a> {
     pub memory: &'a Memory,
     pub source: Source,
-    /// What was read.
+    /// The elements read so far.
     pub touched: &'a mut Vec<Touched>,
-    /// The lanes that look for sectors together, of which this is one: a number.
+    /// The number of the group of lanes that look up sectors together.
     pub group: u32,
-    /// What the sanitizer is to know; `None` if it does not ask.
+    /// What the sanitizer needs; `None` if it is off.
     pub seen: Option<&'a mut Seen>,
 }
 
-/// A texel that is not in memory any more.
+/// The texel's memory was freed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TexelFault {
     pub address: u64,
@@ -26,37 +27,37 @@ pub(crate) struct TexelFault {
     pub kind: AccessFaultKind,
 }
 
-/// What the sanitizer is to know of a fetch.
+/// What the sanitizer needs to know of a fetch.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// The addresses of the texels that matter.
     pub texels: Vec<u64>,
-    /// Whether what comes now has no weight.
+    /// Whether the following texels have weight zero.
     pub weightless: bool,
-    /// Whether a texel that is not in memory any more is zero, and no fault.
+    /// Whether a freed texel reads as zero instead of being a fault.
     pub forgives: bool,
 }
 
-/// An element of a texture or surface that a lane has reached.
+/// An element of a texture or surface that a lane has accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Touched {
-    /// The lanes that look for sectors together.
+    /// The number of the group of lanes that look up sectors together.
     pub group: u32,
-    /// The sector that it is in.
+    /// Its sector.
     pub sector: u64,
-    /// Its address; `None` where only its sector is looked for.
+    /// Its address; `None` where only its sector is looked up.
     pub address: Option<u64>,
 }
 
-/// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are laid out in blocks, so that neighbours
-/// in y are neighbours in memory too. So it is where there is one row alone.
+/// In an array, a sector of 32 bytes holds 16 bytes of each of two rows: arrays are tiled, so that neighbours in y are
+/// neighbours in memory too. This holds even where there is only one row.
 const SECTOR_COLUMNS: u64 = 16;
 
-/// The sector of a byte of an array, as a number that no other sector of it has. `row` counts through layers and slices.
+/// The sector of a byte of an array, as a number that is unique in the array. `row` counts through layers and slices.
 pub(crate) fn array_sector(shape: &ArrayShape, base: u64, x_bytes: u64, row: u64) -> u64 {
     let rows_before = u64::from(shape.height.max(1).next_multiple_of(2));
     let height = u64::from(shape.height.max(1));
-    // Two rows of one slice or layer share sectors, never those of two.
+    // Rows share sectors only within a slice or layer.
     let row = row / height * rows_before + row % height;
     base + ((row / 2) << 24) + x_bytes / SECTOR_COLUMNS
 }
@@ -81,7 +82,7 @@ impl Image<'_> {
         matches!(self.source, Source::Linear { .. })
     }
 
-    /// Layers; one where it is not layered.
+    /// The number of layers; 1 if it is not layered.
     pub fn layers(&self) -> u32 {
         self.source.shape().layers.max(1)
     }
@@ -94,14 +95,14 @@ impl Image<'_> {
         self.source.shape().extent(level)
     }
 
-    /// Whether the texels that come now have no weight: they are read all the same, as the hardware does.
+    /// Sets whether the following texels have weight zero: they are read all the same, as the hardware does.
     pub fn set_weightless(&mut self, weightless: bool) {
         if let Some(seen) = &mut self.seen {
             seen.weightless = weightless;
         }
     }
 
-    /// Reads a texel, which is within the level.
+    /// Reads a texel. It must be within the level.
     pub fn texel(
         &mut self,
         level: u32,
@@ -129,13 +130,13 @@ impl Image<'_> {
         Ok(texel::decode(bytes, format, sampling))
     }
 
-    /// Looks for the sector of a texel and does not read it.
+    /// Looks up the sector of a texel without reading it.
     pub fn look_for(&mut self, level: u32, layer: u32, index: [u32; 3]) {
         let (_, sector) = self.place(level, layer, index);
         self.touched.push(Touched { group: self.group, sector, address: None });
     }
 
-    /// A texel's address and its sector.
+    /// The address and the sector of a texel.
     fn place(&self, level: u32, layer: u32, index: [u32; 3]) -> (u64, u64) {
         let size = u64::from(self.format().bytes());
         let [x, y, z] = index.map(u64::from);

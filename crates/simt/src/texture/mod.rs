@@ -1,9 +1,9 @@
 //! Textures and surfaces: arrays of texels, and how kernels read them (CUDA programming guide, "Texture and Surface
-//! Memory" and "Texture Fetching").
+//! Memory" and "Texture Fetching"). `machine/texture.rs` and `machine/surface.rs` execute the instructions.
 //!
-//! The host makes an array ([`Memory::allocate_array`]) or takes memory that it has, makes a texture object of it
-//! ([`Memory::create_texture`]) or a surface object ([`Memory::create_surface`]), and passes the object's handle to a kernel
-//! as 8 bytes.
+//! The host allocates an array ([`Memory::allocate_array`]) or takes memory that it already has, creates a texture object
+//! ([`Memory::create_texture`]) or a surface object ([`Memory::create_surface`]) for it, and passes the object's 8-byte handle
+//! to a kernel.
 //!
 //! ```
 //! use simt::{ArrayShape, ChannelType, Filter, Memory, Sampling, TexelFormat, TextureSource};
@@ -19,22 +19,22 @@
 //! # Ok::<(), simt::TextureError>(())
 //! ```
 //!
-//! `objects` keeps them; `texel` reads and writes the formats; `sample` computes what a fetch gives. How an H200's results
-//! and counts compare is in `tests/textures.rs`.
+//! `arrays` has the host's calls, `objects` what they create; `image` locates texels, `texel` converts formats, and `sample`
+//! computes what a fetch returns. `tests/textures.rs` compares results and counts with an H200's.
 //!
 //! [`Memory::allocate_array`]: crate::Memory::allocate_array
 //! [`Memory::create_texture`]: crate::Memory::create_texture
 //! [`Memory::create_surface`]: crate::Memory::create_surface
 //!
-//! The programming guide says only that weights have 8 bits of fraction. What an H200 returned for
-//! 93 textures gave the rest, and its counters the requests: four lanes at a time for textures,
-//! eight for surfaces. Results are equal to the bit except for sRGB, signed bytes, mixes of two
-//! levels, and the level that a gradient selects; `tests/textures_h200.rs` has the tolerances.
+//! The programming guide says only that weights have 8 bits of fraction. The rest was derived from
+//! what an H200 returned for 93 textures, and the requests from its counters: four lanes at a time
+//! for textures, eight for surfaces. Results are bit-exact except for sRGB, signed bytes, mixes of
+//! two levels, and the level that a gradient selects; `tests/textures_h200.rs` has the tolerances.
 //!
 //! A handle is a number, not an address. A `.texref` is 8 bytes that hold a handle, so binding one
-//! is a write. Where a GPU leaves the result open and the program is surely wrong, the simulator
-//! reports a fault: a shape that is not the instruction's, whole indices into a one-dimensional
-//! array, an invalid handle.
+//! is a write. Where a GPU's result is undefined and the program is certainly wrong, the simulator
+//! reports a fault: an object of another shape than the instruction's, integer indices into a
+//! one-dimensional array, an invalid handle.
 
 mod arrays;
 mod image;
@@ -79,7 +79,7 @@ impl ChannelType {
     }
 }
 
-/// What a texel is.
+/// The format of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TexelFormat {
     /// Components: 1, 2 or 4.
@@ -100,20 +100,20 @@ impl TexelFormat {
 pub struct ArrayShape {
     /// Texels in x.
     pub width: u32,
-    /// Texels in y; 0: it has one dimension.
+    /// Texels in y; 0 if it has one dimension.
     pub height: u32,
-    /// Texels in z; 0: it has no third dimension.
+    /// Texels in z; 0 if it has no third dimension.
     pub depth: u32,
-    /// Layers, of one or two dimensions each; 0: it is not layered.
+    /// Layers, of one or two dimensions each; 0 if it is not layered.
     pub layers: u32,
-    /// Levels of detail: each has half the texels of the one before in every dimension.
+    /// Levels of detail (mipmaps): each has half the texels of the previous one in every dimension.
     pub levels: u32,
-    /// The texels.
+    /// The format of the texels.
     pub format: TexelFormat,
 }
 
 impl ArrayShape {
-    /// One texel, one dimension, one level: for the rest of a literal.
+    /// One texel, one dimension, one level: the defaults for a struct literal.
     pub fn of(format: TexelFormat) -> Self {
         Self { width: 1, height: 0, depth: 0, layers: 0, levels: 1, format }
     }
@@ -139,12 +139,12 @@ impl ArrayShape {
         u64::from(self.extent(level)[0]) * u64::from(self.format.bytes())
     }
 
-    /// Bytes from one row to the next where the simulator keeps them: every access of a surface is aligned.
+    /// Bytes from one row to the next in the simulator's memory, such that every surface access is aligned.
     pub(crate) fn pitch(&self, level: u32) -> u64 {
         self.row_bytes(level).next_multiple_of(16)
     }
 
-    /// Bytes before a level where the simulator keeps it.
+    /// The offset of a level in the simulator's memory, in bytes.
     pub(crate) fn level_offset(&self, level: u32) -> u64 {
         let rows = |level| self.level_bytes(level) / self.row_bytes(level);
         (0..level.min(self.levels)).map(|level| rows(level) * self.pitch(level)).sum()
@@ -160,16 +160,16 @@ pub struct ArrayHandle(pub(crate) u32);
 pub enum TextureSource {
     /// An array.
     Array(ArrayHandle),
-    /// Memory of the device, as one dimension, by whole indices: beyond its ends there are zeros.
+    /// Device memory as one dimension, read by integer indices. Reads beyond its ends return zeros.
     Linear {
         /// The first texel.
         address: u64,
-        /// How many there are.
+        /// The number of texels.
         texels: u32,
-        /// What they are.
+        /// Their format.
         format: TexelFormat,
     },
-    /// Rows of memory of the device.
+    /// Rows of device memory.
     Pitched {
         /// The first texel.
         address: u64,
@@ -179,7 +179,7 @@ pub enum TextureSource {
         height: u32,
         /// Bytes from one row to the next.
         pitch: u64,
-        /// What the texels are.
+        /// The format of the texels.
         format: TexelFormat,
     },
 }
@@ -187,57 +187,57 @@ pub enum TextureSource {
 /// What coordinates outside the texture read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AddressMode {
-    /// The texture repeats. With normalised coordinates only; else as [`AddressMode::Clamp`].
+    /// The texture repeats. Only for normalised coordinates; otherwise as [`AddressMode::Clamp`].
     Wrap,
     /// The nearest texel.
     #[default]
     Clamp,
-    /// The texture repeats, every other time mirrored. With normalised coordinates only; else as [`AddressMode::Clamp`].
+    /// The texture repeats, mirrored every other time. Only for normalised coordinates; otherwise as [`AddressMode::Clamp`].
     Mirror,
     /// The border colour.
     Border,
 }
 
-/// How a value is made of texels.
+/// How texels are filtered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Filter {
     /// The nearest texel.
     #[default]
     Point,
-    /// The 2, 4 or 8 nearest ones, mixed: their weights have 8 bits of fraction.
+    /// A mix of the 2, 4 or 8 nearest ones, with weights of 8 bits of fraction.
     Linear,
 }
 
-/// What a fetch returns of integers.
+/// What a fetch from an integer format returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReadMode {
     /// The integers.
     #[default]
     Element,
-    /// Floats from 0 to 1, or from -1 to 1: of integers of 8 and 16 bits.
+    /// Floats from 0 to 1 or -1 to 1; for 8-bit and 16-bit integers only.
     NormalizedFloat,
 }
 
 /// How a texture is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// Outside, in x, y and z.
+    /// What coordinates outside the texture read, in x, y and z.
     pub address_modes: [AddressMode; 3],
-    /// Between texels.
+    /// The filter within a level.
     pub filter: Filter,
-    /// Between levels.
+    /// The filter between levels.
     pub level_filter: Filter,
-    /// Whether coordinates run from 0 to 1, not to the number of texels.
+    /// Whether coordinates run from 0 to 1 instead of to the number of texels.
     pub normalized_coordinates: bool,
-    /// What is returned.
+    /// What integer formats return.
     pub read_mode: ReadMode,
-    /// Whether the first three components are sRGB, to be made linear: of unsigned bytes that are read as floats.
+    /// Whether the first three components are converted from sRGB to linear; for unsigned bytes that are read as floats.
     pub srgb: bool,
     /// What [`AddressMode::Border`] reads.
     pub border: [f32; 4],
     /// Added to the level that is requested.
     pub level_bias: f32,
-    /// The levels there are to choose from: the least and the greatest. (0, 0) is the first alone.
+    /// The range of levels that a fetch may select. (0, 0) is the first level only.
     pub level_range: (f32, f32),
 }
 
@@ -252,7 +252,7 @@ pub enum TextureError {
     Channels(u32),
     #[error("an array of {0} x {1} x {2} texels and {3} layers: {4}")]
     Shape(u32, u32, u32, u32, &'static str),
-    #[error("{given} levels: there are at least 1, and at most {most} with these texels")]
+    #[error("{given} levels: 1 to {most} are allowed for this size")]
     Levels { given: u32, most: u32 },
     #[error("level {level} of an array that has {levels}")]
     NoLevel { level: u32, levels: u32 },
@@ -260,17 +260,17 @@ pub enum TextureError {
     Length { expected: u64, given: u64 },
     #[error("the array was freed")]
     Freed,
-    #[error("there is no such object: {0:#x}")]
+    #[error("no object has the handle {0:#x}")]
     NoObject(u64),
     #[error("linear filtering mixes floats: read floats, or integers of 8 and 16 bits as normalised floats")]
     FilterNeedsFloats,
     #[error("only integers of 8 and 16 bits are read as normalised floats")]
     NotNormalizable,
-    #[error("only unsigned bytes that are read as normalised floats can be sRGB")]
+    #[error("sRGB needs unsigned bytes that are read as normalised floats")]
     NotSrgb,
     #[error("an array with several levels is read with normalised coordinates")]
     LevelsNeedNormalized,
-    #[error("linear memory is read by whole indices: without filter, and not with normalised coordinates")]
+    #[error("linear memory is read by integer indices: without a filter or normalised coordinates")]
     LinearMemory,
     #[error("{what} {value} is not a multiple of {align}")]
     Misaligned { what: &'static str, value: u64, align: u64 },
@@ -282,7 +282,7 @@ pub enum TextureError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextureFault {
-    /// The handle is not that of such an object.
+    /// The handle does not name an object of this kind.
     #[error("{handle:#x} is not a {what}: it was never created, or was destroyed")]
     NoObject {
         /// `texture`, `sampler` or `surface`.
@@ -290,33 +290,33 @@ pub enum TextureFault {
         /// The handle.
         handle: u64,
     },
-    /// The instruction is for another shape.
+    /// The instruction is for an object of another shape.
     #[error("a .{instruction} instruction on an object of {dimensions} dimensions{}", if *.layered { " and layers" } else { "" })]
     OtherShape {
         /// The instruction's geometry.
         instruction: &'static str,
-        /// Those of the object.
+        /// The object's dimensions.
         dimensions: usize,
-        /// Whether it has layers.
+        /// Whether the object has layers.
         layered: bool,
     },
-    /// Whole indices into a texture of one dimension that is an array: a GPU gives zeros.
-    #[error("whole indices into a texture of one dimension read linear memory, but this one is an array")]
+    /// Integer indices into a one-dimensional array: a GPU returns zeros.
+    #[error("integer indices into a one-dimensional texture read linear memory, but this texture is an array")]
     NotLinearMemory,
     /// Coordinates outside the surface.
     #[error("coordinates {coordinates:?} outside a surface of {extent:?} elements (x in {unit})")]
     OutOfRange {
-        /// x, y, z; the layer is the last one where there are layers.
+        /// x, y, z; if there are layers, the last one is the layer.
         coordinates: [i64; 3],
-        /// Elements in each.
+        /// The extent in each dimension.
         extent: [u32; 3],
         /// `bytes` or `elements`.
         unit: &'static str,
     },
-    /// An x that is not a multiple of the access's width.
+    /// The x coordinate is not a multiple of the access's width.
     #[error("surface access of {width} bytes at byte {x} of a row: not a multiple of {width}")]
     Misaligned {
-        /// The byte.
+        /// The byte offset in the row.
         x: i64,
         /// Bytes accessed.
         width: u32,

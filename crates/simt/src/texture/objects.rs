@@ -1,29 +1,30 @@
-//! The arrays, textures, samplers and surfaces of a device.
+//! The arrays, textures, samplers and surfaces of a device, which a [`Memory`](crate::Memory) owns. `arrays` creates and frees
+//! them on behalf of the host; fetches look them up. Also validates their shapes and sampling. Only data: no access to memory.
 
 use super::{ArrayShape, ChannelType, Filter, ReadMode, Sampling, TexelFormat, TextureError, texel};
 
-/// Texels in each dimension, and layers, that an array may have (CUDA programming guide, "Technical Specifications").
+/// The most texels in each dimension, and the most layers, of an array (CUDA programming guide, "Technical Specifications").
 const LINE_LIMIT: u32 = 131_072;
 const PLANE_LIMITS: [u32; 2] = [131_072, 65_536];
 const VOLUME_LIMIT: u32 = 16_384;
 const LAYER_LIMIT: u32 = 2048;
 
-/// Handles are numbers that are neither small nor addresses, another range for each kind of object.
+/// Handles are numbers that are neither small nor addresses. Each kind of object has a range of its own.
 pub(super) const TEXTURES: u64 = 0x7_1000_0000;
 const SAMPLERS: u64 = 0x7_2000_0000;
 pub(super) const SURFACES: u64 = 0x7_3000_0000;
 
-/// Everything that a memory holds besides bytes.
+/// Everything that a memory holds apart from bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
-    /// `None`: freed.
+    /// `None` if freed.
     pub(super) arrays: Vec<Option<Array>>,
     pub(super) textures: Vec<Option<Texture>>,
     samplers: Vec<Sampling>,
     pub(super) surfaces: Vec<Option<Surface>>,
 }
 
-/// An array: its texels lie in the device's memory. (The hardware's order of them is its own; see [`Image::texel`](super::Image::texel).)
+/// An array. Its texels are in device memory, row by row. (The hardware tiles them: see [`Image::texel`](super::Image::texel).)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
     pub address: u64,
@@ -44,7 +45,7 @@ pub(crate) struct Surface {
     pub shape: ArrayShape,
 }
 
-/// What a texture reads, with its place in memory.
+/// What a texture reads, and where it is in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source {
     Array { address: u64, shape: ArrayShape },
@@ -80,11 +81,11 @@ pub(super) fn check_format(format: TexelFormat) -> Result<(), TextureError> {
 }
 
 impl Sampling {
-    /// Whether texels can be read so.
+    /// Checks that texels of this format can be sampled like this.
     ///
     /// # Errors
     ///
-    /// Says why not.
+    /// The first rule that is broken.
     pub fn check(&self, format: TexelFormat) -> Result<(), TextureError> {
         let small = !format.ty.is_float() && format.ty.bytes() < 4;
         let normalizes = self.read_mode == ReadMode::NormalizedFloat;
@@ -102,11 +103,11 @@ impl Sampling {
 }
 
 impl ArrayShape {
-    /// Whether a GPU has such arrays (an H200's limits).
+    /// Checks the shape against an H200's limits.
     ///
     /// # Errors
     ///
-    /// Says what is wrong.
+    /// The first rule that is broken.
     pub fn check(&self) -> Result<(), TextureError> {
         let Self { width, height, depth, layers, .. } = *self;
         let refuse = |why| Err(TextureError::Shape(width, height, depth, layers, why));
@@ -139,7 +140,7 @@ impl ArrayShape {
 }
 
 impl Source {
-    /// The shape of an array like it.
+    /// The shape of an array with the same extent.
     pub fn shape(&self) -> ArrayShape {
         match *self {
             Source::Array { shape, .. } => shape,

@@ -1,7 +1,8 @@
-//! What a fetch returns (CUDA programming guide, "Texture Fetching").
+//! Computes what a fetch returns (CUDA programming guide, "Texture Fetching"). `machine/texture.rs` calls [`sample`] and
+//! [`gather`] for each lane; both read texels through an [`Image`] and change nothing but its records.
 //!
-//! A coordinate becomes a number of texels with 8 bits of fraction. Without a filter, its whole part is the index of
-//! the texel. With the linear filter, half a texel is subtracted; the whole part is then the index of the first of two
+//! A coordinate is converted to texels with 8 bits of fraction. Without a filter, its integer part is the index of the
+//! texel. With the linear filter, half a texel is subtracted first; the integer part is then the index of the first of two
 //! texels in that dimension, and the fraction is the weight of the second. The sum is computed without intermediate
 //! rounding, then rounded as the format requires.
 
@@ -12,11 +13,11 @@ use super::{AddressMode, Filter, Sampling};
 /// Which levels a fetch reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lod {
-    /// The first.
+    /// The first level.
     Base,
-    /// That one.
+    /// This level.
     At(f32),
-    /// The one for these changes of the coordinates from lane to lane, in x and in y.
+    /// The level for these gradients of the coordinates, in x and in y.
     Gradient([f32; 3], [f32; 3]),
 }
 
@@ -25,11 +26,11 @@ pub(crate) enum Lod {
 pub(crate) enum Coordinates {
     /// Indices of texels.
     Whole([i32; 3]),
-    /// Positions: between 0 and the number of texels, or 1.
+    /// Positions, in texels or normalised.
     Float([f32; 3]),
 }
 
-/// Fractions of a texel.
+/// The fractions of a texel.
 const FRACTION: i64 = 256;
 
 /// The texels of one axis that a fetch reads, and the weight of the second in 256ths.
@@ -39,12 +40,12 @@ type Axis = ([Index; 2], i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Index {
     Texel(u32),
-    /// Outside, where the border is; the texel next to it.
+    /// The border, and the texel next to it.
     Border(u32),
 }
 
 impl Index {
-    /// The texel, or the one next to the border: whose sector an H200 looks for all the same.
+    /// The texel, or the one next to the border, whose sector an H200 looks up all the same.
     fn nearest(self) -> u32 {
         match self {
             Self::Texel(index) | Self::Border(index) => index,
@@ -52,7 +53,7 @@ impl Index {
     }
 }
 
-/// What is outside becomes.
+/// Applies the address mode to an index.
 fn resolve(index: i64, size: u32, mode: AddressMode) -> Index {
     let size = i64::from(size);
     let clamped = index.clamp(0, size - 1);
@@ -69,10 +70,10 @@ fn resolve(index: i64, size: u32, mode: AddressMode) -> Index {
     Index::Texel(inside as u32)
 }
 
-/// Positions beyond this are as good as this: further out than any texture, even wrapped many times.
+/// Positions are clamped to this: it is further out than any texture, even wrapped many times.
 const FAR: f64 = (1u64 << 40) as f64;
 
-/// Normalised coordinates are cut off to this fraction: an H200 keeps between 18 and 21 bits.
+/// Normalised coordinates are truncated to this fraction: an H200 keeps between 18 and 21 bits.
 const NORMALIZED_FRACTION: f64 = (1u64 << 20) as f64;
 
 /// A position in texels.
@@ -95,7 +96,7 @@ fn axis(position: f64, offset: i32, size: u32, mode: AddressMode, filter: Filter
             let fixed = (position * FRACTION as f64 + 0.5).floor() as i64 - FRACTION / 2 + i64::from(offset) * FRACTION;
             let last = size - 1;
             match mode {
-                // At the edges there is nothing to mix.
+                // Nothing to mix at the edges.
                 AddressMode::Clamp if fixed < 0 => return ([Index::Texel(0); 2], 0),
                 AddressMode::Clamp if fixed > i64::from(last) * FRACTION => return ([Index::Texel(last); 2], 0),
                 _ => {}
@@ -106,7 +107,7 @@ fn axis(position: f64, offset: i32, size: u32, mode: AddressMode, filter: Filter
     }
 }
 
-/// The address modes in force: coordinates that are not normalised neither wrap nor mirror.
+/// The effective address modes: only normalised coordinates wrap or mirror.
 fn modes(sampling: &Sampling) -> [AddressMode; 3] {
     sampling.address_modes.map(|mode| match mode {
         AddressMode::Wrap | AddressMode::Mirror if !sampling.normalized_coordinates => AddressMode::Clamp,
@@ -130,7 +131,7 @@ fn axes(
         }
         let (size, mode, offset) = (extent[index], modes[index], offset[index]);
         match at {
-            // Whole indices name texels: nothing to filter, and nothing outside.
+            // Integer indices name texels: nothing to filter, and no border.
             Coordinates::Whole(whole) => {
                 let index = i64::from(whole[index]) + i64::from(offset);
                 ([resolve(index, size, AddressMode::Border); 2], 0)
@@ -154,7 +155,7 @@ fn texel_at(image: &mut Image<'_>, level: u32, request: &Request<'_>, index: [In
     let nearest = index.map(Index::nearest);
     match layer {
         Some(layer) if is_inside => image.texel(level, layer, nearest, sampling),
-        // Beyond linear memory, and outside for whole indices, there are zeros.
+        // Linear memory and integer indices read zeros outside.
         _ if image.is_linear_memory() || matches!(at, Coordinates::Whole(_)) => Ok([0; 4]),
         _ => {
             image.look_for(level, layer.unwrap_or(0), nearest);
@@ -163,11 +164,10 @@ fn texel_at(image: &mut Image<'_>, level: u32, request: &Request<'_>, index: [In
     }
 }
 
-/// The weights of the texels that the linear filter mixes, in 256ths, `total` together: x changes from one to the next, y
-/// from each two, z from each four.
+/// The weights of the texels that the linear filter mixes, in 256ths; their sum is `total`. x varies fastest, then y, then z.
 ///
-/// A weight is parted at each dimension, z first, then x, then y, and its part for the second texel is rounded to the nearest;
-/// a half upwards, but downwards where y parts the weight of the first texel in x. So an H200 does it, to the bit.
+/// Each dimension splits the weight, z first, then x, then y. The second texel's share is rounded to nearest, a half up, except
+/// down where y splits the weight of the first texel in x. This matches an H200 to the bit.
 fn weights([x, y, z]: [i64; 3], total: i64) -> [i64; 8] {
     const HALF: i64 = FRACTION / 2;
     let mut weights = [0; 8];
@@ -182,7 +182,7 @@ fn weights([x, y, z]: [i64; 3], total: i64) -> [i64; 8] {
     weights
 }
 
-/// What a fetch reads of each level: all but which one.
+/// A fetch apart from its level: what it reads of each.
 #[derive(Clone, Copy)]
 struct Request<'a> {
     layer: u32,
@@ -191,14 +191,14 @@ struct Request<'a> {
     sampling: &'a Sampling,
 }
 
-/// The texel of a level that is nearest.
+/// The nearest texel of a level.
 fn nearest(image: &mut Image<'_>, level: u32, request: &Request<'_>) -> Result<Texel, TexelFault> {
     let &Request { at, offset, sampling, .. } = request;
     let axes = axes(image, level, at, offset, sampling, Filter::Point);
     texel_at(image, level, request, axes.map(|(indices, _)| indices[0]))
 }
 
-/// Adds a level to the sums, weighted with `total` 256ths.
+/// Adds a level to the sums with a weight of `total` 256ths.
 fn add_level(
     image: &mut Image<'_>,
     level: u32,
@@ -224,7 +224,7 @@ fn add_level(
     Ok(())
 }
 
-/// The level of detail that a fetch asks for, within those that there are.
+/// The level of detail that a fetch requests, clamped to those that exist.
 fn level_of(image: &Image, lod: Lod, sampling: &Sampling) -> f64 {
     let asked = match lod {
         Lod::Base => 0.0,
@@ -243,7 +243,7 @@ fn level_of(image: &Image, lod: Lod, sampling: &Sampling) -> f64 {
     if biased.is_nan() { 0.0 } else { biased.clamp(0.0, f64::from(image.levels() - 1)) }
 }
 
-/// `tex`: the filtered value, four components.
+/// `tex`: the four components of the filtered value.
 pub(crate) fn sample(
     image: &mut Image<'_>,
     layer: u32,
@@ -253,7 +253,7 @@ pub(crate) fn sample(
     sampling: &Sampling,
 ) -> Result<Texel, TexelFault> {
     let request = Request { layer, at, offset, sampling };
-    // Whole indices name texels: nothing to filter.
+    // Integer indices name texels: nothing to filter.
     let mixes = sampling.filter == Filter::Linear && matches!(at, Coordinates::Float(_)) && !image.is_linear_memory();
     let level = level_of(image, lod, sampling);
     if !mixes && sampling.level_filter == Filter::Point || !image.gives_floats(sampling) {
@@ -277,8 +277,8 @@ pub(crate) fn sample(
     Ok(texel::rounded(sums, image.format(), sampling))
 }
 
-/// `tld4`: one component of the four texels that the linear filter would mix, counter-clockwise from the lower left: y
-/// runs downwards.
+/// `tld4`: one component of the four texels that the linear filter would mix, counter-clockwise from the lower left (y
+/// points down).
 pub(crate) fn gather(
     image: &mut Image<'_>,
     layer: u32,

@@ -1,4 +1,5 @@
-//! From the bytes of a texel to its components, and back.
+//! Converts texels: from bytes to components for fetches, and back for formatted stores. Pure; `sample`, `image` and
+//! `machine/surface.rs` call it.
 
 use ptx::Type;
 
@@ -8,7 +9,7 @@ use crate::lanes;
 /// The bits of four components: f32, or 32-bit integers.
 pub(super) type Texel = [u32; 4];
 
-/// Whether a fetch gives floats.
+/// Whether a fetch returns floats.
 pub(super) fn gives_floats(format: TexelFormat, sampling: &Sampling) -> bool {
     format.ty.is_float() || sampling.read_mode == ReadMode::NormalizedFloat
 }
@@ -16,7 +17,7 @@ pub(super) fn gives_floats(format: TexelFormat, sampling: &Sampling) -> bool {
 /// The components of a texel.
 pub(super) fn decode(bytes: &[u8], format: TexelFormat, sampling: &Sampling) -> Texel {
     let floats = gives_floats(format, sampling);
-    // What the format does not have is zero.
+    // Components that the format lacks are zero.
     let mut texel = [0; 4];
     let size = format.ty.bytes() as usize;
     for (index, part) in bytes.chunks_exact(size).take(format.channels as usize).enumerate() {
@@ -38,8 +39,8 @@ pub(super) fn decode(bytes: &[u8], format: TexelFormat, sampling: &Sampling) -> 
     texel
 }
 
-/// The border colour, as a fetch gives it: as if it were a texel of the format. What is normalised is rounded towards zero; of
-/// integers that are not, the driver takes the bits of the floats.
+/// The border colour as a fetch returns it, like a texel of the format. Normalised values are rounded towards zero. For other
+/// integers, the driver takes the bits of the floats.
 pub(super) fn border(format: TexelFormat, sampling: &Sampling) -> Texel {
     let size = format.ty.bytes() as usize;
     let normalizes = sampling.read_mode == ReadMode::NormalizedFloat;
@@ -59,10 +60,10 @@ pub(super) fn border(format: TexelFormat, sampling: &Sampling) -> Texel {
     decode(&bytes[..format.bytes() as usize], format, sampling)
 }
 
-/// A sum of texels as a fetch gives it. An H200 rounds those of f16 to f16 (a half away from zero), and those of integers to
-/// 16 bits, whatever the integers' size.
+/// A sum of texels as a fetch returns it. An H200 rounds sums of f16 to f16 (a half away from zero), and sums of integers to
+/// 16 bits, whatever their size.
 pub(super) fn rounded(sums: [f64; 4], format: TexelFormat, sampling: &Sampling) -> Texel {
-    // The sum is a whole number of 256ths, but for the error of the floats.
+    // The sum is a whole number of 256ths, apart from floating-point error.
     let whole = |sum: f64, most: f64| (((sum * most * 256.0).round() / 256.0 + 0.5).floor() / most) as f32;
     sums.map(|sum| {
         let value = match format.ty {
@@ -75,16 +76,16 @@ pub(super) fn rounded(sums: [f64; 4], format: TexelFormat, sampling: &Sampling) 
     })
 }
 
-/// The f16 nearest to a value, of two the larger in magnitude.
+/// Rounds to f16, a half away from zero.
 fn round_to_half(value: f64) -> f32 {
-    // The distance of two f16 that are as large as this: 10 bits of fraction, and none below 2^-24.
+    // The spacing of f16 at this magnitude: 10 bits of fraction, and at least 2^-24.
     let exponent = if value == 0.0 { -14 } else { (value.abs().log2().floor() as i32).clamp(-14, 15) };
     let step = 2.0f64.powi(exponent - 10);
     let magnitude = (value.abs() / step + 0.5).floor() * step;
     magnitude.copysign(value) as f32
 }
 
-/// The bytes of a texel that a formatted store writes: floats are converted, integers kept within the format's range.
+/// The bytes of a texel that a formatted store writes: floats are converted, integers are clamped to the format's range.
 pub(crate) fn encode(values: &[u32], format: TexelFormat) -> [u8; 16] {
     let mut bytes = [0; 16];
     let size = format.ty.bytes() as usize;

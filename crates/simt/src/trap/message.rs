@@ -1,4 +1,5 @@
-//! The message of a trap.
+//! The messages of traps and of their kinds: `Display` for [`Trap`] and what it holds. Pure; users see these texts, and tests pin
+//! them.
 
 use std::fmt;
 

@@ -1,10 +1,9 @@
-//! What a launch counts with a model and without.
+//! Compares what a launch counts with a model and without.
 
 use simt::{InstructionCounters, Report};
 
-/// The line of an instruction whose accesses are not the same on a model, although the same lanes executed it as often: what is
-/// counted of them are facts about addresses. How often a thread polls is a matter of time; so is what is found, at times, and
-/// left out then.
+/// The line of an instruction whose accesses are counted differently on a model, although the same lanes executed it as often:
+/// these counts depend only on addresses. Instructions whose executions depend on timing, such as polling, are left out.
 pub fn differing(plain: &Report, modelled: &Report) -> Option<u32> {
     if !plain.findings().is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Tests as text: a `.ptx` file whose comments say what to run and what must come out.
+//! Tests as text: a `.ptx` file whose comments say what to run and what the results must be.
 //!
 //! Nothing here knows of a device, so that the same files can run on the simulator and on a GPU.
 //!
@@ -10,26 +10,26 @@
 //! ```
 //!
 //! - `run: KERNEL` starts a test; `grid=X,Y,Z`, `block=X,Y,Z`, `cluster=X,Y,Z`, `shared=BYTES` (dynamic) and `steps=N` follow it.
-//!   `cooperative`: all blocks are resident at once. `simulator` is for what PTX leaves open and the simulator does not: not for GPUs.
-//! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer whose contents are to be these
-//!   in the end (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
-//!   `bytes: TYPE VALUES` an aggregate passed by value. `unwritten: BYTES` and `freed: BYTES` are buffers that nobody writes, and
-//!   that the host has freed. `texture: TYPE WxH VALUES` is a texture of an array, `surface: ...` a surface; for VALUES there may be
+//!   `cooperative`: all blocks are resident at once. `simulator` marks what PTX leaves undefined but the simulator defines: not for GPUs.
+//! - Then the parameters, in order: `in: TYPE VALUES` is a buffer, `out: TYPE VALUES` a buffer with these expected contents
+//!   (it is poisoned before), `inout: TYPE VALUES -> VALUES` both, `arg: TYPE VALUE` a value, and
+//!   `bytes: TYPE VALUES` an aggregate passed by value. `unwritten: BYTES` and `freed: BYTES` are a buffer that is never written, and
+//!   one that the host has freed. `texture: TYPE WxH VALUES` is a texture of an array, `surface: ...` a surface; for VALUES there may be
 //!   `unwritten` and `freed`, too. These four are not for GPUs.
 //! - `tensor: MAP VALUES` is a tensor in a buffer of these values, and the argument its map, by value; `tensor: MAP VALUES -> VALUES`
-//!   says what the buffer holds in the end. `tensor_at: ...` passes the address of a map in device memory. MAP is as
-//!   `f32[64x32],box:32x8`: see `crates/simt/src/tensor/text.rs`.
+//!   says what the buffer must hold at the end. `tensor_at: ...` passes the address of a map in device memory. MAP is as
+//!   `f32[64x32],box:32x8`: see `crates/simt/src/hopper/tensor_map/text.rs`.
 //! - `trap: TEXT`: the simulator stops the launch with this text. `error: TEXT`: it rejects it. Not for GPUs.
 //! - `prints: TEXT`: a line that the threads print; all of them in order are the whole output. Not for GPUs.
-//! - `check: NAMES`: what the sanitizer is to look for (`all`, or names with commas), and `finding: TEXT`, once for each
-//!   thing that it then finds, in that order; none: that it finds nothing. Not for GPUs.
-//! - `blamed: KIND`, once for each kind of finding: what the sanitizer says of a program of others, in the PTX of a variant if
-//!   one stands behind it (`blamed: KIND debug`). None: it has no fault.
+//! - `check: NAMES`: the checks to enable (`all`, or names separated by commas), and one `finding: TEXT` for each expected
+//!   finding, in order; none means that nothing is found. Not for GPUs.
+//! - `blamed: KIND`, once for each kind of finding that the sanitizer reports for a third-party program, for one variant of its PTX
+//!   if named (`blamed: KIND debug`). None means no findings.
 //! - `count: NAME VALUE`: the simulator's counter of that name. Not for GPUs.
-//! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything), `@3` (those of the third line of a file beside the
+//! - Values: `7`, `-1`, `0x1f`, `1.5`, `nan`, `7x32` (32 times), `0..32`, `*` (anything), `@3` (the third line of a file beside the
 //!   program that holds its long lists).
 
-/// One launch, and what must come of it.
+/// One launch, and its expected outcome.
 #[derive(Clone, Debug, Default)]
 pub struct Test {
     pub line: usize,
@@ -59,7 +59,7 @@ pub enum Parameter {
     Value(Vec<u8>),
     /// A buffer: its bytes at the start, and at the end if they matter (`None`: this byte may be anything).
     Buffer { before: Vec<u8>, after: Option<Vec<Option<u8>>> },
-    /// A buffer of so many bytes that is never written, or that is freed before the launch.
+    /// A buffer of this size that is never written, or that is freed before the launch.
     Bare { bytes: u64, freed: bool },
     /// A tensor's map, as text, by value or by address; and the buffer that the tensor is in.
     Tensor { map: String, by_address: bool, before: Vec<u8>, after: Option<Vec<Option<u8>>> },
@@ -67,7 +67,7 @@ pub enum Parameter {
     Array { ty: String, extent: [u32; 2], texels: Texels, is_surface: bool },
 }
 
-/// What is in an array.
+/// The contents of an array.
 #[derive(Clone, Debug)]
 #[allow(dead_code)]
 pub enum Texels {
@@ -143,7 +143,7 @@ pub fn parse(text: &str, lists: &str) -> Result<Vec<Test>, String> {
     Ok(tests)
 }
 
-/// A text with the lists that it names.
+/// Replaces references to lists by the lists.
 fn with_lists(text: &str, lists: &str) -> Result<String, String> {
     let word = |word: &str| {
         let Some(number) = word.strip_prefix('@') else { return Ok(word.to_string()) };
@@ -196,7 +196,7 @@ fn parameter(directive: &str, text: &str) -> Result<Parameter, String> {
     let (mut ty, values) = text.split_once(' ').ok_or("a type and values are needed")?;
     let map = ty;
     if directive.starts_with("tensor") {
-        // What is written as numbers, of types that have none of their own.
+        // Types without literals of their own are written as numbers.
         ty = match ty.split_once('[').map_or(ty, |(ty, _)| ty) {
             "bf16" => "u16",
             "f32ftz" | "tf32" | "tf32ftz" => "f32",

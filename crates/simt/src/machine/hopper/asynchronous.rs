@@ -10,7 +10,7 @@ use crate::machine::state::{At, Fault, Refused, Warp, Worker};
 use crate::machine::{access, observe};
 use crate::program::{Asynchronous, Fence, MbarrierAction};
 
-/// Executes one. Returns whether the split goes on; if not, it waits.
+/// Executes an instruction. Returns whether the split continues; otherwise it waits.
 pub(crate) fn execute<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

@@ -1,9 +1,10 @@
-//! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by an engine, and stores that arrive at a barrier.
-//! What becomes of them then is in [`transit`].
+//! Executes `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async` and `red.async`: copies by the copy engine, and stores that
+//! arrive at an mbarrier. `asynchronous` calls it. It checks and begins them; [`transit`] moves the bytes.
 
 use ptx::{Space, Type};
 
 use crate::counters::AccessKind;
+use crate::hopper::tensor_map::{Piece, RowLayout};
 use crate::lanes::{Registers, lanes};
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::reports::{
@@ -17,10 +18,9 @@ use crate::machine::state::{At, Attempt, Refused, Warp, Worker};
 use crate::machine::{access, modelled, observe};
 use crate::program::{BulkCopy, RemoteStore};
 use crate::sanitizer::Run;
-use crate::tensor::{Piece, Placement};
 use crate::trap::TrapKind;
 
-/// Bytes of the largest copy.
+/// The largest copy, in bytes.
 const MOST_BYTES: u32 = (1 << 20) - 16;
 
 /// Begins a copy for each lane.
@@ -38,9 +38,9 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
         if !bytes.is_multiple_of(UNIT as u32) || bytes > MOST_BYTES {
             return Err(Refused::because(TrapKind::BulkCopySize { bytes }, lane as u32));
         }
-        // What the copy does is reported when it begins.
-        let (placement, thread) = (Placement::LINEAR, (lane, counter));
-        let source = (from, bytes, &placement);
+        // The copy's accesses are reported when it begins.
+        let (layout, thread) = (RowLayout::LINEAR, (lane, counter));
+        let source = (from, bytes, &layout);
         if !report(worker, warp, copy.from.space, Reported::Reads, source, thread) {
             continue;
         }
@@ -50,7 +50,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
             modelled::bulk(worker, AccessKind::Copy, &[Piece { offset: 0, bytes, address: from }], receivers);
         }
         if let Some(barriers) = barriers {
-            let what = Arriving { to, barrier: barriers[lane], bytes: data, placement, reduction, number: 0 };
+            let what = Arriving { to, barrier: barriers[lane], bytes: data, layout, reduction, number: 0 };
             let reads = vec![Run { shared: copy.from.space != Space::Global, start: from, bytes: bytes.into() }];
             let blocks = blocks.map(|blocks| blocks[lane]);
             transit::deliver(worker, warp, Delivery { what, reads, blocks }, thread)?;
@@ -62,7 +62,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Bul
             check_pieces(worker, &pieces, lane)?;
             let runs = (vec![run_of_shared(from, bytes)], runs_of_global(&pieces));
             let number = begins(worker, warp, runs, reduction, thread);
-            let departing = Departing { from, bytes, placement, pieces, reduction, number };
+            let departing = Departing { from, bytes, layout, pieces, reduction, number };
             worker.block.departures.begin(warp.index * 32 + lane as u32, departing);
         }
     }
@@ -94,11 +94,11 @@ pub(crate) fn store<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, store: &Re
     let to = barrier_addresses(worker, warp, &store.to, split, mask, true)?;
     let barriers = barrier_addresses(worker, warp, &store.barrier, split, mask, true)?;
     for lane in lanes(mask) {
-        let (bytes, placement) = (data(&warp.registers, lane), Placement::LINEAR);
+        let (bytes, layout) = (data(&warp.registers, lane), RowLayout::LINEAR);
         let reduction = store.op.map(|op| (op, store.ty, false));
         let writes = vec![run_of_shared(to[lane], width)];
         let number = begins(worker, warp, (Vec::new(), writes), reduction, (lane, counter));
-        send(worker, Arriving { to: to[lane], barrier: barriers[lane], bytes, placement, reduction, number }, lane)?;
+        send(worker, Arriving { to: to[lane], barrier: barriers[lane], bytes, layout, reduction, number }, lane)?;
     }
     Ok(())
 }

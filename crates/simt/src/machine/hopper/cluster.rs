@@ -1,10 +1,11 @@
-//! The barrier of a cluster: PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster".
+//! The barrier of a cluster (PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster"). `step` calls
+//! [`execute`], the schedule the rest. Changes the warps' splits and arrivals.
 //!
-//! A thread arrives, and waits some time later until all threads of the cluster that have not exited have arrived. Each warp
-//! knows which of its lanes have arrived; the blocks of a cluster run on one worker, which looks at all of them.
+//! A thread arrives, and later waits until all threads of the cluster that have not exited have arrived. Each warp knows which
+//! of its lanes have arrived; the blocks of a cluster run on one worker, which checks all of them.
 //!
-//! Threads that have exited are not waited for. Lanes that wait only to reconverge do not hold the
-//! barrier up.
+//! Threads that have exited are not waited for. Lanes that only wait to reconverge do not delay the
+//! barrier.
 
 use crate::machine::state::{CLUSTER, Fault, Split, Wait, Warp, Worker};
 use crate::machine::{modelled, observe};
@@ -25,7 +26,7 @@ pub(crate) fn execute(
         let (missing, absence) = (warp.thread(lane), warp.absence(lane));
         return Err(fault(TrapKind::BarrierDivergence { barrier: CLUSTER, missing, absence }, mask));
     }
-    // Each waits once for each time that it arrives.
+    // Each thread waits once for each arrival.
     let on_their_way = warp.arrived | warp.passed;
     let wrong = mask & if waits { !on_their_way } else { on_their_way };
     if wrong != 0 {
@@ -53,7 +54,7 @@ pub(crate) fn execute(
     Ok(false)
 }
 
-/// If all threads of the cluster have arrived or exited, lets those go on that wait. Returns whether that was so.
+/// If all threads of the cluster have arrived or exited, resumes those that wait. Returns whether they have.
 pub(crate) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> bool {
     if warps.iter().any(|warp| warp.alive & !warp.arrived != 0) {
         return false;
@@ -74,7 +75,7 @@ pub(crate) fn complete<'l>(worker: &mut Worker<'l>, warps: &mut [Warp<'l>]) -> b
     true
 }
 
-/// Lets the splits of a warp go on that wait. Returns whether there were any.
+/// Resumes the splits of a warp that wait. Returns whether there were any.
 fn pass(warp: &mut Warp) -> bool {
     let mut waited = false;
     warp.passed |= std::mem::take(&mut warp.arrived) & warp.alive;
@@ -91,8 +92,8 @@ fn pass(warp: &mut Warp) -> bool {
     waited
 }
 
-/// Nothing can go on, and the barrier is not complete: lanes that wait for others of their warp, to be one split again, go on without
-/// these. They are about to exit, most often. Returns whether there were any.
+/// Called when nothing can proceed and the barrier is not complete: lanes that wait to reconverge with others of their warp proceed
+/// without them. Usually they are about to exit. Returns whether there were any.
 pub(crate) fn go_on_apart(warps: &mut [Warp]) -> bool {
     let mut any = false;
     for warp in warps.iter_mut().filter(|warp| warp.alive & !warp.arrived != 0) {

@@ -1,8 +1,9 @@
-//! Asynchronous copies under way: what each thread has begun and not waited for.
+//! `cp.async` copies under way: what each thread has begun and not waited for. A block keeps one list for each warp; `copy` and
+//! `phases` add to it and complete copies, which write shared memory.
 //!
-//! A copy reads when it begins. It writes when its thread waits for it, or when a thread looks at a barrier that waits
-//! for it: as late as PTX allows, so that a missing wait shows. (A warp that has begun [`LIMIT`] copies without waiting
-//! gets the oldest.)
+//! A copy reads when it begins. It writes when its thread waits for it, or when a thread looks at an mbarrier that waits for
+//! it: as late as PTX allows, so that a missing wait shows. (If a warp has begun [`LIMIT`] copies without waiting, the oldest
+//! complete.)
 
 use std::collections::VecDeque;
 
@@ -19,12 +20,12 @@ enum Pending {
         addresses: Box<WideRow>,
         bytes: u32,
         words: Box<[Row; 4]>,
-        /// What the sanitizer calls it.
+        /// The sanitizer's number for it.
         number: u32,
     },
     /// Ends a group of copies.
     Commit { mask: u32 },
-    /// Arrives at a barrier, once the copies before it are complete.
+    /// Arrives at an mbarrier once the copies before it are complete.
     Arrival { mask: u32, addresses: Box<WideRow> },
 }
 
@@ -42,10 +43,10 @@ pub(crate) struct Copies {
     pending: VecDeque<Pending>,
 }
 
-/// What has been completed.
+/// The copies that have completed.
 #[derive(Default)]
 pub(crate) struct Completed {
-    /// Barriers, by address, at which arrivals have become due.
+    /// The addresses of mbarriers at which arrivals are due.
     pub arrivals: Vec<u64>,
     /// The copies: the number of each, and the lanes.
     pub copies: Vec<(u32, u32)>,
@@ -56,8 +57,8 @@ impl Copies {
         self.pending.clear();
     }
 
-    /// A copy begins: the words that it will write, `bytes` bytes in each lane. The addresses have been checked.
-    /// `number` is what the sanitizer calls it.
+    /// Begins a copy that will write `words`, `bytes` bytes in each lane. The addresses have been checked. `number` is the
+    /// sanitizer's number for it.
     pub fn begin(&mut self, access: &Access, words: &[Row; 4], number: u32) {
         let (mask, addresses, words) = (access.mask, Box::new(*access.addresses), Box::new(*words));
         self.pending.push_back(Pending::Copy { mask, addresses, bytes: access.width, words, number });
@@ -72,7 +73,7 @@ impl Copies {
         copies.filter(|&(_, mask)| mask != 0).collect()
     }
 
-    /// Copies and commits that are too many: the oldest are to be completed.
+    /// For each lane, how many of the oldest entries exceed the limit and must complete.
     pub fn surplus(&self) -> [usize; 32] {
         [self.pending.len().saturating_sub(LIMIT); 32]
     }
@@ -109,7 +110,7 @@ impl Copies {
         ends
     }
 
-    /// For each lane, how many of the oldest entries there are up to its last arrival at a barrier.
+    /// For each lane, how many of the oldest entries there are up to its last arrival at an mbarrier.
     pub fn before_arrivals_at(&self, address: u64) -> [usize; 32] {
         let mut ends = [0; 32];
         for (index, entry) in self.pending.iter().enumerate() {
@@ -120,7 +121,7 @@ impl Copies {
         ends
     }
 
-    /// Completes, for each lane, so many of the oldest entries.
+    /// Completes the given number of each lane's oldest entries.
     pub fn complete(&mut self, ends: &[usize; 32], memory: &SharedMemory) -> Result<Completed, AccessFault> {
         let mut completed = Completed::default();
         let last = ends.iter().copied().max().unwrap_or(0);

@@ -1,4 +1,5 @@
-//! Executes `cp.async`: copies that each lane begins, and waits for later.
+//! Executes `cp.async`: copies that each lane begins, and waits for later. `asynchronous` and `phases` call it. Reads global memory,
+//! writes shared memory, counts, and reports to the sanitizer.
 
 use ptx::Space;
 
@@ -40,7 +41,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     to_access
         .check(|address| shared.check(address, bytes))
         .map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, bytes, fault))?;
-    let counted = coalesce::Copy {
+    let counted = coalesce::CopyAccesses {
         from: Access::new(mask & reading, &from, bytes),
         to: Access::new(mask, &to, bytes),
         fills: lanes(mask).any(|lane| reading >> lane & 1 == 0 || read[lane] < bytes),
@@ -56,7 +57,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     modelled::touch(worker, warp, &copy.from, (AccessKind::Copy, bytes, wish), mask & reading, &from, counter);
     let number = observe::copy_begins(worker, || {
         let read = std::array::from_fn(|lane| if reading >> lane & 1 == 1 { read[lane] } else { 0 });
-        sanitizer::Copy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
+        sanitizer::TrackedCopy { place: counter, warp: warp.index, mask, settled: 0, to, bytes, words, from, read }
     });
     let copies = &mut worker.block.copies[warp.index as usize];
     copies.begin(&to_access, &words, number);
@@ -64,7 +65,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Asy
     complete(worker, warp.index, &surplus, Waits::ItsThread)
 }
 
-/// Reads the first bytes of what lanes copy, as many as `partly` says; the rest stays zero.
+/// Reads the first bytes of each lane's copy, as many as `partly` says; the rest is zero.
 fn load_parts(
     worker: &mut Worker,
     warp: &mut Warp,
@@ -102,17 +103,17 @@ fn load_parts(
 pub(crate) enum Waits {
     /// The thread that began them.
     ItsThread,
-    /// A thread that tests the barrier that they arrive at.
+    /// A thread that tests the mbarrier that they arrive at.
     AtBarrier,
 }
 
-/// Completes what a warp has begun, and arrives at the barriers that wait for it.
+/// Completes copies of a warp, and arrives at the mbarriers that wait for them.
 pub(crate) fn complete(worker: &mut Worker, warp: u32, ends: &[usize; 32], waits: Waits) -> Attempt {
     if ends == &[0; 32] {
         return Ok(());
     }
     let completed = worker.block.copies[warp as usize].complete(ends, &worker.block.shared);
-    // Where copies go was checked when they began.
+    // Destinations were checked when the copies began.
     let completed = completed.map_err(|fault| Refused::new(AccessAction::Write, Space::Shared, 4, fault))?;
     if waits == Waits::ItsThread {
         observe::copies_settle(worker, &completed.copies);

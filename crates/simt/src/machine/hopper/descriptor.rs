@@ -1,9 +1,10 @@
-//! Matrices in shared memory as `wgmma` reads them (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout").
+//! Matrices in shared memory as `wgmma` reads them (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout"). Pure:
+//! decodes a descriptor, and computes addresses for `warpgroup`.
 //!
-//! Memory is read in pieces of 16 bytes. Eight lines of pieces, one below the other, are an atom: of one piece each where nothing
-//! is swizzled, else of 32, 64 or 128 bytes. Along a line is k (or, transposed, m or n), across the lines the other. A swizzled
-//! atom has the pieces of its lines exchanged, so that those beneath each other are in different banks: the number of a piece in
-//! its line is combined (exclusive or) with bits 7 to 9 of its address.
+//! Memory is read in pieces of 16 bytes. Eight lines of pieces form an atom: without a swizzle, a line has one piece, otherwise
+//! 32, 64 or 128 bytes. Dimension k runs along a line (or, transposed, m or n), the other one across lines. A swizzle permutes
+//! the pieces of each line, so that a column of pieces is spread over different banks: a piece's number in its line is xored
+//! with bits 7 to 9 of its address.
 
 /// A matrix descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,17 +12,17 @@ pub(crate) struct SharedMatrix {
     start: u64,
     /// Bytes from one atom to the next along the lines.
     along: u64,
-    /// The same across them.
+    /// Bytes from one atom to the next across the lines.
     across: u64,
-    /// The line of its pattern that address 0 would be in.
+    /// The line of the swizzle pattern at address 0.
     base: u64,
     /// Pieces in a line of an atom: 1, 2, 4 or 8.
     pieces: u64,
 }
 
 impl SharedMatrix {
-    /// What a descriptor says of a matrix, in shared memory that begins at `memory`, whose neighbours in memory are neighbours along k or,
-    /// transposed, are not.
+    /// Decodes the descriptor of a matrix in shared memory that begins at `memory`. Contiguous elements are neighbours along k, unless
+    /// it is transposed.
     pub fn new(descriptor: u64, transposed: bool, memory: u64) -> Self {
         let field = |lowest: u32| (descriptor >> lowest & 0x3fff) << 4;
         let pieces = match descriptor >> 62 {
@@ -31,7 +32,7 @@ impl SharedMatrix {
             _ => 2,
         };
         let (leading, stride) = (field(16), field(32));
-        // The two change places in this one case.
+        // The two are swapped in this one case.
         let (along, across) = if transposed && pieces == 1 { (stride, leading) } else { (leading, stride) };
         Self { start: memory + field(0), along, across, base: descriptor >> 49 & 7, pieces }
     }

@@ -1,10 +1,11 @@
-//! Registers that a product of a warpgroup (`wgmma`) holds, from the instruction until the warp has waited for its
-//! group: at any time in between the accumulators may be written and the fragment of A may be read. Products of the
-//! same shape may follow each other on the same accumulators. Any other register that was written since the last
-//! `wgmma.fence` needs another before it is an operand (PTX ISA, "wgmma.mma_async", "wgmma.fence").
+//! Registers that a product of a warpgroup (`wgmma`) holds, from the instruction until the warp has waited for its group. In
+//! between, the product may write the accumulators and read the fragment of A at any time. Products of the same shape may
+//! follow each other on the same accumulators. Any other register that was written since the last `wgmma.fence` needs another
+//! fence before it is an operand (PTX ISA, "wgmma.mma_async", "wgmma.fence"). A warp owns this; `inspection` updates it and
+//! reports what is wrong.
 //!
-//! Called functions and code for a debugger (`nvcc -G`) are left out, because there `ptxas` waits for each product. It
-//! does so in plain code, too, where it sees the mistake, and warns (C7517).
+//! Called functions and debug code (`nvcc -G`) are not tracked, because `ptxas` waits for each product there. It also does so in
+//! other code if it detects the mistake, and warns (C7517).
 
 use std::collections::VecDeque;
 
@@ -20,7 +21,7 @@ struct Product {
     shape: [u32; 2],
 }
 
-/// What is known of a register.
+/// The last accesses of products to a register.
 #[derive(Clone, Copy, Debug, Default)]
 struct Register {
     /// The last product that writes it, and the last that reads it as a part of A; number 0 is none.
@@ -34,21 +35,21 @@ struct Register {
 #[derive(Default)]
 pub(crate) struct HeldByProducts {
     registers: Vec<Register>,
-    /// Products so far, and those of them that the warp has waited for.
+    /// How many products have begun, and how many of them the warp has waited for.
     begun: u32,
     awaited: u32,
-    /// The last product of each group that it has not waited for.
+    /// The last product of each group that the warp has not waited for.
     groups: VecDeque<u32>,
 }
 
-/// What to report: the register, what is done to it, and the product (or other instruction) before.
+/// A fault to report: the register, what is done to it, and the earlier product or instruction.
 pub(crate) enum Wrong {
     Held { register: u32, action: AccessAction, part: ProductPart, before: u32 },
     Unfenced { register: u32, before: u32 },
 }
 
 impl HeldByProducts {
-    /// A block starts, whose kernel has so many such registers.
+    /// A block starts; its kernel has `registers` such registers.
     pub fn reset(&mut self, registers: usize) {
         *self = Self::default();
         self.registers.resize(registers, Register::default());
@@ -58,7 +59,7 @@ impl HeldByProducts {
         product.number > self.awaited
     }
 
-    /// An instruction at a place reads a register, or writes it.
+    /// An instruction reads or writes a register.
     fn access(&self, register: u32, action: AccessAction, wrong: &mut Vec<Wrong>) {
         let Register { writer, reader, .. } = self.registers[register as usize];
         if self.is_held(writer) {
@@ -74,7 +75,7 @@ impl HeldByProducts {
             self.access(register, AccessAction::Read, &mut wrong);
         }
         for &register in sums {
-            // Products of one shape come in their order.
+            // Products of the same shape execute in order.
             if self.registers[register as usize].writer.shape != shape {
                 self.access(register, AccessAction::Write, &mut wrong);
             }

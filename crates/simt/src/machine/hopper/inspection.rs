@@ -1,4 +1,5 @@
-//! What the sanitizer looks at before a step that touches registers which a product of the warpgroup may hold.
+//! Inspects, for the sanitizer, steps on registers that a product of the warpgroup may hold. `inspect` calls it; it changes what the
+//! warp knows of held registers, and reports findings.
 
 use crate::FindingKind;
 use crate::machine::hopper::held::Wrong;

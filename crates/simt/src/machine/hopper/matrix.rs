@@ -1,5 +1,5 @@
-//! Instructions that the whole warp executes on a matrix: `ldmatrix`, `stmatrix`, `movmatrix`, `wmma.load`, `wmma.store`, and
-//! the products of [`multiply`] and [`warpgroup`].
+//! Executes the instructions of a whole warp on a matrix: `ldmatrix`, `stmatrix`, `movmatrix`, `wmma.load`, `wmma.store`; for
+//! products, see [`multiply`] and [`warpgroup`]. `step` calls it; it changes registers, memory and counters.
 
 use ptx::Space;
 
@@ -18,7 +18,7 @@ use crate::site::AccessAction;
 use crate::trap::TrapKind;
 use crate::{coalesce, program};
 
-/// Executes one. All 32 lanes must come together.
+/// Executes an instruction. All 32 lanes must execute it together.
 pub(crate) fn execute<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -58,12 +58,12 @@ pub(crate) fn execute<'l>(
     Ok(true)
 }
 
-/// The lanes that give the addresses of `count` matrices: eight for each.
+/// The lanes that provide the addresses of `count` matrices: eight for each.
 fn givers(count: usize) -> u32 {
     u32::MAX >> (32 - 8 * count.clamp(1, 4))
 }
 
-/// Addresses in shared memory, which those of `reach` must be.
+/// The addresses of `reach`, which must be in shared memory.
 fn shared_addresses(
     warp: &Warp,
     reach: &Reach,
@@ -86,7 +86,7 @@ fn shared_addresses(
     Ok(addresses.map(|address| address.wrapping_sub(program::window(Space::Shared))))
 }
 
-/// Counts a request to shared memory for `count` matrices, whose rows go eight at a time (as an H200 counts).
+/// Counts a request to shared memory for `count` matrices. Eight rows go at a time, as an H200 counts.
 fn count_rows(worker: &mut Worker, counter: u32, addresses: &WideRow, mask: u32, count: usize) {
     let mut found = Wavefronts::default();
     for matrix in 0..count {
@@ -98,7 +98,7 @@ fn count_rows(worker: &mut Worker, counter: u32, addresses: &WideRow, mask: u32,
     access::count_shared(&mut worker.counters[counter as usize], found);
 }
 
-/// Lane and half of its register that hold an element of an 8 x 8 matrix.
+/// The lane, and the half of its register, that holds an element of an 8 x 8 matrix.
 fn holder(row: usize, column: usize, transposed: bool) -> (usize, u32) {
     let (row, column) = if transposed { (column, row) } else { (row, column) };
     (row * 4 + column / 2, 16 * (column as u32 % 2))
@@ -178,9 +178,9 @@ fn transpose(warp: &mut Warp, d: u32, source: u32) {
     warp.registers.set_word(d, u32::MAX, &values);
 }
 
-/// The accesses that move a tile: a register's elements together if they are neighbours in memory, else one by one. For each:
-/// the register, the first of its elements, bytes, the address in each lane. (The hardware has wider accesses for some
-/// tiles, and `ldmatrix` for some in shared memory: what is counted is what this does.)
+/// The accesses that move a tile: a register's elements together if they are contiguous in memory, otherwise one by one. For each:
+/// the register, the first of its elements, the bytes, and the address in each lane. (For some tiles, the hardware uses wider
+/// accesses, or `ldmatrix`; the counters count these accesses.)
 fn pieces(warp: &Warp, tile: &Tile, split: &Split) -> Vec<(usize, usize, u32, WideRow)> {
     let start = access::addresses(warp, &tile.reach, split);
     let strides = warp.registers.word(tile.stride);

@@ -1,13 +1,13 @@
-//! Barriers in shared memory: `mbarrier` (PTX ISA, "Parallel Synchronization and Communication Instructions:
-//! mbarrier").
+//! The value of an mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier"): encoding, arrivals and
+//! phases. Pure; `mbarrier_access` reads and writes it in memory.
 //!
 //! A barrier is 64 bits of shared memory in an implementation-defined layout. Here, from the lowest bit: arrivals that
 //! the phase still waits for (20), arrivals that each phase waits for (20), bytes that it still waits for (21, signed),
-//! unused (1), the parity of the phase (1), and a bit that is always set, so that zeros are not a barrier.
+//! unused (1), the parity of the phase (1), and a bit that is always set, so that all zeros are not a barrier.
 
 use crate::trap::MbarrierFault;
 
-/// The most arrivals.
+/// The most arrivals that a phase waits for.
 const COUNT_LIMIT: u32 = (1 << 20) - 1;
 /// The most bytes that a phase waits for.
 const BYTES_LIMIT: i32 = (1 << 20) - 1;
@@ -36,7 +36,7 @@ impl Mbarrier {
         Ok(Self { pending: count, expected: count, bytes: 0, parity: 0 })
     }
 
-    /// The barrier that the bits stand for.
+    /// Decodes a barrier.
     pub fn from_bits(bits: u64) -> Attempt<Self> {
         if bits >> 63 == 0 {
             return Err(MbarrierFault::NotInitialized);
@@ -49,13 +49,13 @@ impl Mbarrier {
         })
     }
 
-    /// The bits that stand for it.
+    /// Encodes the barrier.
     pub fn to_bits(self) -> u64 {
         let bytes = u64::from(self.bytes as u32 & 0x1f_ffff);
         1 << 63 | u64::from(self.parity) << 62 | bytes << 40 | u64::from(self.expected) << 20 | u64::from(self.pending)
     }
 
-    /// Counts arrivals; if they `drop`, later phases wait for as many fewer.
+    /// Counts arrivals. If they `drop`, later phases wait for that many fewer.
     pub fn arrive(&mut self, count: u32, drops: bool) -> Attempt<()> {
         if count == 0 || count > self.pending {
             return Err(MbarrierFault::Arrivals { arrivals: count, pending: self.pending });
@@ -68,7 +68,7 @@ impl Mbarrier {
         Ok(())
     }
 
-    /// The phase waits for one arrival more.
+    /// The phase waits for one more arrival.
     pub fn expect_arrival(&mut self) -> Attempt<()> {
         if self.pending == COUNT_LIMIT {
             return Err(MbarrierFault::Count { count: self.pending + 1 });
@@ -77,7 +77,7 @@ impl Mbarrier {
         Ok(())
     }
 
-    /// The phase waits for so many bytes more (or, if negative, fewer).
+    /// The phase waits for this many more bytes (fewer if negative).
     pub fn expect(&mut self, bytes: i64) -> Attempt<()> {
         let sum = i64::from(self.bytes) + bytes;
         if sum.abs() > i64::from(BYTES_LIMIT) {

@@ -1,4 +1,5 @@
-//! Reads and changes mbarriers where they are: in shared memory, of the block or of another one of its cluster.
+//! Reads and changes mbarriers in shared memory, of the block or of another one in its cluster. All files here that touch an
+//! mbarrier go through this.
 
 use ptx::Space;
 
@@ -11,7 +12,7 @@ use crate::program::Reach;
 use crate::site::AccessAction;
 use crate::trap::{MbarrierFault, TrapKind};
 
-/// The addresses of barriers, which are in shared memory: the block's own, or, where `others` may be, of any in its cluster.
+/// The addresses of mbarriers in shared memory: the block's own or, if `others` is set, of any block in its cluster.
 pub(crate) fn barrier_addresses(
     worker: &Worker,
     warp: &Warp,
@@ -34,7 +35,7 @@ pub(crate) fn barrier_addresses(
     Ok(addresses)
 }
 
-/// Reads the bits at a barrier's address, and replaces them.
+/// Replaces the bits at an mbarrier's address, and returns the old ones.
 pub(crate) fn exchange(
     worker: &Worker,
     address: u64,
@@ -52,7 +53,7 @@ pub(crate) fn invalid(address: u64, lane: usize, fault: MbarrierFault) -> Box<Re
     Refused::because(TrapKind::InvalidMbarrier { address, fault }, lane as u32)
 }
 
-/// Changes a barrier. Returns its bits from before.
+/// Changes an mbarrier. Returns its old bits.
 pub(crate) fn update(
     worker: &mut Worker,
     address: u64,

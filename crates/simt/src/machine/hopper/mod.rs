@@ -1,10 +1,12 @@
-//! What came with tensor cores and asynchronous copies, from Volta to Hopper. No lab of the memory course needs it.
+//! Tensor cores, asynchronous copies, mbarriers and clusters: what GPUs gained from Volta to Hopper. No lab of the memory course
+//! needs it. `step` and the schedule call in; like all instructions, this changes a worker and its warps. Values that do not
+//! depend on the machine are in [`crate::hopper`].
 //!
 //! - Tensor cores: `matrix` (`ldmatrix`, `stmatrix`, `wmma`), `multiply` (`mma`), `warpgroup` (`wgmma`), `products` for
 //!   the arithmetic, `descriptor` for matrices in shared memory. `held` and `inspection`: registers that a product holds,
 //!   for the sanitizer.
 //! - Copies: `asynchronous` dispatches. `copy` is `cp.async`, and `copies` what it has under way; `bulk` and `tensor` begin
-//!   bulk copies, `transit` moves what they have `underway`. `reports` is what the sanitizer hears of them.
+//!   bulk copies, `transit` moves what they have `underway`. `reports` reports them to the sanitizer.
 //! - `mbarrier`: the value; `mbarrier_access`: reading and changing one in shared memory; `phases`: the instructions.
 //! - `cluster`: the barrier of a cluster.
 

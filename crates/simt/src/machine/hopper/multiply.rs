@@ -1,10 +1,9 @@
-//! Products of matrices by a warp: `mma` and `wmma.mma`.
-//!
-//! Fragments are gathered into whole matrices, multiplied, and scattered again.
+//! Products of matrices by a warp: `mma` and `wmma.mma`. Fragments are gathered into whole matrices, multiplied, and scattered
+//! again. `matrix` calls it; it changes the warp's registers and nothing else.
 
 use ptx::MatrixType;
 
-use crate::lanes::tensor::{from_single, fused_double, single};
+use crate::hopper::tensor_core::{from_single, fused_double, single};
 use crate::lanes::{Registers, Row, WideRow};
 use crate::machine::hopper::products::{Arithmetic, with_zeros};
 use crate::machine::state::Warp;
@@ -57,7 +56,7 @@ fn for_each(registers: &Registers<'_>, fragment: &Fragment, mut each: impl FnMut
     }
 }
 
-/// Writes the elements of a fragment: those of a matrix whose `columns` wide rows are one after the other.
+/// Writes the elements of a fragment, from a matrix in row-major order with `columns` columns.
 pub(crate) fn scatter(registers: &mut Registers<'_>, fragment: &Fragment, matrix: &[u32], columns: usize) {
     let per_register = fragment.elements_per_register();
     let bits = fragment.ty.bits();
@@ -73,14 +72,14 @@ pub(crate) fn scatter(registers: &mut Registers<'_>, fragment: &Fragment, matrix
     }
 }
 
-/// The matrix that a fragment holds, as bits: `rows` rows one after the other.
+/// The matrix that a fragment holds, as bits in row-major order.
 pub(crate) fn gather(registers: &Registers<'_>, fragment: &Fragment, (rows, columns): (usize, usize)) -> Vec<u32> {
     let mut matrix = vec![0; rows * columns];
     for_each(registers, fragment, |row, column, bits| matrix[row * columns + column] = bits);
     matrix
 }
 
-/// The same with columns one after the other.
+/// The matrix that a fragment holds, as bits in column-major order.
 fn gather_columns(registers: &Registers<'_>, fragment: &Fragment, (rows, columns): (usize, usize)) -> Vec<u32> {
     let mut matrix = vec![0; rows * columns];
     for_each(registers, fragment, |row, column, bits| matrix[column * rows + row] = bits);
@@ -105,7 +104,7 @@ fn quads(registers: &mut Registers<'_>, product: &Product) {
     scatter(registers, &product.d, &d, n);
 }
 
-/// The elements of a fragment of f64; each has a register of its own.
+/// The elements of a fragment of f64, each of which has its own register.
 fn gather_doubles(registers: &Registers<'_>, fragment: &Fragment, (rows, columns): (usize, usize)) -> Vec<f64> {
     let mut matrix = vec![0.0; rows * columns];
     for (index, &register) in fragment.registers.iter().enumerate() {

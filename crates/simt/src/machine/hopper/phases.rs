@@ -1,7 +1,8 @@
-//! Executes `mbarrier`: arrivals, and waits for phases.
+//! Executes `mbarrier`: arrivals, and waits for phases. `asynchronous` calls it, and the schedule when no split can proceed. Changes
+//! mbarriers, registers and splits, and completes copies that an mbarrier waits for.
 //!
-//! A thread that tests a phase which is not complete lets the other threads of its block run first. It gets its answer
-//! when the phase is complete, or when no other thread can do anything.
+//! If a thread tests a phase that is not complete, the other threads of its block run first. The test returns when the phase is
+//! complete, or when no other thread can proceed.
 
 use ptx::Space;
 
@@ -16,7 +17,7 @@ use crate::machine::state::{Attempt, Fault, Refused, Split, Wait, Warp, Worker};
 use crate::program::{Action, Asynchronous, MbarrierAction};
 use crate::trap::{MbarrierFault, TrapKind};
 
-/// Whether it may be a barrier of another block.
+/// Whether the mbarrier may be another block's.
 pub(crate) fn reaches_others(action: &MbarrierAction) -> bool {
     match action {
         MbarrierAction::Expect { .. } | MbarrierAction::Complete { .. } => true,
@@ -25,7 +26,7 @@ pub(crate) fn reaches_others(action: &MbarrierAction) -> bool {
     }
 }
 
-/// What one lane does to a barrier.
+/// Executes one lane's operation on an mbarrier.
 pub(crate) fn change_barrier(
     worker: &mut Worker,
     warp: &mut Warp,
@@ -36,7 +37,7 @@ pub(crate) fn change_barrier(
     let value = |row: u32| warp.registers.word(row)[lane];
     if let MbarrierAction::Arrive { .. } | MbarrierAction::Invalidate = action {
         let bits = exchange(worker, address, lane, |bits| bits)?;
-        // A phase that waits for bytes alone may be complete.
+        // A phase that waits only for bytes may be complete.
         if Mbarrier::from_bits(bits).is_ok_and(|barrier| barrier.pending == 0) {
             transit::arrive_at(worker, address, lane)?;
         }
@@ -80,8 +81,8 @@ pub(crate) fn change_barrier(
     Ok(())
 }
 
-/// `mbarrier.test_wait` and `try_wait` of some lanes: whether the phases are complete. If not, and unless it is the `last`
-/// time to ask, the lanes wait. Returns whether they go on.
+/// `mbarrier.test_wait` and `try_wait` of some lanes: whether the phases are complete. If not, the lanes wait,
+/// unless this is the `last` attempt. Returns whether they continue.
 pub(crate) fn test<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -109,7 +110,7 @@ pub(crate) fn test<'l>(
             let barrier = Mbarrier::from_bits(bits).map_err(|fault| invalid(address, lane, fault)).map_err(at)?;
             Ok(barrier.parity != parity)
         };
-        // What the phase does not wait for need not have come yet.
+        // Bytes that the phase does not wait for need not have arrived yet.
         if !is_complete(worker)? && seen != Some(address) {
             arrive_after_copies(worker, address).map_err(at)?;
             transit::arrive_at(worker, address, lane).map_err(at)?;
@@ -125,7 +126,7 @@ pub(crate) fn test<'l>(
         warp.waiting.push((waits, Wait::Phase));
         return Ok(false);
     }
-    // Who has seen that a phase is complete has seen what came before the arrivals.
+    // A thread that has seen the completed phase has seen what came before the arrivals.
     let counter = code.instructions[split.pc as usize].counter;
     observe::touch_at(worker, warp, Space::Shared, Other::Mbarrier, complete, &addresses, counter);
     if let MbarrierAction::TestState { d, .. } | MbarrierAction::TestParity { d, .. } = *action {
@@ -134,7 +135,7 @@ pub(crate) fn test<'l>(
     Ok(true)
 }
 
-/// The copies that a barrier waits for are complete by the time that anyone looks at it.
+/// Completes the copies that an mbarrier waits for: they must be done when a thread looks at it.
 fn arrive_after_copies(worker: &mut Worker, address: u64) -> Attempt {
     for warp in 0..worker.block.copies.len() {
         let ends = worker.block.copies[warp].before_arrivals_at(address);
@@ -143,7 +144,7 @@ fn arrive_after_copies(worker: &mut Worker, address: u64) -> Attempt {
     Ok(())
 }
 
-/// What a split waits for, whose phase is never complete.
+/// The trap of a split whose phase never completes.
 pub(crate) fn never_complete(worker: &Worker, warp: &Warp, split: &Split) -> TrapKind {
     let action = worker.launched.code.instructions.get(split.pc as usize).map(|instruction| &instruction.action);
     let lane = split.mask.trailing_zeros() as usize & 31;

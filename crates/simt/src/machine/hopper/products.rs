@@ -1,14 +1,15 @@
-//! Products of whole matrices, element by element: what `mma`, `wmma.mma` and `wgmma.mma_async` have in common.
+//! Products of whole matrices, element by element: what `mma`, `wmma.mma` and `wgmma.mma_async` have in common. Pure; `multiply` and
+//! `warpgroup` call it.
 //!
-//! Elements are bits, each in its own word. How sums round: see [`crate::lanes::tensor`].
+//! Elements are bits, each in its own word. [`crate::hopper::tensor_core`] says how sums round.
 
 use ptx::{BitProduct, MatrixType};
 
+use crate::hopper::tensor_core::{Factor, Sum, from_single, single};
 use crate::lanes::Row;
-use crate::lanes::tensor::{Factor, Sum, from_single, single};
 use crate::program::Sparse;
 
-/// What `A * B + C` is made of.
+/// The types and sizes of `A * B + C`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arithmetic {
     pub a: MatrixType,
@@ -19,12 +20,12 @@ pub(crate) struct Arithmetic {
     pub k: usize,
     pub saturate: bool,
     pub bit_product: Option<BitProduct>,
-    /// Whether there is hardware for elements of fp8: `wgmma` has it, `mma` has not.
+    /// Whether the hardware multiplies fp8 directly: `wgmma` does, `mma` does not.
     pub has_narrow: bool,
 }
 
 impl Arithmetic {
-    /// Puts `A * B + C` in the place of C. A and C have their rows one after the other, B its columns.
+    /// Replaces C by `A * B + C`. A and C are row-major, B is column-major.
     pub fn multiply(&self, a: &[u32], b: &[u32], c: &mut [u32]) {
         match self.a {
             MatrixType::B1 => self.bits(a, b, c),
@@ -35,7 +36,7 @@ impl Arithmetic {
         }
     }
 
-    /// Does `sum` for each row of A, column of B and element of C.
+    /// Calls `sum` for each row of A, column of B and element of C.
     fn each<T>(&self, a: &[T], b: &[T], c: &mut [u32], sum: impl Fn(&[T], &[T], u32) -> u32) {
         let columns = b.len() / self.k;
         for (a, c) in a.chunks_exact(self.k).zip(c.chunks_exact_mut(columns)) {
@@ -51,7 +52,7 @@ impl Arithmetic {
         self.each(&factors(a), &factors(b), c, |a, b, c| sum.of(a.iter().copied(), b.iter().copied(), c));
     }
 
-    /// e4m3 and e5m2, where the hardware has them.
+    /// e4m3 and e5m2, multiplied directly.
     fn narrow_floats(&self, a: &[u32], b: &[u32], c: &mut [u32]) {
         let sum = Sum { factors: MatrixType::E4m3, c: self.c, d: self.d };
         let factors = |bits: &[u32], ty| -> Vec<Factor> { bits.iter().map(|&bits| Factor::narrow(bits, ty)).collect() };
@@ -60,7 +61,7 @@ impl Arithmetic {
         });
     }
 
-    /// e4m3 and e5m2, where it has not. All sums are of the result's type.
+    /// e4m3 and e5m2, converted to f16 first. All sums have the result's type.
     fn by_way_of_halves(&self, a: &[u32], b: &[u32], c: &mut [u32]) {
         let sum = Sum { factors: MatrixType::F16, c: self.d, d: self.d };
         let factors = |bits: &[u32], ty| -> Vec<Factor> { bits.iter().map(|&bits| Factor::new(bits, ty)).collect() };
@@ -102,7 +103,7 @@ fn integer(bits: u32, ty: MatrixType) -> i32 {
     }
 }
 
-/// The 16 rows of a sparse A, of whose `k` columns half are stored, with its zeros.
+/// Expands the 16 rows of a sparse A: half of its `k` columns are stored, the rest are zeros.
 pub(crate) fn with_zeros(stored: &[u32], k: usize, ty: MatrixType, metadata: &Row, sparse: Sparse) -> Vec<u32> {
     let chunk = ty.sparse_chunk() as usize;
     let lane = |row: usize, of_row: usize| (row % 8 * 4 + sparse.first_lane as usize + of_row) & 31;
@@ -112,7 +113,7 @@ pub(crate) fn with_zeros(stored: &[u32], k: usize, ty: MatrixType, metadata: &Ro
             let (number, within) = (column / (chunk / 2), column % (chunk / 2));
             // Four bits describe a chunk: two indices of two bits.
             let metadata_bits = match ty.bits() {
-                // A lane describes eight chunks of one row: the first of row g, its neighbour of row g + 8 (as an H200 has it).
+                // A lane describes eight chunks of one row: the even lane of row g, the odd one of row g + 8, as on an H200.
                 4 | 8 => metadata[lane(row, 2 * (number / 8) + row / 8)] >> (4 * (number % 8)) & 15,
                 // A lane describes four chunks of row g and of row g + 8.
                 _ => metadata[lane(row, number / 4)] >> (4 * (number % 4) + 16 * (row / 8)) & 15,

@@ -1,30 +1,30 @@
-//! Reports copies by the copy engine to the sanitizer: the bytes that a copy reads and writes when it begins, and that
-//! it is under way from then on. Used by [`bulk`](super::bulk), [`tensor`](super::tensor) and [`transit`](super::transit).
+//! Reports copies of the copy engine to the sanitizer: the bytes that a copy reads and writes, when it begins, and that it is
+//! under way from then on. Used by [`bulk`](super::bulk), [`tensor`](super::tensor) and [`transit`](super::transit).
 
 use ptx::Space;
 
+use crate::hopper::tensor_map::{Piece, RowLayout};
 use crate::machine::hopper::underway::{Reduction, UNIT};
 use crate::machine::observe;
 use crate::machine::observe::Other;
 use crate::machine::state::{Warp, Worker};
 use crate::sanitizer::{Operation, Run};
-use crate::tensor::{Piece, Placement};
 
 /// What is reported to the sanitizer about a copy.
 #[derive(Clone, Copy)]
 pub(crate) enum Reported<'a> {
     Reads,
-    /// Of the bytes of a list.
+    /// Writes these bytes.
     Writes(&'a [u8]),
     Combines,
-    /// Of a tensor map, which is not accessed by the async proxy: by an instruction that changes or copies it, or by a copy that it describes.
+    /// Reads a tensor map, not through the async proxy: for an instruction that changes or copies it, or for the copy that uses it.
     ReadsMap,
     UsesMap,
     WritesMap(&'a [u8]),
     Mbarrier,
 }
 
-/// Reports to the sanitizer the bytes that a lane has copied: `offset` is where they are in the list of all. Returns whether they can be.
+/// Reports bytes that a lane copies; `offset` is their offset in the copy. Returns whether the access is possible.
 pub(crate) fn report_part<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -55,23 +55,23 @@ pub(crate) fn report_part<'l>(
     observe::touch_at(worker, warp, space, what, 1 << lane, &[address; 32], counter) != 0
 }
 
-/// The same for a run of bytes, in parts of 16.
+/// [`report_part`] for a range of bytes, in parts of 16.
 pub(crate) fn report<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     space: Space,
     what: Reported,
-    (start, bytes, placement): (u64, u32, &Placement),
+    (start, bytes, layout): (u64, u32, &RowLayout),
     thread: (usize, u32),
 ) -> bool {
     worker.checker.is_none()
         || (0..bytes).step_by(UNIT).all(|offset| {
-            let part = (placement.address(start, offset), offset, UNIT as u32);
+            let part = (layout.address(start, offset), offset, UNIT as u32);
             report_part(worker, warp, space, what, part, thread)
         })
 }
 
-/// The same for what goes to global memory.
+/// [`report_part`] for pieces of global memory.
 pub(crate) fn report_pieces<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -86,12 +86,12 @@ pub(crate) fn report_pieces<'l>(
         })
 }
 
-/// Bytes of shared memory.
+/// A range of shared memory.
 pub(crate) fn run_of_shared(start: u64, bytes: u32) -> Run {
     Run { shared: true, start, bytes: bytes.into() }
 }
 
-/// Those of a tensor, or of any run of bytes, in global memory.
+/// The ranges of these pieces of global memory.
 pub(crate) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
     pieces
         .iter()
@@ -99,7 +99,7 @@ pub(crate) fn runs_of_global(pieces: &[Piece]) -> Vec<Run> {
         .collect()
 }
 
-/// Something a lane begins that goes on beside it: reads some runs, and writes others. Returns the sanitizer's number for it.
+/// A lane begins an operation that runs beside it, with these reads and writes. Returns the sanitizer's number for it.
 pub(crate) fn begins(
     worker: &mut Worker,
     warp: &Warp,

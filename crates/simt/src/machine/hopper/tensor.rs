@@ -1,12 +1,16 @@
-//! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: boxes of tensors, and the maps that
-//! describe these.
+//! Executes `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` and `tensormap`: copies of boxes of tensors, and changes to
+//! the maps that describe these. `asynchronous` calls it.
 //!
-//! [`crate::tensor`] says what is in a box. Its bytes are moved like all bulk copies: [`transit`].
+//! [`crate::hopper::tensor_map`] finds the bytes of a box; [`transit`] moves them like all bulk copies.
 
 use ptx::{AtomicOp, Space, TensorField, Type};
 
 use crate::FindingKind;
 use crate::counters::AccessKind;
+use crate::hopper::tensor_map::{
+    Corner, Piece, RowLayout, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
+    is_of_columns, replace,
+};
 use crate::lanes::{WideRow, lanes};
 use crate::machine::hopper::mbarrier_access::barrier_addresses;
 use crate::machine::hopper::reports::{
@@ -20,13 +24,9 @@ use crate::machine::{access, modelled, observe};
 use crate::memory::space_name;
 use crate::program::{Audience, Fence, Reach, TensorCopy, TensorTransfer};
 use crate::site::AccessAction;
-use crate::tensor::{
-    Corner, Piece, Placement, TENSOR_MAP_ALIGN, TENSOR_MAP_BYTES, TensorBox, TensorElement, TensorFault, TensorMap,
-    is_of_columns, replace,
-};
 use crate::trap::TrapKind;
 
-/// Bytes of a tensor map.
+/// The size of a tensor map.
 const MAP: u32 = TENSOR_MAP_BYTES as u32;
 
 type MapBytes = [u8; TENSOR_MAP_BYTES];
@@ -75,7 +75,7 @@ pub(crate) fn begin<'l>(worker: &mut Worker<'l>, warp: &mut Warp<'l>, copy: &Ten
     Ok(())
 }
 
-/// A box to shared memory.
+/// Copies a box to shared memory.
 fn load<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -87,7 +87,7 @@ fn load<'l>(
     for piece in &part.pieces {
         for Piece { offset, bytes: width, address } in piece.parts() {
             let place = (offset as usize)..(offset + width) as usize;
-            // What cannot be read has been reported, and is zero.
+            // An invalid read has been reported, and gives zero.
             let mut value = 0;
             if report_part(worker, warp, Space::Global, Reported::Reads, (address, offset, width), thread) {
                 let memory = worker.launched.memory;
@@ -100,11 +100,11 @@ fn load<'l>(
         part.loaded(&mut bytes[piece.offset as usize..(piece.offset + piece.bytes) as usize]);
     }
     modelled::bulk(worker, AccessKind::Copy, &part.pieces, transit::receivers(blocks));
-    let what = Arriving { to, barrier, bytes, placement: part.placement, reduction: None, number: 0 };
+    let what = Arriving { to, barrier, bytes, layout: part.layout, reduction: None, number: 0 };
     transit::deliver(worker, warp, Delivery { what, reads: runs_of_global(&part.pieces), blocks }, thread)
 }
 
-/// A box from shared memory.
+/// Copies a box from shared memory.
 fn store<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -112,15 +112,15 @@ fn store<'l>(
     (from, reduction): (u64, Reduction),
     thread: (usize, u32),
 ) -> Attempt {
-    let TensorBox { element, pieces, bytes, placement, .. } = part;
+    let TensorBox { element, pieces, bytes, layout, .. } = part;
     if worker.checker.is_some() {
-        // What is outside the tensor is not read.
+        // Parts outside the tensor are not read.
         for piece in &pieces {
             let (mut offset, end) = (piece.offset, piece.offset + piece.bytes);
             while offset < end {
                 let whole = offset.is_multiple_of(UNIT as u32) && end - offset >= UNIT as u32;
                 let width = if whole { UNIT as u32 } else { element.bytes() };
-                let place = (placement.address(from, offset), offset, width);
+                let place = (layout.address(from, offset), offset, width);
                 if !report_part(worker, warp, Space::Shared, Reported::Reads, place, thread) {
                     return Ok(());
                 }
@@ -128,13 +128,13 @@ fn store<'l>(
             }
         }
     }
-    let data = transit::read(worker, Space::Shared, (from, bytes, &placement), thread.0)?;
+    let data = transit::read(worker, Space::Shared, (from, bytes, &layout), thread.0)?;
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&data) };
     if report_pieces(worker, warp, writes, &pieces, thread) {
         check_pieces(worker, &pieces, thread.0)?;
-        let runs = (vec![run_of_shared(from, placement.extent(bytes))], runs_of_global(&pieces));
+        let runs = (vec![run_of_shared(from, layout.extent(bytes))], runs_of_global(&pieces));
         let number = begins(worker, warp, runs, reduction, thread);
-        let departing = Departing { from, bytes, placement, pieces, reduction, number };
+        let departing = Departing { from, bytes, layout, pieces, reduction, number };
         worker.block.departures.begin(warp.index * 32 + thread.0 as u32, departing);
     }
     Ok(())
@@ -158,11 +158,11 @@ fn reduction_of(op: AtomicOp, element: TensorElement) -> Result<(AtomicOp, Type,
         ) => Type::U32,
         _ => return Err(TensorFault::Reduction { op, element }),
     };
-    // Measured on an H200 (2026-11-21): the type alone says whether subnormal numbers are kept.
+    // Measured on an H200 (2026-11-21): only the type decides whether subnormal numbers are kept.
     Ok((op, ty, element == Element::F32Ftz))
 }
 
-/// The bytes of a tensor map that a copy takes. `None`: it cannot be read, which was reported.
+/// The bytes of the tensor map of a copy. `None`: it cannot be read, which has been reported.
 fn read_map<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -195,8 +195,8 @@ fn check_alignment(address: u64, lane: usize) -> Attempt {
     }
 }
 
-/// The bytes at the address of a tensor map in global memory or the block's own shared memory, which are read by a copy, or as others are.
-/// `None`: they cannot be read, which was reported.
+/// The bytes of a tensor map in global memory or the block's own shared memory, read for a copy or by an instruction. `None`: they
+/// cannot be read, which has been reported.
 fn map_bytes<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -206,7 +206,7 @@ fn map_bytes<'l>(
     thread: (usize, u32),
 ) -> Result<Option<MapBytes>, Box<Refused>> {
     check_alignment(address, thread.0)?;
-    let place = (address, MAP, &Placement::LINEAR);
+    let place = (address, MAP, &RowLayout::LINEAR);
     if !report(worker, warp, space, how, place, thread) {
         return Ok(None);
     }
@@ -215,7 +215,7 @@ fn map_bytes<'l>(
     Ok(Some(bytes))
 }
 
-/// Puts a tensor map there.
+/// Writes a tensor map.
 fn put_map<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
@@ -225,7 +225,7 @@ fn put_map<'l>(
     thread: (usize, u32),
 ) -> Attempt {
     check_alignment(address, thread.0)?;
-    if report(worker, warp, space, Reported::WritesMap(bytes), (address, MAP, &Placement::LINEAR), thread) {
+    if report(worker, warp, space, Reported::WritesMap(bytes), (address, MAP, &RowLayout::LINEAR), thread) {
         let piece = Piece { offset: 0, bytes: MAP, address };
         transit::put(worker, space, &piece, bytes, thread.0)?;
     }

@@ -1,20 +1,20 @@
-//! Moves the bytes of bulk copies: to shared memory, where barriers count them, and to global memory, for which threads
-//! wait. [`bulk`](super::bulk) and [`tensor`](super::tensor) begin the copies; [`phases`](super::phases) and the end of a
+//! Moves the bytes of bulk copies: to shared memory, where mbarriers count them, and to global memory, for which threads wait. [`bulk`](super::bulk) and [`tensor`](super::tensor) begin the copies; [`phases`](super::phases) and the end of a
 //! block complete them.
 //!
 //! They complete as late as PTX allows, so that a missing wait shows. A copy to shared memory is read when it begins,
-//! and arrives when a thread looks at the `mbarrier` that counts its bytes. A copy from shared to global memory is read
-//! when the thread waits for its group (or for its reading), or when the block ends, and is written when the thread
-//! waits for more than the reading. A cluster has at most [`LIMIT`] bytes under way to barriers; beyond that the oldest
+//! and arrives when a thread looks at the `mbarrier` that counts its bytes. A copy from shared to global memory is read when
+//! the thread waits for its group (or only for the group's reads), or when the block ends, and is written when the thread
+//! waits for more than the reads. A cluster has at most [`LIMIT`] bytes under way to mbarriers; beyond that, the oldest
 //! arrive.
 //!
-//! Bulk copies count no requests, sectors or wavefronts. An H200 counts none either, in any counter
-//! that has a name here (28 launches, 2026-11-21, `ncu --clock-control none`). What they request of
-//! L2 is counted on models (`docs/MODELS.md`).
+//! Bulk copies count no requests, sectors or wavefronts. Neither does an H200, in any counter that has
+//! a name here (28 launches, 2026-11-21, `ncu --clock-control none`). Their requests to L2 are
+//! counted on models (`docs/MODELS.md`).
 
 use ptx::{AtomicOp, Space, Type};
 
 use crate::counters::AccessKind;
+use crate::hopper::tensor_map::{Piece, RowLayout};
 use crate::lanes::lanes;
 use crate::machine::hopper::mbarrier_access::update;
 use crate::machine::hopper::reports::{Reported, begins, little_endian, report, report_part, run_of_shared};
@@ -24,10 +24,9 @@ use crate::machine::{atomic, modelled, observe};
 use crate::memory::{Access, AccessFault, AccessFaultKind, BLOCK_WINDOW_BYTES, SharedMemory, rank_of};
 use crate::sanitizer::Run;
 use crate::site::AccessAction;
-use crate::tensor::{Piece, Placement};
 use crate::trap::{MbarrierFault, TrapKind};
 
-/// The same place in the block of that rank.
+/// The same address in the block of that rank.
 fn place_in(rank: u64, address: u64) -> u64 {
     address % BLOCK_WINDOW_BYTES + rank * BLOCK_WINDOW_BYTES
 }
@@ -43,7 +42,7 @@ pub(crate) fn refused(
     Refused::new(action, space, width, AccessFault { lane: lane as u32, address, kind })
 }
 
-/// The shared memory that something goes to, or comes from.
+/// The shared memory that an address is in.
 fn shared<'w>(
     worker: &'w Worker,
     action: AccessAction,
@@ -54,7 +53,7 @@ fn shared<'w>(
     worker.shared_at(address).map_err(|kind| refused(action, Space::ClusterShared, width, address, lane, kind))
 }
 
-/// Rejects what cannot be written.
+/// Rejects pieces that cannot be written.
 pub(crate) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> Attempt {
     for Piece { address, bytes, .. } in pieces.iter().flat_map(Piece::parts) {
         let checked = worker.launched.memory.check(address, bytes, true);
@@ -67,13 +66,13 @@ pub(crate) fn check_pieces(worker: &Worker, pieces: &[Piece], lane: usize) -> At
 pub(crate) fn read(
     worker: &Worker,
     space: Space,
-    (start, bytes, placement): (u64, u32, &Placement),
+    (start, bytes, layout): (u64, u32, &RowLayout),
     lane: usize,
 ) -> Result<Vec<u8>, Box<Refused>> {
     let mut data = Vec::with_capacity(bytes as usize);
     for first in (0..bytes as usize).step_by(32 * UNIT) {
         let units = ((bytes as usize - first) / UNIT).min(32);
-        let addresses = std::array::from_fn(|unit| placement.address(start, (first + unit.min(units) * UNIT) as u32));
+        let addresses = std::array::from_fn(|unit| layout.address(start, (first + unit.min(units) * UNIT) as u32));
         let access = Access::new(u32::MAX >> (32 - units), &addresses, UNIT as u32);
         let mut rows = [[0; 32]; 4];
         let loaded = match space {
@@ -86,46 +85,46 @@ pub(crate) fn read(
     Ok(data)
 }
 
-/// Bytes that a lane sends to shared memory. They have been read.
+/// Bytes that a lane sends to shared memory, already read.
 pub(crate) struct Delivery {
-    /// Without a number.
+    /// The copy, without the sanitizer's number.
     pub what: Arriving,
-    /// Where they were read.
+    /// Where the bytes were read.
     pub reads: Vec<Run>,
-    /// The blocks of the cluster that get them, each at the same place in its memory. `None`: that of the address.
+    /// The blocks of the cluster that receive them, each at the same place in its memory. `None`: the block of the address.
     pub blocks: Option<u32>,
 }
 
-/// The blocks that get what is sent to those of a mask; `None`: to an address.
+/// The ranks of the receiving blocks in a mask; `None`: the block of the address receives.
 fn ranks(blocks: Option<u32>) -> Option<impl Iterator<Item = u64>> {
     blocks.map(|blocks| lanes(blocks & 0xffff).map(|rank| rank as u64))
 }
 
-/// How many they are.
+/// The number of receiving blocks.
 pub(crate) fn receivers(blocks: Option<u32>) -> u32 {
     ranks(blocks).map_or(1, |ranks| ranks.count() as u32)
 }
 
-/// The bytes are sent.
+/// Sends the bytes to all receiving blocks.
 pub(crate) fn deliver<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,
     Delivery { what, reads, blocks }: Delivery,
     (lane, counter): (usize, u32),
 ) -> Attempt {
-    let Arriving { to, barrier, bytes, placement, reduction, .. } = what;
+    let Arriving { to, barrier, bytes, layout, reduction, .. } = what;
     let ranks = ranks(blocks).map_or_else(|| vec![rank_of(to)], Iterator::collect);
     let writes = if reduction.is_some() { Reported::Combines } else { Reported::Writes(&bytes) };
     for rank in ranks {
         let to = place_in(rank, to);
         let barrier = place_in(if blocks.is_some() { rank } else { rank_of(barrier) }, barrier);
         let (there, thread) = (Space::ClusterShared, (lane, counter));
-        if report(worker, warp, there, writes, (to, bytes.len() as u32, &placement), thread)
+        if report(worker, warp, there, writes, (to, bytes.len() as u32, &layout), thread)
             && report_part(worker, warp, there, Reported::Mbarrier, (barrier, 0, 8), thread)
         {
-            let writes = vec![run_of_shared(to, placement.extent(bytes.len() as u32))];
+            let writes = vec![run_of_shared(to, layout.extent(bytes.len() as u32))];
             let number = begins(worker, warp, (reads.clone(), writes), reduction, thread);
-            send(worker, Arriving { to, barrier, bytes: bytes.clone(), placement, reduction, number }, lane)?;
+            send(worker, Arriving { to, barrier, bytes: bytes.clone(), layout, reduction, number }, lane)?;
         }
     }
     Ok(())
@@ -135,7 +134,7 @@ pub(crate) fn deliver<'l>(
 pub(crate) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Attempt {
     let width = arriving.bytes.len().min(UNIT) as u32;
     for at in (0..arriving.bytes.len() as u32).step_by(UNIT) {
-        let address = arriving.placement.address(arriving.to, at);
+        let address = arriving.layout.address(arriving.to, at);
         let checked = shared(worker, AccessAction::Write, address, width, lane)?.check(address, width);
         let own = rank_of(address) == u64::from(worker.block.rank);
         let space = if own { Space::Shared } else { Space::ClusterShared };
@@ -145,7 +144,7 @@ pub(crate) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Atte
         let kind = TrapKind::InvalidMbarrier { address: arriving.barrier, fault: MbarrierFault::OtherBlock };
         return Err(Refused::because(kind, lane as u32));
     }
-    // The barrier must be there now; what it counts changes when the bytes arrive.
+    // The mbarrier must exist now; its count changes when the bytes arrive.
     update(worker, arriving.barrier, lane, |_| Ok(()))?;
     worker.arrivals.bytes += arriving.bytes.len();
     worker.arrivals.list.push_back(arriving);
@@ -156,7 +155,7 @@ pub(crate) fn send(worker: &mut Worker, arriving: Arriving, lane: usize) -> Atte
     Ok(())
 }
 
-/// A thread looks at a barrier: what is under way to it arrives.
+/// A thread looks at an mbarrier: what is under way to it arrives.
 pub(crate) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attempt {
     let mut index = 0;
     while index < worker.arrivals.list.len() {
@@ -172,7 +171,7 @@ pub(crate) fn arrive_at(worker: &mut Worker, barrier: u64, lane: usize) -> Attem
 }
 
 fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
-    let Arriving { to, barrier, ref bytes, placement, reduction, number } = *arriving;
+    let Arriving { to, barrier, ref bytes, layout, reduction, number } = *arriving;
     observe::ends(worker, number);
     worker.arrivals.bytes -= bytes.len();
     let memory = shared(worker, AccessAction::Write, to, 4, lane)?;
@@ -182,7 +181,7 @@ fn arrive(worker: &mut Worker, arriving: &Arriving, lane: usize) -> Attempt {
     match reduction {
         None => {
             let units = (0..).step_by(UNIT).zip(bytes.chunks(UNIT));
-            let units = units.map(|(offset, unit)| (placement.address(to, offset), unit));
+            let units = units.map(|(offset, unit)| (layout.address(to, offset), unit));
             write(units, |access, rows| memory.store_each(access, rows)).map_err(failed)?;
         }
         Some((op, ty, flush)) => reduce(to, bytes, (op, ty, flush), |address, combine| match ty.bytes() {
@@ -210,7 +209,7 @@ fn write<'d>(
     Ok(())
 }
 
-/// Combines each element with what is there.
+/// Combines each element with memory.
 fn reduce(
     to: u64,
     bytes: &[u8],
@@ -243,7 +242,7 @@ pub(crate) fn wait(worker: &mut Worker, warp: &Warp, mask: u32, groups_left: u32
     Ok(())
 }
 
-/// All copies of the block are done: it has ended.
+/// The block has ended: completes all its copies.
 pub(crate) fn finish(worker: &mut Worker) -> Result<(), Fault> {
     let end = worker.block.departures.list.len();
     if end == 0 {
@@ -252,7 +251,7 @@ pub(crate) fn finish(worker: &mut Worker) -> Result<(), Fault> {
     leave(worker, end, None, false).map_err(|refused| refused.at(0))
 }
 
-/// Does the copies among the first entries, of one thread or of all.
+/// Executes the copies among the first entries, of one thread or of all.
 fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> Attempt {
     let mut list = std::mem::take(&mut worker.block.departures.list);
     for (thread, leaving) in &mut list[..end] {
@@ -263,7 +262,7 @@ fn leave(worker: &mut Worker, end: usize, of: Option<u32>, reads_only: bool) -> 
         let lane = *thread as usize % 32;
         let data = match found.take() {
             Some(data) => data,
-            None => read(worker, Space::Shared, (departing.from, departing.bytes, &departing.placement), lane)?,
+            None => read(worker, Space::Shared, (departing.from, departing.bytes, &departing.layout), lane)?,
         };
         if reads_only {
             observe::has_read(worker, departing.number);
@@ -294,7 +293,7 @@ pub(crate) fn put(worker: &Worker, space: Space, piece: &Piece, data: &[u8], lan
     done.map_err(|fault| refused(AccessAction::Write, space, UNIT as u32, fault.address, lane, fault.kind))
 }
 
-/// Writes to global memory.
+/// Writes the pieces of a copy to global memory.
 fn put_out(worker: &mut Worker, departing: &Departing, data: &[u8], lane: usize) -> Attempt {
     let kind = if departing.reduction.is_some() { AccessKind::Reduction } else { AccessKind::Store };
     modelled::bulk(worker, kind, &departing.pieces, 1);

@@ -1,34 +1,34 @@
-//! Bulk copies under way: bytes to shared memory, which barriers count, and bytes to global memory, for which threads
-//! wait. What moves them is [`transit`](super::transit).
+//! Bulk copies under way: bytes to shared memory, which mbarriers count, and bytes to global memory, for which threads wait. Plain
+//! state of a worker and its blocks; [`transit`](super::transit) moves the bytes.
 
 use std::collections::VecDeque;
 
 use ptx::{AtomicOp, Type};
 
-use crate::tensor::{Piece, Placement};
+use crate::hopper::tensor_map::{Piece, RowLayout};
 
-/// The most bytes under way to barriers.
+/// The most bytes under way to mbarriers.
 pub(crate) const LIMIT: usize = 64 << 20;
 
-/// Bytes that are moved at once.
+/// Bytes that one access moves.
 pub(crate) const UNIT: usize = 16;
 
-/// What becomes of old and new elements: the operation, their type, and whether subnormal numbers count as zero.
+/// How new elements are combined with old ones: the operation, their type, and whether subnormal numbers are flushed.
 pub(crate) type Reduction = Option<(AtomicOp, Type, bool)>;
 
 /// Bytes under way to shared memory.
 pub(crate) struct Arriving {
-    /// Where to, and the barrier that counts the bytes: in shared memory.
+    /// The destination, and the mbarrier that counts the bytes, both in shared memory.
     pub to: u64,
     pub barrier: u64,
     pub bytes: Vec<u8>,
-    pub placement: Placement,
+    pub layout: RowLayout,
     pub reduction: Reduction,
     /// The sanitizer's number for it.
     pub number: u32,
 }
 
-/// What a cluster has under way to barriers, oldest first.
+/// What a cluster has under way to mbarriers, oldest first.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     pub list: VecDeque<Arriving>,
@@ -39,8 +39,8 @@ pub(crate) struct Arrivals {
 pub(crate) struct Departing {
     pub from: u64,
     pub bytes: u32,
-    pub placement: Placement,
-    /// Where they go; what is in none stays.
+    pub layout: RowLayout,
+    /// The destination; bytes outside all pieces are dropped.
     pub pieces: Vec<Piece>,
     pub reduction: Reduction,
     /// The sanitizer's number for it.
@@ -51,14 +51,14 @@ pub(crate) struct Departing {
 pub(crate) enum Leaving {
     Copy {
         departing: Departing,
-        /// What was read, once it was.
+        /// The bytes, once they have been read.
         read: Option<Vec<u8>>,
     },
     /// Ends a group.
     Commit,
 }
 
-/// The bytes that the threads of a block have under way to global memory, oldest first: the thread, and what it sends.
+/// What the threads of a block have under way to global memory, oldest first: the thread, and what it sends.
 #[derive(Default)]
 pub(crate) struct Departures {
     pub list: Vec<(u32, Leaving)>,
@@ -76,7 +76,7 @@ impl Departures {
         self.list.clear();
     }
 
-    /// A thread's copy begins.
+    /// Begins a thread's copy.
     pub fn begin(&mut self, thread: u32, departing: Departing) {
         self.list.push((thread, Leaving::Copy { departing, read: None }));
     }

@@ -1,17 +1,18 @@
-//! Products of matrices by a warpgroup: `wgmma.mma_async`.
+//! Products of matrices by a warpgroup: `wgmma.mma_async`. `matrix` calls it; it reads shared memory, changes the warp's registers, and
+//! arrives at the block's barriers for warpgroups.
 //!
-//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its
-//! part when it gets there. The result is in its registers at once: a program may look at it, and may change the
+//! Each of the four warps has 16 rows of D and of A, in its own registers or in shared memory, so each computes its part when
+//! it reaches the instruction. The result is in its registers immediately, although a program may read it, or change the
 //! product's operands, only after `wgmma.wait_group`. The four warps meet at that wait, because a product is one
-//! operation of all four: a warp that has waited for it knows that the others' parts have been read, too, and may let
-//! the next tile be copied.
+//! operation of all four: a warp that has waited for it knows that the others have read their parts, too, and may
+//! start to copy the next tile.
 //!
-//! A block without all four warps is a trap. For the sanitizer, what the four did up to their last
-//! product comes before what any of them does after the wait; it sees the reads of shared memory as
-//! the warp's own, and reports writes there before the wait, or with no fence between the proxies.
-//! `wgmma.fence` and `fence.proxy.async` order nothing here, because there is only one order. What
-//! products cost is not counted: tensor cores read shared memory by themselves, in an unknown
-//! number of wavefronts.
+//! A block without all four warps traps. For the sanitizer, the accesses of the four warps up to their
+//! last product are ordered before those of any of them after the wait. It treats the reads of shared
+//! memory as the warp's own, and reports writes there before the wait, or without a proxy fence.
+//! `wgmma.fence` and `fence.proxy.async` have no effect on execution, which is in order anyway. The
+//! cost of products is not counted: tensor cores read shared memory directly, in an unknown number of
+//! wavefronts.
 
 use std::ops::Range;
 
@@ -29,7 +30,7 @@ use crate::program::{WarpgroupFactor, WarpgroupProduct};
 use crate::site::AccessAction;
 use crate::trap::TrapKind;
 
-/// Rows of D that each has.
+/// Rows of D that each warp has.
 const ROWS: usize = 16;
 
 /// Executes a warp's part of a product.
@@ -51,7 +52,7 @@ pub(crate) fn multiply<'l>(
         u32::MAX => true,
         some => return Err(Refused::because(TrapKind::NotUniform { what: "scale-d" }, some.trailing_ones() & 31)),
     };
-    // The shared memory that it reads, if checks follow it.
+    // The shared memory that the product reads, if checks track it.
     let mut pieces = Vec::new();
     let mut a = match product.a {
         WarpgroupFactor::Registers(ref fragment) => gather(&warp.registers, fragment, (ROWS, stored)),
@@ -91,8 +92,8 @@ pub(crate) fn multiply<'l>(
     Ok(())
 }
 
-/// A warp waits for the products of its warpgroup, of which all four warps have to have begun their part. Returns whether it goes on at once: where
-/// there is no whole warpgroup, there are no products.
+/// A warp waits for the products of its warpgroup, until all four warps have begun their parts. Returns whether it continues at
+/// once: without a whole warpgroup, there are no products.
 pub(crate) fn meet(worker: &mut Worker, warp: &mut Warp, split: &Split) -> bool {
     let barrier = WARPGROUP + warp.index / WARPS_OF_GROUP;
     let threads = Some(WARPS_OF_GROUP * 32);
@@ -110,8 +111,8 @@ fn has_whole_group(worker: &Worker, warp: &Warp) -> bool {
     (warp.index / WARPS_OF_GROUP + 1) * WARPS_OF_GROUP <= worker.block.copies.len() as u32
 }
 
-/// The matrix that a descriptor describes, which must be the same in all lanes. It is in the block's own shared memory: a descriptor has no bits
-/// for another one's.
+/// The matrix of a descriptor, which must be the same in all lanes. It is in the block's own shared memory: a descriptor has no bits
+/// for another block's.
 fn matrix(worker: &Worker, warp: &Warp, descriptor: u32, transposed: bool) -> Result<SharedMatrix, Box<Refused>> {
     let descriptors = warp.registers.wide(descriptor);
     match descriptors.iter().position(|other| *other != descriptors[0]) {
@@ -120,7 +121,7 @@ fn matrix(worker: &Worker, warp: &Warp, descriptor: u32, transposed: bool) -> Re
     }
 }
 
-/// Reads some rows of A, or columns of B, each with `k` elements; as bits, one after the other.
+/// Reads rows of A, or columns of B, each with `k` elements, as bits in order.
 fn read<'l>(
     worker: &mut Worker<'l>,
     warp: &mut Warp<'l>,

@@ -1,4 +1,5 @@
-//! Which block and which warp runs next. Nothing in `machine` but this folder knows of an order.
+//! Which block and which warp runs next. A program's launch enters here; this calls [`step`](super::step), and no instruction knows
+//! of an order.
 //!
 //! - `run`: a whole launch, over the host's threads; the report.
 //! - `together`: the blocks of a launch on one thread, in order or side by side; `waiting` notices that none makes

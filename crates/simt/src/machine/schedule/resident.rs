@@ -1,15 +1,15 @@
-//! A launch on a model: blocks are resident side by side on the model's multiprocessors.
+//! Runs a launch on a model: blocks are resident side by side on the model's multiprocessors. `run` calls it.
 //!
 //! The launch proceeds in rounds. In each, every resident block gives each of its warps a few instructions; then L2
-//! serves what the multiprocessors requested, one request of each in turn. Where there is room, the next cluster of the
-//! grid, usually one block, starts at the beginning of a round. So the order of all requests follows from the launch
-//! and the model alone. The host's threads run the neighbourhoods of a round (multiprocessors, or GPCs if clusters have
+//! serves what the multiprocessors requested, one request of each in turn. If there is room, the next cluster of the
+//! grid, usually one block, starts at the beginning of a round. So the order of all requests depends only on the launch
+//! and the model. The host's threads run the neighbourhoods of a round (multiprocessors, or GPCs if clusters have
 //! several blocks) in any order, because these share nothing within a round except device memory.
 
 use rayon::prelude::*;
 
 use crate::counters::InstructionCounters;
-use crate::machine::schedule::slot::{Shared, Slot};
+use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::state::{Launched, Modelled, MoreWavefronts, Residence, Stop};
 use crate::model::{Chip, LoadCaching, Model, ModelCounters, Multiprocessor, Neighbourhood, Occupancy};
 
@@ -26,13 +26,13 @@ pub(crate) struct Placement {
 
 /// A neighbourhood of multiprocessors with the clusters that are resident there.
 struct Resident<'l> {
-    /// What the clusters share: its counters, and its caches.
-    shared: Shared<'l>,
+    /// What its clusters share: counters and caches.
+    shared: TurnState<'l>,
     slots: Vec<Slot<'l>>,
 }
 
-/// Runs all blocks of a launch, on more than one thread if `workers` is. Where one faults, or the launch is cancelled, the rest is
-/// left.
+/// Runs all blocks of a launch, on several threads if `workers` is more than one. If a block faults or the launch is cancelled, the
+/// rest do not run.
 pub(crate) fn run(
     launched: &Launched,
     placement: &Placement,
@@ -84,7 +84,7 @@ pub(crate) fn run(
     (counted, total)
 }
 
-/// The multiprocessors where blocks will be, by neighbourhood, all empty.
+/// The multiprocessors that blocks will run on, by neighbourhood, all empty.
 fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resident<'l>> {
     let Placement { model, occupancy, caching } = *placement;
     let blocks = launched.blocks_per_cluster;
@@ -103,7 +103,7 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
             }));
             slot
         };
-        let shared = Shared {
+        let shared = TurnState {
             counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
             modelled: Some(Box::new(Modelled {
                 multiprocessors: multiprocessors.iter().map(multiprocessor).collect(),
@@ -117,7 +117,7 @@ fn residents<'l>(launched: &'l Launched<'l>, placement: &Placement) -> Vec<Resid
     neighbourhoods.iter().map(resident).collect()
 }
 
-/// Gives the next clusters to neighbourhoods that have room, one each in turn. Returns the cluster after them.
+/// Assigns the next clusters to neighbourhoods with room, one each in turn. Returns the cluster after them.
 fn take_clusters(residents: &mut [Resident], mut next: u64, clusters: u64) -> u64 {
     let slots = residents.iter().map(|resident| resident.slots.len()).max().unwrap_or(0);
     for index in 0..slots {

@@ -1,4 +1,5 @@
-//! Runs a launch: spreads its clusters, usually single blocks, over the host's threads, and makes the report.
+//! Runs a launch: spreads its clusters, usually single blocks, over the host's threads, and creates the report. `Program::launch`
+//! calls it.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,7 +16,7 @@ use crate::{LaunchError, Report};
 impl Launched<'_> {
     /// Runs all blocks.
     pub fn run(self, threads: Option<usize>, placement: Option<Placement>) -> Result<Report, LaunchError> {
-        // On a model, checks are those of a rehearsal alone, whatever the order of blocks.
+        // On a model, only the rehearsal has checks, so the order of blocks does not matter to them.
         let ordered = self.code.ordered || self.checks.any() && placement.is_none();
         let wanted = if ordered { 1 } else { threads.unwrap_or_else(rayon::current_num_threads) };
         let workers = wanted.clamp(1, usize::try_from(self.clusters()).unwrap_or(usize::MAX));
@@ -28,7 +29,7 @@ impl Launched<'_> {
                 let (counted, counters) = match threads {
                     Some(_) if workers > 1 => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
                         Ok(pool) => pool.install(|| on_model(workers)),
-                        // The host has no threads to give: the result is the same.
+                        // The host cannot create threads: the result is the same.
                         Err(_) => on_model(1),
                     },
                     _ => on_model(workers),
@@ -62,7 +63,7 @@ impl Launched<'_> {
         Ok(Report { instructions: self.code.places.clone(), counted, findings, findings_beyond, modelled })
     }
 
-    /// Runs all blocks, each by itself.
+    /// Runs all blocks in parallel, in any order.
     fn run_in_parallel(&self, threads: Option<usize>, workers: usize) -> Vec<InstructionCounters> {
         let total = Mutex::new(vec![InstructionCounters::default(); self.code.places.len()]);
         let work = || {
@@ -78,7 +79,7 @@ impl Launched<'_> {
             None => in_parallel(),
             Some(_) => match rayon::ThreadPoolBuilder::new().num_threads(workers).build() {
                 Ok(pool) => pool.install(in_parallel),
-                // The host has no threads to give: the result is the same.
+                // The host cannot create threads: the result is the same.
                 Err(_) => work(),
             },
         }

@@ -1,18 +1,19 @@
-//! A cluster of blocks, usually one, that takes turns with others on one thread of the host.
+//! A slot for a cluster, usually one block, that takes turns with others on one thread of the host. `together` and `resident` use
+//! it.
 
 use crate::counters::InstructionCounters;
 use crate::machine::state::{Launched, Modelled, Stop, Warp, Worker};
 use crate::sanitizer::Checker;
 
-/// What the slots of a thread share: whose turn it is has it. The checker, too, where they do not have one each.
+/// What the slots of a thread share, passed to the slot whose turn it is. The checker is included if slots share one.
 #[derive(Default)]
-pub(crate) struct Shared<'l> {
+pub(crate) struct TurnState<'l> {
     pub counters: Vec<InstructionCounters>,
     pub modelled: Option<Box<Modelled>>,
     pub checker: Option<Box<Checker<'l>>>,
 }
 
-/// Room for a cluster.
+/// A slot for a cluster.
 pub(crate) struct Slot<'l> {
     pub worker: Worker<'l>,
     pub warps: Vec<Warp<'l>>,
@@ -21,7 +22,7 @@ pub(crate) struct Slot<'l> {
 }
 
 impl<'l> Slot<'l> {
-    /// An empty one, with this number among those that share a checker; `None`: it has its own.
+    /// An empty slot, with this number among those that share a checker; `None`: it has its own checker.
     pub fn new(launched: &'l Launched<'l>, seat: Option<u32>) -> Self {
         let checks = launched.checks.any() && seat.is_none();
         let checker = checks.then(|| Box::new(launched.checker(launched.blocks_per_cluster)));
@@ -32,8 +33,8 @@ impl<'l> Slot<'l> {
         Self { worker, warps, runs: false, shares_checker: seat.is_some() }
     }
 
-    /// Takes up a cluster, at its start.
-    pub fn begin(&mut self, shared: &mut Shared<'l>, cluster: u64) {
+    /// Starts a cluster.
+    pub fn begin(&mut self, shared: &mut TurnState<'l>, cluster: u64) {
         self.swap(shared);
         self.worker.begin(&mut self.warps, cluster);
         self.swap(shared);
@@ -41,7 +42,7 @@ impl<'l> Slot<'l> {
     }
 
     /// Gives each warp its turn, of at most `quantum` instructions. Returns whether the cluster has ended.
-    pub fn turn(&mut self, shared: &mut Shared<'l>, quantum: u64) -> Result<bool, Stop> {
+    pub fn turn(&mut self, shared: &mut TurnState<'l>, quantum: u64) -> Result<bool, Stop> {
         self.swap(shared);
         self.worker.take_seat();
         let outcome = self.worker.turn(&mut self.warps, quantum);
@@ -55,7 +56,7 @@ impl<'l> Slot<'l> {
         }
     }
 
-    fn swap(&mut self, shared: &mut Shared<'l>) {
+    fn swap(&mut self, shared: &mut TurnState<'l>) {
         std::mem::swap(&mut self.worker.counters, &mut shared.counters);
         std::mem::swap(&mut self.worker.modelled, &mut shared.modelled);
         if self.shares_checker {

@@ -1,15 +1,15 @@
-//! Blocks that run in order, or side by side, on one thread of the host, without a model.
+//! Runs blocks in order, or side by side, on one thread of the host, without a model. `run` calls it for launches whose results
+//! depend on the order of blocks.
 //!
-//! A cooperative launch has all its blocks at once, and they take short turns. Any other launch runs one block after
-//! another, until one waits: it polls for long while device memory does not change ([`Watch`]). A later block may have
-//! to write what it waits for; on a GPU the two would be resident together. So the next block is started beside it,
+//! In a cooperative launch, all blocks take short turns. Any other launch runs one block after another, until one waits: it
+//! polls for long while device memory does not change ([`Watch`]). A later block may have to write what it waits for; on a
+//! GPU the two would be resident together. So the next block is started beside it,
 //! then two more, then four, as long as no block makes progress; all take turns until they end. Under checks, only the
 //! blocks of a cooperative launch run side by side, because the race detector needs one block after another.
 //!
-//! Where no block makes progress and no more blocks can be started, the launch is stopped, long before it reaches its
-//! step limit.
+//! If no block makes progress and no more blocks can be started, the launch is stopped, long before it reaches its step limit.
 //!
-//! Turns are counted in instructions, so all this depends on the launch alone.
+//! Turns are counted in instructions, so all this depends only on the launch.
 //!
 //! A cooperative launch starts with all its blocks; on a model they must be resident together.
 //! CUDA's headers read `%envreg1` and `%envreg2` as the halves of the address of the grid's
@@ -19,7 +19,7 @@
 //! `grid.sync()`.
 
 use crate::counters::InstructionCounters;
-use crate::machine::schedule::slot::{Shared, Slot};
+use crate::machine::schedule::slot::{Slot, TurnState};
 use crate::machine::schedule::turns::QUANTUM;
 use crate::machine::schedule::waiting::Watch;
 use crate::machine::state::{Launched, Stop};
@@ -27,33 +27,33 @@ use crate::trap::TrapKind;
 
 /// Instructions of each warp in a turn, where there are several clusters.
 const SHORT: u64 = 1 << 8;
-/// Instructions without a change after which the first cluster is taken to wait.
+/// After this many instructions without a change, the first cluster counts as waiting.
 const PATIENCE: u64 = 1 << 20;
-/// The same for each of several clusters, once one waits.
+/// [`PATIENCE`] for each of several clusters, once one waits.
 const LATER_PATIENCE: u64 = 1 << 12;
-/// The least number of instructions without a change after which a launch is stopped; and what part of the steps that it may take
-/// it is, if that is more.
+/// A launch is stopped after this many instructions without a change.
 const LEAST_STUCK: u64 = 1 << 24;
+/// It is stopped only after its step limit divided by this, if that is more.
 const STUCK_PART: u64 = 64;
 
 /// A running launch.
 struct Together<'l> {
     launched: &'l Launched<'l>,
-    shared: Shared<'l>,
+    shared: TurnState<'l>,
     slots: Vec<Slot<'l>>,
-    /// For each slot, the instruction at which its cluster has polled since memory last changed.
+    /// For each slot, the instruction with which its cluster has polled since memory last changed.
     polls: Vec<Option<u32>>,
-    /// The next cluster to take up.
+    /// The next cluster to start.
     next: u64,
     ended: u64,
     watch: Watch,
-    /// Steps of the launch when memory last changed, or a cluster was taken up.
+    /// Steps of the launch when memory last changed or a cluster was started.
     since: u64,
 }
 
-/// Runs all blocks of a launch. Where one faults, or the launch is cancelled, the rest is left.
+/// Runs all blocks of a launch. If one faults or the launch is cancelled, the rest do not run.
 pub(crate) fn run(launched: &Launched) -> Vec<InstructionCounters> {
-    let shared = Shared {
+    let shared = TurnState {
         counters: vec![InstructionCounters::default(); launched.code.places.len() + 1],
         modelled: None,
         checker: launched.checks.any().then(|| Box::new(launched.checker(launched.seats()))),
@@ -68,7 +68,7 @@ pub(crate) fn run(launched: &Launched) -> Vec<InstructionCounters> {
         watch: Watch::new(launched.code),
         since: 0,
     };
-    // Who stopped is known, and why.
+    // The launch has the reason if it stopped.
     let _ = together.run();
     let Together { mut slots, mut shared, .. } = together;
     if let Some(checker) = shared.checker.take() {
@@ -107,7 +107,7 @@ impl<'l> Together<'l> {
         self.slots.iter().filter(|slot| slot.runs).count() as u64
     }
 
-    /// Takes up the next clusters.
+    /// Starts the next clusters.
     fn take_up(&mut self, count: u64) {
         let end = self.launched.clusters().min(self.next.saturating_add(count));
         let mut free = 0;
@@ -126,7 +126,7 @@ impl<'l> Together<'l> {
         self.since = self.launched.steps(0);
     }
 
-    /// Gives each cluster its turn. Whether any has ended, or changed device memory.
+    /// Gives each cluster its turn. Returns whether any has ended or changed device memory.
     fn round(&mut self) -> Result<bool, Stop> {
         let alone = self.running() == 1;
         let mut changed = false;
@@ -142,7 +142,7 @@ impl<'l> Together<'l> {
         Ok(changed || self.watch.has_changed(&self.shared.counters))
     }
 
-    /// Nothing has changed for some time: does any block make progress?
+    /// Called when nothing has changed for some time: starts more clusters, or stops the launch, unless a block makes progress.
     fn look(&mut self) -> Result<(), Stop> {
         let running = self.running();
         let quiet = self.launched.steps(0) - self.since;

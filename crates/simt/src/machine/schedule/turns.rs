@@ -4,10 +4,9 @@
 //! When no split of any warp can proceed, this decides what happens: lanes that only wait to reconverge proceed
 //! separately, waits for phases fail, and if none of this helps, the launch stops with a deadlock.
 //!
-//! A cluster runs on one thread of the host, and a launch without clusters has clusters of one, so
-//! there is one way through the machine. Clusters run in parallel; traps and output are ordered by
-//! cluster. Shared memory of a block that has not started or has exited is refused: the manual
-//! leaves such accesses undefined.
+//! A cluster runs on one thread of the host, and a launch without clusters has clusters of one block, so there is only one
+//! code path. Clusters run in parallel; traps and output are ordered by cluster. Accesses to the shared memory of a block
+//! that has not started or has exited are refused: the manual leaves them undefined.
 
 use crate::FindingKind;
 use crate::lanes::lanes;
@@ -143,7 +142,7 @@ impl<'l> Worker<'l> {
         Ok(Turn { progress, done })
     }
 
-    /// Fails if the launch is to stop: it was cancelled, has faulted elsewhere, or has reached its step limit.
+    /// Fails if the launch must stop: it was cancelled, has faulted elsewhere, or has reached its step limit.
     fn check(&mut self, warp: &Warp) -> Result<(), Stop> {
         let launched = self.launched;
         if launched.is_cancelled() {
@@ -232,8 +231,8 @@ impl<'l> Worker<'l> {
         false
     }
 
-    /// Called when no split can proceed. Where lanes wait for lanes that only wait to reconverge with them, the latter
-    /// proceed separately; most often they are about to exit. Returns whether there were any.
+    /// Called when no split can proceed. If lanes wait for lanes that only wait to reconverge with them, the latter proceed
+    /// separately; usually they are about to exit. Returns whether there were any.
     fn go_on_past_lanes(&mut self, warps: &mut [Warp<'l>]) -> bool {
         let mut any = false;
         for (rank, warps) in self.by_block(warps) {

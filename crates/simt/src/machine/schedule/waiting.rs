@@ -1,23 +1,24 @@
-//! Blocks that wait for what others write: how a launch detects that no block makes progress.
+//! Detects that no block of a launch makes progress because all wait for others to write. `together` asks between rounds; this only
+//! reads counters.
 //!
-//! A block that waits reads the same memory again and again, by volatile, relaxed or acquire loads, or by atomic
-//! operations. As long as no block changes device memory, blocks that do nothing else wait in vain. No state is
-//! compared: what counts is how many instructions pass without a change, and that each block polls meanwhile.
+//! A waiting block reads the same memory again and again, with volatile, relaxed or acquire loads or atomic operations. As long
+//! as no block changes device memory, such blocks make no progress. No state is compared: what counts is how many
+//! instructions pass without a change, and that each block polls meanwhile.
 
 use crate::counters::InstructionCounters;
 use crate::program::{Action, Code, Matrix, SurfaceAction};
 
-/// The instructions of a kernel, by where they are counted, that waiting has to do with.
+/// The counters of a kernel's instructions that matter for waiting.
 pub(crate) struct Watch {
-    /// Those that write device memory whenever they reach it.
+    /// Instructions that write device memory whenever they access it.
     stores: Vec<u32>,
-    /// Those that may write it, or print.
+    /// Instructions that may write it, or print.
     others: Vec<u32>,
-    /// Those that read what another block may write.
+    /// Instructions that read what another block may write.
     polls: Vec<u32>,
-    /// What `stores` and `others` counted when last looked at.
+    /// The count of `stores` and `others` at the last check.
     changes: u64,
-    /// What each of `polls` counted then.
+    /// The count of each of `polls` at that time.
     polled: Vec<u64>,
 }
 
@@ -50,7 +51,7 @@ impl Watch {
         }
     }
 
-    /// Whether any block may have changed device memory since this was last asked, atomic operations left out: these say it themselves.
+    /// Whether any block may have changed device memory since the last call, apart from atomic operations, which record it themselves.
     pub fn has_changed(&mut self, counters: &[InstructionCounters]) -> bool {
         let of = |places: &[u32], count: fn(&InstructionCounters) -> u64| -> u64 {
             places.iter().filter_map(|&place| counters.get(place as usize)).map(count).sum()
@@ -60,7 +61,7 @@ impl Watch {
         std::mem::replace(&mut self.changes, changes) != changes
     }
 
-    /// The instruction that has polled device memory most since this was last asked, if any has.
+    /// The instruction that has polled device memory most since the last call, if any.
     pub fn polled(&mut self, counters: &[InstructionCounters]) -> Option<u32> {
         let mut most = (0, None);
         for (&place, before) in self.polls.iter().zip(&mut self.polled) {

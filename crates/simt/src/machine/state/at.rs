@@ -1,20 +1,20 @@
-//! What an instruction is executed for.
+//! Where an instruction is executed and by which lanes: the argument that every instruction gets. Plain data.
 
 use crate::machine::state::Split;
 
 /// Where an instruction is executed, and by which lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'s> {
-    /// The split that has come to it.
+    /// The split that has reached it.
     pub split: &'s Split,
-    /// Those lanes of the split that execute it.
+    /// The lanes of the split that execute it.
     pub mask: u32,
-    /// Where it is counted.
+    /// The index of its counters.
     pub counter: u32,
 }
 
 impl At<'_> {
-    /// The same for other lanes of the split.
+    /// [`At`] for other lanes of the split.
     pub fn with_mask(self, mask: u32) -> Self {
         Self { mask, ..self }
     }

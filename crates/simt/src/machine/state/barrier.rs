@@ -1,4 +1,5 @@
-//! The barriers of a block.
+//! The barriers of a block: arrivals, completion, reductions. A block owns them; `machine/barriers.rs` and the warpgroup's products
+//! arrive, and the schedule takes the complete ones. Changes nothing else.
 //!
 //! A barrier waits for all threads that have not exited, as in the PTX manual (`exit`) and on the
 //! hardware. If threads of a warp exit while others of it wait, that is usually a bug and is
@@ -9,32 +10,32 @@ use std::ops::Range;
 use crate::lanes::lanes;
 use crate::trap::{BARRIER_NUMBERS, CLUSTER_BARRIER, WARPGROUP_BARRIER};
 
-/// A block has this many that have a number.
+/// The numbered barriers of a block.
 pub(crate) const NUMBERED_BARRIERS: u32 = 16;
-/// The number that stands for the barrier of the cluster.
+/// The number for the barrier of the cluster.
 pub(crate) const CLUSTER: u32 = CLUSTER_BARRIER;
-/// The first of those at which the warps of a warpgroup wait for their products, one for each warpgroup.
+/// The first number of the barriers at which warpgroups wait for their products, one for each warpgroup.
 pub(crate) const WARPGROUP: u32 = WARPGROUP_BARRIER;
 /// Warps of a warpgroup.
 pub(crate) const WARPS_OF_GROUP: u32 = 4;
 
-/// One barrier, between two times that it is complete.
+/// One phase of a barrier, from one completion to the next.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// Threads that have arrived, whole warps counting 32.
+    /// Threads that have arrived; a whole warp counts as 32.
     arrived: u32,
     /// Threads that it waits for.
     expected: u32,
-    /// Whether these are all threads of the block, so that threads which exit are not waited for.
+    /// Whether it is for all threads of the block, so that exited threads are not waited for.
     for_all: bool,
-    /// For reductions: threads whose predicate was true, and threads that gave one.
+    /// For reductions: threads whose predicate was true, and threads that had one.
     yes: u32,
     votes: u32,
-    /// The `yes` and `votes` of the last time that it was complete.
+    /// The `yes` and `votes` of the last completion.
     outcome: Outcome,
 }
 
-/// What a reduction over a barrier found.
+/// The result of a reduction over a barrier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
     pub yes: u32,
@@ -42,13 +43,13 @@ pub(crate) struct Outcome {
 }
 
 impl State {
-    /// It is complete: the next time begins.
+    /// The barrier is complete: starts the next phase.
     fn end(&mut self) {
         *self = Self { outcome: Outcome { yes: self.yes, votes: self.votes }, ..Self::default() };
     }
 }
 
-/// How many threads lanes count as: those that a partial warp lacks come, and go, with its first thread.
+/// How many threads these lanes count as: the missing threads of a partial warp arrive and exit with its first thread.
 fn counted(mask: u32, exists: u32) -> u32 {
     let missing = if mask & 1 == 1 { exists.count_zeros() } else { 0 };
     mask.count_ones() + missing
@@ -59,7 +60,7 @@ fn counted(mask: u32, exists: u32) -> u32 {
 pub(crate) struct Barriers {
     states: [State; BARRIER_NUMBERS as usize],
     threads: u32,
-    /// Threads that have exited, counted as arrivals are.
+    /// Threads that have exited, counted like arrivals.
     exited: u32,
     complete: u32,
 }
@@ -85,7 +86,7 @@ impl Barriers {
         *self = Self::new(self.threads);
     }
 
-    /// Counts an arrival. Fails if there is no such barrier, or if it cannot wait for so many.
+    /// Counts an arrival. Fails if there is no such barrier, or if it cannot wait for this many threads.
     pub fn arrive(&mut self, arrival: &Arrival) -> Result<(), ()> {
         let full = self.threads.next_multiple_of(32);
         let expected = arrival.threads.unwrap_or(full);
@@ -128,13 +129,13 @@ impl Barriers {
         self.exited > 0
     }
 
-    /// The warps of the block that come to a barrier, if it is not for all.
+    /// The warps of the block that take part in a barrier, if it is not for all.
     pub fn parties(barrier: u32) -> Option<Range<u32>> {
         let group = barrier.checked_sub(WARPGROUP)?;
         Some(group * WARPS_OF_GROUP..(group + 1) * WARPS_OF_GROUP)
     }
 
-    /// Whether those that have arrived at a barrier, if any have, reduce a predicate over it.
+    /// Whether the threads that have arrived at a barrier, if any, reduce a predicate over it.
     pub fn reduces(&self, barrier: u32) -> Option<bool> {
         let state = self.states.get(barrier as usize).filter(|state| state.arrived > 0)?;
         Some(state.votes > 0)
@@ -146,7 +147,7 @@ impl Barriers {
         lanes(complete).map(|barrier| barrier as u32)
     }
 
-    /// Whether any has become complete since then.
+    /// Whether any barrier has become complete since then.
     pub fn has_complete(&self) -> bool {
         self.complete != 0
     }
@@ -155,7 +156,7 @@ impl Barriers {
         self.states.get(barrier as usize).map_or(Outcome::default(), |state| state.outcome)
     }
 
-    /// Threads that have arrived, and threads expected; those that a block lacks to full warps left out.
+    /// Threads that have arrived, and threads expected, without the missing threads of partial warps.
     pub fn state(&self, barrier: u32) -> (u32, u32) {
         let State { arrived, expected, .. } = self.states.get(barrier as usize).copied().unwrap_or_default();
         (arrived.min(self.threads), expected.min(self.threads))

@@ -1,4 +1,5 @@
-//! A running block.
+//! A running block: its shared memory, barriers, copies and output. Plain state: the worker holds the running block, and
+//! instructions read and change it.
 
 use crate::machine::hopper::copies::Copies;
 use crate::machine::hopper::underway::Departures;
@@ -20,9 +21,9 @@ pub(crate) enum Stage {
 /// A running block.
 #[derive(Default)]
 pub(crate) struct Block {
-    /// Its number in the launch: the blocks of a cluster are neighbours.
+    /// Its number in the launch: the blocks of a cluster have consecutive numbers.
     pub number: u64,
-    /// Where it is in the grid.
+    /// Its position in the grid.
     pub position: [u32; 3],
     /// Its number in its cluster.
     pub rank: u32,
@@ -30,11 +31,11 @@ pub(crate) struct Block {
     pub residence: Residence,
     pub shared: SharedMemory,
     pub barriers: Barriers,
-    /// What each warp copies.
+    /// The `cp.async` copies of each warp.
     pub copies: Vec<Copies>,
-    /// What the copy engine is to bring to global memory.
+    /// The bulk copies under way to global memory.
     pub departures: Departures,
     pub stage: Stage,
-    /// What it prints.
+    /// What it has printed.
     pub output: BlockOutput,
 }

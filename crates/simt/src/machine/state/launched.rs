@@ -1,4 +1,5 @@
-//! A running launch: what all workers share.
+//! A running launch: what all workers share. A program creates it, the schedule runs it, and workers add traps, findings, output and
+//! progress to it, from several threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,7 +16,7 @@ use crate::sanitizer::{Checker, Checks, Finding, Findings, Found, Party};
 use crate::site::Site;
 use crate::{Launch, Memory, Trap, program};
 
-/// `%nsmid`, as an H100 or H200 has them. `%smid` is the block's index modulo this.
+/// `%nsmid`, as on an H100 or H200. `%smid` is the block's index modulo this.
 const MULTIPROCESSORS: u32 = 132;
 
 /// A running launch.
@@ -23,7 +24,7 @@ pub(crate) struct Launched<'l> {
     pub code: &'l Code,
     pub module: &'l Module,
     pub memory: &'l Memory,
-    /// For each rank of a block in its cluster.
+    /// The constant rows, for each rank of a block in its cluster.
     pub constants: Vec<Constants>,
     pub parameters: Vec<u8>,
     pub grid: [u32; 3],
@@ -37,7 +38,7 @@ pub(crate) struct Launched<'l> {
     pub threads: u32,
     pub shared_bytes: u32,
     pub step_limit: u64,
-    /// Whether all blocks are there at once.
+    /// Whether all blocks run at the same time.
     pub cooperative: bool,
     /// The address of the grid's workspace, or 0 if there is none.
     workspace: u64,
@@ -46,7 +47,7 @@ pub(crate) struct Launched<'l> {
     pub cancel: Option<&'l AtomicBool>,
     pub progress: Option<&'l (dyn Fn(u64, u64) + Sync)>,
     steps: AtomicU64,
-    /// The next cluster that no worker has taken.
+    /// The next cluster to run.
     pub next: AtomicU64,
     pub done: AtomicU64,
     /// The lowest cluster that has faulted.
@@ -59,8 +60,8 @@ pub(crate) struct Launched<'l> {
 }
 
 impl<'l> Launched<'l> {
-    /// `offsets` are those of the parameters, `bytes` the size of all; `cluster` is what the launch or the kernel asks for,
-    /// `workspace` where the grid's workspace is, or 0.
+    /// `offsets` and `bytes` are the offsets of the parameters and their total size; `cluster` is what the launch or the kernel
+    /// requests, `workspace` the address of the grid's workspace, or 0.
     pub fn new(
         code: &'l Code,
         module: &'l Module,
@@ -170,12 +171,12 @@ impl<'l> Launched<'l> {
         self.cancel.is_some_and(|cancel| cancel.load(Relaxed))
     }
 
-    /// Whether a cluster below has faulted.
+    /// Whether a lower cluster has faulted.
     pub fn is_beyond_fault(&self, cluster: u64) -> bool {
         self.faulted.load(Relaxed) < cluster
     }
 
-    /// Instructions executed so far: those reported, and `more`.
+    /// Instructions executed so far: those reported, plus `more`.
     pub fn steps(&self, more: u64) -> u64 {
         self.steps.load(Relaxed).saturating_add(more)
     }
@@ -184,18 +185,18 @@ impl<'l> Launched<'l> {
         self.steps.fetch_add(steps, Relaxed);
     }
 
-    /// A sanitizer for so many blocks at a time.
+    /// A sanitizer for this many blocks at a time.
     pub fn checker(&self, blocks: u32) -> Checker<'l> {
         let clusters = (blocks / self.blocks_per_cluster, self.blocks_per_cluster);
         Checker::new(self.checks, self.memory, self.code, (clusters, self.threads), self.shared_bytes)
     }
 
-    /// Blocks that the sanitizer has to distinguish.
+    /// How many blocks the sanitizer has to distinguish.
     pub fn seats(&self) -> u32 {
         if self.cooperative { self.blocks() as u32 } else { self.blocks_per_cluster }
     }
 
-    /// Clusters that there may be at once without a model.
+    /// How many clusters can run side by side without a model.
     pub fn room(&self) -> u64 {
         match self.cooperative || self.checks.any() {
             true => 0,
@@ -208,7 +209,7 @@ impl<'l> Launched<'l> {
         *self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = findings;
     }
 
-    /// Says what findings mean in the program's text.
+    /// Resolves findings to the program's text.
     pub fn described(&self, findings: Findings) -> (Vec<Finding>, u64) {
         let (list, beyond) = findings.into_parts();
         let described = list.into_iter().map(|Found { kind, first, second, count }| Finding {
@@ -236,12 +237,12 @@ impl<'l> Launched<'l> {
         }
     }
 
-    /// Where a thread is in its block.
+    /// The position of a thread in its block.
     pub fn thread_position(&self, thread: u32) -> [u32; 3] {
         place(thread.into(), self.block)
     }
 
-    /// Where a block is in the grid. Blocks are numbered cluster by cluster.
+    /// The position of a block in the grid. Blocks are numbered cluster by cluster.
     pub fn block_position(&self, block: u64) -> [u32; 3] {
         let blocks = u64::from(self.blocks_per_cluster);
         let clusters = std::array::from_fn(|axis| self.grid[axis] / self.cluster[axis]);
@@ -249,7 +250,7 @@ impl<'l> Launched<'l> {
         std::array::from_fn(|axis| cluster[axis] * self.cluster[axis] + place[axis])
     }
 
-    /// Where a block is in its cluster.
+    /// The position of a block in its cluster.
     fn position_in_cluster(&self, rank: u32) -> [u32; 3] {
         place(rank.into(), self.cluster)
     }
@@ -261,14 +262,14 @@ impl<'l> Launched<'l> {
         }
     }
 
-    /// Says how far the launch is.
+    /// Reports progress to the launch's callback.
     pub fn report_progress(&self, done: u64) {
         if let Some(progress) = self.progress {
             progress(done, self.blocks());
         }
     }
 
-    /// Keeps the trap of a cluster that has stopped, where that is why.
+    /// Keeps the trap of a cluster that has stopped because of one.
     pub fn keep_stop(&self, cluster: u64, stop: Stop) -> Stop {
         match stop {
             Stop::Trap(trap) => {
@@ -288,7 +289,7 @@ impl<'l> Launched<'l> {
         }
     }
 
-    /// Says what a fault means in the program's text.
+    /// Resolves a fault to the program's text.
     pub fn trap(&self, fault: Fault, block: [u32; 3], warp: &Warp) -> Trap {
         let origin = self.code.origins.get(fault.pc as usize).map_or(0, |&origin| origin as usize);
         let place = self.code.places.get(origin);
@@ -310,7 +311,7 @@ impl<'l> Launched<'l> {
     }
 }
 
-/// The place of a number in a box, whose x runs fastest.
+/// The position of a number in a box; x varies fastest.
 fn place(number: u64, [x, y, _]: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(x), u64::from(y));
     [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]

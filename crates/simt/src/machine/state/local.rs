@@ -1,7 +1,8 @@
-//! Local memory: every thread has its own, at the same addresses.
+//! The local memory of a warp's threads: each thread has its own, at the same addresses. A warp owns it; loads, stores and spills
+//! access it, and the sanitizer tracks here what was written.
 //!
-//! It is laid out as on the hardware: the same word of the 32 lanes side by side, so that a warp that accesses one
-//! variable touches consecutive memory.
+//! It is laid out as on the hardware: the same word of all 32 lanes is contiguous, so a warp that accesses one variable touches
+//! consecutive memory.
 
 use crate::coalesce;
 use crate::coalesce::Sectors;
@@ -18,7 +19,7 @@ pub(crate) struct LocalMemory {
 }
 
 impl LocalMemory {
-    /// Zeroed, with `bytes` a thread.
+    /// Resets it to `bytes` zeroed bytes for each thread.
     pub fn reset(&mut self, bytes: u64) {
         self.rows.clear();
         self.written.clear();
@@ -26,7 +27,7 @@ impl LocalMemory {
         self.grow(bytes);
     }
 
-    /// At least `bytes` a thread.
+    /// Grows it to at least `bytes` bytes for each thread.
     pub fn grow(&mut self, bytes: u64) {
         self.bytes = self.bytes.max(bytes);
         let rows = self.bytes.div_ceil(4) as usize;
@@ -99,7 +100,7 @@ impl LocalMemory {
         Ok(())
     }
 
-    /// Writes one word of each active lane, if it is there.
+    /// Writes one word of each active lane, if it exists.
     pub fn set_word(&mut self, address: u64, mask: u32, values: &Row) {
         if let Some(row) = self.rows.get_mut(address as usize / 4) {
             blend(row, mask, values);
@@ -114,7 +115,7 @@ impl LocalMemory {
         })
     }
 
-    /// Lanes write these bytes, which are there.
+    /// Marks bytes as written by these lanes. They must exist.
     pub fn mark(&mut self, mask: u32, address: u64, bytes: u32) {
         let end = (address + u64::from(bytes)).div_ceil(4) as usize;
         if self.written.len() < end {
@@ -125,14 +126,14 @@ impl LocalMemory {
         }
     }
 
-    /// What a lane has in a byte counts as not written.
+    /// Marks a lane's byte as not written.
     pub fn forget(&mut self, lane: usize, address: u64) {
         if let Some(word) = self.written.get_mut(address as usize / 4) {
             word[address as usize % 4] &= !(1 << lane);
         }
     }
 
-    /// The sectors that an access touches where the hardware keeps it.
+    /// The sectors that an access touches in the hardware's layout.
     pub fn sectors(&self, access: &Access) -> Sectors {
         let mut total = Sectors::default();
         for word in 0..u64::from(access.width.div_ceil(4)) {
@@ -144,11 +145,11 @@ impl LocalMemory {
     }
 }
 
-/// Where the hardware keeps each lane's word (the `word`th that it accesses), from the start of the warp's local memory.
+/// The offset of each lane's `word`th accessed word in the hardware's layout of the warp's local memory.
 pub(crate) fn places(access: &Access, word: u64) -> WideRow {
     std::array::from_fn(|lane| {
         let address = access.addresses[lane];
-        // Inactive lanes may hold anything.
+        // Inactive lanes may have any address.
         (address / 4 + word).wrapping_mul(128).wrapping_add(lane as u64 * 4 + address % 4)
     })
 }

@@ -1,11 +1,13 @@
-//! What a launch, a worker, a block and a warp are made of, and how an instruction can end. Nothing here executes one.
+//! The state of a launch, a worker, a block and a warp, and how an instruction can end. Nothing here executes one: instructions and
+//! the schedule import this layer, never the other way round.
 //!
 //! - `launched`: a running launch, which all workers share; `worker`: what one thread of the host runs; `block`, `warp`,
 //!   `barrier`, `local` memory: its parts.
 //! - `outcome`: what comes after an instruction, faults, and why a worker stops.
 //! - `at`: where an instruction is executed, and by which lanes.
-//! - `on_model`: where a block is on a model. `unwritten`: what the sanitizer knows of unwritten local memory.
-//! - `limits`: how many blocks there can be at once.
+//! - `on_model`: where a block runs on a model.
+//! - `tracked`, `unwritten`: what the sanitizer knows of unwritten registers and unwritten local memory.
+//! - `limits`: how many blocks can run side by side.
 
 mod at;
 mod barrier;
@@ -15,6 +17,7 @@ mod limits;
 mod local;
 mod on_model;
 mod outcome;
+mod tracked;
 mod unwritten;
 mod warp;
 mod worker;
@@ -27,6 +30,7 @@ pub(crate) use limits::{MOST_BLOCKS, MOST_SHARED, MOST_THREADS, most_blocks};
 pub(crate) use local::{LocalMemory, places};
 pub(crate) use on_model::{Modelled, MoreWavefronts, Residence};
 pub(crate) use outcome::{Attempt, Fault, Next, Refused, Stop};
+pub(crate) use tracked::{Origin, TrackedRegister};
 pub(crate) use unwritten::{Incomplete, LoadedBy, Storing, UnwrittenLoad, UnwrittenLoads};
-pub(crate) use warp::{Frame, LOCAL_LIMIT, Origin, Split, TrackedRegister, Wait, Warp};
+pub(crate) use warp::{Frame, LOCAL_LIMIT, Split, Wait, Warp};
 pub(crate) use worker::Worker;

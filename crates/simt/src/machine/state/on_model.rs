@@ -1,28 +1,29 @@
-//! What a worker has of a model: the multiprocessors that its blocks are on, and which block is on which.
+//! A worker's part of a model: the multiprocessors that its blocks run on, and which block is where. Plain state for
+//! `machine/modelled.rs` and the schedule's `resident`.
 
 use crate::counters::SharedCounters;
 use crate::model::Multiprocessor;
 
-/// The multiprocessors of the model where a worker's blocks can be.
+/// The multiprocessors that a worker's blocks can run on.
 pub(crate) struct Modelled {
     /// Their caches and counters.
     pub multiprocessors: Vec<Multiprocessor>,
     /// Bytes of local memory of a warp of this launch.
     pub local_of_a_warp: u64,
-    /// For each instruction, what the model's banks need beyond what is counted anyway.
+    /// For each instruction, the model's wavefronts beyond those that every launch counts.
     pub more_wavefronts: Vec<MoreWavefronts>,
 }
 
-/// Where a block is on the model.
+/// Where a block runs on the model.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Residence {
-    /// Which of its worker's multiprocessors it is on.
+    /// The index of its multiprocessor in the worker's.
     pub multiprocessor: usize,
     /// The number of its first warp among all that are resident on the chip.
     pub first_warp: u64,
 }
 
-/// Wavefronts and bank conflicts in addition to those counted anyway; negative if there are fewer.
+/// Wavefronts and bank conflicts beyond those that every launch counts; negative if there are fewer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct MoreWavefronts {
     pub wavefronts: i64,

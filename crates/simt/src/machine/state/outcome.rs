@@ -1,4 +1,5 @@
-//! How an instruction, a warp's turn or a cluster ends: what comes next, a fault, or the end of the launch.
+//! How an instruction, a warp's turn or a cluster ends: what comes next, a fault, or the end of the launch. Plain data, which
+//! instructions return and the schedule acts on.
 
 use ptx::Space;
 
@@ -6,19 +7,19 @@ use crate::memory::AccessFault;
 use crate::site::AccessAction;
 use crate::trap::{Trap, TrapKind};
 
-/// What becomes of a split after an instruction.
+/// What happens to a split after an instruction.
 pub(crate) enum Next {
     /// It continues at its program counter.
     On,
     /// It has ended, or waits.
     Gone,
-    /// The block has to look after its barriers first.
+    /// The block has to handle its barriers first.
     Pause,
     /// It has not been executed: other splits of the warp go first.
     Later,
 }
 
-/// A fault, before anything is known of the program's text.
+/// A fault, not yet resolved to the program's text.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub kind: TrapKind,
@@ -26,7 +27,7 @@ pub(crate) struct Fault {
     pub pc: u32,
 }
 
-/// A fault of an access, before it is known of which instruction.
+/// A fault of a lane, not yet attributed to an instruction.
 pub(crate) struct Refused(TrapKind, u32);
 
 impl Refused {

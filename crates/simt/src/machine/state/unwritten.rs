@@ -1,47 +1,47 @@
-//! What is known of local memory that threads read before anything wrote it, for the sanitizer: see
-//! [`written`](crate::machine::written).
+//! What is known of reads of uninitialised local memory, for the sanitizer. A warp owns this;
+//! [`written`](crate::machine::written) fills and reads it.
 
 use std::collections::HashMap;
 
 use crate::lanes::WideRow;
 
-/// A value of which not all bytes were written, and that a lane has read to store it elsewhere.
+/// A partly written value that a lane has read to store it elsewhere.
 pub(crate) struct Incomplete {
     pub lane: usize,
-    /// The instructions that have read it, and that are to store it.
+    /// The instructions that read it, and that will store it.
     pub read_at: u32,
     pub stored_at: u32,
     pub address: u64,
     pub width: u32,
-    /// The bytes that were written, a bit each.
+    /// The written bytes, one bit each.
     pub bytes: u16,
 }
 
-/// Loads of what nothing had written, of a warp.
+/// A warp's loads of uninitialised memory.
 #[derive(Default)]
 pub(crate) struct UnwrittenLoads {
-    /// By their instructions: one for each.
+    /// One for each instruction.
     pub list: Vec<UnwrittenLoad>,
-    /// What the load that is being executed has loaded: not yet in `list`.
-    pub coming: Vec<LoadedBy>,
-    /// What the store that is about to be executed leaves in local memory.
+    /// What the current load has loaded; not in `list` yet.
+    pub current: Vec<LoadedBy>,
+    /// What the next store leaves unwritten in local memory.
     pub storing: Option<Storing>,
-    /// Where such values are in local memory: the lane and the address, and the load that is blamed.
+    /// Where such values were stored to local memory: lane and address, and the load to blame.
     pub stored: HashMap<(usize, u64), u32>,
 }
 
-/// A load of what nothing had written.
+/// A load of uninitialised memory.
 pub(crate) struct UnwrittenLoad {
     pub place: u32,
     pub width: u32,
-    /// The address that each lane has loaded from last.
+    /// The last address that each lane loaded from.
     pub addresses: Box<WideRow>,
-    /// The lanes that have, and those of them that were reported.
+    /// The lanes that loaded, and those of them that were reported.
     pub lanes: u32,
     pub reported: u32,
 }
 
-/// What a lane has loaded, and the elements that nothing wrote.
+/// What a lane has loaded, and which elements were not written.
 pub(crate) struct LoadedBy {
     pub lane: usize,
     pub address: u64,
@@ -49,7 +49,7 @@ pub(crate) struct LoadedBy {
     pub elements: u32,
 }
 
-/// What a store to local memory is about to store that nothing wrote.
+/// The unwritten values that a store is about to store to local memory.
 pub(crate) struct Storing {
     pub place: u32,
     /// For each element, the lanes, and the load to blame.
@@ -64,24 +64,23 @@ impl UnwrittenLoads {
         }
     }
 
-    /// Whether there are any.
+    /// Whether there are any such loads.
     #[inline(always)]
     pub fn any(&self) -> bool {
         !self.list.is_empty()
     }
 
-    /// Whether the load that is being executed is one.
+    /// Whether the current load is one.
     pub fn has_loaded(&self) -> bool {
-        !self.coming.is_empty()
+        !self.current.is_empty()
     }
 
-    /// What it has loaded, by lane.
+    /// Takes what the current load has loaded, by lane.
     pub fn take_loaded(&mut self) -> Vec<LoadedBy> {
-        std::mem::take(&mut self.coming)
+        std::mem::take(&mut self.current)
     }
 
-    /// The load to blame for what a lane has loaded, from here on: this one, or the one that loaded the value before it was
-    /// stored there.
+    /// The load to blame for a loaded element: this one, or the one that loaded the value before it was stored there.
     pub fn blamed(&mut self, (place, width): (u32, u32), by: &LoadedBy, element: u32) -> u32 {
         if let Some(&load) = self.stored.get(&(by.lane, by.address + u64::from(element * by.element))) {
             return load;

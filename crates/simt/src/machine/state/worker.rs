@@ -1,7 +1,7 @@
-//! What one thread of the host runs at a time: a cluster of blocks, usually one, whose warps take turns.
+//! A worker: what one thread of the host runs at a time, a cluster of blocks, usually one, whose warps take turns.
 //!
-//! Instructions get the worker whose block and warp they execute for. They know its state, and nothing of the
-//! [schedule](crate::machine::schedule) that calls them.
+//! Instructions get the worker whose block and warp they execute for, and may change all of its state. They know nothing of
+//! the [schedule](crate::machine::schedule) that calls them.
 
 use ptx::Special;
 
@@ -14,42 +14,42 @@ use crate::memory::{AccessFaultKind, Shape, SharedMemory, rank_of};
 use crate::sanitizer::Checker;
 use crate::trap::TrapKind;
 
-/// What runs clusters of blocks, one after the other.
+/// Runs clusters of blocks, one after the other.
 pub(crate) struct Worker<'l> {
     pub launched: &'l Launched<'l>,
     pub counters: Vec<InstructionCounters>,
-    /// The block whose turn it is.
+    /// The running block.
     pub block: Block,
-    /// In clusters of several: all blocks that wait for their turn, by rank.
+    /// In clusters of several blocks: those that wait for their turn, by rank.
     pub resting: Vec<Block>,
-    /// The number of the cluster that runs.
+    /// The number of the running cluster.
     pub cluster: u64,
     /// Its number among those that share a checker.
     pub seat: u32,
-    /// Whether an atomic operation has changed device memory since the last look.
+    /// Whether an atomic operation has changed device memory since the last check.
     pub changed: bool,
     /// Whether any thread has reached the cluster's barrier since it was last complete.
     pub cluster_arrivals: bool,
-    /// What the copy engine is to bring to the cluster's shared memory.
+    /// The bulk copies under way to the cluster's shared memory.
     pub arrivals: Arrivals,
     /// How many phase waits in a row have failed.
     pub fruitless_waits: u32,
     /// The sanitizer, if any check is on.
     pub checker: Option<Box<Checker<'l>>>,
-    /// Whether it looks at steps before they are executed.
+    /// Whether it inspects steps before they are executed.
     pub inspects: bool,
-    /// The words that a load or store moves; those of inactive lanes mean nothing.
+    /// The words that a load or store moves; those of inactive lanes are meaningless.
     pub rows: [Row; 4],
-    /// The shape of the last access of each instruction that has made one.
+    /// The shape of each instruction's last access.
     pub shapes: Vec<Option<Box<Shape>>>,
-    /// The multiprocessors that the blocks are on, where the launch has a model.
+    /// The multiprocessors that the blocks run on, if the launch has a model.
     pub modelled: Option<Box<Modelled>>,
-    /// Instructions executed that the launch's total does not have yet.
+    /// Executed instructions that are not in the launch's total yet.
     pub unreported: u64,
 }
 
 impl<'l> Worker<'l> {
-    /// One with this sanitizer.
+    /// A worker with this sanitizer.
     pub fn new(launched: &'l Launched<'l>, checker: Option<Box<Checker<'l>>>) -> Self {
         let warps = launched.threads.div_ceil(32);
         let mut blocks: Vec<Block> = (0..launched.blocks_per_cluster)
@@ -83,7 +83,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Says where the blocks of all clusters to come are on the model, by rank.
+    /// Sets where the blocks of all following clusters run on the model, by rank.
     pub fn take_residences(&mut self, residences: impl Iterator<Item = Residence>) {
         for (rank, residence) in residences.enumerate() {
             self.switch(rank);
@@ -119,7 +119,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Reports to the sanitizer whose turn it is.
+    /// Reports to the sanitizer which cluster runs.
     pub fn take_seat(&mut self) {
         if let Some(checker) = &mut self.checker {
             checker.take_seat(self.seat);
@@ -154,7 +154,7 @@ impl<'l> Worker<'l> {
         self.launched.report_steps(std::mem::take(&mut self.unreported));
     }
 
-    /// To be called when the worker has run its last block.
+    /// Ends the worker after its last block, and returns its counters.
     pub fn finish(mut self) -> Vec<InstructionCounters> {
         self.report_steps();
         if let Some(checker) = self.checker {

@@ -1,5 +1,5 @@
-//! Addresses as values: conversions between state spaces and between the blocks of a cluster, and tests of which space
-//! an address is in.
+//! Decodes instructions on addresses as values: conversions between state spaces and between the blocks of a cluster, and tests
+//! which space an address is in.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ impl FunctionDecoder<'_, '_> {
         src: Operand,
     ) -> Decoded<()> {
         let (a, d) = (self.value(src, ty)?, self.destination(dst, ty)?);
-        // The parameters of a function that takes their address lie in local memory.
+        // If a function takes the address of a parameter, that is in local memory.
         let space = if space == Space::Parameter && !self.function.is_kernel { Space::Local } else { space };
         let base = window(space);
         if base == 0 || ty.bits() != 64 {
@@ -41,7 +41,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// `mapa`: the same place in another block's memory. What no cluster has stays an address that is in no block.
+    /// `mapa`: the same place in another block's memory. An invalid rank gives an address that is in no block.
     pub(super) fn map_to_block(&mut self, ty: Type, dst: Destination, src: Operand, rank: Operand) -> Decoded<()> {
         let (a, b) = (self.value(src, ty)?, self.word(rank, Type::U32)?);
         let d = self.destination(dst, ty)?;
@@ -72,7 +72,7 @@ impl FunctionDecoder<'_, '_> {
         }
         let a = self.wide(src, Type::U64)?;
         if space == Space::Shared {
-            // Its own part of what the cluster shares.
+            // The block's own part of the cluster's shared memory.
             let b = self.builder.doubles.row(Constant::Shared(window(space))) | FIXED;
             self.lanes(in_block, Operands { d, a, b, ..Operands::default() });
             return Ok(());
@@ -105,7 +105,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// `istypep`: an address is compared with that of each such variable.
+    /// `istypep`: compares an address with that of each such variable.
     pub(super) fn is_type(&mut self, ty: Type, dst: Destination, src: Operand) -> Decoded<()> {
         let a = self.wide(src, Type::U64)?;
         let d = self.destination(dst, Type::Pred)?;
@@ -123,7 +123,7 @@ impl FunctionDecoder<'_, '_> {
     }
 }
 
-/// The lanes whose address `a` is from `b` to less than `c`, where the module's constants lie.
+/// The lanes whose address `a` is in the range of the module's constants: from `b` to less than `c`.
 fn among_constants(registers: &Registers<'_>, operands: &Operands) -> u32 {
     registers.test2::<false, u64>(operands.a, operands.b, |address, start| address >= start)
         & registers.test2::<false, u64>(operands.a, operands.c, |address, end| address < end)
@@ -133,7 +133,7 @@ fn is_global(address: u64, _: u64) -> bool {
     crate::memory::space_of(address) == Space::Global
 }
 
-/// The place in the block `rank` of the cluster that an address is in its own block.
+/// Maps an address to the same place in the block `rank` of the cluster.
 #[inline(always)]
 fn map_address(address: u64, rank: u32) -> u64 {
     const RANKS: u64 = WINDOW_BYTES - BLOCK_WINDOW_BYTES;
@@ -141,7 +141,7 @@ fn map_address(address: u64, rank: u32) -> u64 {
     address & !RANKS | start
 }
 
-/// Whether an address is in the shared memory of a block, whose first address is the other operand.
+/// Whether an address is in the shared memory of the block that starts at the other operand.
 fn in_block(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
     let within = |address: u64, start: u64| address.wrapping_sub(start) < BLOCK_WINDOW_BYTES;
     let result = registers.test2::<false, u64>(operands.a, operands.b, within);

@@ -1,4 +1,5 @@
-//! Arithmetic and comparisons.
+//! Decodes arithmetic and comparisons: picks the handler of each instruction from [`crate::lanes`]. The entry for each
+//! instruction of a body; what is neither arithmetic nor a move goes to `memory`. Emits steps.
 
 use ptx::{BinaryOp, Combine, Comparison, Destination, Kind, Mode, Op, Operand, TernaryOp, Type, UnaryOp};
 
@@ -136,7 +137,7 @@ impl FunctionDecoder<'_, '_> {
         }
     }
 
-    /// A video instruction: its form stands in a constant row, which operand `e` names.
+    /// A video instruction: operand `e` names a constant row with its form.
     fn video(&mut self, handler: Handler, form: u64, dst: Destination, [a, b]: [u32; 2], c: Operand) -> Decoded<()> {
         let (c, e) = (self.value(c, Type::B32)?, self.wide(Operand::Integer(form), Type::B64)?);
         let d = self.destination(dst, Type::B32)?;
@@ -212,7 +213,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// `lop3` with a predicate: the result is held against zero, and the answer combined with another.
+    /// `lop3` with a predicate: compares the result with zero, and combines this with another predicate.
     fn logic_and_test(
         &mut self,
         table: u8,
@@ -267,7 +268,7 @@ impl FunctionDecoder<'_, '_> {
     }
 }
 
-/// The name of an operation in words, from the name of its variant.
+/// The name of an operation for messages, from the name of its variant.
 fn words(op: &impl std::fmt::Debug) -> String {
     let name = format!("{op:?}");
     let mut text = String::new();

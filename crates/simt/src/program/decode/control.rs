@@ -1,4 +1,5 @@
-//! Branches, calls, barriers, and exchanges between lanes.
+//! Decodes branches, calls, barriers, and exchanges between lanes. `memory` passes on what is left to it. Emits steps; targets
+//! are resolved once the body is decoded.
 
 use ptx::{BarrierAction, BarrierReduction, CallOperand, Callee, Handle, Op, Operand, Type};
 
@@ -116,7 +117,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// The row of the lanes that take part; without such an operand, those that execute the instruction.
+    /// The row of the member mask; without such an operand, the lanes that execute the instruction.
     fn members(&mut self, members: Option<Operand>) -> Decoded<u32> {
         if let Some(members) = members {
             return self.word(members, Type::U32);
@@ -216,12 +217,12 @@ impl FunctionDecoder<'_, '_> {
 
     fn check_size(&self, callee: Option<&ptx::Function>, parameter: Option<&ptx::Variable>, rows: Rows) -> Decoded<()> {
         let (Some(callee), Some(parameter)) = (callee, parameter) else { return Ok(()) };
-        // A parameter `[]` takes what it is given.
+        // A parameter `[]` has any size.
         let Some(bytes) = parameter.size else { return Ok(()) };
         if bytes.div_ceil(4) == u64::from(rows.count) {
             return Ok(());
         }
-        let what = format!("`{}` has {bytes} bytes, {} are passed", parameter.name, rows.count * 4);
+        let what = format!("`{}` has {bytes} bytes, but {} are passed", parameter.name, rows.count * 4);
         Err(LoadErrorReason::CallMismatch { name: callee.name.clone(), what })
     }
 }

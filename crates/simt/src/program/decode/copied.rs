@@ -1,20 +1,21 @@
-//! Finds what becomes of loaded values, for the sanitizer: which are only copied, and where to.
+//! Finds what happens to loaded values, for the sanitizer: which are only copied, and where to. Marks the decoded loads of a
+//! function.
 //!
-//! A value that is only copied may be padding, or a field that nothing uses. Unoptimized code copies structs field by
-//! field. It also fills bit fields one after another, by reading the word that they are in, replacing some of its bits,
-//! and storing it back. Neither is a use of what nothing wrote.
+//! A value that is only copied may be padding, or an unused field. Unoptimised code copies structs field by field. It also
+//! fills bit fields one by one: it reads their word, replaces some bits, and stores it back. Neither is a use of
+//! uninitialised memory.
 
 use ptx::{Address, AddressBase, Instruction, Op, Operand, TernaryOp};
 
 use super::function::FunctionDecoder;
-use crate::program::blocks::Blocks;
+use crate::program::blocks::BasicBlocks;
 use crate::program::code::Action;
 
-/// Instructions between a load and the store of its value, at most.
+/// The most instructions between a load and the store of its value.
 const NEAR: usize = 64;
 
-/// Marks the loads of a function with what becomes of their values, in addition to what [`Uses`](super::uses::Uses) has found: `ways` are the successors of each
-/// position of the body, `starts` the steps that they begin at.
+/// Marks the loads of a function with what happens to their values, beyond what [`Uses`](super::uses::Uses) has found. `ways` are the
+/// successors of each position of the body, `starts` their first steps.
 pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], ways: &[Vec<u32>], starts: &[u32]) {
     let mut readers = vec![0; decoder.function.registers.len()];
     for (position, instruction) in body.iter().enumerate() {
@@ -22,7 +23,7 @@ pub(super) fn mark(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], 
         let reads = guard.iter().chain(decoder.uses.reads(position));
         reads.for_each(|register| readers[register.index()] += 1);
     }
-    let blocks = Blocks::new(body.len(), ways);
+    let blocks = BasicBlocks::new(body.len(), ways);
     for block in 0..blocks.count() {
         let positions = blocks.positions(block);
         for position in positions.clone() {
@@ -59,7 +60,7 @@ impl Walk<'_, '_, '_> {
         self.decoder.uses.writes(position).iter().any(|written| written.index() == register)
     }
 
-    /// The store that stores what a load has loaded, as it is, where nothing else uses it.
+    /// The store of a loaded value, if it is unchanged and nothing else uses it.
     fn store_of(&self, position: usize, behind: std::ops::Range<usize>) -> Option<usize> {
         let Instruction { op: Op::Load { ty, dsts, .. }, guard: None, .. } = &self.body[position] else { return None };
         let loaded: Vec<usize> = dsts.iter().map(|dst| Some(dst.as_ref()?.index())).collect::<Option<_>>()?;
@@ -85,13 +86,13 @@ impl Walk<'_, '_, '_> {
         None
     }
 
-    /// Whether what a load has loaded goes back there, when some of its bits have been replaced, and nowhere else.
+    /// Whether a loaded value is only stored back to where it came from, with some bits replaced.
     fn is_in_place(&self, position: usize, behind: std::ops::Range<usize>) -> bool {
         let Instruction { op: Op::Load { ty, dsts, address, .. }, guard: None, .. } = &self.body[position] else {
             return false;
         };
         let [Some(loaded)] = dsts[..] else { return false };
-        // The registers that have the value, or what was made of it, and how often they are still read.
+        // The registers with the value, or what was computed from it, and how often they are still read.
         let mut values = vec![(loaded.index(), self.readers[loaded.index()])];
         let mut replaces = false;
         for position in behind {

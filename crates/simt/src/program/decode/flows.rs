@@ -1,8 +1,8 @@
-//! What a function's instructions do with values that nothing may have written: which registers they read and write,
-//! from what the results are computed, and where a value matters.
+//! What a function's instructions do with values that may be uninitialised: which registers they read and write, what results
+//! are computed from, and where a value matters. Pure analysis of PTX; `unwritten` and `expected` use it.
 //!
-//! Words of `.param` variables, through which values go to functions and back, are treated like registers. All are
-//! numbered: first the registers, then the carry flag, then these words.
+//! Words of `.param` variables, which pass values to functions and back, are treated like registers. Values are numbered: first
+//! the registers, then the carry flag, then these words.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,25 +17,25 @@ use super::uses::Uses;
 use crate::program::inspection::RegisterUse;
 use crate::program::system;
 
-/// How an instruction's results depend on its operands.
+/// How a result depends on an instruction's operands.
 #[derive(Clone)]
 pub(super) enum Made {
-    /// On nothing that matters: the result counts as written.
+    /// On nothing: the result counts as written.
     Anew,
     /// On all of these: arithmetic.
     Of(Vec<usize>),
-    /// On these parts, of which some may be padding.
+    /// On these parts, some of which may be padding.
     OfParts(Vec<usize>),
     /// `selp`.
     ByChoice { chooser: Predicate, yes: Option<usize>, no: Option<usize> },
     /// `and.pred` and `or.pred`.
     ByLogic { and: bool, operands: [Operand; 2] },
-    /// Of this in other lanes: `shfl`.
+    /// On this value in other lanes: `shfl`.
     OfOthers(usize),
 }
 
 impl Made {
-    /// What it is computed from.
+    /// The values it is computed from.
     pub fn sources(&self) -> Vec<usize> {
         match self {
             Made::Anew => Vec::new(),
@@ -48,7 +48,7 @@ impl Made {
         }
     }
 
-    /// Whether it is put together of parts, one of which is always written, and so counts as written itself.
+    /// Whether it consists of parts, one of which is always written, so that it counts as written.
     pub fn is_of_written_part(&self, reached: &[bool]) -> bool {
         matches!(self, Made::OfParts(parts) if parts.iter().any(|&part| !reached[part]))
     }
@@ -57,25 +57,25 @@ impl Made {
 /// What an instruction does with values.
 pub(super) struct Flow {
     pub uses: Vec<(usize, RegisterUse)>,
-    /// What a store stores, if it may be that nothing wrote any of it.
+    /// What a store stores, if all of it may be unwritten.
     pub stored: Vec<usize>,
-    /// What it writes, and how that is made.
+    /// What it writes, and what that depends on.
     pub makes: Vec<(usize, Made)>,
 }
 
-/// A call: for each argument and each result, what its words are.
+/// A call: the words of each argument and each result.
 #[derive(Default)]
 pub(super) struct Passed {
-    /// The functions that may be called; none for those of the system.
+    /// The possible callees; none for system functions.
     pub callees: Vec<Handle<Function>>,
     pub arguments: Vec<Vec<Option<usize>>>,
     pub results: Vec<Vec<Option<usize>>>,
 }
 
-/// The words of a function's `.param` variables, each with its place after the registers and the carry flag.
+/// The words of a function's `.param` variables, numbered after the registers and the carry flag.
 #[derive(Default)]
 pub(super) struct Words {
-    /// The first of each variable, and how many it has.
+    /// The first word of each variable, and how many it has.
     of: HashMap<Handle<Variable>, (usize, usize)>,
     /// The name of each word's variable.
     pub names: Vec<Arc<str>>,
@@ -96,14 +96,14 @@ impl Words {
         words
     }
 
-    /// Those of a variable.
+    /// The words of a variable.
     pub fn of(&self, variable: Handle<Variable>) -> impl Iterator<Item = usize> + use<> {
         let (first, count) = self.of.get(&variable).copied().unwrap_or_default();
         first..first + count
     }
 }
 
-/// A function whose values are followed.
+/// A function whose values are tracked.
 pub(super) struct Flows<'m> {
     pub module: &'m Module,
     pub function: &'m Function,
@@ -112,17 +112,17 @@ pub(super) struct Flows<'m> {
     /// The row of each register.
     pub rows: Vec<u32>,
     pub words: Words,
-    /// Whether what is loaded from local memory is followed: the kernel has some.
+    /// Whether loads from local memory are tracked: the kernel uses local memory.
     pub follows_local: bool,
 }
 
 impl Flows<'_> {
-    /// Whether an instruction's access may be to local memory that is followed.
+    /// Whether an access may be to tracked local memory.
     pub fn may_be_local(&self, space: Space) -> bool {
         self.follows_local && matches!(space, Space::Local | Space::Generic)
     }
 
-    /// The destination registers of a load from memory that may be unwritten.
+    /// The destination registers of a load from possibly unwritten memory.
     pub fn loaded(&self, position: usize) -> &[ptx::Destination] {
         match &self.body[position].op {
             Op::Load { space, dsts, .. } if self.may_be_local(*space) => dsts,
@@ -206,7 +206,7 @@ impl Flows<'_> {
         let words = |operand: &CallOperand| match operand {
             CallOperand::Variable(variable) => self.words.of(*variable).map(Some).collect(),
             CallOperand::Value(operand) => {
-                // As many words as the widest register has.
+                // The number of words of the widest register.
                 register(operand).map_or_else(Vec::new, |register| vec![Some(register); 4])
             }
         };
@@ -214,14 +214,14 @@ impl Flows<'_> {
         Some(Passed { callees, arguments, results })
     }
 
-    /// The values that a compare-and-swap of this function compares with what is in memory.
+    /// The values that a compare-and-swap of this function expects in memory.
     pub fn expected(&self) -> Vec<bool> {
         let mut expected = vec![false; self.count()];
         self.uses.expected().0.for_each(|register| expected[register] = true);
         expected
     }
 
-    /// Backwards: the values that such ones are moved from.
+    /// Spreads this backwards, to the values that expected ones are moved from.
     pub fn spread_expected(&self, expected: &mut [bool]) {
         if !expected.contains(&true) {
             return;
@@ -248,7 +248,7 @@ impl Flows<'_> {
         }
     }
 
-    /// What an instruction does with values, its guard and the carry flag left out.
+    /// What an instruction does with values, apart from its guard and the carry flag.
     pub fn flow(&self, position: usize) -> Flow {
         let op = &self.body[position].op;
         let reads = || self.uses.reads(position).iter().map(|register| register.index());
@@ -270,7 +270,7 @@ impl Flows<'_> {
                 made(Made::ByLogic { and: *op == BinaryOp::And, operands: [*a, *b] })
             }
             Op::Binary { op: BinaryOp::And | BinaryOp::Or, a, b, .. } => parts(&[*a, *b]),
-            // The same value twice: that gives zero, whatever it is.
+            // The same value twice: the result is zero in any case.
             Op::Binary {
                 op: BinaryOp::Xor | BinaryOp::Subtract,
                 a: Operand::Register(a),
@@ -306,7 +306,7 @@ impl Flows<'_> {
                 let makes = elements.flat_map(|(index, src)| {
                     let made = |word| match register(src) {
                         None => Made::Anew,
-                        // A part of a word leaves the others as they are.
+                        // Writing a part of a word keeps the others.
                         Some(register) if ty.bytes() < 4 => Made::OfParts(vec![word, register]),
                         Some(register) => Made::Of(vec![register]),
                     };
@@ -371,7 +371,7 @@ impl Flows<'_> {
     }
 }
 
-/// What is put together of these: if one is a constant, or a special register, it counts only with others of that kind.
+/// A value with these parts. Constants and special registers count only if all parts are such.
 fn of_parts(operands: &[Operand]) -> Made {
     let registers: Vec<usize> = operands.iter().filter_map(register).collect();
     if registers.is_empty() { Made::Anew } else { Made::OfParts(registers) }

@@ -1,4 +1,5 @@
-//! What is decoded so far, of a kernel and of one of its functions: rows, places of variables, and steps.
+//! The state of decoding a kernel and one of its functions: rows, places of variables, and the steps so far. All files of this
+//! folder add to it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,13 +14,13 @@ use crate::program::inspection::{Inspections, Rule};
 use crate::program::layout;
 use crate::program::order::RegisterOf;
 
-/// A failure: the machine cannot run the instruction.
+/// A result of decoding, or why the machine cannot run the instruction.
 pub(super) type Decoded<T> = Result<T, LoadErrorReason>;
 
-/// Registers of one width, and parameters, that a function may have: beyond what compilers make, within what fits memory.
+/// The most registers of one width, and the most parameters, of a function: more than compilers use, and little enough for memory.
 const REGISTER_LIMIT: u32 = 1 << 16;
 
-/// Bytes of a parameter (PTX ISA: 32,764).
+/// The largest parameter, in bytes (PTX ISA: 32,764).
 const PARAMETER_LIMIT: u64 = 1 << 15;
 
 /// Marks a counted instruction until the number of places is known.
@@ -27,7 +28,7 @@ pub(super) const COUNTED: u32 = 0;
 
 pub(super) const HELPER: u32 = 1;
 
-/// Constants of one width, each once.
+/// The constants of one width, without duplicates.
 #[derive(Default)]
 pub(super) struct Pool {
     pub list: Vec<Constant>,
@@ -43,12 +44,12 @@ impl Pool {
     }
 }
 
-/// What is decoded so far.
+/// The kernel decoded so far.
 pub(super) struct Builder<'m> {
     pub module: &'m Module,
     pub addresses: &'m [Option<u64>],
     pub shared: HashMap<Handle<Variable>, u64>,
-    /// The bytes of parameters of any size.
+    /// The sizes of parameters that are declared without one.
     pub variable_parameters: HashMap<Handle<Variable>, u64>,
     pub by_handle: HashMap<usize, u32>,
     pub instructions: Vec<Instruction>,
@@ -57,13 +58,13 @@ pub(super) struct Builder<'m> {
     pub functions: Vec<FunctionCode>,
     pub words: Pool,
     pub doubles: Pool,
-    /// Instructions so far that access memory.
+    /// The number of instructions so far that access memory.
     pub accesses: u32,
     pub inspections: Inspections,
     pub read: HashSet<RegisterOf>,
 }
 
-/// Where a variable of the function lies.
+/// Where a variable of the function is stored.
 #[derive(Clone, Copy)]
 pub(super) enum Storage {
     /// The parameters of the kernel, from this byte on.
@@ -83,9 +84,9 @@ pub(super) struct FunctionDecoder<'b, 'm> {
     pub rows: Vec<u32>,
     pub places: HashMap<Handle<Variable>, Storage>,
     pub frame: FunctionCode,
-    /// Rows that registers and parameters take.
+    /// The rows of registers and parameters.
     pub settled: Rowcount,
-    /// The same, with those that helpers of the current instruction use.
+    /// The rows with those that helpers of the current instruction use.
     pub temporary: Rowcount,
     /// The instruction being decoded.
     pub origin: u32,
@@ -125,7 +126,7 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         }
     }
 
-    /// Gives registers, parameters and local variables their places.
+    /// Assigns rows and storage to registers, parameters and local variables.
     pub fn lay_out(&mut self) -> Decoded<()> {
         for (_, register) in self.function.registers.iter() {
             let (next, count) = match register.ty {
@@ -223,14 +224,14 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         first
     }
 
-    /// The same for 64-bit rows.
+    /// A 64-bit row for a helper, until the next instruction.
     pub fn temporary_double(&mut self) -> u32 {
         self.temporary.doubles += 1;
         self.frame.doubles = self.frame.doubles.max(self.temporary.doubles);
         self.temporary.doubles - 1
     }
 
-    /// The same for predicates.
+    /// A predicate for a helper, until the next instruction.
     pub fn temporary_predicate(&mut self) -> u32 {
         self.temporary.predicates += 1;
         self.frame.predicates = self.frame.predicates.max(self.temporary.predicates);
@@ -242,13 +243,13 @@ impl<'b, 'm> FunctionDecoder<'b, 'm> {
         self.builder.origins.push(self.origin);
     }
 
-    /// What the sanitizer looks at before the step that was emitted last.
+    /// Adds a rule that the sanitizer checks before the last emitted step.
     pub fn inspect(&mut self, rule: Rule) {
         let last = self.builder.instructions.len() as u32 - 1;
         self.builder.inspections.entry(last).rule = Some(rule);
     }
 
-    /// The instruction itself: arithmetic.
+    /// Emits the instruction itself, as arithmetic.
     pub fn lanes(&mut self, handler: Handler, operands: Operands) {
         self.emit(COUNTED, Action::Lanes(handler, operands));
     }

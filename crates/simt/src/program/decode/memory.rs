@@ -1,4 +1,5 @@
-//! Loads, stores, atomic operations.
+//! Decodes loads, stores and atomic operations, and accesses to the rows that hold `.param` variables of functions. `arithmetic`
+//! calls it with all instructions that are not arithmetic; it passes on textures, Hopper's and control flow. Emits steps.
 
 use ptx::{
     Address, AddressBase, AtomicOp, CacheOperator, Destination, FenceProxies, Kind, Mode, Op, Operand, Ordering, Space,
@@ -13,7 +14,7 @@ use crate::program::access::{Atomic, Copied, Fence, Load, Order, Reach, Store};
 use crate::program::code::{Action, Constant, Rows};
 use crate::program::inspection::Rule;
 
-/// What an address names.
+/// What an address refers to.
 enum Target {
     Memory(Reach),
     /// A byte of the kernel's parameters.
@@ -81,7 +82,7 @@ impl FunctionDecoder<'_, '_> {
                 Ok(())
             }
             Op::CreatePolicy { dst } => {
-                // The hardware's encoding is its own affair; zero is as good a policy as any.
+                // The hardware's encoding is undocumented; any policy may be zero.
                 let a = self.wide(Operand::Integer(0), Type::B64)?;
                 let d = self.destination(*dst, Type::B64)?;
                 self.lanes(lanes::copy(Type::B64), Operands { d, a, ..Operands::default() });
@@ -123,7 +124,7 @@ impl FunctionDecoder<'_, '_> {
         }
     }
 
-    /// An address that is in memory, and not among the parameters.
+    /// An address in memory, not of a parameter in rows.
     pub(super) fn reach(&mut self, space: Space, address: Address) -> Decoded<Reach> {
         match self.target(space, address)? {
             Target::Memory(reach) => Ok(reach),
@@ -165,7 +166,7 @@ impl FunctionDecoder<'_, '_> {
                 let wide = self.type_of(register).bits() == 64;
                 let operand = Operand::Register(register);
                 let address = if wide { self.wide(operand, Type::U64)? } else { self.word(operand, Type::U32)? };
-                // The parameters of a function that takes their address lie in local memory.
+                // If a function takes the address of a parameter, that is in local memory.
                 let local = space == Space::Parameter && !self.function.is_kernel;
                 let space = if local { Space::Local } else { space };
                 Target::Memory(Reach { space, address, wide, frame: false, offset, slot })
@@ -173,7 +174,7 @@ impl FunctionDecoder<'_, '_> {
         })
     }
 
-    /// Whether destinations have 64 bits; `_` counts as the type has it.
+    /// Whether destinations have 64 bits; `_` has the type's width.
     fn has_wide(&self, registers: impl Iterator<Item = Destination>, ty: Type) -> bool {
         let register = registers.flatten().next();
         register.map_or(ty.bits(), |register| self.type_of(register).bits()) >= 64
@@ -251,7 +252,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// Reads a value out of rows of the frame.
+    /// Emits a read of a value from rows of the frame.
     fn load_rows(&mut self, counted: u32, at: At, element: u32, signed: bool, d: u32, wide: bool) -> Decoded<()> {
         if element == 8 {
             let handler = lanes!(|a: u32, b: u32| -> u64 { u64::from(b) << 32 | u64::from(a) });
@@ -311,7 +312,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// Writes a value into rows of the frame.
+    /// Emits a write of a value to rows of the frame.
     fn store_rows(&mut self, counted: u32, at: At, element: u32, a: u32) -> Decoded<()> {
         let d = at.row;
         if element == 8 {
@@ -352,7 +353,7 @@ impl FunctionDecoder<'_, '_> {
             return Err(LoadErrorReason::Misplaced { what: "an atomic operation on a parameter".into() });
         };
         let mut value = |operand| match ty.bits() {
-            // The rows of the two halves are neighbours.
+            // The rows of the two halves are adjacent.
             128 => self.pair(operand).map(|[low, _]| low),
             _ => self.value(operand, ty),
         };
@@ -372,7 +373,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// Helpers that bring a value into rows of words of its own: as an argument.
+    /// Emits helpers that copy a value to rows of words: an argument.
     pub(super) fn spread(&mut self, operand: Operand, ty: Type) -> Decoded<Rows> {
         let a = self.value(operand, ty)?;
         let count = ty.bits().div_ceil(32);
@@ -381,7 +382,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(rows)
     }
 
-    /// Helpers that bring a result from rows of words into a register.
+    /// Emits helpers that copy a result from rows of words to a register.
     pub(super) fn gather(&mut self, rows: Rows, register: ptx::Handle<ptx::Register>) -> Decoded<()> {
         let ty = self.type_of(register);
         let d = self.destination(Some(register), ty)?;
@@ -389,7 +390,7 @@ impl FunctionDecoder<'_, '_> {
     }
 }
 
-/// A value's place in rows of words: the first row, and the bits of it that come before.
+/// A value's place in rows of words: the first row, and its bit offset there.
 #[derive(Clone, Copy)]
 struct At {
     row: u32,
@@ -405,7 +406,7 @@ fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<At> {
     Ok(At { row: rows.first + (offset / 4) as u32, shift: (offset % 4) as u32 * 8 })
 }
 
-/// What a load says about caches.
+/// Which caches a load asks for.
 fn wish(ordering: Ordering, cache: CacheOperator, non_coherent: bool) -> CacheWish {
     match cache {
         _ if ordering != Ordering::Weak => CacheWish::Past,

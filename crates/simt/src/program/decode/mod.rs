@@ -1,4 +1,6 @@
-//! From a kernel's PTX to [`Code`].
+//! Decodes a kernel's PTX into [`Code`]: each PTX instruction into steps (`arithmetic`, `control`, `memory`, `moves`, `addresses`,
+//! `texture`, `hopper`), with operands as rows (`operands`). `copied`, `expected`, `flows`, `unwritten` and `uses` find what the
+//! sanitizer needs to know. [`Program::load`](super::Program::load) calls this once for each kernel. Reads the module; produces data.
 
 mod addresses;
 mod arithmetic;
@@ -28,7 +30,7 @@ use crate::{LoadError, LoadErrorReason};
 use function::{Builder, COUNTED, FunctionDecoder, HELPER, Pool};
 use unwritten::Searched;
 
-/// Rejects functions that launch kernels. Before all else: what they pass is rejected as well, and says less.
+/// Rejects functions that launch kernels. This comes first, because errors about what they pass would say less.
 fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<(), Box<LoadError>> {
     for instruction in functions.iter().flat_map(|&handle| module.functions[handle].body.iter().flatten()) {
         let Op::Call { callee: Callee::Direct(callee), .. } = instruction.op else { continue };

@@ -1,4 +1,5 @@
-//! Instructions that move values between registers: moves, packing and unpacking, conversions.
+//! Decodes instructions that move values between registers: moves, packing and unpacking, conversions. `arithmetic` calls it.
+//! Emits steps.
 
 use ptx::{BinaryOp, Destination, Mode, Operand, Symbol, Type};
 
@@ -45,7 +46,7 @@ impl FunctionDecoder<'_, '_> {
         Ok(())
     }
 
-    /// Each part to its own; all are read first, for what is written may be among them.
+    /// Copies part by part. All sources are read first: destinations may be among them.
     pub(super) fn copy_vector(&mut self, ty: Type, dsts: &[Destination], srcs: &[Operand]) -> Decoded<()> {
         let handler = lanes::copy(ty);
         let overlaps = dsts.iter().flatten().any(|&dst| srcs.contains(&Operand::Register(dst)));

@@ -1,4 +1,5 @@
-//! Operands: from registers, immediates and symbols to rows.
+//! Decodes operands: from registers, immediates and symbols to rows. All other files here call it. Adds constants to the
+//! kernel, records uses of registers, and may emit helper steps.
 
 use ptx::{Destination, Handle, Kind, Operand, Predicate, Register, Space, Special, Symbol, Type};
 
@@ -35,7 +36,7 @@ impl FunctionDecoder<'_, '_> {
         }
     }
 
-    /// The row of a value of up to 32 bits; of a 64-bit register, its low half.
+    /// The row of a value of up to 32 bits; for a 64-bit register, its low half.
     pub(super) fn word(&mut self, operand: Operand, ty: Type) -> Decoded<u32> {
         match operand {
             Operand::Register(register) => match self.read(register) {
@@ -137,7 +138,7 @@ impl FunctionDecoder<'_, '_> {
         }))
     }
 
-    /// The address of a variable in its own state space. Local variables have none that is known now.
+    /// The address of a variable in its own state space. A local variable's is not known yet.
     pub(super) fn variable_address(&self, handle: Handle<ptx::Variable>) -> Decoded<u64> {
         let variable = &self.builder.module.variables[handle];
         let found = match variable.space {
@@ -214,7 +215,7 @@ fn is_set(registers: &mut Registers<'_>, operands: &Operands, mask: u32) {
     registers.set_predicate(operands.d, mask, result);
 }
 
-/// Whether a special register's row is the same in all warps of a block, and of all blocks of that rank in their clusters.
+/// Whether a special register's row is the same in all warps of a block, and in all blocks with the same rank in their clusters.
 pub(super) fn is_fixed(special: Special) -> bool {
     !matches!(
         special,

@@ -1,4 +1,5 @@
-//! Texture and surface instructions.
+//! Decodes texture and surface instructions into [`program::texture`](crate::program::texture). `memory` calls it. Emits one
+//! step for each.
 
 use ptx::{Destination, Geometry, Op, Opaque, Operand, OutOfRange, TextureFetch, Type};
 
@@ -6,7 +7,7 @@ use super::function::{COUNTED, Decoded, FunctionDecoder};
 use crate::LoadErrorReason;
 use crate::lanes::FIXED;
 use crate::program::code::{Action, Constant};
-use crate::program::texture::{Fetch, Level, Place, Query, SurfaceAccess, SurfaceAction};
+use crate::program::texture::{CoordinateRows, Fetch, Level, Query, SurfaceAccess, SurfaceAction};
 
 impl FunctionDecoder<'_, '_> {
     pub(super) fn texture(&mut self, op: &Op) -> Decoded<()> {
@@ -50,8 +51,17 @@ impl FunctionDecoder<'_, '_> {
         place: &ptx::TexelPosition,
         outside: OutOfRange,
     ) -> Decoded<Action> {
-        let (surface, place) = (self.opaque(surface)?, self.place(place)?);
-        Ok(Action::Surface(Box::new(SurfaceAccess { action, by_element, wide, ty, rows, surface, place, outside })))
+        let (surface, coordinates) = (self.opaque(surface)?, self.coordinates(place)?);
+        Ok(Action::Surface(Box::new(SurfaceAccess {
+            action,
+            by_element,
+            wide,
+            ty,
+            rows,
+            surface,
+            coordinates,
+            outside,
+        })))
     }
 
     fn fetch(&mut self, fetch: &TextureFetch) -> Decoded<Fetch> {
@@ -85,16 +95,16 @@ impl FunctionDecoder<'_, '_> {
                 Some(sampler) => Some(self.opaque(sampler)?),
                 None => None,
             },
-            place: self.place(&fetch.place)?,
+            coordinates: self.coordinates(&fetch.place)?,
             level,
             offset: words(self, &fetch.offset, Type::S32)?,
         })
     }
 
-    fn place(&mut self, place: &ptx::TexelPosition) -> Decoded<Place> {
+    fn coordinates(&mut self, place: &ptx::TexelPosition) -> Decoded<CoordinateRows> {
         let rows = place.coordinates.iter().map(|&operand| self.word(operand, place.ty)).collect::<Decoded<_>>()?;
         let layer = self.optional(place.layer)?;
-        Ok(Place { geometry: place.geometry, layer, rows, whole: place.ty == Type::S32 })
+        Ok(CoordinateRows { geometry: place.geometry, layer, rows, whole: place.ty == Type::S32 })
     }
 
     fn optional(&mut self, operand: Option<Operand>) -> Decoded<Option<u32>> {

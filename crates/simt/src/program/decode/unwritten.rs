@@ -1,17 +1,17 @@
-//! Finds registers that may be read before anything wrote them, so that the sanitizer looks only at these.
+//! Finds registers that may be read before they are written, so that the sanitizer tracks only these. Runs once all functions of a
+//! kernel are decoded, and adds inspections to the kernel's code.
 //!
-//! A register that every path writes before reading it needs no watching, and compilers make hardly any other. For the
-//! rest this follows where their values may go. Compilers compute with values that they drop later (`fma`, then
-//! `selp`), so a value matters only where it decides something (a branch, a guard), is an address, is stored, is an
-//! operand of a matrix product, or is seen by other threads. If none gets there, nothing is watched.
+//! A register that every path writes before reading needs no tracking, and compilers produce hardly any other. For the rest,
+//! this follows where their values may go. Compilers compute with values that they drop later (`fma`, then `selp`), so a
+//! value matters only if it is a condition (a branch, a guard), an address, a stored value, an operand of a matrix product,
+//! or visible to other threads. If no value gets there, nothing is tracked.
 //!
-//! A value put together from parts (`mov` of vectors, `bfi`, `prmt`, `and`, `or`, elements of a store) counts as
-//! written if one of its parts was: the rest is padding. A shuffle gives what the source lane has, written or not.
+//! A value that is composed of parts (`mov` of vectors, `bfi`, `prmt`, `and`, `or`, elements of a store) counts as written if
+//! one of its parts was: the rest is padding. A shuffle returns the source lane's value, written or not.
 //!
-//! Values travel into called functions and back, word by word of what is passed and returned: passing an unwritten
-//! value is no fault, using it in the function is one. So all functions of a kernel are searched once the last of them
-//! has been decoded: which parameters one may pass without having written them, and which results one may return that
-//! way.
+//! Values are followed into called functions and back, word by word of arguments and results: passing an unwritten value is
+//! not a fault, using it in the function is. So all functions of a kernel are searched together: which arguments may be
+//! passed unwritten, and which results may be returned unwritten.
 
 use std::sync::Arc;
 
@@ -20,21 +20,21 @@ use ptx::{Handle, Instruction, Op, Operand};
 use super::flows::{Flow, Flows, Made, Passed, Words};
 use super::function::{Builder, FunctionDecoder};
 use crate::lanes::{ALWAYS, NEGATED, NEVER};
-use crate::program::blocks::Blocks;
+use crate::program::blocks::BasicBlocks;
 use crate::program::code::Action;
 use crate::program::inspection::{CallFlow, Merge, Move, RegisterFlow, RegisterUse, Tracked};
 
-/// Steps of the search, at most. Registers that are left are watched, whether there is a need or not.
+/// The most steps of the search. Registers that it does not reach by then are tracked in any case.
 const SEARCH_LIMIT: usize = 1 << 24;
 
-/// A function that has been decoded, and is to be searched.
+/// A decoded function to search.
 pub(super) struct Searched<'m> {
     pub flows: Flows<'m>,
-    /// The step at which each position of the body begins, and after them the end.
+    /// The first step of each position of the body, then the end.
     starts: Vec<u32>,
-    /// For each value, whether some path reads it before anything wrote it. For those that callers pass, that is for these to say.
+    /// For each value, whether some path reads it before it is written. Parameters are not included: that depends on callers.
     exposed: Vec<bool>,
-    /// Whether it may be that nothing has written what callers pass in each word of the parameters, and what it returns in each of the results.
+    /// Whether callers may pass each word of the parameters unwritten, and whether it may return each word of the results unwritten.
     passed: Vec<Vec<bool>>,
     returned: Vec<Vec<bool>>,
 }
@@ -56,14 +56,14 @@ impl<'m> Searched<'m> {
         let (uses, rows) = (std::mem::take(&mut decoder.uses), decoder.rows.clone());
         let flows = Flows { module, function, body, uses, rows, words, follows_local: false };
         let exposed = flows.exposed(ways);
-        // A shuffle may read what another lane has not written; the frames of callees are not looked at here.
+        // A shuffle may read what another lane has not written. The frames of callees are not examined here.
         let is_of_others = |instruction: &Instruction| matches!(instruction.op, Op::Shuffle { .. } | Op::Call { .. });
         decoder.frame.needs_no_zeros = !exposed.contains(&true) && !body.iter().any(is_of_others);
         let end = decoder.builder.instructions.len() as u32;
         Self { flows, starts: starts.iter().copied().chain([end]).collect(), exposed, passed, returned }
     }
 
-    /// The values that nothing may have written, or that may be made of such, with what callers and callees are known to do.
+    /// The values that may be unwritten, or computed from such values, given what is known of callers and callees.
     fn reached(&self, returned: impl Fn(Handle<ptx::Function>, usize, usize) -> bool) -> Vec<bool> {
         let Self { flows, exposed, passed, .. } = self;
         let mut reached = exposed.clone();
@@ -95,7 +95,7 @@ fn has_local(builder: &Builder<'_>, all: &[Searched<'_>]) -> bool {
         || all.iter().any(|searched| searched.flows.body.iter().any(allocates))
 }
 
-/// Decides what the sanitizer looks at in the functions of a kernel.
+/// Decides what the sanitizer tracks in the functions of a kernel.
 pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
     let always = reach(builder, &mut all);
     let follows_local = has_local(builder, &all);
@@ -116,16 +116,16 @@ pub(super) fn track(builder: &mut Builder<'_>, mut all: Vec<Searched<'_>>) {
 /// What is known of the values of a function.
 struct Found<'f> {
     exposed: &'f [bool],
-    /// Those that may be computed from registers that nothing wrote.
+    /// Values that may be computed from unwritten registers.
     always: &'f [bool],
-    /// Those that may be computed from these, or from memory that nothing wrote.
+    /// Values that may be computed from these, or from unwritten memory.
     reached: &'f [bool],
 }
 
-/// For each function, the values that nothing may have written, or that may be made of such.
+/// For each function, the values that may be unwritten, or computed from such values.
 fn reach(builder: &Builder<'_>, all: &mut [Searched<'_>]) -> Vec<Vec<bool>> {
     let index = |handle: Handle<ptx::Function>| builder.by_handle.get(&handle.index()).map(|&index| index as usize);
-    // What is passed and returned is found round by round, until nothing new is found.
+    // Iterates until nothing new is found about arguments and results.
     loop {
         let returns = |handle, result: usize, word: usize| {
             let returned = index(handle).map(|index| &all[index].returned);
@@ -163,10 +163,10 @@ fn reach(builder: &Builder<'_>, all: &mut [Searched<'_>]) -> Vec<Vec<bool>> {
 }
 
 impl Flows<'_> {
-    /// The values that some path reads before anything wrote them.
+    /// The values that some path reads before they are written.
     fn exposed(&self, ways: &[Vec<u32>]) -> Vec<bool> {
         let mut exposed = vec![false; self.count()];
-        let blocks = Blocks::new(self.body.len(), ways);
+        let blocks = BasicBlocks::new(self.body.len(), ways);
         exposed[self.carry()] = self.carry_is_exposed(&blocks);
         // For each value, the blocks that read it before they write it, and those that write it.
         let mut readers = vec![Vec::new(); self.count()];
@@ -211,9 +211,9 @@ impl Flows<'_> {
         exposed
     }
 
-    /// Whether the carry flag may be read before it is set, or after a call, which loses it. It is meant for straight lines of
-    /// code: in others it is watched.
-    fn carry_is_exposed(&self, blocks: &Blocks) -> bool {
+    /// Whether the carry flag may be read before it is set, or after a call, which clobbers it. It is meant for straight-line code;
+    /// anything else is tracked.
+    fn carry_is_exposed(&self, blocks: &BasicBlocks) -> bool {
         (0..blocks.count()).any(|block| {
             let mut is_set = false;
             blocks.positions(block).any(|position| {
@@ -229,7 +229,7 @@ impl Flows<'_> {
         })
     }
 
-    /// Forwards: where values that are `reached` may go.
+    /// Spreads `reached` forwards, to where these values may go.
     fn spread(&self, reached: &mut [bool]) {
         let mut next: Vec<usize> =
             (0..reached.len()).filter(|&value| reached[value] && value != self.carry()).collect();
@@ -253,8 +253,8 @@ impl Flows<'_> {
         }
     }
 
-    /// For each value that nothing may have written and that may matter somewhere, a number. What goes to other functions and to callers
-    /// may matter there.
+    /// Numbers the values that may be unwritten and may matter somewhere. What is passed to other functions or returned may matter
+    /// there.
     fn numbers(&self, &Found { exposed, reached, .. }: &Found) -> Vec<Option<Tracked>> {
         let carry = self.carry();
         let mut makers = vec![Vec::new(); self.count()];
@@ -278,7 +278,7 @@ impl Flows<'_> {
             }
         }
         self.results().for_each(|word| matters[word] = true);
-        // Backwards: from where they matter.
+        // Backwards, from where values matter.
         let mut next: Vec<usize> = (0..self.count()).filter(|&value| matters[value] && value != carry).collect();
         while let Some(value) = next.pop() {
             for made in &makers[value] {
@@ -297,7 +297,7 @@ impl Flows<'_> {
         (0..self.count()).map(|value| (reached[value] && matters[value]).then(&mut number)).collect()
     }
 
-    /// Decides what the sanitizer looks at in a function: its index, and the steps of its instructions.
+    /// Adds the inspections of a function: `function` is its index, `starts` the steps of its instructions.
     fn inspect(&self, builder: &mut Builder<'_>, function: usize, starts: &[u32], found: &Found) {
         let numbers = self.numbers(found);
         self.follow_loads(builder, starts, &numbers);
@@ -312,7 +312,7 @@ impl Flows<'_> {
             let mut steps = start..end;
             let store = steps.find(|&step| matches!(action(builder, step), Some(Action::Store(_))));
             flow.kept = store.filter(|_| kept.iter().any(Option::is_some)).map(|store| (store, kept));
-            // An instruction of which nothing is left has no step.
+            // An instruction that emitted nothing has no step.
             if start < end && !flow.is_empty() {
                 builder.inspections.entry(start).registers = Some(Box::new(flow));
             }
@@ -346,7 +346,7 @@ impl Flows<'_> {
         frame.never_written = never.map(|(_, register)| register.name.clone()).collect();
     }
 
-    /// Says of loads from local memory where what they load goes.
+    /// Marks loads from local memory with the tracked registers that they load.
     fn follow_loads(&self, builder: &mut Builder<'_>, starts: &[u32], numbers: &[Option<Tracked>]) {
         for (position, steps) in starts.windows(2).enumerate() {
             let (loaded, &[start, end]) = (self.loaded(position), steps) else { continue };
@@ -367,7 +367,7 @@ impl Flows<'_> {
         }
     }
 
-    /// What the sanitizer has to know of an instruction.
+    /// What the sanitizer needs to know of an instruction.
     fn of(&self, position: usize, numbers: &[Option<Tracked>], always: &[bool]) -> RegisterFlow {
         let Instruction { guard, op, .. } = &self.body[position];
         let Flow { uses, stored, makes } = self.flow(position);
@@ -382,7 +382,7 @@ impl Flows<'_> {
         let mut flow = RegisterFlow {
             guard: guard.and_then(|guard| number(guard.register.index())),
             uses: uses.iter().filter_map(|&(value, to)| Some((number(value)?, to))).collect(),
-            // One that is always written is enough.
+            // One element that is always written is enough.
             stored: all(&stored).unwrap_or_default(),
             ..RegisterFlow::default()
         };

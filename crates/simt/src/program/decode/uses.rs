@@ -1,8 +1,8 @@
-//! What a function's instructions read and write, and for what: values that are only moved, and values that are
-//! computed with.
+//! Records what a function's instructions read and write, and whether values are only moved or computed with. `operands` and
+//! `memory` add to it while they decode; `copied` and `expected` evaluate it.
 //!
-//! Padding between the fields of a struct is copied with them, which the sanitizer must not count as a use. Compilers
-//! split small structs and assemble them with shifts and masks, so these move a value, too.
+//! Padding between the fields of a struct is copied with them, and the sanitizer must not count that as a use. Compilers split
+//! and assemble small structs with shifts and masks, so these count as moves, too.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,19 +15,19 @@ use crate::program::code::Instruction;
 /// The uses of a function's registers.
 #[derive(Default)]
 pub(super) struct Uses {
-    /// Registers that something is computed of.
+    /// Registers that something is computed from.
     computed: HashSet<Handle<Register>>,
-    /// Registers that a compare-and-swap compares with what is in memory.
+    /// Registers that a compare-and-swap expects in memory.
     expected: HashSet<Handle<Register>>,
     /// Registers that are moved: from, to.
     moves: Vec<(Handle<Register>, Handle<Register>)>,
     /// The destinations of each load, with the load's position.
     loads: Vec<(usize, Vec<Destination>)>,
-    /// The steps of loads of one register, and these.
+    /// The steps of loads to one register, and that register.
     single_loads: Vec<(usize, Handle<Register>)>,
-    /// Whether the present operand is only moved.
+    /// Whether the current operand is only moved.
     pub moving: bool,
-    /// The registers that instructions read, guards left out, and those that they write.
+    /// The registers that instructions read (without guards), and those that they write.
     reads: Vec<Handle<Register>>,
     writes: Vec<Handle<Register>>,
     /// Which of these belong to each instruction.
@@ -73,7 +73,7 @@ impl Uses {
         self.instructions.push((reads..reads, writes..writes));
     }
 
-    /// It ends.
+    /// The instruction ends.
     pub fn end(&mut self) {
         self.moving = false;
         if let Some((reads, writes)) = self.instructions.last_mut() {
@@ -94,12 +94,12 @@ impl Uses {
         self.writes.push(register);
     }
 
-    /// The registers that the instruction at a position of the body reads, its guard left out.
+    /// The registers that the instruction at a position of the body reads, without its guard.
     pub fn reads(&self, position: usize) -> &[Handle<Register>] {
         self.instructions.get(position).map_or(&[], |(reads, _)| &self.reads[reads.clone()])
     }
 
-    /// Those that it writes.
+    /// The registers that it writes.
     pub fn writes(&self, position: usize) -> &[Handle<Register>] {
         self.instructions.get(position).map_or(&[], |(_, writes)| &self.writes[writes.clone()])
     }
@@ -115,7 +115,7 @@ impl Uses {
         (self.expected.iter().map(|register| register.index()), moves)
     }
 
-    /// The steps that load one register, and that.
+    /// The steps of loads to one register, and that register.
     pub fn single_loads(&self) -> &[(usize, Handle<Register>)] {
         &self.single_loads
     }

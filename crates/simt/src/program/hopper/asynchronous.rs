@@ -1,10 +1,10 @@
-//! The decoded form of asynchronous copies, and of barriers in shared memory.
+//! The decoded form of asynchronous copies and of mbarriers. Plain data: decoding creates it, `machine/hopper` executes it.
 
 use ptx::{AtomicOp, TensorField, Type};
 
 use crate::program::access::{Audience, Reach};
 
-/// Copies that go on while the thread does, and barriers in shared memory.
+/// Copies that run beside the threads, and mbarriers.
 #[derive(Clone, Debug)]
 pub(crate) enum Asynchronous {
     /// `cp.async`.
@@ -31,7 +31,7 @@ pub(crate) enum Asynchronous {
     Wait { groups_left: Option<u32> },
     /// `cp.async.mbarrier.arrive`.
     ArriveAfterCopies { reach: Reach, counted_before: bool },
-    /// `mbarrier` on the barrier at an address.
+    /// An `mbarrier` instruction.
     Mbarrier { reach: Reach, action: MbarrierAction },
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct AsyncCopy {
     pub bytes: u32,
     /// Whether it goes past L1 (`.cg`).
     pub at_l2_only: bool,
-    /// A row that holds the bytes that are read.
+    /// A row with the number of bytes to read.
     pub source_bytes: u32,
     /// The lanes that read nothing, as a predicate operand.
     pub ignore_source: u32,
@@ -55,9 +55,9 @@ pub(crate) struct BulkCopy {
     pub from: Reach,
     pub to: Reach,
     pub bytes: u32,
-    /// `None`: the thread's groups are waited for instead.
+    /// `None`: the thread waits for its groups instead.
     pub barrier: Option<Reach>,
-    /// The blocks of the cluster that get the bytes.
+    /// The blocks of the cluster that receive the bytes.
     pub blocks: Option<u32>,
     pub reduction: Option<(AtomicOp, Type)>,
 }
@@ -73,13 +73,13 @@ pub(crate) struct TensorCopy {
     pub transfer: TensorTransfer,
 }
 
-/// Which way a tensor copy goes.
+/// The direction of a tensor copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TensorTransfer {
     Load {
         to: Reach,
         barrier: Reach,
-        /// The blocks of the cluster that get the box.
+        /// The blocks of the cluster that receive the box.
         blocks: Option<u32>,
     },
     Store {
@@ -94,12 +94,12 @@ pub(crate) struct RemoteStore {
     pub to: Reach,
     pub barrier: Reach,
     pub op: Option<AtomicOp>,
-    /// Of an element.
+    /// The type of an element.
     pub ty: Type,
     pub rows: Vec<u32>,
 }
 
-/// What is done to a barrier in shared memory; the operands are rows.
+/// What is done to an mbarrier; the operands are rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MbarrierAction {
     Initialize { count: u32 },

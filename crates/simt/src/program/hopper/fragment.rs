@@ -1,11 +1,12 @@
-//! Fragments: which elements of a matrix each lane holds, and in which of its registers.
+//! Fragments: which elements of a matrix each lane holds, and in which of its registers. Pure: decoding creates them, the machine's
+//! matrix instructions ask them for places.
 //!
-//! Those of `mma` are in the PTX manual ("Matrix Fragments for mma.m16n8k16" and so on): one rule covers them all but
-//! `m8n8k4` of f16. Those of `wmma` are not, and no program may depend on them; here they are what an H200 has (read off
-//! `wmma.load`): blocks of `mma` fragments side by side, `m8n32` as the transpose of `m32n8`.
+//! Fragments of `mma` are in the PTX manual ("Matrix Fragments for mma.m16n8k16" and so on): one rule covers all but `m8n8k4`
+//! of f16. Fragments of `wmma` are undocumented, and no program may depend on them. Here they are as an H200's `wmma.load`
+//! lays them out: blocks of `mma` fragments side by side, `m8n32` as the transpose of `m32n8`.
 //!
-//! The cost of a tile in memory is counted as this simulator moves it, one access a register or an
-//! element; for some tiles the hardware has wider accesses, and `ldmatrix`.
+//! The cost of a tile in memory is counted as the simulator moves it: one access for each register
+//! or element. For some tiles the hardware uses wider accesses, or `ldmatrix`.
 
 use ptx::{MatrixLayout, MatrixRole, MatrixShape, MatrixType};
 
@@ -29,7 +30,7 @@ impl Fragment {
         Self { role, ty, registers, shape, transposed: false, quads: None }
     }
 
-    /// The fragment that `wmma` makes of it.
+    /// Converts it to `wmma`'s fragment.
     pub fn for_wmma(self) -> Self {
         let MatrixShape { m, n, k } = self.shape;
         if (m, n) != (8, 32) {
@@ -43,17 +44,17 @@ impl Fragment {
         Self { role, transposed: true, shape: MatrixShape { m: n, n: m, k }, ..self }
     }
 
-    /// The fragment of `mma.m8n8k4` of f16, of a matrix with that layout.
+    /// Converts it to the fragment of `mma.m8n8k4` of f16, of a matrix with that layout.
     pub fn for_quads(self, layout: MatrixLayout) -> Self {
         Self { quads: Some(layout), ..self }
     }
 
-    /// Elements in each register; one of 64 bits has one.
+    /// Elements in each register; a 64-bit register has one.
     pub fn elements_per_register(&self) -> usize {
         (32 / self.ty.bits()).max(1) as usize
     }
 
-    /// Row and column of an element of a lane in the matrix.
+    /// The row and column in the matrix of a lane's element.
     pub fn place(&self, element: usize, lane: usize) -> (usize, usize) {
         if let Some(layout) = self.quads {
             return self.place_in_quads(layout, element, lane);
@@ -64,7 +65,7 @@ impl Fragment {
         let (m, n, k) = (self.shape.m as usize, self.shape.n as usize, self.shape.k as usize);
         let (row, column) = match self.role {
             MatrixRole::A => {
-                // Blocks of up to 16 rows, in which registers alternate between two of 8.
+                // Blocks of up to 16 rows, in which registers alternate between two halves of 8.
                 let eights = m.min(16) / 8;
                 let registers = eights * k / (4 * each);
                 let (block, register) = (register / registers, register % registers);
@@ -83,7 +84,7 @@ impl Fragment {
                 (row + down, 2 * in_group + within + right)
             }
         };
-        // `wmma` repeats elements where it has more registers than there are elements.
+        // `wmma` repeats elements if it has more registers than elements.
         let (rows, columns) = match self.role {
             MatrixRole::A => (m, k),
             MatrixRole::B => (k, n),
@@ -93,8 +94,8 @@ impl Fragment {
         if self.transposed { (column, row) } else { (row, column) }
     }
 
-    /// PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type". The four matrices stand beneath each other
-    /// (of B: side by side).
+    /// PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type". The four matrices are stacked (for B: side by
+    /// side).
     fn place_in_quads(&self, layout: MatrixLayout, element: usize, lane: usize) -> (usize, usize) {
         let (in_quad, quad, upper) = (lane % 4, lane / 4 % 4, lane / 16);
         match (self.role, layout) {
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// How many registers the fragment has, and whether each element of the matrix has a place in it.
+    /// Checks the number of registers, and that each element of the matrix has a place.
     fn covers(fragment: Fragment, rows: usize, columns: usize) {
         let elements = fragment.registers.len() * fragment.elements_per_register();
         let places: BTreeSet<_> = (0..elements)

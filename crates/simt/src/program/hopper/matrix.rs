@@ -1,4 +1,4 @@
-//! The decoded form of instructions on matrices.
+//! The decoded form of instructions on matrices. Plain data: decoding creates it, `machine/hopper` executes it.
 
 use ptx::{BitProduct, MatrixType, Rounding};
 
@@ -35,16 +35,16 @@ pub(crate) enum Matrix {
 pub(crate) struct Tile {
     pub reach: Reach,
     pub fragment: Fragment,
-    /// Whether the elements of a row are neighbours.
+    /// Whether the elements of a row are contiguous.
     pub in_rows: bool,
-    /// A row that holds the elements from one row (or column) to the next.
+    /// A row with the distance from one row (or column) of the matrix to the next, in elements.
     pub stride: u32,
 }
 
 /// `D = A * B + C`.
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
-    /// Rows of D, of all products together; columns of D; elements in each sum.
+    /// The rows of D, of all products together; the columns of D; the elements in each sum.
     pub m: usize,
     pub n: usize,
     pub k: usize,
@@ -60,7 +60,7 @@ pub(crate) struct Product {
     pub bit_product: Option<BitProduct>,
 }
 
-/// `D = A * B + D` of a warpgroup: what one of its warps has of it.
+/// `D = A * B + D` of a warpgroup: one warp's part of it.
 #[derive(Clone, Debug)]
 pub(crate) struct WarpgroupProduct {
     pub n: usize,
@@ -71,7 +71,7 @@ pub(crate) struct WarpgroupProduct {
     pub a: WarpgroupFactor,
     /// The 64-bit row of the matrix descriptor, and whether it is transposed.
     pub b: (u32, bool),
-    /// Whether D is added, as a predicate operand.
+    /// Whether to add D, as a predicate operand.
     pub adds: u32,
     pub negate_a: bool,
     pub negate_b: bool,
@@ -96,10 +96,10 @@ impl WarpgroupFactor {
     }
 }
 
-/// Where the elements of a sparse A stand.
+/// Where the elements of a sparse A are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sparse {
     pub metadata: u32,
-    /// The first of each four lanes that gives metadata.
+    /// The first of each four lanes that provides metadata.
     pub first_lane: u32,
 }

@@ -1,6 +1,5 @@
-//! Steps that a course on memory does not need: matrices of tensor cores, asynchronous copies, mbarriers.
-//!
-//! What they do is in `machine/hopper`.
+//! The decoded form of steps that the memory course does not need: matrices of tensor cores, asynchronous copies, mbarriers. Plain
+//! data; `machine/hopper` executes them.
 
 pub(super) mod asynchronous;
 pub(super) mod fragment;

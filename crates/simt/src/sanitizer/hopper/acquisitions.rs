@@ -1,8 +1,9 @@
-//! The fences that acquired tensor maps: see [`maps`](crate::sanitizer::hopper::maps).
+//! The fences that acquired tensor maps: plain data that the race detector holds, and that
+//! [`maps`](crate::sanitizer::hopper::maps) reads and changes.
 
 use std::collections::BTreeMap;
 
-/// The fences of the cluster that runs which acquired tensor maps, by the map's address.
+/// The running cluster's fences that acquired tensor maps, by the map's address.
 #[derive(Default)]
 pub(in crate::sanitizer) struct MapAcquisitions(pub BTreeMap<u64, Acquisitions>);
 

@@ -1,10 +1,11 @@
-//! Asynchronous copies (`cp.async`) that are under way: what they are still to read and to write.
+//! Asynchronous copies (`cp.async`) under way: what they have yet to read and to write. `checker/pending` begins and ends them, and
+//! asks which one an access conflicts with.
 //!
 //! A copy may happen at any time between its instruction and its thread's wait (`wait_all`, `wait_group`), or until a
 //! thread sees the phase of the `mbarrier` that the copy arrives at. Until then, any access to its destination and any
-//! write to its source has an undefined result, even by the same thread, and no barrier helps. After the wait, what the
-//! copy did is an access of that thread like any other, so other threads need a barrier: see [`Copies::settle`]. Where
-//! a race and a missing wait come from one line, they are one finding.
+//! write to its source has an undefined result, even by the same thread, and no barrier helps. After the wait, the copy's
+//! accesses are that thread's like any others, so other threads need a barrier: see [`Copies::settle`]. A race and a
+//! missing wait on one line are one finding.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +13,18 @@ use crate::lanes::{Row, WideRow};
 use crate::memory::{AllocationSpan, BLOCK_WINDOW_BYTES, Located, Memory, Shape};
 use crate::program::{Copied, Order};
 use crate::sanitizer::race::Races;
-use crate::sanitizer::touch::{Coming, Path, Reached, Stored};
+use crate::sanitizer::touch::{Intent, Path, Reached, Stored};
 use crate::site::AccessAction;
 
 /// A `cp.async` of a warp.
-pub(crate) struct Copy {
+pub(crate) struct TrackedCopy {
     /// Index of the instruction in `Code::places`.
     pub place: u32,
     /// The warp in its block.
     pub warp: u32,
-    /// The lanes that have not waited for it.
+    /// The lanes whose copies have not been waited for.
     pub mask: u32,
-    /// Of these, the ones whose copies others may already wait for.
+    /// Those of them whose copies other threads may already wait for.
     pub settled: u32,
     /// Where each lane writes to in shared memory.
     pub to: WideRow,
@@ -39,22 +40,22 @@ pub(crate) struct Copy {
 
 /// A lane's part of a copy, and the first byte that it and an access share.
 pub(in crate::sanitizer) struct Met<'a> {
-    pub copy: &'a Copy,
+    pub copy: &'a TrackedCopy,
     pub lane: usize,
     pub address: u64,
 }
 
-/// Those of the cluster that runs.
+/// The copies of the running cluster.
 #[derive(Default)]
 pub(in crate::sanitizer) struct Copies {
     begun: u32,
     /// By number, from 1.
-    pending: BTreeMap<u32, Copy>,
-    /// For each word of each block's shared memory, the copy that is to write it, and the lane: 32 times the number, and the lane.
+    pending: BTreeMap<u32, TrackedCopy>,
+    /// For each word of each block's shared memory, the copy and the lane that will write it: 32 times the number, plus the lane.
     words: Vec<Vec<u32>>,
 }
 
-/// The block of its cluster that a word of shared memory belongs to, and the word's index there.
+/// The block that a word of the cluster's shared memory belongs to, and the word's index in that block.
 fn word_in_block(word: usize) -> (usize, usize) {
     const WORDS: usize = BLOCK_WINDOW_BYTES as usize / 4;
     (word / WORDS, word % WORDS)
@@ -66,14 +67,14 @@ impl Copies {
         *self = Self::default();
     }
 
-    /// Whether there is any.
+    /// Whether any copy is under way.
     #[inline(always)]
     pub fn any(&self) -> bool {
         !self.pending.is_empty()
     }
 
     /// A copy begins. Returns its number.
-    pub fn begin(&mut self, copy: Copy) -> u32 {
+    pub fn begin(&mut self, copy: TrackedCopy) -> u32 {
         self.begun += 1;
         let number = self.begun;
         for (lane, word) in copy.words_to(copy.mask) {
@@ -91,13 +92,13 @@ impl Copies {
         number
     }
 
-    /// From now on it is for others to wait for a copy of some lanes: what it does is what they did now. A later mbarrier that the copy arrives at,
-    /// too, changes nothing for those who have waited at the first.
+    /// Other threads may wait for some lanes' copies from now on: reports the copies' accesses to the race detector, as made by these
+    /// lanes now. If a copy arrives at a second mbarrier later, that changes nothing for those who waited at the first.
     pub fn settle(&mut self, number: u32, mask: u32, races: &mut Races, memory: &Memory) {
         let Some(copy) = self.pending.get_mut(&number) else { return };
         let mask = mask & copy.mask & !copy.settled;
         copy.settled |= mask;
-        let &mut Copy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
+        let &mut TrackedCopy { place, warp, ref to, bytes, ref from, ref read, .. } = copy;
         let warp = races.in_cluster(warp);
         let first_shared = races.first_shared;
         let mut access = |allocation: Option<usize>, action, mask, offsets: &WideRow, width| {
@@ -107,7 +108,7 @@ impl Copies {
             let mut shape = Shape::new();
             let lowest = shape.follow(mask, offsets, width);
             let order = &Order::default();
-            let coming = &Coming {
+            let intent = &Intent {
                 action,
                 width,
                 element: width,
@@ -118,23 +119,23 @@ impl Copies {
                 place,
                 stored: Stored::Unknown,
             };
-            // What this races with has been reported.
+            // Races of the copy itself have been reported.
             let time = races.clocks.interval(warp);
             let lanes = &shape.lanes(lowest);
             let base = if allocation.is_none() { first_shared } else { 0 };
-            races.access(&Reached { allocation, coming, lanes, base, warp, time }, &mut |_, _| {});
+            races.access(&Reached { allocation, intent, lanes, base, warp, time }, &mut |_, _| {});
         };
         access(None, AccessAction::Write, mask, to, bytes);
         let mut rest = mask_of(|lane| mask >> lane & 1 == 1 && read[lane] > 0);
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize & 31;
-            // What cannot be read has been reported.
+            // Invalid reads have been reported.
             let there = memory.locate(from[lane], false).filter(|there| holds(&there.span, from[lane]));
             let Some(Located { index, span, base }) = there else {
                 rest &= rest - 1;
                 continue;
             };
-            // Together with all lanes that read as much of the same allocation.
+            // Together with all lanes that read as many bytes of the same allocation.
             let together = rest & mask_of(|other| read[other] == read[lane] && holds(&span, from[other]));
             let mut offsets = from.map(|from| from.wrapping_sub(base));
             let (each, count) = if read[lane] == bytes { (bytes, 1) } else { (1, read[lane]) };
@@ -161,7 +162,7 @@ impl Copies {
         }
     }
 
-    /// What is still to write some of these bytes of shared memory.
+    /// The copy that has yet to write some of these bytes of shared memory.
     pub fn writing(&self, address: u64, width: u32) -> Option<Met<'_>> {
         let end = address + u64::from(width);
         (address / 4..end.div_ceil(4)).find_map(|word| {
@@ -172,7 +173,7 @@ impl Copies {
         })
     }
 
-    /// What is still to read some of these bytes of global memory.
+    /// The copy that has yet to read some of these bytes of global memory.
     pub fn reading(&self, address: u64, width: u32) -> Option<Met<'_>> {
         self.pending.values().find_map(|copy| {
             let lane = (0..32).find(|&lane| {
@@ -183,7 +184,7 @@ impl Copies {
         })
     }
 
-    /// The value of bytes of shared memory when all copies have come, where it is `old` now.
+    /// The value of bytes of shared memory after all copies, if it is `old` now.
     pub fn value_then(&self, address: u64, width: u32, old: u128) -> u128 {
         (0..width).fold(old, |value, at| match self.writing(address + u64::from(at), 1) {
             Some(Met { copy, lane, address }) => {
@@ -195,15 +196,15 @@ impl Copies {
     }
 }
 
-impl Copy {
-    /// The words of shared memory that lanes write: the lane, and the word's index.
+impl TrackedCopy {
+    /// The words of shared memory that lanes will write: the lane, and the word's index.
     fn words_to(&self, mask: u32) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (to, count) = (self.to, self.bytes as usize / 4);
         let lanes = (0..32).filter(move |lane| mask >> lane & 1 == 1);
         lanes.flat_map(move |lane| (0..count).map(move |word| (lane, to[lane] as usize / 4 + word)))
     }
 
-    /// The byte that a lane writes to an address.
+    /// The byte that a lane will write to an address.
     fn byte(&self, lane: usize, address: u64) -> u8 {
         let at = address.wrapping_sub(self.to[lane]) as usize;
         self.words.get(at / 4).map_or(0, |row| row[lane].to_le_bytes()[at % 4])
@@ -214,7 +215,7 @@ fn holds(span: &AllocationSpan, address: u64) -> bool {
     address.wrapping_sub(span.address) < span.bytes
 }
 
-/// The lanes of which something holds.
+/// The lanes for which `holds` is true.
 fn mask_of(holds: impl Fn(usize) -> bool) -> u32 {
     (0..32).filter(|&lane| holds(lane)).fold(0, |mask, lane| mask | 1 << lane)
 }
@@ -224,13 +225,13 @@ mod tests {
     use super::*;
 
     /// Lanes 0 and 3 copy eight bytes each, from 0x1000 and 0x1018, to 0 and 24; lane 3 reads five of them.
-    fn copy() -> Copy {
+    fn copy() -> TrackedCopy {
         let each = |stride: u64, base: u64| std::array::from_fn(|lane| base + stride * lane as u64);
         let mut read = [8; 32];
         read[3] = 5;
         let mut words = [[0; 32]; 4];
         (words[0][0], words[1][0]) = (0x0403_0201, 0x0807_0605);
-        Copy {
+        TrackedCopy {
             place: 7,
             warp: 0,
             mask: 0b1001,
@@ -276,7 +277,7 @@ mod tests {
         let mut copies = Copies::default();
         let mut from = [0; 32];
         (from[0], from[3]) = (address + 8, address - 8);
-        let number = copies.begin(Copy { from, ..copy() });
+        let number = copies.begin(TrackedCopy { from, ..copy() });
         let mut races = Races::new((1, 32), 4, true);
         races.begin(0);
         copies.settle(number, u32::MAX, &mut races, &memory);
@@ -297,7 +298,7 @@ mod tests {
     fn the_later_of_two_copies_is_the_one_that_counts() {
         let mut copies = Copies::default();
         let first = copies.begin(copy());
-        let second = copies.begin(Copy { place: 9, ..copy() });
+        let second = copies.begin(TrackedCopy { place: 9, ..copy() });
         copies.end(first, u32::MAX);
         assert_eq!(copies.writing(0, 4).map(|met| met.copy.place), Some(9));
         copies.end(second, u32::MAX);

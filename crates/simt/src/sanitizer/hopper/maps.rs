@@ -1,23 +1,24 @@
-//! Tensor maps whose changes a copy may not see.
+//! Finds changes to tensor maps that a copy may not see. Part of the race detector: the hooks report acquisitions, the checker asks
+//! which fence is missing.
 //!
-//! A copy reads the map that describes it by a proxy of its own. What a thread of the launch wrote to a map (with
-//! stores, `tensormap.replace` or `tensormap.cp_fenceproxy`) comes before a copy only if both of these are on the path
-//! that orders the two: a `fence.proxy.tensormap::generic.release` (`cp_fenceproxy` is one itself), and after it a
+//! A copy reads its tensor map through a proxy of its own. What a thread of the launch wrote to a map (with stores,
+//! `tensormap.replace` or `tensormap.cp_fenceproxy`) is visible to a copy only if both of these are on the path that orders
+//! the two: a `fence.proxy.tensormap::generic.release` (`cp_fenceproxy` is one itself), and after it a
 //! `fence.proxy.tensormap::generic.acquire` of the map's address. By the programming guide, what the host or an earlier
 //! launch wrote needs an acquire as well; that is not reported.
 //!
-//! The release travels like all fences: [`Releases`](crate::sanitizer::releases::Releases). The acquire is kept here, with what
-//! its thread knew then.
+//! The release is passed on like all fences, by [`Releases`](crate::sanitizer::releases::Releases). The acquire is kept here, with
+//! what its thread knew at that time.
 
+use crate::hopper::tensor_map::TENSOR_MAP_BYTES;
 use crate::sanitizer::finding::MapFence;
 use crate::sanitizer::hopper::acquisitions::{Acquisition, Acquisitions};
 use crate::sanitizer::race::Races;
 use crate::sanitizer::releases::Proxied;
 use crate::sanitizer::stamp::Stamp;
 use crate::sanitizer::touch::Reached;
-use crate::tensor::TENSOR_MAP_BYTES;
 
-/// Acquisitions of one map that are kept apart, beside those that all threads of the cluster know.
+/// The most acquisitions of one map that are listed separately, apart from those that all threads of the cluster know.
 const KEPT: usize = 256;
 
 impl Races {
@@ -43,8 +44,8 @@ impl Races {
         list.push(Acquisition { thread, time, row });
     }
 
-    /// The fence that is missing between a write to a tensor map, and a copy of a lane for which the map is read now. `None` as well if
-    /// nothing orders the two: that is reported as a race.
+    /// The fence that is missing between a write to a tensor map and a lane's copy that reads the map now. `None` also if nothing
+    /// orders the two: that is reported as a race.
     pub(in crate::sanitizer) fn missing_map_fence(
         &mut self,
         before: Stamp,
@@ -69,7 +70,7 @@ impl Races {
         if !is_released {
             return Some(MapFence::Release);
         }
-        // A row says nothing of clusters that have ended.
+        // A row does not cover clusters that have ended.
         let covers = |row: &[u32]| !row.is_empty() && (!same_cluster || row[of] >= time);
         let is_known = |acquisition: &&Acquisition| {
             acquisition.thread == by || acquisition.time <= self.clocks.known(by, acquisition.thread)

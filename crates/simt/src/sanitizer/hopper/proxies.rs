@@ -1,21 +1,21 @@
-//! Writes that the async proxy may not see.
+//! Knows which writes the async proxy may not see: those by instructions of the generic proxy. The checker asks for accesses
+//! through the async proxy. Pure data about the kernel's code.
 //!
-//! Bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` access memory by a proxy of their own
-//! (PTX ISA, "Proxies"). What threads wrote by the generic proxy, with stores and atomic operations, comes before such
-//! an operation only if a `fence.proxy.async` is on the path that orders the two: by the thread that wrote, or by a
-//! later one on that path, say after the barrier.
+//! Bulk and tensor copies (`cp.async.bulk`, `cp.reduce.async.bulk`) and `wgmma` access memory through a proxy of their
+//! own (PTX ISA, "Proxies"). What threads wrote through the generic proxy, with stores and atomic operations, is visible to
+//! such an operation only if a `fence.proxy.async` is on the path that orders the two: by the writing thread, or by a later
+//! one on that path, for example after the barrier.
 //!
-//! Only writes count, and only by threads of the same cluster: overwriting by a copy what threads have *read* is common
-//! practice without a fence. What copies bring is visible to all who have waited for it. Writes by `cp.async` are not
-//! counted either.
+//! Only writes count, and only by threads of the same cluster: copies commonly overwrite what threads have *read* without a
+//! fence. The data of a copy is visible to all that have waited for it. Writes by `cp.async` do not count either.
 
 use crate::program::{Action, Asynchronous, Code, Matrix};
 use crate::sanitizer::stamp::Stamp;
 
-/// Which instructions write by the generic proxy.
+/// Which instructions write through the generic proxy.
 #[derive(Default)]
 pub(in crate::sanitizer) struct Proxies {
-    /// For each place, whether it is one; empty if nothing of the kernel is done by the async proxy.
+    /// For each place, whether it is one; empty if the kernel does not use the async proxy.
     places: Vec<bool>,
 }
 
@@ -41,12 +41,12 @@ impl Proxies {
         Self { places }
     }
 
-    /// Whether the async proxy does nothing, so that it does not matter how memory was written before a barrier.
+    /// Whether the kernel does not use the async proxy, so that it does not matter how memory was written.
     pub fn are_one(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Whether a write was by the generic proxy.
+    /// Whether a write went through the generic proxy.
     pub fn is_generic(&self, write: Stamp) -> bool {
         self.places.get(write.place() as usize) == Some(&true)
     }

@@ -1,29 +1,30 @@
-//! Bulk copies and products of warpgroups (`wgmma`) that are under way: what they are still to read and to write.
+//! Bulk copies and products of warpgroups (`wgmma`) under way: what they have yet to read and to write. The hooks begin and end them;
+//! `checker/pending` asks which one an access conflicts with.
 //!
 //! The copy engine and the tensor cores may access memory at any time between the instruction and the wait. A write
-//! there in between, or a read of what a copy is to bring, has an undefined result, and no barrier helps. A copy to
+//! in between, or a read of a copy's destination, has an undefined result, and no barrier helps. A copy to
 //! shared memory is under way until a thread sees the phase of its `mbarrier`, a copy to global memory until its thread
-//! waits for the group (its source: until it waits for the reading), and a product's factors until its warp waits; then
-//! they are ordered for all four warps of the warpgroup.
+//! waits for the group (or, for its source, for the reads), and a product until its warp waits; then it is ordered for all
+//! four warps of the warpgroup.
 //!
-//! A phase that completes because the `mbarrier` was never given the number of bytes is no such wait. Bytes that the
-//! copy engine or `st.async` brings count as written when the copy begins, by the thread that began it; the `mbarrier`
-//! that counts them orders them for whoever waits there.
+//! A phase that completes because the `mbarrier` never expected the bytes does not count as a wait. Bytes that the copy engine
+//! or `st.async` writes count as written when the copy begins, by the thread that began it; the `mbarrier` that counts them
+//! orders them for all that wait for it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::site::AccessAction;
 
-/// Some neighbouring bytes.
+/// A range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// In shared memory, by an address of the cluster; else in global memory.
+    /// Whether it is in shared memory, at an address of the cluster; otherwise in global memory.
     pub shared: bool,
     pub start: u64,
     pub bytes: u64,
 }
 
-/// Something that goes on beside the threads.
+/// An operation that runs beside the threads.
 #[derive(Debug)]
 pub(crate) struct Operation {
     /// Index of the instruction in `Code::places`.
@@ -31,33 +32,33 @@ pub(crate) struct Operation {
     /// The block, and the thread in it.
     pub block: u64,
     pub thread: u32,
-    /// What it is still to read.
+    /// What it has yet to read.
     pub reads: Vec<Run>,
-    /// What it is still to write.
+    /// What it has yet to write.
     pub writes: Vec<Run>,
-    /// Whether it combines what it writes with what is there, in one step.
+    /// Whether it is a reduction: it atomically combines what it writes with memory.
     pub combines: bool,
     pub is_product: bool,
 }
 
-/// What an access comes before.
+/// The pending operation that an access comes before.
 pub(crate) struct Ahead<'a> {
     pub operation: &'a Operation,
-    /// What the operation is still to do there.
+    /// What the operation has yet to do there.
     pub does: AccessAction,
-    /// The first byte of both.
+    /// The first byte that both access.
     pub address: u64,
 }
 
 /// The products of a warp that it has not waited for.
 #[derive(Default)]
 struct Products {
-    /// Those in no group yet.
+    /// Products that are not committed yet.
     open: Vec<u32>,
     groups: VecDeque<Vec<u32>>,
 }
 
-/// Those of the cluster that runs.
+/// The operations of the running cluster.
 #[derive(Default)]
 pub(crate) struct Underway {
     begun: u32,
@@ -76,7 +77,7 @@ impl Run {
         self.shared == other.shared && self.start < other.end() && other.start < self.end()
     }
 
-    /// Pieces of shared memory, of 16 bytes each, put together.
+    /// Merges pieces of shared memory, of 16 bytes each.
     fn of_pieces(mut pieces: Vec<u64>) -> Vec<Self> {
         pieces.sort_unstable();
         pieces.dedup();
@@ -92,7 +93,7 @@ impl Run {
 }
 
 impl Operation {
-    /// What it is still to do to some bytes that an access is about to be made to, and that matters to that one.
+    /// What the operation has yet to do to the accessed bytes that conflicts with the access.
     fn ahead_of(&self, action: AccessAction, accessed: Run) -> Option<Ahead<'_>> {
         let ahead = |does, run: Run| Ahead { operation: self, does, address: accessed.start.max(run.start) };
         let both_combine = self.combines && action == AccessAction::Atomic;
@@ -103,7 +104,7 @@ impl Operation {
         Some(ahead(AccessAction::Read, *read))
     }
 
-    /// All that it is to do lies between these, in global and in shared memory.
+    /// The bounds of all its accesses, in global and in shared memory.
     fn bounds(&self) -> [Run; 2] {
         [false, true].map(|shared| {
             let runs = || self.reads.iter().chain(&self.writes).filter(|run| run.shared == shared);
@@ -120,13 +121,13 @@ impl Underway {
         *self = Self::default();
     }
 
-    /// Whether there is any.
+    /// Whether any operation is under way.
     #[inline(always)]
     pub fn any(&self) -> bool {
         !self.operations.is_empty()
     }
 
-    /// One begins. Returns its number.
+    /// Adds an operation. Returns its number.
     pub fn begin(&mut self, operation: Operation) -> u32 {
         self.begun = self.begun.wrapping_add(1).max(1);
         let bounds = operation.bounds();
@@ -134,19 +135,19 @@ impl Underway {
         self.begun
     }
 
-    /// It has read what it reads.
+    /// The operation has read its source.
     pub fn has_read(&mut self, number: u32) {
         if let Some((operation, _)) = self.operations.get_mut(&number) {
             operation.reads.clear();
         }
     }
 
-    /// It is complete.
+    /// The operation is complete.
     pub fn end(&mut self, number: u32) {
         self.operations.remove(&number);
     }
 
-    /// A warp begins its part of a product, of such pieces of shared memory.
+    /// A warp begins its part of a product, which reads these pieces of shared memory.
     pub fn begin_product(&mut self, (place, block, warp): (u32, u64, u32), pieces: Vec<u64>) {
         let reads = Run::of_pieces(pieces);
         let number = self.begin(Operation {
@@ -161,14 +162,14 @@ impl Underway {
         self.products.entry((block, warp)).or_default().open.push(number);
     }
 
-    /// Its products so far are a group.
+    /// A warp commits its products so far as a group.
     pub fn commit_products(&mut self, block: u64, warp: u32) {
         let products = self.products.entry((block, warp)).or_default();
         let group = std::mem::take(&mut products.open);
         products.groups.push_back(group);
     }
 
-    /// It has waited until so many groups are left.
+    /// A warp has waited until `groups_left` groups are left.
     pub fn await_products(&mut self, block: u64, warp: u32, groups_left: usize) {
         let Some(products) = self.products.get_mut(&(block, warp)) else { return };
         while products.groups.len() > groups_left {
@@ -178,7 +179,7 @@ impl Underway {
         }
     }
 
-    /// The first operation that is still to do something to what a lane accesses.
+    /// The first pending operation that conflicts with an access.
     pub fn ahead_of(&self, action: AccessAction, accessed: Run) -> Option<Ahead<'_>> {
         let mut near =
             self.operations.values().filter(|(_, bounds)| bounds[usize::from(accessed.shared)].meets(accessed));
@@ -199,7 +200,7 @@ mod tests {
         Operation { place: 1, block: 0, thread: 0, reads, writes, combines, is_product: false }
     }
 
-    /// What is ahead of an access: what is still to be done, and where.
+    /// What is ahead of an access: the pending action, and where.
     fn ahead(underway: &Underway, action: AccessAction, accessed: Run) -> Option<(AccessAction, u64)> {
         underway.ahead_of(action, accessed).map(|ahead| (ahead.does, ahead.address))
     }

@@ -1,4 +1,5 @@
-//! Asynchronous copies, and barriers in shared memory.
+//! Decodes asynchronous copies and mbarriers into [`program::hopper`](crate::program::hopper). `memory` calls it. Emits
+//! steps.
 
 use ptx::{
     FenceProxies, MbarrierArrival, MbarrierPhase, MbarrierTest, Op, Operand, Space, TensorField, TensorMode, Type,

@@ -1,9 +1,9 @@
-//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads continue, so that the
-//! sanitizer looks only at instructions on these.
+//! Finds the registers that products of a warpgroup (`wgmma`) read and write while the threads continue, so that the sanitizer
+//! inspects only instructions on these. Adds inspections to the decoded code.
 //!
-//! A compiler's virtual registers are not those of the hardware: a value that is only moved from one to another stays
-//! where it is. So the accumulators and the fragments of A include all registers that they are moved to and from, a
-//! move is no access, and constants may be made anywhere.
+//! PTX registers are virtual: a value that is only moved from one to another may stay in one hardware register. So the
+//! accumulators and the fragments of A include all registers that they are moved to and from, a move is not an access, and
+//! constants may be created anywhere.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use ptx::{Instruction, Op, Operand, WarpgroupFactor};
 use crate::program::decode::function::FunctionDecoder;
 use crate::program::inspection::{Held, HeldRegisters};
 
-/// Decides what the sanitizer looks at in a kernel: `starts` are the steps that each position of the body begins at. Functions that are
-/// called have none: a product cannot be under way across a call. Nor has code for a debugger, in which every value comes from memory and goes
-/// there again: its compiler waits for each product.
+/// Decides what the sanitizer inspects in a kernel; `starts` are the first steps of each position of the body. Called functions are
+/// skipped: no product is under way across a call. So is debug code, in which every value is loaded and stored again: its compiler
+/// waits for each product.
 pub(in crate::program) fn track(decoder: &mut FunctionDecoder<'_, '_>, body: &[Instruction], starts: &[u32]) {
     if !decoder.function.is_kernel || decoder.builder.module.is_for_debugger {
         return;
@@ -83,7 +83,7 @@ fn of(decoder: &FunctionDecoder<'_, '_>, position: usize, op: &Op, numbers: &[Op
         _ => match (moved(op), &writes[..]) {
             (Some((to, from)), _) => Held::Moves { to: numbers[to]?, from: numbers[from]? },
             (None, []) if reads.is_empty() => return None,
-            // A compiler makes a constant wherever it likes.
+            // A compiler may create a constant anywhere.
             (None, &[to]) if matches!(op, Op::Move { .. }) && reads.is_empty() => Held::Sets { to },
             _ => Held::Touches { reads, writes },
         },

@@ -1,4 +1,5 @@
-//! Instructions on matrices.
+//! Decodes instructions on matrices into [`program::hopper`](crate::program::hopper). `memory` calls it. Emits one step for
+//! each.
 
 use ptx::{
     Destination, MatrixMultiply, MatrixRole, MatrixShape, MatrixTile, MatrixType, Op, Operand, Sparsity, Type,
@@ -105,7 +106,7 @@ impl FunctionDecoder<'_, '_> {
             quads,
             d: fragment(MatrixRole::Accumulator, d_ty, d, multiply.a_layout),
             a: match sparse {
-                // What is stored is half as wide.
+                // The stored matrix is half as wide.
                 Some(_) => Fragment::new(MatrixRole::A, a_ty, ptx::MatrixShape { k: shape.k / 2, ..shape }, a),
                 None => fragment(MatrixRole::A, a_ty, a, multiply.a_layout),
             },
@@ -132,7 +133,7 @@ impl FunctionDecoder<'_, '_> {
             match multiply.adds {
                 Operand::Integer(0) => {}
                 Operand::Integer(_) => _ = self.word(Operand::Register(register), register_type(d_ty))?,
-                // A loop's first product usually does not look at D, which nothing has written then.
+                // A loop's first product usually ignores D, which is still uninitialised.
                 _ => _ = self.builder.read.insert((self.handle, register)),
             }
         }

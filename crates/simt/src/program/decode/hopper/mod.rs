@@ -1,4 +1,5 @@
-//! Decodes what is in [`hopper`](crate::program::hopper).
+//! Decodes the instructions of [`hopper`](crate::program::hopper): tensor cores, asynchronous copies, mbarriers. `memory`
+//! dispatches to these files.
 
 pub(super) mod asynchronous;
 pub(super) mod held;

@@ -1,16 +1,18 @@
+//! Tests of walks: swizzles as in the manual, and boxes compared with an element-by-element walk.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::tensor::Swizzle;
+use crate::hopper::tensor_map::Swizzle;
 
 #[test]
 fn swizzled_pieces_are_where_the_manual_has_them() {
     // The tables of PTX ISA, "Swizzling Modes": the piece that is at each place of each line.
     let lines = |swizzle: u64, line: u32| {
-        let placement = Placement { row: 128, pitch: 128, swizzle };
-        let place = |piece: u32| (placement.address(1024, 128 * line + 16 * piece) - 1024) / 16 % 8;
+        let layout = RowLayout { row: 128, pitch: 128, swizzle };
+        let place = |piece: u32| (layout.address(1024, 128 * line + 16 * piece) - 1024) / 16 % 8;
         (0..8).map(place).collect::<Vec<u64>>()
     };
     assert_eq!(lines(1, 1), [1, 0, 3, 2, 5, 4, 7, 6]);
@@ -47,7 +49,7 @@ fn a_row_is_what_of_it_is_inside() {
     let pieces = |coordinates: &[i32]| {
         let corner = Corner { coordinates, offsets: None, shared: 0x80, stores: false };
         let found = TensorBox::new(&map, &corner).unwrap();
-        assert_eq!((found.bytes, found.placement), (64, Placement { row: 32, pitch: 32, swizzle: 1 }));
+        assert_eq!((found.bytes, found.layout), (64, RowLayout { row: 32, pitch: 32, swizzle: 1 }));
         found.pieces.iter().map(|piece| (piece.offset, piece.bytes, piece.address)).collect::<Vec<_>>()
     };
     assert_eq!(pieces(&[0, 0]), [(0, 32, 0x1000), (32, 32, 0x1030)]);
@@ -117,15 +119,15 @@ proptest! {
         let found = TensorBox::new(&map, &corner).unwrap();
         let size = map.element.bytes();
         let mut elements: BTreeMap<u64, Option<u64>> =
-            (0..found.bytes).step_by(size as usize).map(|offset| (found.placement.address(0, offset), None)).collect();
+            (0..found.bytes).step_by(size as usize).map(|offset| (found.layout.address(0, offset), None)).collect();
         for piece in &found.pieces {
             for offset in (0..piece.bytes).step_by(size as usize) {
-                let place = found.placement.address(0, piece.offset + offset);
+                let place = found.layout.address(0, piece.offset + offset);
                 elements.insert(place, Some(piece.address + u64::from(offset)));
             }
         }
         let highest = elements.keys().next_back().copied().unwrap_or(0);
-        prop_assert!(highest < found.placement.extent(found.bytes).into());
+        prop_assert!(highest < found.layout.extent(found.bytes).into());
         prop_assert_eq!(elements, one_by_one(&map, &extents, &coordinates));
         // The parts of the pieces are all of their bytes, each aligned.
         for piece in &found.pieces {

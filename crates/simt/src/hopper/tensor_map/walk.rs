@@ -1,32 +1,33 @@
-//! Which bytes of a tensor a box has, in what order, and where they are in shared memory.
+//! Finds the bytes of a tensor that a box covers, their order, and where they are in shared memory. Pure;
+//! `machine/hopper/tensor.rs` makes a [`TensorBox`] for each copy, and `transit` moves its pieces.
 //!
-//! A box is rows of bytes, one after another in shared memory: the elements along the first dimension or, in an
-//! interleaved tensor, a slice of a pixel. The part of a row that is inside the tensor is contiguous in device memory,
-//! too, so a row is up to three pieces: outside, inside, outside.
+//! A box is a list of rows of bytes in shared memory: the elements along the first dimension or, in an interleaved tensor,
+//! a slice of a pixel. The part of a row inside the tensor is contiguous in device memory, so a row has up to three
+//! pieces: outside, inside, outside.
 //!
 //! The box's address in shared memory must be a multiple of 128. Swizzles follow bits 7 to 9 of the
 //! address, so a tile that does not start where its pattern starts has the pattern shifted, as in
 //! the programming guide. Rows of a box that are shorter than the swizzle are as far apart as the
 //! swizzle is wide. Stores at negative coordinates, stores of pixels outside the images, and
-//! columns that begin outside their box are traps: the manual rules them out. What no manual says
-//! was measured on an H200 (2026-11-21, `tests/tests/ptx_files.rs`) and is noted below.
+//! columns that begin outside their box are traps: the manual rules them out. What no manual
+//! specifies was measured on an H200 (2026-11-21, `tests/tests/ptx_files.rs`) and is noted below.
 
 use super::rules::corner_bits;
 use super::{Fill, Interleave, MOST_DIMENSIONS, TensorElement, TensorFault, TensorMap, Traversal};
 
-/// Bytes that an `mbarrier` can count: no shared memory has as many.
+/// The most bytes that an `mbarrier` can count, which is more than any shared memory has.
 const MOST_BYTES: u64 = (1 << 20) - 1;
 
-/// What a box's address in shared memory is a multiple of.
+/// The alignment of a box in shared memory.
 const SHARED_ALIGN: u64 = 128;
 
-/// Where a box may begin along the first dimension.
+/// Along the first dimension, a box begins on a multiple of this many bytes.
 const PIECE_BYTES: i64 = 16;
 
 /// Bytes of a line, within which swizzled pieces change places.
 const LINE: u32 = 128;
 
-/// Half of a filled word.
+/// Half of a word filled with NaN.
 const NAN_BYTES: [u8; 2] = 0x7ff7_u16.to_le_bytes();
 
 /// Where a box begins.
@@ -34,36 +35,36 @@ const NAN_BYTES: [u8; 2] = 0x7ff7_u16.to_le_bytes();
 pub(crate) struct Corner<'c> {
     /// In each dimension.
     pub coordinates: &'c [i32],
-    /// `.im2col`: what is added in each dimension of an image, if anything is. `None`: `.tile`.
+    /// `.im2col`: the offset in each dimension of an image. `None` for `.tile`.
     pub offsets: Option<&'c [u32]>,
     /// The address in shared memory.
     pub shared: u64,
-    /// Whether it goes from shared memory to the tensor.
+    /// Whether the copy is a store: from shared memory to the tensor.
     pub stores: bool,
 }
 
-/// How rows, which are close together in a list of bytes, lie in shared memory.
+/// How the rows of a box, a gapless list of bytes, are laid out in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placement {
+pub(crate) struct RowLayout {
     /// Bytes of a row.
     row: u32,
     /// Bytes from one row to the next.
     pitch: u32,
-    /// Bits of a line's number that change the place of a piece in it.
+    /// The bits of a line's number that swizzle the pieces in it.
     swizzle: u64,
 }
 
-impl Placement {
-    /// As in the list.
+impl RowLayout {
+    /// Laid out as in the list: no gaps, no swizzle.
     pub const LINEAR: Self = Self { row: 1, pitch: 1, swizzle: 0 };
 
-    /// Bytes of shared memory that so many of the list lie in.
+    /// The bytes of shared memory that the first `bytes` of the list span.
     pub fn extent(&self, bytes: u32) -> u32 {
         let extent = bytes.div_ceil(self.row) * self.pitch;
         if self.swizzle == 0 { extent } else { extent.next_multiple_of(LINE) }
     }
 
-    /// The address of a byte of the list, which begins at `start`. Pieces of 16 bytes stay together.
+    /// The address of a byte of the list, laid out from `start` on. Pieces of 16 bytes stay together.
     pub fn address(&self, start: u64, offset: u32) -> u64 {
         let offset = offset / self.row * self.pitch + offset % self.row;
         let address = start.wrapping_add(offset.into());
@@ -71,19 +72,19 @@ impl Placement {
     }
 }
 
-/// Bytes that follow each other in shared memory, but for the swizzle, and in the tensor.
+/// Bytes that are contiguous in the tensor and, apart from the swizzle, in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Where they begin in the list of the box's bytes.
+    /// Where the piece begins in the list of the box's bytes.
     pub offset: u32,
-    /// How many there are.
+    /// Its size.
     pub bytes: u32,
-    /// Where they are in device memory.
+    /// Its address in device memory.
     pub address: u64,
 }
 
 impl Piece {
-    /// Parts that can be accessed at once.
+    /// Splits the piece into parts that one access can move.
     pub fn parts(&self) -> impl Iterator<Item = Piece> + use<> {
         let mut rest = *self;
         std::iter::from_fn(move || {
@@ -105,17 +106,17 @@ impl Piece {
 pub(crate) struct TensorBox {
     /// The type of the elements.
     pub element: TensorElement,
-    /// What of it is inside the tensor.
+    /// The pieces inside the tensor.
     pub pieces: Vec<Piece>,
-    /// How many bytes it has.
+    /// The size of the box, with what is outside the tensor.
     pub bytes: u32,
-    /// How they lie in shared memory.
-    pub placement: Placement,
+    /// The layout in shared memory.
+    pub layout: RowLayout,
     fill: Fill,
 }
 
 impl TensorBox {
-    /// The box of a tensor that begins there.
+    /// The box of a tensor that begins at `corner`.
     pub fn new(map: &TensorMap, corner: &Corner) -> Result<Self, TensorFault> {
         let Corner { coordinates, offsets, shared, stores } = *corner;
         let rank = map.rank();
@@ -137,7 +138,7 @@ impl TensorBox {
         let map = &*map.by_elements();
         let coordinates: &[i32] = &[&[0][..usize::from(interleaved)], coordinates].concat();
         let element = map.element.bytes();
-        // No manual says so: an H200 has an illegal instruction there (2026-11-21).
+        // Undocumented: an H200 reports an illegal instruction (2026-11-21).
         if (i64::from(coordinates[0]) * i64::from(element)) % PIECE_BYTES != 0 {
             return Err(TensorFault::BetweenPieces { coordinate: coordinates[0], bytes: element });
         }
@@ -149,13 +150,13 @@ impl TensorBox {
             map,
             first: coordinates[0].into(),
             row,
-            // A store writes pieces of 16 bytes whole, if their first element is inside: no manual says so, an H200 does (2026-11-21).
+            // Undocumented: a store writes a whole piece of 16 bytes if its first element is inside (an H200, 2026-11-21).
             step: if stores { (PIECE_BYTES as u32 / element).into() } else { 1 },
             made: Self {
                 element: map.element,
                 pieces: Vec::new(),
                 bytes: 0,
-                placement: Placement { row, pitch, swizzle },
+                layout: RowLayout { row, pitch, swizzle },
                 fill: map.fill,
             },
         };
@@ -171,7 +172,7 @@ impl TensorBox {
         Ok(walk.made)
     }
 
-    /// As many bytes as the box has: those of elements outside the tensor.
+    /// The box filled with what elements outside the tensor hold.
     pub fn filled(&self) -> Vec<u8> {
         match self.fill {
             Fill::Zero => vec![0; self.bytes as usize],
@@ -179,7 +180,7 @@ impl TensorBox {
         }
     }
 
-    /// What shared memory gets of an element's bytes.
+    /// Converts loaded elements to what shared memory gets: f32 is rounded to tf32 where the map says so.
     pub fn loaded(&self, bytes: &mut [u8]) {
         if !matches!(self.element, TensorElement::Tf32 | TensorElement::Tf32Ftz) {
             return;
@@ -191,7 +192,7 @@ impl TensorBox {
     }
 }
 
-/// An f32 with ten bits of fraction: the nearest, of two the even one, as an H200 has it (2026-11-21).
+/// Rounds an f32 to ten bits of fraction, to nearest even, as an H200 does (2026-11-21).
 fn rounded_to_tf32(bits: u32) -> u32 {
     const INFINITY: u32 = 0x7f80_0000;
     match bits & 0x7fff_ffff {
@@ -211,24 +212,24 @@ impl TensorMap {
     }
 }
 
-/// The walk of a box, with what it has made.
+/// The walk over a box, and the pieces found so far.
 struct Walk<'m> {
-    /// Whose first dimension is that of elements.
+    /// The map, with elements as its first dimension.
     map: &'m TensorMap,
     /// The first dimension's coordinate.
     first: i64,
     /// Bytes of a row.
     row: u32,
-    /// Elements along the first dimension that are inside together.
+    /// Elements along the first dimension that are inside or outside together.
     step: i64,
     made: TensorBox,
 }
 
-/// Where a row is in all dimensions but the first, of which slices are one more.
+/// A row's coordinates in all dimensions but the first. Slices add one dimension.
 type Position = [i64; MOST_DIMENSIONS + 1];
 
 impl Walk<'_> {
-    /// The box has so many rows. Rejects more than fit.
+    /// Sets the number of rows. Rejects a box that is too large.
     fn check_size(&self, rows: u64) -> Result<(), TensorFault> {
         match rows.saturating_mul(self.row.into()) {
             bytes if bytes > MOST_BYTES => Err(TensorFault::BoxSize { bytes }),
@@ -260,7 +261,7 @@ impl Walk<'_> {
         (lower, upper): (&[i32], &[i32]),
         pixels: u32,
     ) -> Result<(), TensorFault> {
-        // The dimensions of an image: slices, if there are any, and images come after.
+        // The dimensions of an image. Slices, if any, and images come after them.
         let (image, last_dimension) = (1..=lower.len(), coordinates.len() - 1);
         let high = u32::MAX >> (32 - corner_bits(lower.len()));
         if let Some((index, &offset)) = offsets.iter().enumerate().find(|&(_, &offset)| offset > high) {
@@ -281,7 +282,7 @@ impl Walk<'_> {
                 *place += i64::from(offset);
             }
             self.add(&position);
-            // The next pixel: of the line, of the next line, ..., of the next image.
+            // The next pixel: in the line, in the next line, ..., in the next image.
             let next = image.clone().find(|&index| {
                 base[index] += i64::from(self.map.element_strides[index]);
                 let inside = base[index] <= last(index);

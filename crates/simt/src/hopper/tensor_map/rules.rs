@@ -1,4 +1,5 @@
-//! Which tensor maps are valid: the requirements of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
+//! Validates tensor maps, by the requirements of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`. Pure; encoding and
+//! decoding call it.
 
 use super::{Fill, Interleave, MOST_DIMENSIONS, Swizzle, TensorMap, TensorMapError, Traversal};
 
@@ -6,23 +7,23 @@ use super::{Fill, Interleave, MOST_DIMENSIONS, Swizzle, TensorMap, TensorMapErro
 const MOST_ELEMENTS: u64 = 1 << 31;
 /// Strides are below this.
 const STRIDE_LIMIT: u64 = 1 << 40;
-/// The most elements of a box's dimension, and channels of a pixel.
+/// The most elements of a box in one dimension, and the most channels of a pixel.
 const MOST_BOX: u32 = 256;
 /// The most pixels of a column.
 const MOST_PIXELS: u32 = 1024;
-/// The most that an element stride can be.
+/// The largest element stride.
 const MOST_ELEMENT_STRIDE: u32 = 8;
-/// What a row of a box is a multiple of.
+/// A row of a box is a multiple of this many bytes.
 const ROW_BYTES: u32 = 16;
 
 type Checked = Result<(), TensorMapError>;
 
 impl TensorMap {
-    /// Says why there can be no such map.
+    /// Checks that the map is valid.
     ///
     /// # Errors
     ///
-    /// The first requirement that it does not meet.
+    /// The first requirement that the map does not meet.
     pub fn check(&self) -> Checked {
         let rank = self.rank();
         if rank == 0 || rank > MOST_DIMENSIONS {
@@ -106,7 +107,7 @@ impl TensorMap {
         Ok(channels)
     }
 
-    /// What a row of a box must be for interleave and swizzle.
+    /// Checks a row of a box against interleave and swizzle.
     fn check_row(&self, bytes: u32) -> Checked {
         if self.interleave == Interleave::Bytes32 && self.swizzle != Swizzle::Bytes32 {
             return Err(TensorMapError::InterleavedSwizzle);
@@ -134,7 +135,7 @@ impl TensorMap {
     }
 }
 
-/// Bits of each corner, and of each offset.
+/// The bits of each corner and of each offset.
 pub(super) fn corner_bits(image_dimensions: usize) -> u32 {
     match image_dimensions {
         1 => 16,
@@ -146,7 +147,7 @@ pub(super) fn corner_bits(image_dimensions: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::TensorElement;
+    use crate::hopper::tensor_map::TensorElement;
 
     fn map() -> TensorMap {
         TensorMap::tiled(TensorElement::F32, 0x1000, &[64, 32, 4], &[32, 8, 1])
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_said_in_a_line() {
+    fn each_invalid_map_has_its_message() {
         let tiled = |change: fn(&mut TensorMap)| said(change, map());
         let extents = |map: &mut TensorMap, extents: &[u32]| {
             map.traversal = Traversal::Tiled { box_dimensions: extents.to_vec() };
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_images_cannot_be_is_said_too() {
+    fn each_invalid_image_map_has_its_message() {
         let columns = |change: fn(&mut Vec<i32>, &mut Vec<i32>, &mut u32, &mut u32)| {
             let change = |map: &mut TensorMap| {
                 if let Traversal::ImageToColumn { lower, upper, channels, pixels } = &mut map.traversal {

@@ -1,13 +1,13 @@
-//! Tensor maps as text: for command lines and tests.
+//! Parses tensor maps from text, for command lines and tests. Pure; `host run` is the caller.
 //!
 //! | text | what |
 //! | --- | --- |
 //! | `f32[64x32],box:32x8` | 32 rows of 64 elements, in boxes of 8 rows and 32 elements: the fastest dimension first |
 //! | `...,swizzle:128` | shared memory swizzled within 32, 64 or 128 bytes |
-//! | `...,stride:512` | bytes from row to row (and, after an `x`, from plane to plane, ...); as close as they can be without |
+//! | `...,stride:512` | bytes from row to row (and, after an `x`, from plane to plane, ...); by default, without gaps |
 //! | `...,every:1x2` | every second row of the box |
 //! | `...,interleave:16` | channels in slices of 16 or 32 bytes; the dimensions are columns (of slices), lines, planes, slices, images |
-//! | `...,fill:nan` | elements outside are NaN, not zero |
+//! | `...,fill:nan` | elements outside the tensor are NaN, not zero |
 //! | `...,l2:128` | L2 fetches 64, 128 or 256 bytes at once |
 //! | `f16[64x9x14x2],lower:-1x-1,upper:-1x-1,channels:8,pixels:64` | two images of 14 rows, 9 columns and 64 channels; 64 pixels of 8 channels in columns |
 
@@ -15,13 +15,13 @@ use std::str::FromStr;
 
 use super::{Fill, Interleave, L2Promotion, Swizzle, TensorElement, TensorMap, Traversal, packed_strides};
 
-/// A number of each dimension, with `x` between.
+/// Parses one number for each dimension, separated by `x`.
 fn list<T: FromStr>(name: &str, text: &str) -> Result<Vec<T>, String> {
     let numbers = text.split('x').map(str::parse).collect::<Result<_, _>>();
     numbers.map_err(|_| format!("invalid {name} '{text}': give whole numbers with x between them, as in 64x32"))
 }
 
-/// One of several names.
+/// Parses one of several names.
 fn choice<T: Copy>(name: &str, text: &str, all: &[(&str, T)]) -> Result<T, String> {
     all.iter().find(|(known, _)| *known == text).map(|&(_, value)| value).ok_or_else(|| {
         let known: Vec<&str> = all.iter().map(|&(known, _)| known).collect();
@@ -32,7 +32,7 @@ fn choice<T: Copy>(name: &str, text: &str, all: &[(&str, T)]) -> Result<T, Strin
 impl FromStr for TensorMap {
     type Err = String;
 
-    /// The map of a tensor at address 0: see the module's table.
+    /// Parses the map of a tensor at address 0: see the module's table.
     fn from_str(text: &str) -> Result<Self, String> {
         let (element, rest) = text.split_once('[').ok_or_else(|| {
             format!("'{text}' is not a tensor: write TYPE[ELEMENTS],box:ELEMENTS as in f32[64x32],box:32x8")

@@ -1,27 +1,28 @@
-//! What a tensor core computes: sums of products, and how they round.
+//! What a tensor core computes: sums of products, and how they round. Pure functions on bits, for `machine/hopper/products.rs`
+//! and `multiply.rs`.
 //!
-//! The PTX manual leaves it open. This is what an H200 does, to the bit: `tests/data/h200_mma.txt` holds sums of random
-//! numbers of each type as it computed them.
+//! The PTX manual leaves rounding open. This is what an H200 does, to the bit: `tests/data/h200_mma.txt` holds sums of random
+//! numbers of each type as an H200 computed them.
 //!
 //! - **f16, bf16, tf32.** Products are exact. All products of an instruction and the accumulator are added at once: each is
-//!   cut off (towards zero) 25 bits below the leading bit of the greatest, where the exponent of a product counts as the
-//!   sum of its factors' exponents; the sum of these is exact, and is cut off to an f32, or rounded to the nearest f16.
-//! - **fp8.** An H200 has no such instruction for `mma.sync`; its compiler makes f16 of the elements, adds the products of the
-//!   first two of each four in k, then those of the last two to that, and at last the accumulator; each sum is an f32, or an f16
-//!   where the result is. `wgmma` has one: products are exact, and all of them and the accumulator are cut off 13 bits below the
-//!   leading bit of the greatest; what their sum has below 13 bits of fraction is cut off, too. (Published by MMA-Sim,
+//!   truncated (towards zero) 25 bits below the leading bit of the greatest, where a product's exponent counts as the sum
+//!   of its factors' exponents. The sum of these is exact, and is truncated to an f32 or rounded to the nearest f16.
+//! - **fp8.** An H200 has no such instruction for `mma.sync`. Its compiler converts the elements to f16, adds the products of
+//!   the first two of each four in k, then those of the last two, and finally the accumulator; each sum is an f32, or an f16
+//!   if the result is. `wgmma` has one: products are exact, and they and the accumulator are truncated 13 bits below the
+//!   leading bit of the greatest; the sum is truncated to 13 bits of fraction, too. (Published by MMA-Sim,
 //!   arXiv:2511.10909; an H200 gave the same bits in `tests/tests/warpgroup.rs`, driver 580.159.04, 2026-11-21.)
-//! - **f16 in `m8n8k4`.** No such instruction either: products are added by fused multiply-add in the order of k, and the sum
-//!   to the accumulator.
-//! - **f64.** Fused multiply-add in the order of k.
-//! - **Integers, bits.** Exact, modulo 2^32 or to the ends of s32.
+//! - **f16 in `m8n8k4`.** No such instruction either: fused multiply-adds in the order of k, whose sum is added to the
+//!   accumulator.
+//! - **f64.** Fused multiply-adds in the order of k.
+//! - **Integers, bits.** Exact, modulo 2^32 or saturated to s32.
 //!
 //! Not measured: sums of f64, sums of `m8n8k4` in f16, and where the metadata of sparse products are, other than of
 //! `m16n8k32` in f16. The same rule is assumed for all of these, and for `wgmma`.
 
 use ptx::{MatrixType, Rounding};
 
-use super::soft::{self, Format, Number, Round};
+use crate::lanes::soft::{self, Format, Number, Round};
 
 /// A factor: `significand * 2^(exponent - fraction)`, where the fraction's bits are the type's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,9 +34,9 @@ pub(crate) struct Factor {
 /// The exponent that marks infinities (significand 1 or -1) and NaN (0).
 const SPECIAL: i32 = i32::MAX;
 
-/// Bits below the leading bit of the greatest term that a sum keeps.
+/// The bits that a sum keeps below the leading bit of its greatest term.
 const KEPT: i32 = 25;
-/// The same where the factors have 8 bits.
+/// [`KEPT`] for factors of 8 bits.
 const KEPT_OF_NARROW: i32 = 13;
 
 /// Exponent and fraction bits of a type.
@@ -51,20 +52,19 @@ fn format(ty: MatrixType) -> (u32, u32) {
 }
 
 impl Factor {
-    /// The factor that the bits of an element stand for.
+    /// Decodes an element.
     pub fn new(bits: u32, ty: MatrixType) -> Self {
         match ty {
-            // What an f16 has less of is zeros; what it has more of is given by the exponent.
+            // The same exponent as an f16; the missing bits of fraction are zeros.
             MatrixType::E5m2 => Self::new(bits << 8, MatrixType::F16),
             MatrixType::E4m3 => Self::new(half_of_e4m3(bits), MatrixType::F16),
-            // The lower bits of a tf32 are not looked at.
+            // The low bits of a tf32 are ignored.
             MatrixType::Tf32 => Self::of(bits >> 13, format(ty)),
             _ => Self::of(bits, format(ty)),
         }
     }
 
-    /// The factor that an element of 8 bits stands for, where it is multiplied as it is; either type gets the fraction of an
-    /// e4m3.
+    /// Decodes an 8-bit element that is multiplied without conversion to f16. Both types get the fraction of an e4m3.
     pub fn narrow(bits: u32, ty: MatrixType) -> Self {
         if ty == MatrixType::E5m2 {
             let factor = Self::of(bits, format(ty));
@@ -94,7 +94,7 @@ impl Factor {
         Self { significand: sign * (fraction | 1 << fraction_bits), exponent: biased - bias }
     }
 
-    /// Infinite, or not a number.
+    /// Whether it is an infinity or NaN.
     pub fn is_special(self) -> bool {
         self.exponent == SPECIAL
     }
@@ -115,10 +115,10 @@ fn half_of_e4m3(bits: u32) -> u32 {
     }
 }
 
-/// How the sums of a product are made.
+/// How the sums of a product are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// The type of the factors: of 8 bits, f16 by way of that, else e4m3 for both.
+    /// The type of the factors. 8-bit factors: f16 where they are converted first, otherwise e4m3 for both types.
     pub factors: MatrixType,
     /// The type of the accumulator.
     pub c: MatrixType,
@@ -213,7 +213,7 @@ pub(crate) fn single(bits: u32, ty: MatrixType) -> f32 {
     }
 }
 
-/// The bits of an f32, or of the nearest f16; NaN as the hardware has it.
+/// The bits of an f32, or of the nearest f16. NaN has the hardware's form.
 pub(crate) fn from_single(value: f32, ty: MatrixType) -> u32 {
     match ty {
         MatrixType::F16 => soft::F16.encode(soft::F32.decode(value.to_bits().into()), Round::Nearest) as u32,

@@ -1,21 +1,22 @@
-//! The 128 bytes of a tensor map.
+//! Encodes a tensor map as 128 bytes, decodes them, and changes fields in place. Pure: hosts encode, `machine/hopper/tensor.rs`
+//! decodes what a kernel passes and replaces fields.
 //!
-//! How a GPU encodes them is undocumented, so no program may depend on it. Here, in little-endian order:
+//! How a GPU encodes a map is undocumented, so no program may depend on it. This encoding is little-endian:
 //!
 //! | byte | what |
 //! | --- | --- |
 //! | 0 | a magic number |
-//! | 4 | element type, rank less one, interleave, swizzle, L2 promotion, fill, whether boxes are pixels in columns: a byte each |
+//! | 4 | element type, rank less one, interleave, swizzle, L2 promotion, fill, whether boxes are im2col columns: a byte each |
 //! | 12 | channels of a pixel, pixels of a column: two bytes each |
 //! | 16 | the address |
 //! | 24 | elements in each of five dimensions: four bytes each |
 //! | 44 | elements of the box in each: two bytes each |
 //! | 54 | element strides: a byte each |
 //! | 60 | lower and upper corners, three each: two bytes each |
-//! | 72 | five strides, the last of which nothing uses: eight bytes each |
+//! | 72 | five strides, the last of which is unused: eight bytes each |
 //!
-//! Zeros are not a map, but `tensormap.replace` may build one from them, field by field, as Triton's kernels do. A value that does not fit
-//! its field is stored as the field's maximum, which no valid map has.
+//! All zeros are not a map, but `tensormap.replace` may build one from them, field by field, as Triton's kernels do. A value
+//! too large for its field is stored as the field's maximum, which no valid map has.
 
 use ptx::TensorField;
 
@@ -24,7 +25,7 @@ use super::{
     TensorMapError, Traversal,
 };
 
-/// Says that it is a map.
+/// Marks the bytes as a map.
 const MARK: u32 = 0x70a3_e501;
 
 const ELEMENT: usize = 4;
@@ -43,17 +44,17 @@ const ELEMENT_STRIDES: usize = 54;
 const CORNERS: usize = 60;
 const STRIDES: usize = 72;
 
-/// Corners of each kind that there is room for.
+/// The most corners of each kind that fit.
 const MOST_CORNERS: usize = 3;
 
 type Bytes = [u8; TENSOR_MAP_BYTES];
 
-/// Writes the lowest bytes of a number.
+/// Writes the low `width` bytes of a number.
 fn put(bytes: &mut Bytes, at: usize, width: usize, value: u64) {
     bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
 }
 
-/// Writes a number, or, if it has more bytes, the most that does not.
+/// Writes a number, clamped to what `width` bytes can hold.
 fn put_clamped(bytes: &mut Bytes, at: usize, width: usize, value: u64) {
     put(bytes, at, width, value.min(u64::MAX >> (64 - 8 * width)));
 }
@@ -62,12 +63,12 @@ fn get(bytes: &Bytes, at: usize, width: usize) -> u64 {
     bytes[at..at + width].iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// One of several by its number.
+/// The item with this number.
 fn pick<T: Copy>(all: &[T], number: u8) -> Result<T, TensorFault> {
     all.get(usize::from(number)).copied().ok_or(TensorFault::NoMap)
 }
 
-/// The number of one of several.
+/// The number of an item.
 fn number<T: PartialEq>(all: &[T], one: &T) -> u64 {
     all.iter().position(|other| other == one).unwrap_or(0) as u64
 }
@@ -79,11 +80,11 @@ const PROMOTIONS: [L2Promotion; 4] =
 const FILLS: [Fill; 2] = [Fill::Zero, Fill::Nan];
 
 impl TensorMap {
-    /// The bytes that a kernel gets.
+    /// Encodes the map as the bytes that a kernel takes.
     ///
     /// # Errors
     ///
-    /// There can be no such map.
+    /// The map is invalid.
     pub fn encode(&self) -> Result<[u8; TENSOR_MAP_BYTES], TensorMapError> {
         self.check()?;
         let mut bytes = [0; TENSOR_MAP_BYTES];
@@ -124,11 +125,11 @@ impl TensorMap {
         Ok(bytes)
     }
 
-    /// The map that the bytes are.
+    /// Decodes a map.
     ///
     /// # Errors
     ///
-    /// They are not a map, or an invalid one.
+    /// The bytes are not a map, or the map is invalid.
     pub fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, TensorFault> {
         if get(bytes, 0, 4) != u64::from(MARK) {
             return Err(TensorFault::NoMap);
@@ -165,12 +166,12 @@ impl TensorMap {
     }
 }
 
-/// Whether the bytes are those of a map of pixels in columns.
+/// Whether the bytes are an `.im2col` map.
 pub(crate) fn is_of_columns(bytes: &[u8; TENSOR_MAP_BYTES]) -> bool {
     get(bytes, 0, 4) == u64::from(MARK) && bytes[IN_COLUMNS] != 0
 }
 
-/// `tensormap.replace`: in a map, or in zeros, which become one.
+/// `tensormap.replace`: changes a field of a map. All zeros become a map first.
 pub(crate) fn replace(bytes: &mut Bytes, field: TensorField, value: u64) -> Result<(), TensorFault> {
     if get(bytes, 0, 4) != u64::from(MARK) && bytes.iter().any(|&byte| byte != 0) {
         return Err(TensorFault::NoMap);

@@ -1,9 +1,9 @@
-//! Tensor maps: what a tensor in device memory is, and which boxes of it the copy engine moves (PTX ISA, "Tensors"; CUDA driver API,
-//! "Tensor Map Object Management").
+//! Tensor maps: the shape of a tensor in device memory, and the boxes of it that the copy engine moves (PTX ISA, "Tensors";
+//! CUDA driver API, "Tensor Map Object Management"). Pure values: nothing here accesses memory.
 //!
-//! The host describes a tensor ([`TensorMap`]) and gives the kernel the 128 bytes that [`TensorMap::encode`] makes of it: by value, in
-//! device memory, or in a constant. Kernels use them unchanged, or change fields with `tensormap.replace`. How a GPU encodes a
-//! map is undocumented, so no program may depend on it; the encoding here is the simulator's own (see `encoding`).
+//! The host describes a tensor ([`TensorMap`]), encodes it as 128 bytes ([`TensorMap::encode`]), and passes them to the kernel: by
+//! value, in device memory, or in a constant. Kernels use them unchanged, or change fields with `tensormap.replace`. How a GPU
+//! encodes a map is undocumented, so no program may depend on it; `encoding` is the simulator's own.
 //!
 //! ```
 //! use simt::{Swizzle, TensorElement, TensorMap};
@@ -17,10 +17,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `rules` says which maps are valid, `walk` which bytes a box has and where they are in shared memory, and `machine/hopper/tensor.rs`
-//! executes the instructions.
+//! `rules` validates maps, `walk` finds the bytes of a box and where they are in shared memory, `text` parses maps, and
+//! `machine/hopper/tensor.rs` executes the instructions.
 //!
-//! Bytes that are not a map, and maps that are not valid, are traps where a copy uses them.
+//! A copy traps if its bytes are not a map or the map is invalid.
 
 mod encoding;
 mod error;
@@ -32,15 +32,15 @@ use std::borrow::Cow;
 
 pub(crate) use encoding::{is_of_columns, replace};
 pub use error::{TensorFault, TensorMapError};
-pub(crate) use walk::{Corner, Piece, Placement, TensorBox};
+pub(crate) use walk::{Corner, Piece, RowLayout, TensorBox};
 
-/// Bytes of a tensor map.
+/// The size of a tensor map.
 pub const TENSOR_MAP_BYTES: usize = 128;
 
-/// What a tensor map's address is a multiple of.
+/// The alignment of a tensor map.
 pub(crate) const TENSOR_MAP_ALIGN: u64 = 64;
 
-/// The most dimensions of a tensor.
+/// The most dimensions that a tensor can have.
 const MOST_DIMENSIONS: usize = 5;
 
 /// The type of a tensor's elements.
@@ -61,12 +61,12 @@ pub enum TensorElement {
     Bf16,
     /// f32 that loads round to tf32.
     Tf32,
-    /// The same, with subnormals flushed by reductions.
+    /// `Tf32` whose subnormals are flushed by reductions.
     Tf32Ftz,
 }
 
 impl TensorElement {
-    /// All of them, in the order of the codes that `tensormap.replace` has for them.
+    /// All types, in the order of their codes in `tensormap.replace`.
     pub const ALL: [Self; 13] = [
         Self::U8,
         Self::U16,
@@ -83,7 +83,7 @@ impl TensorElement {
         Self::Tf32Ftz,
     ];
 
-    /// Its name: that of PTX, without dots.
+    /// Its name in PTX, without dots.
     pub fn name(self) -> &'static str {
         match self {
             Self::U8 => "u8",
@@ -125,49 +125,50 @@ pub struct TensorMap {
     pub element: TensorElement,
     /// The first element, in device memory.
     pub address: u64,
-    /// Elements in each dimension: there are 1 to 5.
+    /// Elements in each of 1 to 5 dimensions.
     pub dimensions: Vec<u64>,
-    /// Bytes from one element to the next in each dimension but the first, whose elements follow each other.
+    /// Bytes from one element to the next in each dimension but the first, whose elements are contiguous.
     pub strides: Vec<u64>,
-    /// How a box is walked, and how large it is.
+    /// How a box is walked, and its size.
     pub traversal: Traversal,
-    /// Every how many elements of each dimension one is moved. The first counts in interleaved layouts alone.
+    /// In each dimension, one of this many elements is moved. The first applies to interleaved layouts only.
     pub element_strides: Vec<u32>,
-    /// Whether channels are in slices.
+    /// Whether channels are stored in slices.
     pub interleave: Interleave,
     /// How shared memory is swizzled.
     pub swizzle: Swizzle,
     /// How much L2 fetches at once: a hint.
     pub promotion: L2Promotion,
-    /// What elements outside the tensor are in shared memory.
+    /// What shared memory gets for elements outside the tensor.
     pub fill: Fill,
 }
 
-/// How a box is walked, and how large it is.
+/// How a box is walked, and its size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traversal {
-    /// `.tile`: as the tensor.
+    /// `.tile`: a box of the tensor's shape.
     Tiled {
-        /// Elements that it extends over in each dimension.
+        /// The extent of the box in each dimension, in elements.
         box_dimensions: Vec<u32>,
     },
-    /// `.im2col`: pixels in a column. The first dimension of the tensor is that of channels, the last that of images.
+    /// `.im2col`: pixels in a column. The tensor's first dimension is channels, its last is images.
     ImageToColumn {
-        /// For each dimension of an image, where the box begins: elements from the image's beginning.
+        /// Where the box begins in each dimension of an image, relative to the image's start.
         lower: Vec<i32>,
-        /// Where it ends: elements from the image's end.
+        /// Where it ends, relative to the image's end.
         upper: Vec<i32>,
-        /// Elements of each pixel.
+        /// Channels of each pixel.
         channels: u32,
-        /// Pixels, in as many images as it takes.
+        /// Pixels of a column, which may span several images.
         pixels: u32,
     },
 }
 
-/// Layouts whose channels are in slices, each with all pixels of the image: NC/8DHWC8 and NC/16DHWC16 for elements of two bytes.
+/// Layouts whose channels are stored in slices, each with all pixels of the image: NC/8DHWC8 and NC/16DHWC16 for two-byte elements.
 ///
-/// No manual says what the dimensions of such a map are, and an H200 does (2026-11-21): from the first, columns, lines and planes of an image, as
-/// far as there are any, then slices, then images. The first counts in slices, of which the elements are no dimension.
+/// No manual documents the dimensions of such a map. On an H200 (2026-11-21) they are, from the first: columns, lines and planes
+/// of an image, as many as it has, then slices, then images. The first stride counts slices: the elements of a slice are not a
+/// dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Interleave {
     /// None.
@@ -179,11 +180,11 @@ pub enum Interleave {
     Bytes32,
 }
 
-/// How pieces of 16 bytes change places in shared memory, so that those beneath each other are in different banks: the number of a
-/// piece in its line of 128 bytes is combined (exclusive or) with the lowest bits of the line's number.
+/// How pieces of 16 bytes are permuted in shared memory, so that a column of them is spread over different banks: a piece's
+/// number in its line of 128 bytes is xored with the low bits of the line's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Swizzle {
-    /// They do not.
+    /// No swizzle.
     #[default]
     None,
     /// Within 32 bytes.
@@ -194,7 +195,7 @@ pub enum Swizzle {
     Bytes128,
 }
 
-/// How much L2 fetches from DRAM at once: a hint, which changes nothing here.
+/// How much L2 fetches from DRAM at once: a hint without effect in the simulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum L2Promotion {
@@ -205,23 +206,23 @@ pub enum L2Promotion {
     Bytes256,
 }
 
-/// What elements outside the tensor are in shared memory.
+/// What shared memory gets for elements outside the tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
     /// Zero.
     #[default]
     Zero,
-    /// A NaN that says so, and that `fma.oob` knows: each half of a word is 0x7ff7.
+    /// The NaN that `fma.oob` recognises: each half of a word is 0x7ff7.
     Nan,
 }
 
 impl TensorMap {
-    /// A tensor without gaps, in boxes of so many elements; all else as a literal has it by default.
+    /// A gapless tensor in tiled boxes; all other fields have their defaults.
     pub fn tiled(element: TensorElement, address: u64, dimensions: &[u64], box_dimensions: &[u32]) -> Self {
         Self::packed(element, address, dimensions, Traversal::Tiled { box_dimensions: box_dimensions.to_vec() })
     }
 
-    /// A tensor without gaps; all else as a literal has it by default.
+    /// A gapless tensor; all other fields have their defaults.
     pub fn packed(element: TensorElement, address: u64, dimensions: &[u64], traversal: Traversal) -> Self {
         Self {
             element,
@@ -237,7 +238,7 @@ impl TensorMap {
         }
     }
 
-    /// Bytes from the first element to the end of the last, if so many can be.
+    /// Bytes from the first element to the end of the last; `None` on overflow.
     pub fn bytes(&self) -> Option<u64> {
         let mut bytes = self.dimensions.first()?.checked_mul(self.pixel_bytes().into())?;
         for (&extent, &stride) in self.dimensions[1..].iter().zip(&self.strides) {
@@ -246,13 +247,13 @@ impl TensorMap {
         Some(bytes)
     }
 
-    /// Bytes that one step along the first dimension is: an element, or a slice of an interleaved tensor.
+    /// Bytes of one step along the first dimension: an element, or a slice of an interleaved tensor.
     fn pixel_bytes(&self) -> u32 {
         self.interleave.slice_bytes().unwrap_or(self.element.bytes())
     }
 
-    /// The map that moves the same bytes, and whose first dimension is that of elements: an interleaved tensor's slices are one dimension more,
-    /// and a box has one slice of channels, whatever the map says.
+    /// The map that moves the same bytes with elements as its first dimension: the slices of an interleaved tensor become one more
+    /// dimension, and a box has one slice of channels, whatever the map says.
     fn by_elements(&self) -> Cow<'_, Self> {
         let Some(slice) = self.interleave.slice_bytes() else { return Cow::Borrowed(self) };
         fn behind<T: Clone>(first: T, others: &[T]) -> Vec<T> {
@@ -287,7 +288,7 @@ impl TensorMap {
     }
 }
 
-/// Bytes from one to the next in each dimension but the first, without gaps.
+/// The strides of a gapless tensor, in each dimension but the first.
 fn packed_strides(first: u32, dimensions: &[u64]) -> Vec<u64> {
     let sizes = dimensions.iter().scan(u64::from(first), |stride, &extent| {
         *stride = stride.saturating_mul(extent);
@@ -307,7 +308,7 @@ impl Traversal {
 }
 
 impl Interleave {
-    /// Bytes of a slice, if there are slices.
+    /// The bytes of a slice, if channels are in slices.
     pub fn slice_bytes(self) -> Option<u32> {
         match self {
             Interleave::None => None,
@@ -318,7 +319,7 @@ impl Interleave {
 }
 
 impl Swizzle {
-    /// The bytes within which pieces change places, if they do.
+    /// The bytes within which pieces are permuted, if they are.
     pub fn span(self) -> Option<u32> {
         match self {
             Swizzle::None => None,

@@ -1,4 +1,5 @@
-//! Why a tensor map is invalid, and why an instruction cannot use one.
+//! Errors of tensor maps: why a map is invalid ([`TensorMapError`], from hosts' calls), and why an instruction cannot use one
+//! ([`TensorFault`], part of a trap). Pure data and messages.
 
 use ptx::AtomicOp;
 
@@ -45,62 +46,62 @@ pub enum TensorMapError {
     Pixels(u32),
 }
 
-/// Why an instruction cannot do what it is to do with a tensor map.
+/// Why an instruction cannot use a tensor map.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorFault {
     /// The bytes are not a tensor map.
     #[error("the 128 bytes are not a tensor map: the host encodes one, or tensormap.replace builds one from zeros")]
     NoMap,
-    /// The address of the map.
+    /// The map's address is misaligned.
     #[error("a tensor map at {address:#x}, which is not a multiple of {}", TENSOR_MAP_ALIGN)]
     MapAlignment {
-        /// That address.
+        /// The address.
         address: u64,
     },
-    /// The state space of the map.
+    /// The map is in a state space that copies cannot read maps from.
     #[error("a tensor map in {space} memory: copies take it from global or constant memory, or a kernel's parameter")]
     MapSpace {
-        /// The state space in words.
+        /// The state space's name.
         space: &'static str,
     },
-    /// The state space of a map that is to be changed.
+    /// `tensormap.replace` on a map in another state space.
     #[error(
         "a tensor map in {space} memory: tensormap.replace changes those in global memory and in the block's shared memory"
     )]
     ReplaceSpace {
-        /// The state space in words.
+        /// The state space's name.
         space: &'static str,
     },
     /// The map is invalid.
     #[error("invalid tensor map: {0}")]
     Invalid(TensorMapError),
-    /// The instruction is for another number of dimensions.
+    /// The instruction has another number of dimensions than the map.
     #[error("an instruction for {instruction} dimensions, but a tensor map of {map}")]
     OtherRank {
-        /// The instruction's.
+        /// What the instruction has.
         instruction: usize,
-        /// The map's.
+        /// What the map has.
         map: usize,
     },
-    /// The instruction walks boxes in another way.
+    /// The instruction has another mode (`.tile`, `.im2col`) than the map.
     #[error("an instruction with {instruction}, but a tensor map for {map}")]
     OtherMode {
-        /// The instruction's.
+        /// What the instruction has.
         instruction: &'static str,
-        /// The map's.
+        /// What the map has.
         map: &'static str,
     },
-    /// The address of the box in shared memory.
-    #[error("a box of a tensor at shared address {address:#x}, which is not a multiple of 128")]
+    /// The box's address in shared memory is misaligned.
+    #[error("a tensor box at shared address {address:#x}, which is not a multiple of 128")]
     SharedAlignment {
-        /// That address.
+        /// The address.
         address: u64,
     },
-    /// More bytes than any shared memory has.
-    #[error("a box of a tensor of {bytes} bytes: more than a block's shared memory can be")]
+    /// The box is larger than any shared memory.
+    #[error("a tensor box of {bytes} bytes: larger than any block's shared memory")]
     BoxSize {
-        /// Its bytes.
+        /// The size of the box.
         bytes: u64,
     },
     /// A store that begins before the tensor.
@@ -111,9 +112,9 @@ pub enum TensorFault {
         /// The coordinate.
         coordinate: i32,
     },
-    /// A box that begins between pieces of 16 bytes.
+    /// A box that does not begin on a multiple of 16 bytes.
     #[error(
-        "a box that begins at element {coordinate} of {bytes} bytes each: in the first dimension it must begin at a multiple of 16 bytes"
+        "a box that begins at element {coordinate} of {bytes} bytes each: in the first dimension a box must begin on a multiple of 16 bytes"
     )]
     BetweenPieces {
         /// The first coordinate.
@@ -121,10 +122,10 @@ pub enum TensorFault {
         /// Bytes of an element.
         bytes: u32,
     },
-    /// A store of pixels beyond the images.
-    #[error("a store of pixels whose box reaches beyond the images: only loads may do that")]
+    /// An `.im2col` store that reaches outside the images.
+    #[error("an im2col store that reaches outside the images: only loads may do that")]
     StoreCorners,
-    /// A column that begins beside the box of its images.
+    /// A column that begins outside the map's box.
     #[error("a column at {coordinate} in dimension {index} of the image, which is outside the box of the tensor map")]
     OutsideBox {
         /// The dimension.
@@ -139,11 +140,11 @@ pub enum TensorFault {
         index: usize,
         /// The offset.
         offset: u32,
-        /// The most that it can be.
+        /// The largest that is allowed.
         high: u32,
     },
     /// A reduction that does not exist for the map's elements.
-    #[error("a tensor has no reduction `{}` of elements of type {}", operation(*.op), .element.name())]
+    #[error("no tensor reduction `{}` exists for elements of type {}", operation(*.op), .element.name())]
     Reduction {
         /// The operation.
         op: AtomicOp,

@@ -1,0 +1,118 @@
+//! Reports to the sanitizer what orders threads: fences, the barriers of a block, and `.sync` instructions, which lanes of a
+//! warp execute together. `step`, `barriers`, `meeting` and the schedule call these.
+
+use super::races;
+use crate::FindingKind;
+use crate::lanes::{Row, lanes};
+use crate::machine::state::{Split, Warp, Worker};
+use crate::machine::{across, inspect};
+use crate::program::{Action, Fence};
+
+/// Some lanes execute a fence.
+pub(in crate::machine) fn fence(worker: &mut Worker, warp: &Warp, mask: u32, fence: &Fence) {
+    if let Some(races) = races(worker) {
+        races.fence(warp.index, mask, fence);
+    }
+}
+
+/// Some lanes have reached a barrier.
+pub(in crate::machine) fn arrive(worker: &mut Worker, warp: &Warp, barrier: u32, mask: u32, waits: bool) {
+    if let Some(races) = races(worker) {
+        races.arrive(barrier, warp.index, mask, waits);
+    }
+}
+
+/// Lanes have reached a barrier for their whole warp, and other lanes of the warp exit instead.
+pub(in crate::machine) fn left_in_warp(worker: &mut Worker, warp: &Warp, split: &Split, (barrier, left): (u32, u32)) {
+    let Some(&place) = worker.launched.code.origins.get(split.pc as usize) else { return };
+    let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
+    let (thread, lane) = (warp.thread(left.trailing_zeros()), split.mask.trailing_zeros() & 31);
+    checker.report(FindingKind::BarrierLeft { barrier, thread, in_warp: true }, place, warp.index, lane, None);
+}
+
+/// Some lanes execute a `.sync` instruction; `members` has the lanes that each names.
+pub(in crate::machine) fn lanes_named(
+    worker: &mut Worker,
+    warp: &Warp,
+    split: &Split,
+    members: &Row,
+    mask: u32,
+    counter: u32,
+) {
+    let code = worker.launched.code;
+    let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
+    let mut report = |kind, lane: usize| checker.report(kind, counter, warp.index, lane as u32, None);
+    for lane in lanes(mask) {
+        let named = members[lane];
+        if named >> lane & 1 == 0 {
+            report(FindingKind::NotMember { members: named, lane: lane as u32 }, lane);
+        } else if let Some(other) = lanes(mask & named).find(|&other| members[other] != named) {
+            let lanes = [lane as u32, other as u32];
+            report(FindingKind::DifferentMasks { lanes, members: [named, members[other]] }, lane);
+        }
+    }
+    let waits_only = matches!(
+        code.instructions.get(split.pc as usize).map(|instruction| &instruction.action),
+        Some(Action::WarpBarrier { .. })
+    );
+    let first = mask.trailing_zeros() as usize & 31;
+    let exited = members[first] & warp.exists & !warp.alive;
+    if exited != 0 && !waits_only {
+        report(FindingKind::ExitedLanes { members: members[first], exited }, first);
+    }
+}
+
+/// Lanes wait at a `.sync` instruction for lanes on another path, which wait for them in turn.
+pub(in crate::machine) fn lanes_absent(worker: &mut Worker, warp: &Warp, split: &Split, members: u32, absent: u32) {
+    let code = worker.launched.code;
+    let Some(checker) = worker.checker.as_mut().filter(|checker| checker.checks().sync) else { return };
+    let Some(instruction) = code.instructions.get(split.pc as usize) else { return };
+    // Lanes with nothing left to execute count as exited.
+    let kind = if absent & !warp.waits_at_joins(|pc| code.ends_at(pc)) != 0 {
+        FindingKind::AbsentLanes { members, absent }
+    } else if matches!(instruction.action, Action::WarpBarrier { .. }) {
+        return;
+    } else {
+        FindingKind::ExitedLanes { members, exited: members & warp.exists & !warp.alive | absent }
+    };
+    checker.report(kind, instruction.counter, warp.index, split.mask.trailing_zeros() & 31, None);
+}
+
+/// Lanes are about to execute a `.sync` instruction together.
+pub(in crate::machine) fn lanes_met(worker: &mut Worker, warp: &mut Warp, split: &Split, mask: u32) {
+    let Some(checker) = &mut worker.checker else { return };
+    let Some(instruction) = worker.launched.code.instructions.get(split.pc as usize) else { return };
+    match &instruction.action {
+        Action::WarpBarrier { .. } => {
+            if let Some(races) = checker.races() {
+                races.meet_lanes(warp.index, mask);
+            }
+        }
+        Action::Shuffle(shuffle) if checker.checks().sync || worker.inspects => {
+            warp.enter(split);
+            let sources = across::shuffle_sources(&warp.registers, shuffle);
+            if worker.inspects {
+                inspect::exchange(worker.launched.code, warp, split, &sources, mask);
+            }
+            if !checker.checks().sync {
+                return;
+            }
+            for lane in lanes(mask) {
+                // Lanes that have exited have been reported: see `lanes_named`.
+                let Some(source) = sources[lane].filter(|source| (mask | warp.exists & !warp.alive) >> source & 1 == 0)
+                else {
+                    continue;
+                };
+                let lane = lane as u32;
+                checker.report(
+                    FindingKind::InactiveSource { lane, source },
+                    instruction.counter,
+                    warp.index,
+                    lane,
+                    None,
+                );
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,43 @@
+//! Splits, the joins where they reconverge, and what a split may wait for. Plain data: `Warp` changes it, in [`super`] and
+//! `reconverge`. Instructions and the schedule read splits; joins are private to the warp.
+
+/// How many instructions lanes wait to reconverge with others that may never arrive.
+pub(super) const JOIN_PATIENCE: u64 = 1 << 14;
+/// [`JOIN_PATIENCE`] for a warp whose lanes have run out of patience before.
+pub(super) const LATER_JOIN_PATIENCE: u64 = 1 << 10;
+
+/// The index of no join: the split is the only one of its frame.
+pub(super) const ALONE: u32 = u32::MAX;
+
+/// Lanes that execute together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Split {
+    pub pc: u32,
+    pub mask: u32,
+    /// Where it ends and wakes `join`.
+    pub meet: u32,
+    pub(super) join: u32,
+    pub frame: u32,
+}
+
+/// A point of reconvergence.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Join {
+    /// The split that will continue, with the lanes that have arrived so far.
+    pub next: Split,
+    /// Splits that have not ended.
+    pub pending: u32,
+    /// The value of `executed` when lanes last arrived.
+    pub since: u64,
+}
+
+/// What a split waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wait {
+    /// A barrier of the block, or the cluster's.
+    Barrier(u32),
+    /// Other lanes of the warp.
+    Lanes { members: u32 },
+    /// A phase of a barrier in shared memory.
+    Phase,
+}
