@@ -6,13 +6,13 @@
 
 #[path = "../../crates/simt/tests/support/accesses.rs"]
 mod accesses;
-#[path = "../../crates/simt/tests/support/filetest.rs"]
-mod filetest;
+#[path = "../../crates/simt/tests/support/expectations.rs"]
+mod expectations;
 
 use std::path::{Path, PathBuf};
 
+use self::expectations::{Parameter, Test};
 use cuda_std::launch::Arguments;
-use filetest::{Parameter, Test};
 use host::device::{self, Buffer, Device, DeviceChoice, LaunchConfig, OnDevice, Options, TensorMap};
 use host::random::Random;
 use simt::{Checks, Finding, LoadCaching, Model};
@@ -25,7 +25,7 @@ const ROUNDS: usize = 50;
 /// Runs one test. Returns what is wrong, including the sanitizer's findings.
 fn run(device: &Device, test: &Test, checks: Checks) -> Result<(), String> {
     for (index, (found, after)) in outputs(device, test, checks)?.into_iter().enumerate() {
-        filetest::compare(index, &found, after)?;
+        expectations::compare(index, &found, after)?;
     }
     if checks == Checks::NONE {
         return Ok(());
@@ -137,7 +137,7 @@ fn tests_of(source: &Path) -> Vec<Test> {
     let lists = source.with_file_name("values").join(format!("{stem}.txt"));
     let lists = if lists.exists() { std::fs::read_to_string(lists).expect("the file is read") } else { String::new() };
     let text = std::fs::read_to_string(source).expect("the file is read");
-    filetest::parse(&text, &lists).unwrap_or_else(|error| panic!("{}: {error}", source.display()))
+    expectations::parse(&text, &lists).unwrap_or_else(|error| panic!("{}: {error}", source.display()))
 }
 
 /// Bytes to compute with: random ones, and runs that are zeros, extremes, infinities and the like in some type.
@@ -186,8 +186,8 @@ fn devices_agree_on_random_numbers() {
     let mut random = Random::new(20_261_120);
     let mut failures = Vec::new();
     for path in files().into_iter().filter(|path| arithmetic.iter().any(|name| path.ends_with(name))) {
-        let tests =
-            filetest::parse(&std::fs::read_to_string(&path).expect("the file is read"), "").expect("it has been run");
+        let tests = expectations::parse(&std::fs::read_to_string(&path).expect("the file is read"), "")
+            .expect("it has been run");
         let devices: Vec<_> = choices()
             .into_iter()
             .map(|choice| {
@@ -225,7 +225,7 @@ fn every_file_gives_on_each_device_what_its_comments_say() {
         let (mut count, mut failures) = (0, Vec::new());
         for path in files() {
             let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            let tests = filetest::parse(&std::fs::read_to_string(&path).expect("the file is read"), "")
+            let tests = expectations::parse(&std::fs::read_to_string(&path).expect("the file is read"), "")
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             // The messages of traps and refusals are those of the simulator.
             let ends_well = |test: &&Test| test.trap.is_none() && test.error.is_none();

@@ -1,14 +1,14 @@
-//! Runs the `.ptx` files of `filetests/`: see `support/filetest.rs` for what their comments mean.
+//! Runs the `.ptx` files of `filetests/`: see `support/expectations.rs` for what their comments mean.
 
 #[path = "support/accesses.rs"]
 mod accesses;
-#[path = "support/filetest.rs"]
-mod filetest;
+#[path = "support/expectations.rs"]
+mod expectations;
 
 use std::fs;
 use std::path::Path;
 
-use filetest::{Parameter, Test, Texels};
+use self::expectations::{Parameter, Test, Texels};
 use simt::{
     ArrayShape, ChannelType, Checks, Finding, Launch, LaunchError, Memory, MetricValue, Model, Output, Program, Report,
     Sampling, TensorMap, TexelFormat, TextureError, TextureSource,
@@ -39,7 +39,7 @@ fn run(module: &ptx::Module, test: &Test) -> Result<(), String> {
         let way = Way { threads: 1, checks: asked, model };
         let first = launch(module, test, way)?;
         if let (Some(Ok(plain)), Ok(report)) = (&plain, &first.result)
-            && let Some(line) = accesses::differing(plain, report)
+            && let Some(line) = self::accesses::differing(plain, report)
         {
             return Err(format!("other accesses in line {line}, {}", described(way)));
         }
@@ -168,7 +168,7 @@ fn judge(test: &Test, launched: &Launched) -> Result<(), String> {
     });
     let outputs = launched.buffers.iter().zip(expected).filter_map(|(found, after)| Some((found, after?)));
     for (index, (found, after)) in outputs.enumerate() {
-        filetest::compare(index, found, after)?;
+        expectations::compare(index, found, after)?;
     }
     let metrics = report.counters().metrics();
     for (name, wanted) in &test.counts {
@@ -236,7 +236,7 @@ fn every_file_does_what_its_comments_say() {
     for path in files {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let tests = filetest::parse(&text, "").unwrap_or_else(|error| panic!("{name}: {error}"));
+        let tests = expectations::parse(&text, "").unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!tests.is_empty(), "{name} has no tests");
         let module = ptx::parse(&name, &text).unwrap_or_else(|errors| panic!("{errors}"));
         for test in tests {

@@ -1,0 +1,14 @@
+//! The tests of the simulator from outside, as one program: each further one would be linked on its own, for seconds each. Names of
+//! modules choose among them: `cargo test -p simt --test all filetest`.
+
+mod caches;
+mod filetest;
+mod hardware;
+mod launch;
+mod mutations;
+mod product;
+mod rehearsal;
+mod tensor;
+mod tensor_maps;
+mod textures;
+mod textures_h200;
