@@ -323,8 +323,8 @@ fn sum(case: &Case, round: u32, random: &mut Random) -> u32 {
 
 /// A word of metadata that is valid for every element size.
 fn metadata(case: &Case, random: &mut Random) -> u32 {
-    let told: &[u32] = if case.width == 4 { &[0b0100, 0b1110] } else { &[0x4, 0x8, 0xc, 0x9, 0xd, 0xe] };
-    (0..8).fold(0, |word, chunk| word | told[(random.next_u64() >> 33) as usize % told.len()] << (4 * chunk))
+    let chunks: &[u32] = if case.width == 4 { &[0b0100, 0b1110] } else { &[0x4, 0x8, 0xc, 0x9, 0xd, 0xe] };
+    (0..8).fold(0, |word, chunk| word | chunks[(random.next_u64() >> 33) as usize % chunks.len()] << (4 * chunk))
 }
 
 struct Inputs {

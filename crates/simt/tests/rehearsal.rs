@@ -79,7 +79,7 @@ impl Device {
     fn shift(&self, from: usize, shift: u32, traps: u32, model: &str, checks: Checks) -> Result<Report, LaunchError> {
         let addresses = [self.vectors[from], self.vectors[1 - from]].map(u64::to_le_bytes);
         let numbers = [shift, traps].map(u32::to_le_bytes);
-        let tell = |done, whole| self.progress.lock().unwrap().push((done, whole));
+        let report = |done, whole| self.progress.lock().unwrap().push((done, whole));
         let launch = Launch {
             kernel: "shift",
             grid: [BLOCKS, 1, 1],
@@ -87,7 +87,7 @@ impl Device {
             arguments: &[&addresses[0], &addresses[1], &numbers[0], &numbers[1]],
             output: Some(&self.output),
             model: Model::named(model),
-            progress: Some(&tell),
+            progress: Some(&report),
             checks,
             ..Launch::default()
         };
@@ -126,9 +126,9 @@ fn what_the_rehearsal_did_is_undone_and_what_it_found_is_kept() {
         assert_eq!((device.launches(), device.output.take().text()), (BLOCKS, "here\n".repeat(5)), "on '{model}'");
         assert_eq!(report.findings().len(), 1, "{:?}", texts(report.findings()));
         let runs = if model.is_empty() { 1 } else { 2 } * u64::from(BLOCKS);
-        let told = std::mem::take(&mut *device.progress.lock().unwrap());
-        assert!(told.is_sorted() && told.iter().all(|&(_, whole)| whole == runs), "{told:?}");
-        assert_eq!(told.last(), Some(&(runs, runs)));
+        let reported = std::mem::take(&mut *device.progress.lock().unwrap());
+        assert!(reported.is_sorted() && reported.iter().all(|&(_, whole)| whole == runs), "{reported:?}");
+        assert_eq!(reported.last(), Some(&(runs, runs)));
         seen.push(texts(report.findings()));
 
         // What the launch wrote is written: nothing more is found when it is read.

@@ -53,9 +53,9 @@ fn check_errors(errors: &Errors, text: &str) {
         let (start, end) = (error.span.start as usize, error.span.end as usize);
         assert!(start <= end && end <= text.len() && text.is_char_boundary(start) && text.is_char_boundary(end));
     }
-    let told = errors.to_string();
-    assert!(told.lines().all(|line| line.chars().count() < 1000), "a line that nobody reads");
-    assert!(told.lines().count() < 10 * count, "more lines than anybody reads");
+    let printed = errors.to_string();
+    assert!(printed.lines().all(|line| line.chars().count() < 1000), "a line that nobody reads");
+    assert!(printed.lines().count() < 10 * count, "more lines than anybody reads");
 }
 
 /// The same for bytes. A text is UTF-8; rejecting other bytes is up to the caller of `ptx`.

@@ -101,12 +101,12 @@ fn devices_agree_with_the_second_machine() {
             let device = open(choice, folder.path(), &[(*seed, part.clone())]);
             difference(choice, &device, *seed, part).is_some()
         });
-        let told: Vec<_> = failures.iter().map(|(seed, _, difference)| format!("seed {seed}: {difference}")).collect();
+        let lines: Vec<_> = failures.iter().map(|(seed, _, difference)| format!("seed {seed}: {difference}")).collect();
         panic!(
             "{choice} and one thread after another differ in {} of {} kernels:\n{}\nseed {seed}, cut down:\n{smallest:?}",
             failures.len(),
             seeds().count(),
-            told.join("\n")
+            lines.join("\n")
         );
     }
 }

@@ -253,7 +253,7 @@ impl FunctionDecoder<'_, '_> {
     }
 
     /// Emits a read of a value from rows of the frame.
-    fn load_rows(&mut self, counted: u32, at: At, element: u32, signed: bool, d: u32, wide: bool) -> Decoded<()> {
+    fn load_rows(&mut self, counted: u32, at: BitPosition, element: u32, signed: bool, d: u32, wide: bool) -> Decoded<()> {
         if element == 8 {
             let handler = lanes!(|a: u32, b: u32| -> u64 { u64::from(b) << 32 | u64::from(a) });
             self.emit(counted, Action::Lanes(handler, Operands { d, a: at.row, b: at.row + 1, ..Operands::default() }));
@@ -313,7 +313,7 @@ impl FunctionDecoder<'_, '_> {
     }
 
     /// Emits a write of a value to rows of the frame.
-    fn store_rows(&mut self, counted: u32, at: At, element: u32, a: u32) -> Decoded<()> {
+    fn store_rows(&mut self, counted: u32, at: BitPosition, element: u32, a: u32) -> Decoded<()> {
         let d = at.row;
         if element == 8 {
             let low = lanes!(|a: u64| -> u32 { a as u32 });
@@ -378,7 +378,7 @@ impl FunctionDecoder<'_, '_> {
         let a = self.value(operand, ty)?;
         let count = ty.bits().div_ceil(32);
         let rows = Rows { first: self.temporary_words(count), count };
-        self.store_rows(HELPER, At { row: rows.first, shift: 0 }, ty.bytes().max(4), a)?;
+        self.store_rows(HELPER, BitPosition { row: rows.first, shift: 0 }, ty.bytes().max(4), a)?;
         Ok(rows)
     }
 
@@ -386,24 +386,24 @@ impl FunctionDecoder<'_, '_> {
     pub(super) fn gather(&mut self, rows: Rows, register: ptx::Handle<ptx::Register>) -> Decoded<()> {
         let ty = self.type_of(register);
         let d = self.destination(Some(register), ty)?;
-        self.load_rows(HELPER, At { row: rows.first, shift: 0 }, ty.bytes().max(4), false, d, ty.bits() == 64)
+        self.load_rows(HELPER, BitPosition { row: rows.first, shift: 0 }, ty.bytes().max(4), false, d, ty.bits() == 64)
     }
 }
 
 /// A value's place in rows of words: the first row, and its bit offset there.
 #[derive(Clone, Copy)]
-struct At {
+struct BitPosition {
     row: u32,
     shift: u32,
 }
 
-fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<At> {
+fn place(rows: Rows, offset: u64, bytes: u32) -> Decoded<BitPosition> {
     let inside = offset.checked_add(bytes.into()).is_some_and(|end| end <= u64::from(rows.count) * 4);
     if !inside || !offset.is_multiple_of(bytes.into()) {
         let what = format!("a parameter's byte {offset}, for {bytes} bytes,");
         return Err(LoadErrorReason::Misplaced { what });
     }
-    Ok(At { row: rows.first + (offset / 4) as u32, shift: (offset % 4) as u32 * 8 })
+    Ok(BitPosition { row: rows.first + (offset / 4) as u32, shift: (offset % 4) as u32 * 8 })
 }
 
 /// Which caches a load asks for.
