@@ -1,7 +1,7 @@
 //! Reads and writes NumPy's `.npy` files, with which students bring their own matrices and vectors. `labs::inputs` and
 //! `run::value` read with it, labs and `host run` save with it (through [`crate::output_file`]).
 //!
-//! [`header`] is the text at the start; the numbers after it are copied as one block of bytes. Both byte orders and both array
+//! `header` is the text at the start; the numbers after it are copied as one block of bytes. Both byte orders and both array
 //! orders are accepted; arrays in memory and in written files are row by row (C order). Labs and `host run` read and write their data
 //! here; nothing else is touched than the file named.
 //!

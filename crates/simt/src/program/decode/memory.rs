@@ -253,7 +253,15 @@ impl FunctionDecoder<'_, '_> {
     }
 
     /// Emits a read of a value from rows of the frame.
-    fn load_rows(&mut self, counted: u32, at: BitPosition, element: u32, signed: bool, d: u32, wide: bool) -> Decoded<()> {
+    fn load_rows(
+        &mut self,
+        counted: u32,
+        at: BitPosition,
+        element: u32,
+        signed: bool,
+        d: u32,
+        wide: bool,
+    ) -> Decoded<()> {
         if element == 8 {
             let handler = lanes!(|a: u32, b: u32| -> u64 { u64::from(b) << 32 | u64::from(a) });
             self.emit(counted, Action::Lanes(handler, Operands { d, a: at.row, b: at.row + 1, ..Operands::default() }));
