@@ -269,7 +269,7 @@ impl Races {
         self.close_interval();
     }
 
-    /// Creates the shadow of an allocation if there is none.
+    /// Creates the shadow of an allocation unless it exists.
     #[inline(always)]
     pub(super) fn make_shadow(&mut self, allocation: Option<usize>) {
         if let Some(index) = allocation.filter(|&index| self.global.len() <= index) {

@@ -67,7 +67,7 @@ macro_rules! fields {
     };
 }
 
-/// The position of the highest bit that differs from the sign; all ones if there is none.
+/// The position of the highest bit that differs from the sign; all ones if no bit differs.
 fn highest(value: u64, bits: u32, signed: bool) -> u32 {
     let negative = signed && value >> (bits - 1) & 1 == 1;
     (0..bits).rev().find(|&index| (value >> index & 1 == 1) != negative).unwrap_or(u32::MAX)
