@@ -35,7 +35,7 @@ use cuda_std::{gpu_only, kernel};
 use crate::matmul::BestTile;
 use crate::product;
 #[gpu_only]
-use crate::product::{AlongK, Matrix, Tile, order};
+use crate::product::{AlongK, Matrix, Product, Sharing, Tile, order};
 
 /// The shape of A, and how far apart the rows of both matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -220,14 +220,14 @@ const fn best_shared(rows: u32, columns: u32) -> u32 {
 }
 
 /// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and what is below also written above. Both
-/// operands' rows run along `k` here, so both are turned on their way to shared memory.
+/// operands' rows run along `k` here, so both are turned on their way to shared memory. The last tiles are shared, as there.
 ///
 /// # Safety
-/// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST`]) and starts on 16 bytes. Blocks of
-/// [`BEST_THREADS`](crate::matmul::BEST_THREADS) threads in x, one for each tile, are counted as [`best_blocks`] says.
+/// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST`]) and starts on 16 bytes. Tiles are counted as [`best_tiles`]
+/// says, and `whole`, `left` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
 #[kernel(launch_bounds(256, 2))]
-pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
-    best::<128, 128, { order::GRAM }>(a, c, shape, scale);
+pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32, whole: u32, left: *mut u32, room: *mut f32) {
+    best::<128, 128, { order::GRAM }>(a, c, shape, scale, Sharing { whole, left, room });
 }
 
 /// The same in tiles of half the size.
@@ -235,8 +235,16 @@ pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
 /// # Safety
 /// As for [`gram_best`], with tiles of [`BEST_SMALL`].
 #[kernel(launch_bounds(256, 1))]
-pub unsafe fn gram_best_small(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
-    best::<64, 128, { order::GRAM_SMALL }>(a, c, shape, scale);
+pub unsafe fn gram_best_small(
+    a: &[f32],
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+    whole: u32,
+    left: *mut u32,
+    room: *mut f32,
+) {
+    best::<64, 128, { order::GRAM_SMALL }>(a, c, shape, scale, Sharing { whole, left, room });
 }
 
 /// A tile of `ROWS` x `COLUMNS`, of which there are `COLUMNS / ROWS` in a square.
@@ -245,30 +253,45 @@ pub unsafe fn gram_best_small(a: &[f32], c: *mut f32, shape: Shape, scale: f32) 
 /// As for [`gram_best`].
 #[gpu_only]
 #[inline(always)]
-unsafe fn best<const ROWS: u32, const COLUMNS: u32, const O: usize>(a: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+unsafe fn best<const ROWS: u32, const COLUMNS: u32, const O: usize>(
+    a: &[f32],
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+    sharing: Sharing,
+) {
     let in_square = COLUMNS / ROWS;
-    let [square_row, square_column] = below_diagonal(thread::block_idx_x() / in_square);
-    let tile_row = square_row * in_square + thread::block_idx_x() % in_square;
-    // The last square may reach beyond the matrix.
-    if tile_row * ROWS >= shape.rows {
-        return;
-    }
     let a = Matrix { first: a.as_ptr().cast_mut(), rows: shape.rows, columns: shape.columns, pitch: shape.a_pitch };
     let c = Matrix { first: c, rows: shape.rows, columns: shape.rows, pitch: shape.c_pitch };
-    let tile = Tile::<AlongK<ROWS>, AlongK<COLUMNS>, O>::new(tile_row, square_column, c.rows, c.columns);
+    let tiles = tiles_below_diagonal(shape.rows.div_ceil(COLUMNS)) as u32 * in_square;
+    let product = Product { left: a, right: a, k: shape.columns, scale };
+    let tile = |number: u32| {
+        let [square_row, square_column] = below_diagonal(number / in_square);
+        let row = square_row * in_square + number % in_square;
+        let tile = Tile::<AlongK<ROWS>, AlongK<COLUMNS>, O>::new(row, square_column, c.rows, c.columns);
+        // The last square may reach beyond the matrix.
+        (row * ROWS < shape.rows).then_some((tile, square_row != square_column))
+    };
     // SAFETY: as the caller says. Squares on the diagonal are computed whole, so nothing of them is mirrored.
     unsafe {
-        let sums = tile.sums(a, a, shape.columns);
-        tile.store(c, &sums, scale);
-        if square_row != square_column {
-            tile.store_mirrored(c, &sums, scale);
-        }
+        sharing.for_each_piece(
+            product,
+            tiles,
+            |number| tile(number).map(|(tile, _)| tile),
+            |number, sums, before| {
+                let Some((tile, below)) = tile(number) else { return };
+                tile.store_with(c, sums, scale, before);
+                if below {
+                    tile.store_mirrored_with(c, sums, scale, before);
+                }
+            },
+        );
     }
 }
 
-/// Blocks of [`gram_best`] or [`gram_best_small`] for a matrix of so many rows: a square of blocks for each square of C on or below the
-/// diagonal, row by row.
-pub const fn best_blocks(tile: BestTile, rows: u32) -> u64 {
+/// Tiles of [`gram_best`] or [`gram_best_small`] for a matrix of so many rows: those of each square of C on or below the diagonal, row by
+/// row.
+pub const fn best_tiles(tile: BestTile, rows: u32) -> u64 {
     tiles_below_diagonal(rows.div_ceil(tile.columns)) * (tile.columns / tile.rows) as u64
 }
 

@@ -40,7 +40,7 @@ use cuda_std::{gpu_only, kernel};
 
 use crate::product;
 #[gpu_only]
-use crate::product::{AcrossK, AlongK, Matrix, Tile, order};
+use crate::product::{AcrossK, AlongK, Matrix, Operand, Piece, Product, Sharing, Tile, order};
 #[gpu_only]
 use crate::quads::Quads;
 
@@ -244,7 +244,7 @@ pub unsafe fn matmul_registers(a: &[f32], b: &[f32], c: *mut f32, shape: Shape) 
 }
 
 /// A best kernel: the tile of C that each of its blocks computes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestTile {
     /// Rows of C.
     pub rows: u32,
@@ -259,6 +259,12 @@ pub struct BestTile {
 /// Threads of a block of [`matmul_best`] and [`matmul_best_small`].
 pub const BEST_THREADS: u32 = product::THREADS;
 
+/// Numbers that a block of them may leave for the next one.
+pub const BEST_ROOM: u32 = product::ROOM;
+
+/// Steps of k that they take at once.
+pub const BEST_DEPTH: u32 = product::DEPTH;
+
 /// The tile of [`matmul_best`].
 pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared: best_shared(128, 128) };
 
@@ -272,51 +278,145 @@ const fn best_shared(rows: u32, columns: u32) -> u32 {
 /// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come by asynchronous copies, two
 /// ahead, and the order of the multiplications suits the banks of the registers. `c` becomes `scale` times the product, as BLAS has it.
 ///
+/// The last tiles are shared: only the first `whole` have a block of their own. Each of the grid's other blocks takes the same number of
+/// slabs of the other tiles, and leaves what it cannot complete in `room`.
+///
 /// # Safety
-/// As for [`matmul_naive`]. C is at least as large as a tile ([`BEST`]); the matrices start on 16 bytes; where B's pitch is a multiple of
-/// 4, its rows may be read up to there. Blocks of [`BEST_THREADS`] threads in x, one for each tile, count down the columns of tiles.
+/// As for [`matmul_naive`]. C is at least as large as a tile ([`BEST`]); the matrices start on 16 bytes; B's pitch is a multiple of
+/// 4, and its rows may be read up to there. Tiles are counted down their columns. Blocks have [`BEST_THREADS`] threads in x; a GPU that does not hold all blocks that share starts
+/// them in order. For each of these, `left` has a zero, which will be there again, and `room` [`BEST_ROOM`] numbers, on 16 bytes. The slabs of
+/// the shared tiles fit 32 bits.
 #[kernel(launch_bounds(256, 2))]
-pub unsafe fn matmul_best(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
-    best::<128, 128, { order::MATMUL }>(a, b, c, shape, scale);
-}
-
-/// The same in tiles of half the size, for products that have too few of the others to keep all multiprocessors busy. The warps that
-/// a tile has no room for take half of the steps of each slab.
-///
-/// # Safety
-/// As for [`matmul_best`], with tiles of [`BEST_SMALL`].
-#[kernel(launch_bounds(256, 1))]
-pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
-    best::<64, 128, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
-}
-
-/// A tile of `ROWS` x `COLUMNS`.
-///
-/// # Safety
-/// As for [`matmul_best`].
-#[gpu_only]
-#[inline(always)]
-unsafe fn best<const ROWS: u32, const COLUMNS: u32, const O: usize>(
+pub unsafe fn matmul_best(
     a: &[f32],
     b: &[f32],
     c: *mut f32,
     shape: Shape,
     scale: f32,
+    whole: u32,
+    left: *mut u32,
+    room: *mut f32,
 ) {
-    let Shape { m, n, k, .. } = shape;
-    let a = Matrix { first: a.as_ptr().cast_mut(), rows: m, columns: k, pitch: shape.a_pitch };
-    let b = Matrix { first: b.as_ptr().cast_mut(), rows: k, columns: n, pitch: shape.b_pitch };
-    let c = Matrix { first: c, rows: m, columns: n, pitch: shape.c_pitch };
-    let down = m.div_ceil(ROWS);
-    let (tile_row, tile_column) = (thread::block_idx_x() % down, thread::block_idx_x() / down);
+    best::<AlongK<128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, b, c, shape, scale, Sharing { whole, left, room });
+}
+
+/// The same where B's rows do not stand on words of 16 bytes: they are copied in words of 4.
+///
+/// # Safety
+/// As for [`matmul_best`], with any pitch of B.
+#[kernel(launch_bounds(256, 2))]
+pub unsafe fn matmul_best_unaligned(
+    a: &[f32],
+    b: &[f32],
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+    whole: u32,
+    left: *mut u32,
+    room: *mut f32,
+) {
+    best::<AlongK<128>, AcrossK<f32, 128>, { order::MATMUL_UNALIGNED }>(
+        a,
+        b,
+        c,
+        shape,
+        scale,
+        Sharing { whole, left, room },
+    );
+}
+
+/// Tiles of half the size, for products that have too few of the others to keep all multiprocessors busy. The warps that
+/// a tile has no room for take half of the steps of each slab. Each tile has a block of its own, and the kernel is a little faster for it.
+///
+/// # Safety
+/// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`], of which none is shared.
+#[kernel(launch_bounds(256, 1))]
+pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+    if shape.b_pitch.is_multiple_of(4) {
+        alone::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
+    } else {
+        alone::<AlongK<64>, AcrossK<f32, 128>, { order::MATMUL_SMALL }>(a, b, c, shape, scale);
+    }
+}
+
+/// The same in shared tiles, for few tiles and long rows.
+///
+/// # Safety
+/// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`].
+#[kernel(launch_bounds(256, 1))]
+pub unsafe fn matmul_best_small_shared(
+    a: &[f32],
+    b: &[f32],
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+    whole: u32,
+    left: *mut u32,
+    room: *mut f32,
+) {
+    let sharing = Sharing { whole, left, room };
+    if shape.b_pitch.is_multiple_of(4) {
+        best::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL_SHARED }>(a, b, c, shape, scale, sharing);
+    } else {
+        best::<AlongK<64>, AcrossK<f32, 128>, { order::MATMUL_SMALL_SHARED }>(a, b, c, shape, scale, sharing);
+    }
+}
+
+/// This block's tile of a product whose operands come as `L` and `R`.
+///
+/// # Safety
+/// As for [`matmul_best_small`].
+#[gpu_only]
+#[inline(always)]
+unsafe fn alone<L: Operand, R: Operand, const O: usize>(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
+    let (product, c) = matrices(a, b, c, shape, scale);
+    let tile = in_columns::<L, R, O>(thread::block_idx_x(), shape);
+    // SAFETY: as the caller says.
+    unsafe { tile.store(c, &tile.sums(product, Piece::whole(shape.k)), scale) };
+}
+
+/// The tiles of such a product, the last of them shared.
+///
+/// # Safety
+/// As for [`matmul_best`].
+#[gpu_only]
+#[inline(always)]
+unsafe fn best<L: Operand, R: Operand, const O: usize>(
+    a: &[f32],
+    b: &[f32],
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+    sharing: Sharing,
+) {
+    let (product, c) = matrices(a, b, c, shape, scale);
+    let tiles = shape.m.div_ceil(L::SIDE) * shape.n.div_ceil(R::SIDE);
+    let tile = |number| in_columns::<L, R, O>(number, shape);
     // SAFETY: as the caller says.
     unsafe {
-        if b.pitch.is_multiple_of(4) {
-            let tile = Tile::<AlongK<ROWS>, AcrossK<f32x4, COLUMNS>, O>::new(tile_row, tile_column, m, n);
-            tile.store(c, &tile.sums(a, b, k), scale);
-        } else {
-            let tile = Tile::<AlongK<ROWS>, AcrossK<f32, COLUMNS>, O>::new(tile_row, tile_column, m, n);
-            tile.store(c, &tile.sums(a, b, k), scale);
-        }
+        sharing.for_each_piece(
+            product,
+            tiles,
+            |number| Some(tile(number)),
+            |number, sums, before| tile(number).store_with(c, sums, scale, before),
+        );
     }
+}
+
+/// The operands, and what becomes of them.
+#[gpu_only]
+#[inline(always)]
+fn matrices(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) -> (Product, Matrix) {
+    let Shape { m, n, k, .. } = shape;
+    let left = Matrix { first: a.as_ptr().cast_mut(), rows: m, columns: k, pitch: shape.a_pitch };
+    let right = Matrix { first: b.as_ptr().cast_mut(), rows: k, columns: n, pitch: shape.b_pitch };
+    (Product { left, right, k, scale }, Matrix { first: c, rows: m, columns: n, pitch: shape.c_pitch })
+}
+
+/// A tile by its number, counted down the columns of tiles.
+#[gpu_only]
+#[inline(always)]
+fn in_columns<L: Operand, R: Operand, const O: usize>(number: u32, shape: Shape) -> Tile<L, R, O> {
+    let down = shape.m.div_ceil(L::SIDE);
+    Tile::new(number % down, number / down, shape.m, shape.n)
 }

@@ -15,8 +15,9 @@ use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_room, 
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
 use super::peer_flags::Peer;
 use super::peers;
-use super::product::{Products, best_tile};
+use super::product::Products;
 use super::settings::Settings;
+use super::tiles::{Blocks, Candidate, Meeting, TileLaunch, fastest};
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::random::Random;
@@ -82,9 +83,11 @@ impl Step {
 #[derive(Clone, Copy)]
 enum Entry {
     Shaped(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape)>),
-    /// With a factor of the product.
-    Scaled(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>),
+    Shared(&'static Shared, Blocks),
 }
+
+/// A kernel with a factor of the product, and what blocks need to share tiles.
+type Shared = Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape, f32, u32, PointerMut<u32>, PointerMut<f32>)>;
 
 /// The lab: a matrix.
 pub struct Gram {
@@ -98,6 +101,8 @@ pub struct Gram {
 pub struct Data {
     a: Matrix<f32>,
     c: Matrix<f32>,
+    /// Of the best kernel.
+    meeting: Meeting,
 }
 
 impl Lab for Gram {
@@ -147,7 +152,8 @@ impl Lab for Gram {
     fn plan<'a>(&'a self, device: &Device) -> Result<Plan<'a, Data>> {
         let Options { tiled16, padded16, tiled32, padded32, mirrored, best, pitched, .. } = self.options;
         let HostMatrix { rows, columns, ref elements } = self.a;
-        let mut data = Data { a: device.matrix(rows, columns, pitched)?, c: device.matrix(rows, rows, pitched)? };
+        let (a, c) = (device.matrix(rows, columns, pitched)?, device.matrix(rows, rows, pitched)?);
+        let mut data = Data { a, c, meeting: Meeting::new(device, 0)? };
         // The padding of a pitched matrix is never right to read.
         data.a.poison()?;
         data.a.write(elements)?;
@@ -160,6 +166,11 @@ impl Lab for Gram {
             (Step::Best, best),
         ];
         let steps = chosen_for(device, &steps, |step| (step.side() * step.side(), 0));
+        if steps.contains(&Step::Best)
+            && let Some(launch) = self.best(device)
+        {
+            data.meeting = Meeting::new(device, launch.blocks.sharing)?;
+        }
         let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
     }
@@ -207,15 +218,14 @@ impl Lab for Gram {
 }
 
 impl Gram {
-    /// The best kernel for this matrix, and how to launch it. Matrices that are smaller than a tile are left to the mirrored tiles.
-    fn best(&self, device: &Device) -> Option<(Entry, LaunchConfig)> {
-        let rows = self.a.rows as u32;
-        let kernels = [(kernel::BEST, &kernel::gram_best), (kernel::BEST_SMALL, &kernel::gram_best_small)];
-        let blocks = |tile| kernel::best_blocks(tile, rows);
-        let ((tile, kernel), blocks) = best_tile(device, kernels, [rows, rows], blocks)?;
-        let mut launch = LaunchConfig::new([blocks, 1, 1], [BEST_THREADS, 1, 1]);
-        launch.dynamic_shared = tile.shared;
-        Some((Entry::Scaled(kernel), launch))
+    /// The best kernel for this matrix, and its blocks. Matrices that are smaller than a tile are left to the mirrored tiles.
+    fn best(&self, device: &Device) -> Option<TileLaunch<&'static Shared>> {
+        let (rows, columns) = (self.a.rows as u32, self.a.columns as u32);
+        let kernels: [Candidate<&'static Shared>; 2] = [
+            Candidate { kernel: &kernel::gram_best, tile: kernel::BEST, shares: true },
+            Candidate { kernel: &kernel::gram_best_small, tile: kernel::BEST_SMALL, shares: true },
+        ];
+        fastest(device, &kernels, [rows, rows], columns, |tile| kernel::best_tiles(tile, rows))
     }
 
     fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
@@ -242,12 +252,21 @@ impl Gram {
         };
         let launch = LaunchConfig::new(grid, [side, side, 1]);
         let best = if step == Step::Best { self.best(device) } else { None };
-        let (kernel, launch) = best.unwrap_or((Entry::Shaped(kernel), launch));
+        let (kernel, launch) = best.map_or((Entry::Shaped(kernel), launch), |best| {
+            let mut launch = LaunchConfig::new([best.blocks.all(), 1, 1], [BEST_THREADS, 1, 1]);
+            launch.dynamic_shared = best.tile.shared;
+            (Entry::Shared(best.kernel, best.blocks), launch)
+        });
         Variant::new(
             name,
-            move |data: &mut Data, launcher| match kernel {
-                Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&data.a, &mut data.c, shape)),
-                Entry::Scaled(kernel) => launcher.launch(kernel, &launch, (&data.a, &mut data.c, shape, 1.0_f32)),
+            move |data: &mut Data, launcher| {
+                let Data { a, c, meeting: Meeting { left, room } } = data;
+                match kernel {
+                    Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, c, shape)),
+                    Entry::Shared(kernel, blocks) => {
+                        launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, blocks.whole, left, room))
+                    }
+                }
             },
             |data| self.outcome(data, false),
         )

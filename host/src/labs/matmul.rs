@@ -15,8 +15,9 @@ use super::inputs::{DefaultSize, HostMatrix, MatrixFlags, bytes_of, check_matrix
 use super::lab::{Lab, Outcome, Plan, Variant, chosen_for};
 use super::peer_flags::Peer;
 use super::peers;
-use super::product::{Products, best_tile};
+use super::product::Products;
 use super::settings::Settings;
+use super::tiles::{Candidate, Meeting, TileLaunch, fastest};
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::flag_values::{block_shape, whole_number};
@@ -85,6 +86,8 @@ pub struct Data {
     a: Matrix<f32>,
     b: Matrix<f32>,
     c: Matrix<f32>,
+    /// Of the best kernel.
+    meeting: Meeting,
 }
 
 impl Lab for Matmul {
@@ -146,7 +149,8 @@ impl Lab for Matmul {
         let Options { naive, tiled16, tiled32, registers, best, pitched, .. } = self.options;
         let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
         let matrix = |rows, columns| device.matrix(rows, columns, pitched);
-        let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)? };
+        let meeting = Meeting::new(device, 0)?;
+        let mut data = Data { a: matrix(m, k)?, b: matrix(k, n)?, c: matrix(m, n)?, meeting };
         for (matrix, elements) in [(&mut data.a, &self.a.elements), (&mut data.b, &self.b.elements)] {
             // The padding of a pitched matrix is never right to read.
             matrix.poison()?;
@@ -164,6 +168,11 @@ impl Lab for Matmul {
             let shared = if matches!(step, Step::Registers | Step::Best) { kernel::REGISTER_SHARED } else { 0 };
             (self.block(step).iter().product(), shared)
         });
+        if steps.contains(&Step::Best)
+            && let Some(launch) = self.best(device, self.shape(&data))
+        {
+            data.meeting = Meeting::new(device, launch.blocks.sharing)?;
+        }
         let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
     }
@@ -215,50 +224,65 @@ impl Matmul {
         }
     }
 
-    /// The best kernel for this shape, its grid, and its dynamic shared memory. Products that are smaller than a tile are left to the
-    /// register tiles.
-    fn best(&self, device: &Device, shape: kernel::Shape) -> (Entry, [u32; 3], u32) {
-        let kernels = [(kernel::BEST, &kernel::matmul_best), (kernel::BEST_SMALL, &kernel::matmul_best_small)];
-        let blocks =
-            |tile: kernel::BestTile| u64::from(shape.m.div_ceil(tile.rows)) * u64::from(shape.n.div_ceil(tile.columns));
-        match best_tile(device, kernels, [shape.m, shape.n], blocks) {
-            Some(((tile, kernel), blocks)) => (Entry::Scaled(kernel), [blocks, 1, 1], tile.shared),
-            None => {
-                let side = kernel::REGISTER_TILE;
-                let grid = [shape.n.div_ceil(side), shape.m.div_ceil(side), 1];
-                (Entry::Shaped(&kernel::matmul_registers), grid, 0)
-            }
-        }
-    }
-
-    fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
-        let (m, n, k) = (self.a.rows, self.b.columns, self.a.columns);
-        let shape = kernel::Shape {
-            m: m as u32,
-            n: n as u32,
-            k: k as u32,
+    fn shape(&self, data: &Data) -> kernel::Shape {
+        kernel::Shape {
+            m: self.a.rows as u32,
+            n: self.b.columns as u32,
+            k: self.a.columns as u32,
             a_pitch: data.a.pitch() as u32,
             b_pitch: data.b.pitch() as u32,
             c_pitch: data.c.pitch() as u32,
+        }
+    }
+
+    /// The best kernel for this shape, and its blocks. Products that are smaller than a tile are left to the register tiles.
+    fn best(&self, device: &Device, shape: kernel::Shape) -> Option<TileLaunch<Tiled>> {
+        let large = match shape.b_pitch.is_multiple_of(4) {
+            true => &kernel::matmul_best,
+            false => &kernel::matmul_best_unaligned,
         };
+        let (small, small_shared) = (&kernel::matmul_best_small, &kernel::matmul_best_small_shared);
+        let kernels = [
+            Candidate { kernel: Tiled::Shared(large), tile: kernel::BEST, shares: true },
+            Candidate { kernel: Tiled::Alone(small), tile: kernel::BEST_SMALL, shares: false },
+            Candidate { kernel: Tiled::Shared(small_shared), tile: kernel::BEST_SMALL, shares: true },
+        ];
+        let tiles =
+            |tile: kernel::BestTile| u64::from(shape.m.div_ceil(tile.rows)) * u64::from(shape.n.div_ceil(tile.columns));
+        fastest(device, &kernels, [shape.m, shape.n], shape.k, tiles)
+    }
+
+    fn variant(&self, step: Step, device: &Device, data: &Data) -> Variant<'_, Data> {
+        let (m, n) = (self.a.rows, self.b.columns);
+        let shape = self.shape(data);
         let block = self.block(step);
         let tiles = |[across, down]: [u32; 2]| [shape.n.div_ceil(across), shape.m.div_ceil(down), 1];
+        let registers = (Entry::Shaped(&kernel::matmul_registers), tiles([kernel::REGISTER_TILE; 2]), 0);
         let (kernel, grid, shared) = match step {
             Step::Naive => (Entry::Shaped(&kernel::matmul_naive), tiles(block), 0),
             Step::Tiled16 => (Entry::Shaped(&kernel::matmul_tiled16), tiles(block), 0),
             Step::Tiled32 => (Entry::Shaped(&kernel::matmul_tiled32), tiles(block), 0),
-            Step::Registers => (Entry::Shaped(&kernel::matmul_registers), tiles([kernel::REGISTER_TILE; 2]), 0),
-            Step::Best => self.best(device, shape),
+            Step::Registers => registers,
+            Step::Best => self.best(device, shape).map_or(registers, |launch| {
+                let TileLaunch { kernel, tile, blocks } = launch;
+                (Entry::Tiled(kernel, blocks.whole), [blocks.all(), 1, 1], tile.shared)
+            }),
         };
         let mut launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
         launch.dynamic_shared = shared;
         Variant::new(
             step.name(),
             move |data: &mut Data, launcher| {
-                let Data { a, b, c } = data;
+                let Data { a, b, c, meeting } = data;
                 match kernel {
                     Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c, shape)),
-                    Entry::Scaled(kernel) => launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32)),
+                    Entry::Tiled(Tiled::Alone(kernel), _) => {
+                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
+                    }
+                    Entry::Tiled(Tiled::Shared(kernel), whole) => {
+                        let Meeting { left, room } = meeting;
+                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32, whole, left, room))
+                    }
                 }
             },
             |data| self.outcome(data),
@@ -294,13 +318,24 @@ impl Matmul {
 /// A kernel that takes the matrices and their shape.
 type Shaped = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>;
 /// The same with a factor of the product.
-type Scaled = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>;
+type Alone = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>;
+/// And with what blocks need to share tiles.
+type Shared =
+    Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32, u32, PointerMut<u32>, PointerMut<f32>)>;
 
-/// A kernel of this lab, by its parameters.
+/// A best kernel, by its parameters.
+#[derive(Clone, Copy)]
+enum Tiled {
+    Alone(&'static Alone),
+    Shared(&'static Shared),
+}
+
+/// A kernel of this lab.
 #[derive(Clone, Copy)]
 enum Entry {
     Shaped(&'static Shaped),
-    Scaled(&'static Scaled),
+    /// With the number of tiles that have a block of their own.
+    Tiled(Tiled, u32),
 }
 
 impl Step {

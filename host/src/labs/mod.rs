@@ -39,6 +39,7 @@ pub mod rows;
 pub mod shared;
 pub mod table;
 pub mod texture;
+mod tiles;
 pub mod transpose;
 pub mod vector;
 

@@ -1,15 +1,12 @@
-//! Shared by the labs `matmul` and `gram`: the choice of the best kernel, and the references, computed on the CPU in f64.
+//! Shared by the labs `matmul` and `gram`: the references, computed on the CPU in f64.
 //! Pure, and parallel on the host.
 //!
 //! A product that would take a CPU minutes is sampled: one element in each tile of 16 x 16, chosen by the seed. A wrong tile, row
 //! or column is then noticed. The other elements are only checked against the largest magnitude that the inputs allow, which the
 //! poison of an element that was never written exceeds.
 
-use kernels::matmul::BestTile;
-
 use super::compare::{Expected, Reference};
 use super::inputs::HostMatrix;
-use crate::device::Device;
 use crate::parallel;
 use crate::random::Random;
 
@@ -18,38 +15,6 @@ const MANY: u64 = 1 << 36;
 
 /// The side of the tiles with one sampled element each.
 const TILE: usize = 16;
-
-/// The multiprocessors to assume for the simulator: an H200's.
-const MULTIPROCESSORS: u32 = 132;
-
-/// How much longer a small tile takes per element: on an H200, 52 us for 64 x 128 x 1024 against 88 us for 128 x 128 x 1024.
-const SMALL_TILE_COST: f64 = 1.18;
-
-/// The kernel whose tiles compute the product of this `shape` fastest, with its number of blocks. `None` if no tile fits the
-/// product, or its shared memory the device.
-///
-/// The time is that of the multiprocessor with the most blocks.
-pub(super) fn best_tile<K: Copy>(
-    device: &Device,
-    kernels: [(BestTile, K); 2],
-    [rows, columns]: [u32; 2],
-    blocks: impl Fn(BestTile) -> u64,
-) -> Option<((BestTile, K), u32)> {
-    let properties = device.properties();
-    let multiprocessors = u64::from(properties.multiprocessors.unwrap_or(MULTIPROCESSORS));
-    let largest = kernels.iter().map(|(tile, _)| tile.rows * tile.columns).max();
-    let cost = |tile: BestTile| {
-        let elements = tile.rows * tile.columns;
-        let each = f64::from(elements) * if Some(elements) == largest { 1.0 } else { SMALL_TILE_COST };
-        blocks(tile).div_ceil(multiprocessors) as f64 * each
-    };
-    let fits = |tile: BestTile| {
-        rows >= tile.rows && columns >= tile.columns && u64::from(tile.shared) <= properties.shared_per_block_opt_in
-    };
-    let fitting = kernels.into_iter().filter(|&(tile, _)| fits(tile));
-    let best = fitting.min_by(|a, b| cost(a.0).total_cmp(&cost(b.0)))?;
-    Some((best, u32::try_from(blocks(best.0)).ok()?))
-}
 
 /// The elements of a product of two matrices, and the magnitudes of the terms that each element sums.
 pub(super) struct Products {

@@ -3,7 +3,7 @@
 //!
 //! A block computes a tile of the product. It walks along `k` in *slabs* of [`DEPTH`] steps: a slab of the left operand and one
 //! of the right lie in shared memory, and each thread multiplies 8 numbers of the left with 8 of the right, in registers.
-//! Four things make it fast; the counters and stalls are those of Nsight Compute:
+//! Five things make it fast; the counters and stalls are those of Nsight Compute:
 //!
 //! - **Slabs are fetched by asynchronous copies**, [`STAGES`] - 1 ahead (`cuda_std::pipeline`). Nobody waits for global memory, and no
 //!   register holds what is on its way (*stall long scoreboard*).
@@ -15,32 +15,39 @@
 //!   only one register from each of its two banks. Three operands need three reads, so one must come from the operand before (`.reuse` in
 //!   the SASS), and the other two from different banks (*stall dispatch*, *stall math pipe throttle*). Some 400 variants made products of
 //!   4096 x 4096 0.84 to 1.01 times as fast as cuBLAS's (H200, 2026-11-22).
+//! - **The last tiles are shared out** among all blocks (`share.rs`), so that no multiprocessor waits for others.
 //!
-//! `operand` brings the slabs, `numbers` multiplies them, `tile` has the loop and stores what came of it.
+//! `operand` brings the slabs, `numbers` multiplies them, `tile` has the loop and stores what came of it; `share` says which block takes
+//! which slabs.
 
 #[cfg(target_arch = "nvptx64")]
 mod numbers;
 #[cfg(target_arch = "nvptx64")]
 mod operand;
 #[cfg(target_arch = "nvptx64")]
+mod share;
+#[cfg(target_arch = "nvptx64")]
 mod tile;
 
 #[cfg(target_arch = "nvptx64")]
 pub(crate) use operand::{AcrossK, AlongK, Matrix, Operand};
 #[cfg(target_arch = "nvptx64")]
+pub(crate) use share::{Piece, Product, Sharing};
+#[cfg(target_arch = "nvptx64")]
 pub(crate) use tile::Tile;
 
 /// Rows, and columns, of the product that a thread computes.
-#[cfg(target_arch = "nvptx64")]
 pub(crate) const SIDE: usize = 8;
 
 /// Which of the orders of `numbers.rs` a kernel takes its rows in.
 #[cfg(target_arch = "nvptx64")]
 pub(crate) mod order {
     pub const MATMUL: usize = 0;
-    pub const MATMUL_SMALL: usize = 1;
-    pub const GRAM: usize = 2;
-    pub const GRAM_SMALL: usize = 3;
+    pub const MATMUL_UNALIGNED: usize = 1;
+    pub const MATMUL_SMALL: usize = 2;
+    pub const MATMUL_SMALL_SHARED: usize = 3;
+    pub const GRAM: usize = 4;
+    pub const GRAM_SMALL: usize = 5;
 }
 
 /// Steps of `k` in a slab.
@@ -51,6 +58,9 @@ pub(crate) const STAGES: u32 = 3;
 
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;
+
+/// Numbers that a block may leave for the next one: its threads' sums.
+pub(crate) const ROOM: u32 = THREADS * (SIDE * SIDE) as u32;
 
 /// From one step to the next in a slab, in floats, of an operand whose rows run along `k`: so that words of 16 bytes keep their
 /// alignment, and neighbours in `k` are four banks apart.

@@ -32,8 +32,8 @@ pub(crate) trait Operand: Sized {
     /// A tile starts at a multiple of this.
     const WORD: u32;
 
-    /// The slabs for the tile that starts at `start`; they go to the first stage at `to`.
-    fn new(matrix: Matrix, start: u32, to: SharedAddress<f32>) -> Self;
+    /// The slabs for the tile that starts at `start`, from this step of `k` on; they go to the first stage at `to`.
+    fn new(matrix: Matrix, start: u32, first_step: u32, to: SharedAddress<f32>) -> Self;
 
     /// Fetches the next slab, which has so many `steps`, to a stage that is `stage` floats behind the first. The steps that are
     /// missing are zeros.
@@ -78,10 +78,10 @@ impl<const SIDE: u32> Operand for AlongK<SIDE> {
     const WORD: u32 = 1;
 
     #[inline(always)]
-    fn new(matrix: Matrix, start: u32, to: SharedAddress<f32>) -> Self {
+    fn new(matrix: Matrix, start: u32, first_step: u32, to: SharedAddress<f32>) -> Self {
         let (step, row) = (Self::step(), thread::thread_idx_x() / DEPTH);
         let pitch = matrix.pitch as usize;
-        Self { from: matrix.at(start + row, step), to: to.add(step * Self::PITCH + row), pitch }
+        Self { from: matrix.at(start + row, first_step + step), to: to.add(step * Self::PITCH + row), pitch }
     }
 
     #[inline(always)]
@@ -132,10 +132,10 @@ impl<Word: Copy, const SIDE: u32> Operand for AcrossK<Word, SIDE> {
     const WORD: u32 = Self::FLOATS;
 
     #[inline(always)]
-    fn new(matrix: Matrix, start: u32, to: SharedAddress<f32>) -> Self {
+    fn new(matrix: Matrix, start: u32, first_step: u32, to: SharedAddress<f32>) -> Self {
         let t = thread::thread_idx_x();
         let (word, step) = (t % Self::WORDS, t / Self::WORDS);
-        let from = matrix.at(step, start + word * Self::FLOATS).cast_const().cast();
+        let from = matrix.at(first_step + step, start + word * Self::FLOATS).cast_const().cast();
         Self { from, to: to.cast().add(step * Self::WORDS + word), pitch: matrix.pitch as usize }
     }
 

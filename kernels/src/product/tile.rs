@@ -5,13 +5,11 @@ use core::marker::PhantomData;
 use cuda_std::{pipeline, shared, shared::SharedAddress, thread, unroll, vector::f32x4};
 
 use super::numbers::{Numbers, Sums};
+use super::share::{self, Before, Piece, Product, WORDS};
 use super::{DEPTH, Matrix, Operand, SIDE, STAGES, THREADS};
 
 /// Rows of the tile that a warp computes: its lanes are 8 down and 4 across, and each has 8 rows.
 const WARP_ROWS: u32 = 64;
-
-/// Words of 16 bytes in a row of a thread's sums.
-const WORDS: usize = SIDE / 4;
 
 /// How a block shares out the tile of `L` and `R` among its threads, of which each has
 /// [`SIDE`] rows and columns.
@@ -60,25 +58,26 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         (down * WARP_ROWS + lane / 2 % 8 * 4, across * 4 * SIDE as u32 + (lane % 2 + lane / 16 * 2) * 4)
     }
 
-    /// The sums of this thread's elements: products of `left` and `right` over all `k`.
+    /// The sums of this thread's elements, over the slabs of `piece`.
     ///
     /// # Safety
     /// The operands have `k` steps and a whole tile each; nothing writes them meanwhile. The block has [`THREADS`] threads and
     /// [`shared_bytes`](super::shared_bytes) of dynamic shared memory.
     #[inline(always)]
-    pub unsafe fn sums(&self, left: Matrix, right: Matrix, k: u32) -> Sums {
+    pub unsafe fn sums(&self, product: Product, piece: Piece) -> Sums {
+        let Product { left, right, .. } = product;
         let memory = shared::dynamic_shared_mem::<f32>();
         let to = SharedAddress::of(memory);
-        let mut left = L::new(left, self.first_row, to);
-        let mut right = R::new(right, self.first_column, to.add(DEPTH * L::PITCH));
-        let slabs = k.div_ceil(DEPTH);
+        let slabs = piece.end - piece.first;
+        let Piece { first_step, first_steps, .. } = piece;
+        let mut left = L::new(left, self.first_row, first_step, to);
+        let mut right = R::new(right, self.first_column, first_step, to.add(DEPTH * L::PITCH));
 
         // SAFETY: slabs below `slabs` are in the operands, and stages below `STAGES` in shared memory. A stage is filled again
         // behind the barrier that follows its last use.
         unsafe {
-            let part = k - (slabs - 1) * DEPTH;
-            left.fetch_part(0, part);
-            right.fetch_part(0, part);
+            left.fetch_part(0, first_steps);
+            right.fetch_part(0, first_steps);
             pipeline::commit();
             let mut fetched = 1;
             let mut filling = 1;
@@ -166,7 +165,7 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         // SAFETY: each thread has places of its own until the barrier, and the first slice reads them behind it.
         unsafe {
             if slice == 1 {
-                unroll::<8>(|i| unroll::<WORDS>(|word| *place(i, word) = four(&sums[i], word)));
+                unroll::<8>(|i| unroll::<WORDS>(|word| *place(i, word) = share::word(sums, i * WORDS + word)));
             }
             thread::sync_threads();
             if slice == 0 {
@@ -182,58 +181,71 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
 
     /// Whether this thread's sums are of the whole slabs.
     #[inline(always)]
-    fn has_sums(&self) -> bool {
+    pub fn has_sums() -> bool {
         let (_, _, slice) = Self::warp();
         slice == 0
     }
 
     /// Stores `scale` times the sums to the tile of `c`.
     ///
-    /// `scale` is BLAS's `alpha`. What is stored in words of 16 bytes stands in four registers in a row. The sums may stand anywhere,
-    /// as long as they are multiplied with something on the way: so the assembler can choose banks that suit the
-    /// multiplications.
-    ///
     /// # Safety
     /// `c` has the shape of the product, starts on 16 bytes, and nothing else uses the tile meanwhile.
     #[inline(always)]
     pub unsafe fn store(&self, c: Matrix, sums: &Sums, scale: f32) {
-        if !self.has_sums() {
+        if !Self::has_sums() {
             return;
         }
         let (row, column) = Self::thread();
-        unroll::<8>(|i| {
+        unroll::<{ SIDE * WORDS }>(|n| {
+            let (i, word) = (n / WORDS, n % WORDS);
             let row = self.first_row + row + (i % 4 + i / 4 * 32) as u32;
-            unroll::<WORDS>(|word| {
-                let column = self.first_column + column + 16 * word as u32;
-                let window = Window { row: self.row, column: self.column, matrix: c };
-                // SAFETY: as the caller says.
-                unsafe { window.store(row, column, four(&sums[i], word) * f32x4::splat(scale)) };
-            });
+            let column = self.first_column + column + 16 * word as u32;
+            let window = Window { row: self.row, column: self.column, matrix: c };
+            // SAFETY: as the caller says.
+            unsafe { window.store(row, column, share::word(sums, n) * f32x4::splat(scale)) };
         });
     }
 
-    /// Stores them to the mirrored tile of a symmetric `c`: the columns as rows.
+    /// Stores them with the sums before.
     ///
     /// # Safety
-    /// As for [`Tile::store`].
+    /// As for [`Tile::store`]. The sums before are there.
     #[inline(always)]
-    pub unsafe fn store_mirrored(&self, c: Matrix, sums: &Sums, scale: f32) {
-        if !self.has_sums() {
+    pub unsafe fn store_with(&self, c: Matrix, sums: &Sums, scale: f32, before: Before) {
+        if !Self::has_sums() {
+            return;
+        }
+        let (row, column) = Self::thread();
+        let window = Window { row: self.row, column: self.column, matrix: c };
+        let store = |n, values| {
+            let (i, word) = (n / WORDS, n % WORDS);
+            let row = self.first_row + row + (i % 4 + i / 4 * 32) as u32;
+            // SAFETY: as the caller says.
+            unsafe { window.store(row, self.first_column + column + 16 * word as u32, values) };
+        };
+        // SAFETY: as the caller says.
+        before.add_to(scale, |n| share::word(sums, n), |before, n| unsafe { before.word(n) }, store);
+    }
+
+    /// Stores these to the mirrored tile of a symmetric `c`: the columns as rows.
+    ///
+    /// # Safety
+    /// As for [`Tile::store_with`].
+    #[inline(always)]
+    pub unsafe fn store_mirrored_with(&self, c: Matrix, sums: &Sums, scale: f32, before: Before) {
+        if !Self::has_sums() {
             return;
         }
         let (row, column) = Self::thread();
         let window = Window { row: self.column, column: self.row, matrix: c };
-        unroll::<WORDS>(|word| {
-            unroll::<4>(|e| {
-                let column = self.first_column + column + (16 * word + e) as u32;
-                unroll::<2>(|half| {
-                    let row = self.first_row + row + 32 * half as u32;
-                    let [x, y, z, w] = [0, 1, 2, 3].map(|i| sums[4 * half + i][4 * word + e]);
-                    // SAFETY: as the caller says.
-                    unsafe { window.store(column, row, f32x4::new(x, y, z, w) * f32x4::splat(scale)) };
-                });
-            });
-        });
+        let store = |n, values| {
+            let (j, half) = (n / WORDS, n % WORDS);
+            let column = self.first_column + column + (16 * (j / 4) + j % 4) as u32;
+            // SAFETY: as the caller says.
+            unsafe { window.store(column, self.first_row + row + 32 * half as u32, values) };
+        };
+        // SAFETY: as the caller says.
+        before.add_to(scale, |n| share::turned_word(sums, n), |before, n| unsafe { before.turned_word(n) }, store);
     }
 }
 
@@ -271,10 +283,4 @@ impl Window {
             }
         }
     }
-}
-
-/// Four neighbours.
-#[inline(always)]
-fn four(row: &[f32; SIDE], word: usize) -> f32x4 {
-    f32x4::new(row[4 * word], row[4 * word + 1], row[4 * word + 2], row[4 * word + 3])
 }

@@ -50,6 +50,12 @@ pub fn matmul() {
     assert_eq!(best.shared.store.requests, 4 * 64 / 4);
     assert_eq!(best.shared.load.bank_conflicts + best.shared.store.bank_conflicts, 0);
     assert_eq!(best.global.load.requests, (64 * k + 128 * k / 4) / 32);
+    // Long rows are shared by two blocks: one leaves its sums and says so, the other asks once and adds them to what it stores.
+    let k = 512;
+    let report = run("matmul", &format!("--rows 64 --cols 128 --inner {k} --best"));
+    let (best, words) = (counters(&report, "best").global, 4 * 64 / 4);
+    assert_eq!(best.load.requests, (64 * k + 128 * k / 4) / 32 + words + 1);
+    assert_eq!(best.store.requests, 2 * words + 2);
 }
 
 /// The second tile is read by columns: 8 ways of 16 x 16, 32 ways of 32 x 32, none padded.
