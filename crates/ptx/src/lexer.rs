@@ -1,8 +1,10 @@
-//! Text to tokens: pure functions, called by the parser alone. Never fails: text that is not a token becomes a token of a
+//! Text to tokens: pure functions, called by the parser and by `pieces`. Never fails: text that is not a token becomes a token of a
 //! kind of its own, which the parser reports.
 //!
 //! The longest match wins, as in the grammar of the PTX manual. Each function below takes the text from its own token on and
 //! returns the length of the token in bytes, so that adding a kind of token means adding a function and a case in [`next`].
+
+use std::ops::Range;
 
 use crate::Span;
 
@@ -84,27 +86,48 @@ pub(crate) struct Token {
     pub span: Span,
 }
 
-/// The tokens of a text of less than 4 GiB, [`TokenKind::End`] last.
-pub(crate) fn lex(text: &str) -> Vec<Token> {
-    let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    loop {
-        start += blank(&bytes[start..]);
-        if start == bytes.len() {
-            break;
+/// The tokens of these parts of a text of less than 4 GiB, [`TokenKind::End`] last. A part starts and ends between tokens.
+pub(crate) fn lex(text: &str, parts: &[Range<usize>]) -> Vec<Token> {
+    let mut tokens = Vec::with_capacity(parts.iter().map(Range::len).sum::<usize>() / 4 + 1);
+    for part in parts {
+        let mut at = part.start;
+        while let Some(token) = token(&text.as_bytes()[..part.end], at) {
+            tokens.push(token);
+            if token.kind == TokenKind::UnterminatedComment {
+                break;
+            }
+            at = token.span.end as usize;
         }
-        let (kind, length) = next(&bytes[start..]);
-        let end = start + length;
-        tokens.push(Token { kind, span: Span { start: start as u32, end: end as u32 } });
-        if kind == TokenKind::UnterminatedComment {
-            break;
-        }
-        start = end;
     }
     let end = text.len() as u32;
     tokens.push(Token { kind: TokenKind::End, span: Span { start: end, end } });
     tokens
+}
+
+/// The first token that starts at `at` or later, unless there are only blanks.
+pub(crate) fn token(text: &[u8], at: usize) -> Option<Token> {
+    let start = at + blank(&text[at..]);
+    if start == text.len() {
+        return None;
+    }
+    let (kind, length) = next(&text[start..]);
+    Some(Token { kind, span: Span { start: start as u32, end: (start + length) as u32 } })
+}
+
+/// The first brace at `at` or later that is neither in a comment nor in a string, and its position: the tokens in between do not
+/// matter, so this is much faster than to read them.
+pub(crate) fn brace(text: &[u8], at: usize) -> Option<(TokenKind, usize)> {
+    let mut at = at;
+    while at < text.len() {
+        at += match text[at] {
+            b'{' => return Some((TokenKind::OpenBrace, at)),
+            b'}' => return Some((TokenKind::CloseBrace, at)),
+            b'/' => blank(&text[at..]).max(1),
+            b'"' => next(&text[at..]).1,
+            _ => 1,
+        };
+    }
+    None
 }
 
 /// The token at the start of a text that is not empty and does not start with a blank.
@@ -229,11 +252,11 @@ fn is_alphanumeric(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{TokenKind, TokenKind::*, lex};
+    use super::{TokenKind, TokenKind::*, brace, lex};
 
     /// The tokens of a text without its end, as (kind, text).
     fn tokens(text: &str) -> Vec<(TokenKind, &str)> {
-        let tokens = lex(text);
+        let tokens = lex(text, std::slice::from_ref(&(0..text.len())));
         let (end, tokens) = tokens.split_last().unwrap();
         assert_eq!((end.kind, end.span.start as usize), (End, text.len()));
         tokens.iter().map(|token| (token.kind, &text[token.span.start as usize..token.span.end as usize])).collect()
@@ -278,5 +301,14 @@ mod tests {
         assert_eq!(tokens("a//b\nc/**/d/***/e/*/*/f"), ["a", "c", "d", "e", "f"].map(|name| (Word, name)));
         assert_eq!(tokens("a / /* b"), [(Word, "a"), (Slash, "/"), (UnterminatedComment, "/*")]);
         assert_eq!(tokens(" //"), []);
+    }
+
+    #[test]
+    fn braces_in_comments_and_strings_are_none() {
+        for text in ["a { b", "/*{*/ {", "// {\n{", "\"{\" {", "\"}\n{", "a/b {", "/**/{"] {
+            assert_eq!(brace(text.as_bytes(), 0), text.rfind('{').map(|at| (OpenBrace, at)), "{text}");
+        }
+        assert_eq!(brace(b"{ }", 1), Some((CloseBrace, 2)));
+        assert_eq!(brace("é /".as_bytes(), 0), None);
     }
 }

@@ -1,8 +1,8 @@
 //! PTX text to a typed module: lexer, parser, checks.
 //!
 //! PTX is the assembly language that compilers for NVIDIA GPUs emit. This crate reads it. It runs nothing and knows
-//! nothing of files, devices or terminals. Everything starts with [`parse`], which `host` calls. `simt` executes the
-//! result.
+//! nothing of files, devices or terminals. Everything starts with [`parse`], which `host` calls, or with [`Pieces`], for
+//! some of the kernels of a long text. `simt` executes the result.
 //!
 //! # The representation
 //!
@@ -42,6 +42,7 @@ mod ir;
 mod lexer;
 mod parser;
 mod passing;
+mod pieces;
 mod typing;
 
 pub use arena::{Arena, Handle};
@@ -50,3 +51,4 @@ pub use errors::{
 };
 pub use ir::*;
 pub use parser::parse;
+pub use pieces::Pieces;

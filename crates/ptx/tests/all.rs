@@ -4,6 +4,7 @@
 mod errors;
 mod files;
 mod patterns;
+mod pieces;
 mod robust;
 mod targets;
 mod typing;

@@ -154,7 +154,7 @@ fn short_texts_do_not_make_long_modules() {
 }
 
 #[test]
-fn megabytes_are_read_in_a_second() {
+fn megabytes_are_read_in_seconds() {
     let (header, kernels) = TEXT.split_at(TEXT.find(".visible .entry integers").expect("the kernel is there"));
     let (integers, _) = kernels.split_at(kernels.find(".visible .entry reals").expect("the kernel is there"));
     let mut text = header.to_owned();
@@ -166,5 +166,6 @@ fn megabytes_are_read_in_a_second() {
     let module = ptx::parse("large.ptx", &text).unwrap_or_else(|errors| panic!("{errors}"));
     let elapsed = start.elapsed();
     assert_eq!(module.kernels().count(), 2_000);
-    assert!(elapsed < Duration::from_secs(5), "{} bytes took {elapsed:?}", text.len());
+    // Without optimisation it takes 3; time that is quadratic in the length would be hours.
+    assert!(elapsed < Duration::from_secs(30), "{} bytes took {elapsed:?}", text.len());
 }

@@ -2,7 +2,9 @@
 //! backends load from it. It only reads PTX.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use cuda_std::launch::Arguments;
 
@@ -61,30 +63,74 @@ impl Images {
     }
 }
 
-/// The kernels of a module and the sizes of their parameters in bytes.
-pub(super) struct Signatures(HashMap<String, Vec<u64>>);
+/// What a device has loaded: the kernels of an image, typed. A user's file is parsed as a whole, so that its errors are found; of
+/// the built-in image, each kernel is parsed when it is launched first.
+pub(super) struct Loaded {
+    image: Image,
+    pieces: Option<ptx::Pieces>,
+    /// The whole module, or all of it but the kernels.
+    module: ptx::Module,
+    /// The modules of kernels that have been launched, if they are not in `module`.
+    launched: RefCell<HashMap<String, Option<Rc<ptx::Module>>>>,
+}
 
-impl Signatures {
-    /// The kernels of a module.
-    pub fn of(module: &ptx::Module) -> Self {
-        let kernels = module.kernels().map(|(_, kernel)| {
-            let sizes = kernel.parameters.iter().map(|&parameter| module.variables[parameter].size.unwrap_or(0));
-            (kernel.name.clone(), sizes.collect())
-        });
-        Self(kernels.collect())
+impl Loaded {
+    /// Parses what launches need from the start.
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::parse`].
+    pub fn new(image: &Image) -> Result<Self> {
+        let pieces = image.is_built_in().then(|| ptx::Pieces::of(&image.name, &image.text));
+        let module = match &pieces {
+            None => image.parse()?,
+            Some(pieces) => pieces.parse(&[]).map_err(|errors| image.refused(&errors))?,
+        };
+        Ok(Self { image: image.clone(), pieces, module, launched: RefCell::default() })
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// What is parsed from the start: the whole module, or all of it but the kernels.
+    pub fn module(&self) -> &ptx::Module {
+        &self.module
+    }
+
+    /// The module with this kernel, unless there is none or it is in [`Loaded::module`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Image::parse`].
+    pub fn kernel(&self, name: &str) -> Result<Option<Rc<ptx::Module>>> {
+        let Some(pieces) = &self.pieces else { return Ok(None) };
+        if let Some(known) = self.launched.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        let module = pieces.parse(&[name]).map_err(|errors| self.image.refused(&errors))?;
+        let module = module.function(name).is_some().then(|| Rc::new(module));
+        self.launched.borrow_mut().insert(name.to_owned(), module.clone());
+        Ok(module)
     }
 
     /// Fails unless the module has this kernel and it takes these arguments. Called before each launch: a GPU's driver reads as many
     /// bytes of each argument as the kernel's parameter has, however long the argument is.
     pub fn check(&self, kernel: &str, arguments: &Arguments) -> Result<()> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
-        let Some(sizes) = self.0.get(kernel) else {
+        let own = self.kernel(kernel)?;
+        let module = own.as_deref().unwrap_or(&self.module);
+        let Some((_, function)) = module.kernels().find(|(_, function)| function.name == kernel) else {
             return refuse("is not in the loaded PTX".to_owned());
         };
-        if arguments.len() != sizes.len() {
-            return refuse(format!("takes {} parameters, but {} arguments were given", sizes.len(), arguments.len()));
+        let parameters = &function.parameters;
+        if arguments.len() != parameters.len() {
+            let (takes, given) = (parameters.len(), arguments.len());
+            return refuse(format!("takes {takes} parameters, but {given} arguments were given"));
         }
-        for (index, (given, &size)) in arguments.iter().zip(sizes).enumerate() {
+        for (index, (given, &parameter)) in arguments.iter().zip(parameters).enumerate() {
+            let size = module.variables[parameter].size.unwrap_or(0);
             if given.len() as u64 != size {
                 return refuse(format!(
                     "has {size} bytes in parameter {index}, but the argument has {}; the PTX was compiled from different kernels",
@@ -103,18 +149,25 @@ impl Image {
     ///
     /// [`Error::Ptx`] with the first error.
     pub fn parse(&self) -> Result<ptx::Module> {
-        ptx::parse(&self.name, &self.text).map_err(|errors| {
-            // One line: the first error, with `line:column`, and how many more there are.
-            let mut all = errors.iter().map(ToString::to_string);
-            let first = all.next().unwrap_or_default();
-            let (place, problem) = first.split_once(": ").unwrap_or(("", &first));
-            let more = match all.count() {
-                0 => String::new(),
-                1 => "; and one more error".to_owned(),
-                count => format!("; and {count} more errors"),
-            };
-            Error::Ptx { name: format!("{}:{place}", self.name), problem: one_line(problem) + &more }
-        })
+        ptx::parse(&self.name, &self.text).map_err(|errors| self.refused(&errors))
+    }
+
+    /// The parser's errors as one line: the first, with `line:column`, and how many more there are.
+    fn refused(&self, errors: &ptx::Errors) -> Error {
+        let mut all = errors.iter().map(ToString::to_string);
+        let first = all.next().unwrap_or_default();
+        let (place, problem) = first.split_once(": ").unwrap_or(("", &first));
+        let more = match all.count() {
+            0 => String::new(),
+            1 => "; and one more error".to_owned(),
+            count => format!("; and {count} more errors"),
+        };
+        Error::Ptx { name: format!("{}:{place}", self.name), problem: one_line(problem) + &more }
+    }
+
+    /// Whether it belongs to the program.
+    fn is_built_in(&self) -> bool {
+        matches!(self.text, Cow::Borrowed(_))
     }
 
     /// The PTX of a file that the user names.
@@ -182,13 +235,13 @@ mod tests {
     fn arguments_must_have_the_parameters_sizes() {
         let text = ".version 6.3\n.target sm_75\n.address_size 64\n\
                     .visible .entry k(.param .u64 a, .param .u32 b) { ret; }";
-        let signatures = Signatures::of(&image(text).unwrap().parse().unwrap());
+        let loaded = Loaded::new(&image(text).unwrap()).unwrap();
         let check = |kernel, sizes: &[usize]| {
             let mut arguments = Arguments::new();
             for &size in sizes {
                 arguments.push_bytes(&vec![0; size], 4);
             }
-            signatures.check(kernel, &arguments).map_err(|error| error.to_string())
+            loaded.check(kernel, &arguments).map_err(|error| error.to_string())
         };
         assert_eq!(check("k", &[8, 4]), Ok(()));
         assert_eq!(check("l", &[8, 4]), Err("kernel l: is not in the loaded PTX".into()));
@@ -224,5 +277,31 @@ mod tests {
         assert_eq!(chosen(8, 9), Ok("sm_75".into()));
         assert_eq!(chosen(9, 0), Ok("sm_90".into()));
         assert_eq!(chosen(12, 1), Ok("sm_90".into()));
+    }
+
+    #[test]
+    fn each_built_in_kernel_alone_is_as_in_the_whole_module() {
+        let mut kernels = 0;
+        for image in Images::new(None).unwrap().0 {
+            let whole = image.parse().unwrap();
+            let loaded = Loaded::new(&image).unwrap();
+            assert_eq!(loaded.module().kernels().count(), 0);
+            for (_, kernel) in whole.kernels() {
+                let module = loaded.kernel(&kernel.name).unwrap().unwrap();
+                let (_, alone) = module.kernels().next().unwrap();
+                let body = |module: &ptx::Module, function: &ptx::Function| -> Vec<_> {
+                    let places = function.body.iter().flatten().map(|instruction| {
+                        let chain = instruction.location.into_iter().flat_map(|at| module.inline_chain(at));
+                        let chain = chain.map(|at| (module.files[at.file].path.clone(), at.line, at.column));
+                        (instruction.span, chain.collect::<Vec<_>>())
+                    });
+                    places.collect()
+                };
+                assert_eq!(body(&module, alone), body(&whole, kernel), "{}", kernel.name);
+                assert_eq!(alone.registers, kernel.registers);
+                kernels += 1;
+            }
+        }
+        assert!(kernels > 300, "{kernels}");
     }
 }

@@ -102,7 +102,7 @@ impl Options {
 #[derive(Clone)]
 pub struct Device {
     backend: Rc<dyn Backend>,
-    signatures: Rc<image::Signatures>,
+    loaded: Rc<image::Loaded>,
     /// Notes on the choice of the device, shown once.
     notes: Rc<Cell<Vec<String>>>,
     options: Options,
@@ -116,20 +116,19 @@ pub struct Device {
 /// any device: [`Error::Ptx`] when it rejects the PTX, [`Error::File`] when the file of [`Options::ptx`] cannot be read.
 pub fn open(choice: DeviceChoice, options: &Options) -> Result<Device> {
     let images = image::Images::new(options.ptx.as_ref())?;
-    let device = |backend: Rc<dyn Backend>, module: &ptx::Module, fallback: Option<Error>| Device {
+    let device = |backend: Rc<dyn Backend>, loaded: Rc<image::Loaded>, fallback: Option<Error>| Device {
         backend,
-        signatures: Rc::new(image::Signatures::of(module)),
+        loaded,
         notes: Rc::new(Cell::new(notes(options, fallback))),
         options: options.clone(),
     };
     let simulator = |placed, fallback| {
-        let image = images.newest();
-        let module = image.parse()?;
-        Ok(device(Rc::new(simulator::Simulator::open(image, &module, &options.limits, placed)?), &module, fallback))
+        let loaded = Rc::new(image::Loaded::new(images.newest())?);
+        Ok(device(Rc::new(simulator::Simulator::open(&loaded, &options.limits, placed)?), loaded, fallback))
     };
     let gpu = |index| {
         let (gpu, image) = gpu::Gpu::open(index, &images, &options.limits)?;
-        Ok(device(Rc::new(gpu), &image.parse()?, None))
+        Ok(device(Rc::new(gpu), Rc::new(image::Loaded::new(image)?), None))
     };
     match choice {
         DeviceChoice::Simulator => simulator(None, None),
@@ -355,7 +354,7 @@ impl Device {
 
     /// Checks the arguments and launches.
     fn start(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
-        self.signatures.check(kernel, arguments)?;
+        self.loaded.check(kernel, arguments)?;
         self.backend.launch(kernel, config, arguments)
     }
 

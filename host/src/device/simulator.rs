@@ -3,6 +3,7 @@
 //! until it is taken.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::error::Error as _;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -15,7 +16,7 @@ use simt::{
 
 use super::array::{Array, TextureSource};
 use super::backend::Backend;
-use super::image::Image;
+use super::image::{Image, Loaded};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::Limits;
@@ -76,7 +77,10 @@ fn wish(cache: CacheConfig) -> Option<u8> {
 
 /// The simulator with the kernels loaded.
 pub(super) struct Simulator {
+    loaded: Rc<Loaded>,
     program: Program,
+    /// The kernels that are not in `program`, by name, since their first launch.
+    launched: RefCell<HashMap<String, Rc<Program>>>,
     memory: RefCell<Memory>,
     properties: Properties,
     /// The model of a GPU, if any.
@@ -141,8 +145,9 @@ pub(super) fn properties(image: &Image, limits: &Limits, placed: Option<ModelAnd
 }
 
 impl Simulator {
-    /// Loads the kernels.
-    pub fn open(image: &Image, module: &ptx::Module, limits: &Limits, placed: Option<ModelAndCaching>) -> Result<Self> {
+    /// Loads what launches need from the start.
+    pub fn open(loaded: &Rc<Loaded>, limits: &Limits, placed: Option<ModelAndCaching>) -> Result<Self> {
+        let image = loaded.image();
         let properties = properties(image, limits, placed);
         let limit = properties.memory_bytes;
         let mut memory = Memory::new(limit);
@@ -150,9 +155,11 @@ impl Simulator {
             let failed = |error: MemoryError| Error::Simulator { doing: "the heap".into(), problem: error.to_string() };
             memory.set_heap_limit(bytes).map_err(failed)?;
         }
-        let program = Program::load(module, &mut memory).map_err(|error| refused(&image.name, &error))?;
+        let program = Program::load(loaded.module(), &mut memory).map_err(|error| refused(&image.name, &error))?;
         Ok(Self {
+            loaded: loaded.clone(),
             program,
+            launched: RefCell::default(),
             memory: RefCell::new(memory),
             preferred: Cell::default(),
             progress: RefCell::default(),
@@ -180,6 +187,18 @@ impl Simulator {
 }
 
 impl Simulator {
+    /// The program with this kernel, unless there is none or it is the one that was loaded at the start. Loaded on first use.
+    fn program_of(&self, kernel: &str) -> Result<Option<Rc<Program>>> {
+        if let Some(known) = self.launched.borrow().get(kernel) {
+            return Ok(Some(known.clone()));
+        }
+        let Some(module) = self.loaded.kernel(kernel)? else { return Ok(None) };
+        let program = self.program.load_beside(&module, &mut self.memory.borrow_mut());
+        let program = Rc::new(program.map_err(|error| refused(&self.loaded.image().name, &error))?);
+        self.launched.borrow_mut().insert(kernel.to_owned(), program.clone());
+        Ok(Some(program))
+    }
+
     /// The simulator's handle of an array.
     fn array(&self, array: &Array) -> ArrayHandle {
         self.arrays.borrow()[array.handle as usize]
@@ -297,7 +316,9 @@ impl Backend for Simulator {
                 self.memory.borrow().used(),
             )?;
         }
-        let report = self.program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
+        let own = self.program_of(kernel)?;
+        let program = own.as_deref().unwrap_or(&self.program);
+        let report = program.launch(&self.memory.borrow(), &launch).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let mut fault = one_line(&with_shown_names(&trap).to_string());
                 fault += waiting_advice(&trap.kind, config);

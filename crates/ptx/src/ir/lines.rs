@@ -1,4 +1,4 @@
-//! Byte offsets to lines and columns. The parser builds one table per text, for errors; [`Module`](super::Module)
+//! Byte offsets to lines and columns. There is one table per text, which the parser uses for errors; [`Module`](super::Module)
 //! keeps it for [`line_column`](super::Module::line_column). It holds line starts, not the text.
 
 /// The offsets at which the lines of a text start.
@@ -10,18 +10,29 @@ pub(crate) struct LineTable {
 impl LineTable {
     /// The table of a text of less than 4 GiB.
     pub fn new(text: &str) -> Self {
-        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        Self { starts: std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect() }
+        let mut starts = vec![0];
+        let mut start = 0;
+        // `find` is the standard library's, and thus optimised where this crate is not.
+        while let Some(length) = text[start..].find('\n') {
+            start += length + 1;
+            starts.push(start as u32);
+        }
+        Self { starts }
+    }
+
+    /// The line (from 1) of a byte of the text.
+    pub fn line(&self, offset: u32) -> u32 {
+        self.starts.partition_point(|&start| start <= offset) as u32
     }
 
     /// The line and column (both from 1) of a byte of `text`, which must be the text of the table. A byte beyond the
     /// end counts as the end.
     pub fn line_column(&self, text: &str, offset: u32) -> (u32, u32) {
         let offset = (offset as usize).min(text.len());
-        let line = self.starts.partition_point(|&start| start as usize <= offset);
-        let start = self.starts[line - 1] as usize;
+        let line = self.line(offset as u32);
+        let start = self.starts[line as usize - 1] as usize;
         let characters = text.as_bytes()[start..offset].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-        (line as u32, characters as u32 + 1)
+        (line, characters as u32 + 1)
     }
 }
 

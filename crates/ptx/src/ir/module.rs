@@ -1,6 +1,8 @@
 //! The module and what it declares: variables, functions, registers, source locations. The parser fills it in
 //! through `environment`; afterwards nothing changes it. `simt` and `host` read it.
 
+use std::sync::Arc;
+
 use super::{Instruction, LineTable, SamplerState, Space, Type};
 use crate::ir::operand::Symbol;
 use crate::{Arena, Handle};
@@ -11,7 +13,7 @@ pub struct Module {
     /// The name under which the text was given (a path, usually), for messages.
     pub name: String,
     /// The text itself, for messages and for listings by line.
-    pub text: String,
+    pub text: Arc<str>,
     /// `.version`: major and minor.
     pub version: (u32, u32),
     /// `.target`: the number of `sm_NN`.
@@ -29,7 +31,7 @@ pub struct Module {
     /// The source locations that `.loc` names.
     pub locations: Arena<Location>,
     /// Where the lines of the text start.
-    pub(crate) lines: LineTable,
+    pub(crate) lines: Arc<LineTable>,
 }
 
 /// A variable of any state space, a kernel's or function's parameter among them.
@@ -188,6 +190,11 @@ pub struct Location {
 }
 
 impl Module {
+    /// The line, from 1, of a byte of the text.
+    pub fn line(&self, offset: u32) -> u32 {
+        self.lines.line(offset)
+    }
+
     /// The line and column, both from 1, of a byte of the text.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         self.lines.line_column(&self.text, offset)

@@ -99,7 +99,7 @@ mod tests {
     use crate::lexer::TokenKind;
 
     fn value(text: &str) -> Option<Constant> {
-        let mut cursor = Cursor::new(text);
+        let mut cursor = Cursor::new(text, std::slice::from_ref(&(0..text.len())));
         let value = cursor.constant().ok()?;
         (cursor.kind() == TokenKind::End).then_some(value)
     }

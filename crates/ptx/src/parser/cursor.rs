@@ -1,6 +1,8 @@
 //! A position in the tokens, and the small steps that every part of the parser takes: peek, accept, expect,
 //! recover. Owns the tokens; knows nothing of the module.
 
+use std::ops::Range;
+
 use crate::errors::{Parsed, SyntaxError, fault};
 use crate::lexer::{Token, TokenKind, lex};
 use crate::{Span, Type};
@@ -20,8 +22,9 @@ pub(crate) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    pub fn new(text: &'t str) -> Self {
-        Self { text, tokens: lex(text), at: 0 }
+    /// At the first token of these parts of the text.
+    pub fn new(text: &'t str, parts: &[Range<usize>]) -> Self {
+        Self { text, tokens: lex(text, parts), at: 0 }
     }
 
     /// The token here.

@@ -1,4 +1,4 @@
-//! The parser: tokens to a module. [`parse`] is the crate's one entry point.
+//! The parser: tokens to a module. [`parse`] reads a whole text, [`parse_parts`] the parts that `pieces` chooses.
 //!
 //! It reads in one pass. Declarations are read here; an instruction is read in two steps. [`statement`] splits it
 //! into opcode, modifiers and operands without knowing any opcode, and [`crate::typing`] gives these a meaning.
@@ -27,12 +27,25 @@ use crate::typing::versions;
 use crate::{Arena, Handle, LineTable, Location, Module, SourceFile, Span};
 use cursor::{Cursor, Word};
 use std::collections::HashMap;
+use std::ops::Range;
+use std::slice;
+use std::sync::Arc;
 
 /// Parses a PTX text. `name` is what messages call it, usually a path.
 ///
 /// The text must be complete: `.version` and `.target` first, everything declared before its use. On failure, all
 /// errors are returned, up to [`Errors::LIMIT`].
 pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
+    parse_parts(name, &text.into(), &Arc::new(LineTable::new(text)), slice::from_ref(&(0..text.len())))
+}
+
+/// Parses these parts of a text, in this order. The text has these lines.
+pub(crate) fn parse_parts(
+    name: &str,
+    text: &Arc<str>,
+    lines: &Arc<LineTable>,
+    parts: &[Range<usize>],
+) -> Result<Module, Errors> {
     if u32::try_from(text.len()).is_err() {
         let problem = Problem::Syntax(SyntaxError::TextTooLong);
         let error = Error { problem, span: Span::default(), line: 1, column: 1, statement: String::new() };
@@ -40,7 +53,7 @@ pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
     }
     let module = Module {
         name: name.to_owned(),
-        text: text.to_owned(),
+        text: text.clone(),
         version: (0, 0),
         target: 0,
         target_suffix: None,
@@ -49,11 +62,11 @@ pub fn parse(name: &str, text: &str) -> Result<Module, Errors> {
         functions: Arena::default(),
         files: Arena::default(),
         locations: Arena::default(),
-        lines: LineTable::new(text),
+        lines: lines.clone(),
     };
     let mut parser = Parser {
         text,
-        cursor: Cursor::new(text),
+        cursor: Cursor::new(text, parts),
         environment: Environment::new(module),
         errors: Vec::new(),
         files: HashMap::new(),

@@ -9,23 +9,8 @@ use ptx::{Function, Handle, Location, Module, Op};
 use crate::error::span_text;
 use crate::{AccessKind, InstructionClass, InstructionInfo, SourceLine, SourcePosition};
 
-/// Where the lines of a text start.
-pub(crate) struct Lines(Vec<u32>);
-
-impl Lines {
-    pub fn of(text: &str) -> Self {
-        let ends = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        Self(std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect())
-    }
-
-    /// The line of a byte, from 1.
-    fn line(&self, offset: u32) -> u32 {
-        self.0.partition_point(|&start| start <= offset) as u32
-    }
-}
-
 /// What reports show of the instructions at these positions.
-pub(super) fn places(module: &Module, lines: &Lines, positions: &[(Handle<Function>, u32)]) -> Arc<[InstructionInfo]> {
+pub(super) fn places(module: &Module, positions: &[(Handle<Function>, u32)]) -> Arc<[InstructionInfo]> {
     let mut names: HashMap<Handle<Function>, Arc<str>> = HashMap::new();
     let mut files: HashMap<usize, Arc<str>> = HashMap::new();
     let mut list = Vec::with_capacity(positions.len());
@@ -36,7 +21,7 @@ pub(super) fn places(module: &Module, lines: &Lines, positions: &[(Handle<Functi
         list.push(InstructionInfo {
             function: names.entry(handle).or_insert_with(|| function.name.as_str().into()).clone(),
             text: span_text(module, instruction.span).into(),
-            ptx_line: lines.line(instruction.span.start),
+            ptx_line: module.line(instruction.span.start),
             source: source.map(|place| SourceLine {
                 file: files
                     .entry(place.file.index())

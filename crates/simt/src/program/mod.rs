@@ -40,7 +40,6 @@ use ptx::{Function, Handle, Kind, Module, Space};
 use crate::machine::{Launched, checked_on_model};
 use crate::{InvalidLaunch, Launch, LaunchError, LoadError, LoadErrorReason, Memory, Report};
 
-use listing::Lines;
 use request::{check, cluster, cooperative, placement};
 
 /// A module prepared to run: its variables are in memory, its kernels are decoded.
@@ -105,18 +104,30 @@ impl Program {
     /// Decodes the module's kernels and allocates its `.global` and `.const` variables in `memory`. Launch with the same memory. An
     /// unsupported instruction is not an error here, but of each launch of a kernel that can reach it.
     pub fn load(module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
+        Self::load_with(module, memory, &HashMap::new())
+    }
+
+    /// As [`Program::load`], for other kernels of the same text ([`ptx::Pieces`]): variables that both modules have are not
+    /// allocated again, so that the kernels of both share them.
+    pub fn load_beside(&self, module: &Module, memory: &mut Memory) -> Result<Self, LoadError> {
+        let known = self.module.variables.iter().zip(&self.addresses);
+        let known = known.filter_map(|((_, variable), address)| Some((variable.span.start, (*address)?))).collect();
+        Self::load_with(module, memory, &known)
+    }
+
+    /// `known` has the addresses of variables that are in memory already, by where they are declared.
+    fn load_with(module: &Module, memory: &mut Memory, known: &HashMap<u32, u64>) -> Result<Self, LoadError> {
         let module = Arc::new(module.clone());
         if let Some(function) = system::heap_user(&module) {
             let failed = |error| LoadError::new(&module, function.span, LoadErrorReason::Heap(error));
             memory.reserve_heap().map_err(failed)?;
         }
-        let addresses = variables::allocate(&module, memory)?;
+        let addresses = variables::allocate(&module, memory, known)?;
         let mut program =
             Self { module: module.clone(), addresses, kernels: Vec::new(), workspace: None, by_name: HashMap::new() };
-        let lines = Lines::of(&module.text);
         for (handle, function) in module.kernels() {
             program.by_name.insert(function.name.clone(), program.kernels.len());
-            program.kernels.push(Kernel::new(&module, &lines, &program.addresses, handle));
+            program.kernels.push(Kernel::new(&module, &program.addresses, handle));
         }
         let mut all = module.kernels().zip(&program.kernels);
         if let Some(((_, function), _)) = all.find(|(_, kernel)| kernel.reads_workspace()) {
@@ -214,13 +225,13 @@ impl Kernel {
         self.code.as_ref().is_ok_and(Code::reads_workspace)
     }
 
-    fn new(module: &Module, lines: &Lines, addresses: &[Option<u64>], handle: Handle<Function>) -> Self {
+    fn new(module: &Module, addresses: &[Option<u64>], handle: Handle<Function>) -> Self {
         let function = &module.functions[handle];
         let parameters = function.parameters.iter().map(|&parameter| {
             let variable = &module.variables[parameter];
             (variable.size.unwrap_or(0), variable.align)
         });
-        let code = decode::kernel(module, lines, addresses, handle);
+        let code = decode::kernel(module, addresses, handle);
         let info = KernelInfo {
             name: function.name.clone(),
             parameters: parameters.collect(),

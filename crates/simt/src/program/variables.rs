@@ -1,6 +1,7 @@
 //! Gives the module's variables addresses, and writes their initial values to memory: when a program is loaded, for `.global` and
 //! `.const`. Also the address map of functions.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use ptx::{Handle, Linkage, Module, SamplerAddressMode, SamplerState, Space, Symbol, Variable};
@@ -48,9 +49,13 @@ pub(super) fn constants(module: &Module, addresses: &[Option<u64>]) -> Range<u64
         .unwrap_or(0..0)
 }
 
-/// Allocates the `.global` and `.const` variables and writes their initial values. Returns their addresses, by the
-/// index of the variable's handle.
-pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Option<u64>>, LoadError> {
+/// Allocates the `.global` and `.const` variables and writes their initial values, but for those that are `known`, by where they
+/// are declared. Returns the addresses of all, by the index of the variable's handle.
+pub(super) fn allocate(
+    module: &Module,
+    memory: &mut Memory,
+    known: &HashMap<u32, u64>,
+) -> Result<Vec<Option<u64>>, LoadError> {
     let failed = |variable: &Variable, error| LoadError::new(module, variable.span, LoadErrorReason::Memory(error));
     let mut addresses = vec![None; module.variables.len()];
     // Constants are allocated together: `constants` returns their range.
@@ -61,6 +66,10 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
             Some(size) if variable.linkage != Linkage::Extern => size,
             _ => continue,
         };
+        if let Some(&address) = known.get(&variable.span.start) {
+            addresses[handle.index()] = Some(address);
+            continue;
+        }
         let place = match variable.space {
             Space::Global => memory.allocate(size),
             Space::Constant => memory.allocate_constant(size),
@@ -77,7 +86,7 @@ pub(super) fn allocate(module: &Module, memory: &mut Memory) -> Result<Vec<Optio
     }
     for (handle, variable) in module.variables.iter() {
         let Some(address) = addresses[handle.index()] else { continue };
-        if variable.initializer.sampler.is_some() {
+        if variable.initializer.sampler.is_some() || known.contains_key(&variable.span.start) {
             continue;
         }
         let mut bytes = variable.initializer.bytes.clone();

@@ -23,7 +23,6 @@ use ptx::{Callee, Function, Handle, Module, Op, Span};
 
 use super::code::{Action, Code, NEVER_MEET, RETURN};
 use super::inspection::Inspections;
-use super::listing::Lines;
 use super::{control_flow, layout, listing, order, system};
 use crate::lanes::ALWAYS;
 use crate::{LoadError, LoadErrorReason};
@@ -46,7 +45,6 @@ fn refuse_launches(module: &Module, functions: &[Handle<Function>]) -> Result<()
 /// Decodes a kernel and the functions that it may call. `addresses` are those of the module's variables.
 pub(super) fn kernel(
     module: &Module,
-    lines: &Lines,
     addresses: &[Option<u64>],
     kernel: Handle<Function>,
 ) -> Result<Code, Box<LoadError>> {
@@ -94,7 +92,7 @@ pub(super) fn kernel(
     Ok(Code {
         instructions,
         origins,
-        places: listing::places(module, lines, &positions),
+        places: listing::places(module, &positions),
         positions,
         functions: decoded,
         by_handle,
