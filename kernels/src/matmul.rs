@@ -9,7 +9,8 @@
 //! What is left are loads from shared memory. The compiler merges four neighbours in a row of A's tile into one load of 16 bytes; a
 //! column of B's tile cannot be merged. [`matmul_registers`] cuts those, too: a thread computes 8 x 8 elements, so that 16 numbers
 //! loaded serve 64 products. [`matmul_best`] takes what is left: waiting for global memory, the registers that hold what is on its
-//! way, and registers whose banks collide. On an H200 it is as fast as cuBLAS (`docs/PEERS.md`).
+//! way, and registers whose banks collide; its last tiles are
+//! shared out, so that no multiprocessor waits for others. On an H200 it is as fast as cuBLAS (`docs/PEERS.md`).
 //!
 //! | kernel | loads from global memory | from shared memory, for each multiplication |
 //! | --- | --- | --- |

@@ -72,8 +72,12 @@ const POLLED: [&str; 8] = [
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
 ];
 
-/// Whether a launch of this kernel polled. It stores a value for each block, and empties their slots.
+/// Whether a launch of this kernel polled: its blocks wait for what others leave.
 fn polled(kernel: &str, counted: &BTreeMap<&str, f64>) -> bool {
+    if kernel == "matmul_best_small_shared" {
+        return true;
+    }
+    // These store a value for each block, and empty their slots.
     let waits = kernel.starts_with("reduce_best") || kernel == "dot_best" || kernel == "rows_column_means_best";
     let stores = counted["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"];
     waits && stores > 1.0 || kernel.starts_with("rows_") && kernel.ends_with("_blocks")

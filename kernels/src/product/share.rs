@@ -1,9 +1,9 @@
 //! Which steps of which tiles a block computes, and how it meets the blocks that compute the others.
 //!
 //! A GPU computes as many tiles at once as it holds blocks, and the last of them rarely come out even: of 576 tiles on a GPU that holds 264
-//! blocks, 48 are left for the third round, in which most multiprocessors have nothing to do. So the last tiles are *shared*: each of
+//! blocks, 48 are left for the third round, in which most places stay empty. So the last tiles are *shared*: each of
 //! as many blocks as the GPU holds takes the same number of slabs, whatever tile they belong to ("stream-k": Osama and others, 2023). On an
-//! H200 a product of 3072 x 3072 takes 11 % less time, one of 1536 x 1536 40 % (2026-11-23).
+//! H200, in tiles of 128 x 128, a product of 3072 x 3072 takes 1.14 ms instead of 1.28, one of 1536 x 1536 155 us instead of 263 (2026-11-23).
 //!
 //! A tile is then the sum of two or more *pieces*. A block leaves its sums in a room of its own; the next block adds them to its own sums and
 //! leaves those, or, if its piece is the tile's last, stores them in the product. A block takes its pieces last tile first: so it has
