@@ -7,6 +7,7 @@
 //! flow       runs the variants of a lab                     launcher  one variant's launches
 //! stopwatch  times them on a GPU                            settings  the flags that every lab has
 //! product    matrix products on the CPU                     peers     libraries that are timed beside the kernels
+//! tiles      how the best products are launched
 //! ```
 //!
 //! A new lab is a file here with an `impl Lab`, and a line in [`ALL`].
@@ -21,6 +22,7 @@ mod peers;
 mod product;
 mod settings;
 mod stopwatch;
+mod tiles;
 
 pub mod access;
 pub mod banks;
@@ -39,7 +41,6 @@ pub mod rows;
 pub mod shared;
 pub mod table;
 pub mod texture;
-mod tiles;
 pub mod transpose;
 pub mod vector;
 
