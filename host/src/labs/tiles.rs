@@ -124,8 +124,8 @@ fn shared(tiles: u64, slabs: u64, multiprocessors: u64, resident: u64) -> Option
     let full = tiles / round * round;
     let whole = if 2 * (tiles - full) < round { full.saturating_sub(round) } else { full };
     let shared = (tiles - whole).checked_mul(slabs).filter(|&shared| u32::try_from(shared).is_ok())?;
-    let each = shared.div_ceil(round).max(slabs.div_ceil(MOST_SHARES)).max(FEWEST_SLABS);
-    let sharing = shared / each;
+    let fewest = slabs.div_ceil(MOST_SHARES).max(FEWEST_SLABS);
+    let sharing = (shared / fewest).min(round);
     (full < tiles && sharing > 1).then_some(Way { whole, sharing, shared })
 }
 
