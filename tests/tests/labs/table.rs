@@ -129,9 +129,8 @@ pub const TABLE: &[Row] = &[
             "--rows 65 --cols 130 --inner 33 --pitched --best",
             "--rows 64 --cols 128 --inner 48 --best",
             "--rows 1399 --cols 1301 --inner 5 --best",
-            // Shared tiles, large and small, in words of 16 bytes and of 4.
-            "--rows 1542 --cols 1600 --inner 400 --best",
-            "--rows 1542 --cols 1601 --inner 399 --best",
+            "--rows 1399 --cols 1304 --inner 5 --best",
+            // Shared tiles, in words of 16 bytes and of 4.
             "--rows 65 --cols 384 --inner 1003 --best",
             "--rows 130 --cols 399 --inner 1000 --best",
         ],
@@ -150,8 +149,7 @@ pub const TABLE: &[Row] = &[
             "--rows 70 --cols 1",
             "--rows 143 --cols 33 --pitched --best",
             "--rows 1542 --cols 5 --best",
-            // Shared tiles, large and small.
-            "--rows 2001 --cols 401 --best",
+            // Shared tiles.
             "--rows 193 --cols 1001 --best",
         ],
         inputs: &[Input { flags: "--best", files: &[("--input", &[5, 7])], output: &[5, 5] }],
