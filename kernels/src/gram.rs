@@ -32,7 +32,7 @@ use bytemuck::{Pod, Zeroable};
 use cuda_std::{GpuFloat, address_space, shared, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
-use crate::matmul::BestTile;
+use crate::matmul::{BestTile, Shares};
 use crate::product;
 #[gpu_only]
 use crate::product::{AlongK, Matrix, Product, Sharing, Tile, order};
@@ -224,10 +224,10 @@ const fn best_shared(rows: u32, columns: u32) -> u32 {
 ///
 /// # Safety
 /// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST`]) and starts on 16 bytes. Tiles are counted as [`best_tiles`]
-/// says, and `whole`, `left` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
+/// says, and `shares`, `left` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
 #[kernel(launch_bounds(256, 2))]
-pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32, whole: u32, left: *mut u32, room: *mut f32) {
-    best::<128, 128, { order::GRAM }>(a, c, shape, scale, Sharing { whole, left, room });
+pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32, shares: Shares, left: *mut u32, room: *mut f32) {
+    best::<128, 128, { order::GRAM }>(a, c, shape, scale, Sharing { shares, left, room });
 }
 
 /// The same in tiles of half the size.
@@ -240,11 +240,11 @@ pub unsafe fn gram_best_small(
     c: *mut f32,
     shape: Shape,
     scale: f32,
-    whole: u32,
+    shares: Shares,
     left: *mut u32,
     room: *mut f32,
 ) {
-    best::<64, 128, { order::GRAM_SMALL }>(a, c, shape, scale, Sharing { whole, left, room });
+    best::<64, 128, { order::GRAM_SMALL }>(a, c, shape, scale, Sharing { shares, left, room });
 }
 
 /// A tile of `ROWS` x `COLUMNS`, of which there are `COLUMNS / ROWS` in a square.

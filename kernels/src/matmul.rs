@@ -40,6 +40,7 @@ use cuda_std::{GpuFloat, address_space, shared::SharedCell, thread, unroll, vect
 use cuda_std::{gpu_only, kernel};
 
 use crate::product;
+pub use crate::product::Shares;
 #[gpu_only]
 use crate::product::{AcrossK, AlongK, Matrix, Operand, Piece, Product, Sharing, Tile, order};
 #[gpu_only]
@@ -279,14 +280,13 @@ const fn best_shared(rows: u32, columns: u32) -> u32 {
 /// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come by asynchronous copies, two
 /// ahead, and the order of the multiplications suits the banks of the registers. `c` becomes `scale` times the product, as BLAS has it.
 ///
-/// The last tiles are shared: only the first `whole` have a block of their own. Each of the grid's other blocks takes the same number of
-/// slabs of the other tiles, and leaves what it cannot complete in `room`.
+/// The last tiles are shared: only the first have a block of their own. Each of the grid's other blocks takes some slabs of the other
+/// tiles, as `shares` says, and leaves what it cannot complete in `room`.
 ///
 /// # Safety
 /// As for [`matmul_naive`]. C is at least as large as a tile ([`BEST`]); the matrices start on 16 bytes; B's pitch is a multiple of
 /// 4, and its rows may be read up to there. Tiles are counted down their columns. Blocks have [`BEST_THREADS`] threads in x; a GPU that does not hold all blocks that share starts
-/// them in order. For each of these, `left` has a zero, which will be there again, and `room` [`BEST_ROOM`] numbers, on 16 bytes. The slabs of
-/// the shared tiles fit 32 bits.
+/// them in order. For each of these, `left` has a zero, which will be there again, and `room` [`BEST_ROOM`] numbers, on 16 bytes.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn matmul_best(
     a: &[f32],
@@ -294,11 +294,11 @@ pub unsafe fn matmul_best(
     c: *mut f32,
     shape: Shape,
     scale: f32,
-    whole: u32,
+    shares: Shares,
     left: *mut u32,
     room: *mut f32,
 ) {
-    best::<AlongK<128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, b, c, shape, scale, Sharing { whole, left, room });
+    best::<AlongK<128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, b, c, shape, scale, Sharing { shares, left, room });
 }
 
 /// The same where B's rows do not stand on words of 16 bytes: they are copied in words of 4.
@@ -312,7 +312,7 @@ pub unsafe fn matmul_best_unaligned(
     c: *mut f32,
     shape: Shape,
     scale: f32,
-    whole: u32,
+    shares: Shares,
     left: *mut u32,
     room: *mut f32,
 ) {
@@ -322,7 +322,7 @@ pub unsafe fn matmul_best_unaligned(
         c,
         shape,
         scale,
-        Sharing { whole, left, room },
+        Sharing { shares, left, room },
     );
 }
 
@@ -351,11 +351,11 @@ pub unsafe fn matmul_best_small_shared(
     c: *mut f32,
     shape: Shape,
     scale: f32,
-    whole: u32,
+    shares: Shares,
     left: *mut u32,
     room: *mut f32,
 ) {
-    let sharing = Sharing { whole, left, room };
+    let sharing = Sharing { shares, left, room };
     if shape.b_pitch.is_multiple_of(4) {
         best::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL_SHARED }>(a, b, c, shape, scale, sharing);
     } else {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use clap::Args;
 use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::gram as kernel;
-use kernels::matmul::BEST_THREADS;
+use kernels::matmul::{BEST_THREADS, Shares};
 use serde_json::{Value, json};
 
 use super::compare::{Expected, Shape};
@@ -17,7 +17,7 @@ use super::peer_flags::Peer;
 use super::peers;
 use super::product::Products;
 use super::settings::Settings;
-use super::tiles::{Blocks, Candidate, Meeting, TileLaunch, fastest};
+use super::tiles::{Candidate, Meeting, TileLaunch, fastest};
 use crate::device::{Device, LaunchConfig, Matrix, Peers};
 use crate::error::{Error, Result};
 use crate::random::Random;
@@ -83,11 +83,11 @@ impl Step {
 #[derive(Clone, Copy)]
 enum Entry {
     Shaped(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape)>),
-    Shared(&'static Shared, Blocks),
+    Shared(&'static Shared, Shares),
 }
 
 /// A kernel with a factor of the product, and what blocks need to share tiles.
-type Shared = Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape, f32, u32, PointerMut<u32>, PointerMut<f32>)>;
+type Shared = Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
 
 /// The lab: a matrix.
 pub struct Gram {
@@ -169,7 +169,7 @@ impl Lab for Gram {
         if steps.contains(&Step::Best)
             && let Some(launch) = self.best(device)
         {
-            data.meeting = Meeting::new(device, launch.blocks.sharing)?;
+            data.meeting = Meeting::new(device, launch.sharing)?;
         }
         let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
@@ -253,9 +253,9 @@ impl Gram {
         let launch = LaunchConfig::new(grid, [side, side, 1]);
         let best = if step == Step::Best { self.best(device) } else { None };
         let (kernel, launch) = best.map_or((Entry::Shaped(kernel), launch), |best| {
-            let mut launch = LaunchConfig::new([best.blocks.all(), 1, 1], [BEST_THREADS, 1, 1]);
+            let mut launch = LaunchConfig::new([best.blocks(), 1, 1], [BEST_THREADS, 1, 1]);
             launch.dynamic_shared = best.tile.shared;
-            (Entry::Shared(best.kernel, best.blocks), launch)
+            (Entry::Shared(best.kernel, best.shares), launch)
         });
         Variant::new(
             name,
@@ -263,8 +263,8 @@ impl Gram {
                 let Data { a, c, meeting: Meeting { left, room } } = data;
                 match kernel {
                     Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, c, shape)),
-                    Entry::Shared(kernel, blocks) => {
-                        launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, blocks.whole, left, room))
+                    Entry::Shared(kernel, shares) => {
+                        launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, left, room))
                     }
                 }
             },

@@ -171,7 +171,7 @@ impl Lab for Matmul {
         if steps.contains(&Step::Best)
             && let Some(launch) = self.best(device, self.shape(&data))
         {
-            data.meeting = Meeting::new(device, launch.blocks.sharing)?;
+            data.meeting = Meeting::new(device, launch.sharing)?;
         }
         let variants = steps.into_iter().map(|step| self.variant(step, device, &data)).collect();
         Ok(Plan::new(data, variants))
@@ -264,8 +264,8 @@ impl Matmul {
             Step::Tiled32 => (Entry::Shaped(&kernel::matmul_tiled32), tiles(block), 0),
             Step::Registers => registers,
             Step::Best => self.best(device, shape).map_or(registers, |launch| {
-                let TileLaunch { kernel, tile, blocks } = launch;
-                (Entry::Tiled(kernel, blocks.whole), [blocks.all(), 1, 1], tile.shared)
+                let TileLaunch { kernel, tile, shares, .. } = launch;
+                (Entry::Tiled(kernel, shares), [launch.blocks(), 1, 1], tile.shared)
             }),
         };
         let mut launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
@@ -279,9 +279,9 @@ impl Matmul {
                     Entry::Tiled(Tiled::Alone(kernel), _) => {
                         launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
                     }
-                    Entry::Tiled(Tiled::Shared(kernel), whole) => {
+                    Entry::Tiled(Tiled::Shared(kernel), shares) => {
                         let Meeting { left, room } = meeting;
-                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32, whole, left, room))
+                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32, shares, left, room))
                     }
                 }
             },
@@ -321,7 +321,7 @@ type Shaped = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>;
 type Alone = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>;
 /// And with what blocks need to share tiles.
 type Shared =
-    Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32, u32, PointerMut<u32>, PointerMut<f32>)>;
+    Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32, kernel::Shares, PointerMut<u32>, PointerMut<f32>)>;
 
 /// A best kernel, by its parameters.
 #[derive(Clone, Copy)]
@@ -334,8 +334,8 @@ enum Tiled {
 #[derive(Clone, Copy)]
 enum Entry {
     Shaped(&'static Shaped),
-    /// With the number of tiles that have a block of their own.
-    Tiled(Tiled, u32),
+    /// With how its tiles are shared out.
+    Tiled(Tiled, kernel::Shares),
 }
 
 impl Step {

@@ -1,7 +1,7 @@
 //! How the best kernels of the labs `matmul` and `gram` are launched: in tiles of which size, which of them have a block of their own, and
 //! the memory where the blocks that share the others meet. The choice is pure; [`Meeting`] allocates.
 
-use kernels::matmul::{BEST_DEPTH, BEST_ROOM, BestTile};
+use kernels::matmul::{BEST_DEPTH, BEST_ROOM, BestTile, Shares};
 
 use crate::device::{Buffer, Device};
 use crate::error::Result;
@@ -15,6 +15,13 @@ const SMALL_TILE_COST: f64 = 1.18;
 /// What sharing costs each block, in slabs of its tile: it begins twice, leaves sums and adds others. On an H200 2 to 5: products of 1024 to
 /// 2560 rows took so much longer than their slabs (2026-11-23).
 const SHARING_COST: f64 = 5.0;
+
+/// What the older of two blocks on a multiprocessor gets of it. On an H200 0.63: the shares that ended together, for five sizes (2026-11-23).
+const OLDER: f64 = 0.63;
+
+/// What a tile costs when its multiprocessor has computed all others, in tiles: nobody works while its block waits. On an H200, 4096 rows
+/// of the lab `gram` took so much longer with tiles for two full rounds than with the second round shared.
+const LAST_TILE_COST: f64 = 0.08;
 
 /// The fewest slabs that a block shares: fewer would not be worth its beginning.
 const FEWEST_SLABS: u64 = 16;
@@ -30,22 +37,15 @@ pub(super) struct TileLaunch<K> {
     /// Its tile.
     pub tile: BestTile,
     /// How its tiles are shared out.
-    pub blocks: Blocks,
-}
-
-/// The blocks of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Blocks {
-    /// Those with a tile of their own.
-    pub whole: u32,
-    /// Those that share the other tiles.
+    pub shares: Shares,
+    /// Blocks that share tiles.
     pub sharing: u32,
 }
 
-impl Blocks {
-    /// All of them.
-    pub fn all(self) -> u32 {
-        self.whole + self.sharing
+impl<K> TileLaunch<K> {
+    /// All blocks.
+    pub fn blocks(&self) -> u32 {
+        self.shares.whole + self.sharing
     }
 }
 
@@ -78,12 +78,14 @@ pub(super) fn fastest<K: Copy>(
     let ways = fitting.flat_map(|Candidate { kernel, tile, shares }| {
         let elements = tile.rows * tile.columns;
         let each = f64::from(elements) * if Some(elements) == largest { 1.0 } else { SMALL_TILE_COST };
-        let shared = shares.then(|| shared(tiles(tile), slabs, multiprocessors, tile.resident.into())).flatten();
+        let places = Places { multiprocessors, resident: tile.resident.into() };
+        let shared = shares.then(|| places.shared(tiles(tile), slabs)).flatten();
         [Some(alone(tiles(tile))), shared].into_iter().flatten().filter_map(move |way| {
-            let cost = way.slabs_of_a_multiprocessor(slabs, multiprocessors) * each;
-            let blocks = Blocks { whole: way.whole.try_into().ok()?, sharing: way.sharing.try_into().ok()? };
-            blocks.whole.checked_add(blocks.sharing)?;
-            Some((cost, TileLaunch { kernel, tile, blocks }))
+            let cost = places.slabs_of_a_multiprocessor(way, slabs) * each;
+            let shares = Shares { whole: way.whole.try_into().ok()?, more: way.more.try_into().ok()? };
+            let sharing: u32 = way.sharing.try_into().ok()?;
+            shares.whole.checked_add(sharing)?;
+            Some((cost, TileLaunch { kernel, tile, shares, sharing }))
         })
     });
     ways.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, launch)| launch)
@@ -98,35 +100,64 @@ struct Way {
     sharing: u64,
     /// The slabs that they share.
     shared: u64,
-}
-
-impl Way {
-    /// What the multiprocessor with the most blocks takes, in the time of a slab.
-    fn slabs_of_a_multiprocessor(self, slabs: u64, multiprocessors: u64) -> f64 {
-        let whole = (self.whole.div_ceil(multiprocessors) * slabs) as f64;
-        if self.sharing == 0 {
-            return whole;
-        }
-        let each = self.shared as f64 / self.sharing as f64 + SHARING_COST;
-        whole + self.sharing.div_ceil(multiprocessors) as f64 * each
-    }
+    /// Slabs that those of them that begin earlier take more than the average.
+    more: u64,
 }
 
 /// Each tile to a block of its own.
 fn alone(tiles: u64) -> Way {
-    Way { whole: tiles, sharing: 0, shared: 0 }
+    Way { whole: tiles, sharing: 0, shared: 0, more: 0 }
 }
 
-/// Full rounds of tiles to blocks of their own, of which the multiprocessors hold `resident` each at a time; the rest shared, half a round at
-/// least. `None` if there is nothing to share, or more than the kernels count.
-fn shared(tiles: u64, slabs: u64, multiprocessors: u64, resident: u64) -> Option<Way> {
-    let round = multiprocessors * resident;
-    let full = tiles / round * round;
-    let whole = if 2 * (tiles - full) < round { full.saturating_sub(round) } else { full };
-    let shared = (tiles - whole).checked_mul(slabs).filter(|&shared| u32::try_from(shared).is_ok())?;
-    let fewest = slabs.div_ceil(MOST_SHARES).max(FEWEST_SLABS);
-    let sharing = (shared / fewest).min(round);
-    (full < tiles && sharing > 1).then_some(Way { whole, sharing, shared })
+/// What a GPU holds at a time.
+#[derive(Clone, Copy)]
+struct Places {
+    multiprocessors: u64,
+    /// Blocks on each.
+    resident: u64,
+}
+
+impl Places {
+    /// Full rounds of tiles to blocks of their own, the rest shared, half a round at least. Nor does a round end well of which a multiprocessor
+    /// computes two tiles: a second one is shared. `None` if there is nothing to share, or more than the kernels count.
+    fn shared(self, tiles: u64, slabs: u64) -> Option<Way> {
+        let round = self.multiprocessors * self.resident;
+        let (full, rest) = (tiles / round * round, tiles % round);
+        let whole = if 2 * rest < round { full.saturating_sub(round) } else { full };
+        let shared = (tiles - whole).checked_mul(slabs).filter(|&shared| u32::try_from(shared).is_ok())?;
+        let fewest = slabs.div_ceil(MOST_SHARES).max(FEWEST_SLABS);
+        let sharing = (shared / fewest).min(round);
+        let gains = rest > 0 || (whole > 0 && self.resident > 1);
+        (gains && sharing > 1).then(|| {
+            let more = if whole > 0 { self.more(shared / sharing, slabs) } else { 0 };
+            Way { whole, sharing, shared, more }
+        })
+    }
+
+    /// How many slabs more than `each` a share takes whose block begins before that of the other on its multiprocessor, so that
+    /// both end together. The blocks before them had tiles of their own.
+    ///
+    /// In the time of a slab, the older block computes [`OLDER`] slabs and the younger one the rest. A block that begins when the one before ends
+    /// has computed `1 - OLDER` of its tile when it becomes the older one; the other then begins.
+    fn more(self, each: u64, slabs: u64) -> u64 {
+        if self.resident == 1 {
+            return 0;
+        }
+        let ahead = (1.0 - OLDER) * slabs as f64;
+        let both = 2.0 * each as f64 - ahead;
+        (ahead + OLDER * both - each as f64).max(0.0) as u64
+    }
+
+    /// What the multiprocessor with the most blocks takes, in the time of a slab.
+    fn slabs_of_a_multiprocessor(self, way: Way, slabs: u64) -> f64 {
+        let whole = (way.whole.div_ceil(self.multiprocessors) * slabs) as f64;
+        if way.sharing == 0 {
+            let last = if way.whole > self.multiprocessors && self.resident > 1 { LAST_TILE_COST } else { 0.0 };
+            return whole + last * slabs as f64;
+        }
+        let each = way.shared as f64 / way.sharing as f64 + SHARING_COST;
+        whole + way.sharing.div_ceil(self.multiprocessors) as f64 * each
+    }
 }
 
 /// Where the blocks that share tiles meet.
@@ -156,48 +187,64 @@ impl Meeting {
 mod tests {
     use super::*;
 
+    /// An H200, and tiles of 128 x 128.
+    const H200: Places = Places { multiprocessors: 132, resident: 2 };
+
     #[test]
     fn full_rounds_have_blocks_of_their_own() {
-        // 3072 x 3072 in tiles of 128 x 128 on an H200: two rounds of 264, and 48 tiles, which are too few to share.
-        let way = shared(576, 192, 132, 2).unwrap();
-        assert_eq!(way, Way { whole: 264, sharing: 264, shared: 312 * 192 });
+        let way = |tiles, slabs| {
+            let Way { whole, sharing, shared, more } = H200.shared(tiles, slabs).unwrap();
+            assert_eq!((sharing, shared), (264, (tiles - whole) * slabs));
+            (whole, more)
+        };
+        // 3072 x 3072: two rounds of 264, and 48 tiles, which are too few to share.
+        assert_eq!(way(576, 192), (264, 85));
         // 4096 x 4096: three rounds, and 232 tiles.
-        assert_eq!(shared(1024, 256, 132, 2).unwrap(), Way { whole: 792, sharing: 264, shared: 232 * 256 });
-        // Less than a round.
-        assert_eq!(shared(256, 128, 132, 2).unwrap(), Way { whole: 0, sharing: 264, shared: 256 * 128 });
+        assert_eq!(way(1024, 256), (792, 93));
+        // Two rounds: the second.
+        assert_eq!(way(528, 256), (264, 101));
+        // Less than a round: all begin at once.
+        assert_eq!(way(256, 128), (0, 0));
     }
 
     #[test]
-    fn what_comes_out_even_is_not_shared() {
-        assert_eq!(shared(528, 256, 132, 2), None);
-        assert_eq!(shared(0, 256, 132, 2), None);
+    fn where_nobody_waits_for_others_nothing_is_shared() {
+        assert_eq!(H200.shared(264, 256), None);
+        assert_eq!(H200.shared(0, 256), None);
+        assert_eq!(Places { resident: 1, ..H200 }.shared(264, 256), None);
     }
 
     #[test]
     fn a_share_is_not_too_small() {
         // Two tiles of 16 slabs: no block takes fewer.
-        assert_eq!(shared(2, 16, 132, 2).unwrap().sharing, 2);
-        assert_eq!(shared(1, 16, 132, 2), None);
+        assert_eq!(H200.shared(2, 16).unwrap().sharing, 2);
+        assert_eq!(H200.shared(1, 16), None);
         // One tile of many slabs: four blocks.
-        assert_eq!(shared(1, 1 << 20, 132, 2).unwrap().sharing, 4);
-        for (tiles, slabs) in [(1, 1 << 30), (3, 100), (131, 63), (265, 1), (100, 0)] {
-            let Some(way) = shared(tiles, slabs, 132, 2) else { continue };
-            assert!(way.sharing <= 264 && way.shared / way.sharing >= FEWEST_SLABS, "{tiles} {slabs} {way:?}");
+        assert_eq!(H200.shared(1, 1 << 20).unwrap().sharing, 4);
+        for tiles in (0..3000).step_by(7) {
+            for slabs in [1, 16, 63, 100, 256, 1 << 30] {
+                let Some(way) = H200.shared(tiles, slabs) else { continue };
+                let each = way.shared / way.sharing;
+                assert!(way.sharing <= 264 && each >= FEWEST_SLABS && way.more < each, "{tiles} {slabs} {way:?}");
+            }
         }
     }
 
     #[test]
     fn too_many_slabs_for_the_kernels_are_not_shared() {
-        assert!(shared(263, 1 << 24, 132, 2).is_none());
-        assert!(shared(255, 1 << 24, 132, 2).is_some());
+        assert!(H200.shared(263, 1 << 24).is_none());
+        assert!(H200.shared(255, 1 << 24).is_some());
     }
 
     #[test]
     fn sharing_pays_where_a_round_is_nearly_empty() {
-        let cost = |way: Way, slabs| way.slabs_of_a_multiprocessor(slabs, 132);
-        assert!(cost(shared(576, 192, 132, 2).unwrap(), 192) < cost(alone(576), 192));
-        assert!(cost(shared(144, 96, 132, 2).unwrap(), 96) < cost(alone(144), 96));
+        let cost = |way: Way, slabs| H200.slabs_of_a_multiprocessor(way, slabs);
+        for (tiles, slabs) in [(576, 192), (144, 96), (528, 256), (256, 128)] {
+            assert!(cost(H200.shared(tiles, slabs).unwrap(), slabs) < cost(alone(tiles), slabs), "{tiles}");
+        }
         // Half a slab is not worth it.
-        assert!(cost(shared(131, 64, 132, 1).unwrap(), 64) > cost(alone(131), 64));
+        let single = Places { resident: 1, ..H200 };
+        let shared = single.shared(131, 64).unwrap();
+        assert!(single.slabs_of_a_multiprocessor(shared, 64) > single.slabs_of_a_multiprocessor(alone(131), 64));
     }
 }

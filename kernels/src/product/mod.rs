@@ -20,6 +20,8 @@
 //! `operand` brings the slabs, `numbers` multiplies them, `tile` has the loop and stores what came of it; `share` says which block takes
 //! which slabs.
 
+use bytemuck::{Pod, Zeroable};
+
 #[cfg(target_arch = "nvptx64")]
 mod numbers;
 #[cfg(target_arch = "nvptx64")]
@@ -61,6 +63,17 @@ pub(crate) const THREADS: u32 = 256;
 
 /// Numbers that a block may leave for the next one: its threads' sums.
 pub(crate) const ROOM: u32 = THREADS * (SIDE * SIDE) as u32;
+
+/// How the tiles of a product are shared out among the blocks of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Shares {
+    /// Tiles with a block of their own: the first ones. The grid's other blocks share the slabs of the other tiles, which fit 32 bits.
+    pub whole: u32,
+    /// Slabs by which the shares of the first half of those blocks are larger than the average, and those of the second half smaller. A
+    /// share in the middle is neither.
+    pub more: u32,
+}
 
 /// From one step to the next in a slab, in floats, of an operand whose rows run along `k`: so that words of 16 bytes keep their
 /// alignment, and neighbours in `k` are four banks apart.
