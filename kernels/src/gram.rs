@@ -226,7 +226,15 @@ const fn best_shared(rows: u32, columns: u32) -> u32 {
 /// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST`]) and starts on 16 bytes. Tiles are counted as [`best_tiles`]
 /// says, and `shares`, `left` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
 #[kernel(launch_bounds(256, 2))]
-pub unsafe fn gram_best(a: &[f32], c: *mut f32, shape: Shape, scale: f32, shares: Shares, left: *mut u32, room: *mut f32) {
+pub unsafe fn gram_best(
+    a: &[f32],
+    c: *mut f32,
+    shape: Shape,
+    scale: f32,
+    shares: Shares,
+    left: *mut u32,
+    room: *mut f32,
+) {
     best::<128, 128, { order::GRAM }>(a, c, shape, scale, Sharing { shares, left, room });
 }
 

@@ -320,8 +320,16 @@ type Shaped = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>;
 /// The same with a factor of the product.
 type Alone = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>;
 /// And with what blocks need to share tiles.
-type Shared =
-    Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32, kernel::Shares, PointerMut<u32>, PointerMut<f32>)>;
+type Shared = Kernel<(
+    Slice<f32>,
+    Slice<f32>,
+    PointerMut<f32>,
+    kernel::Shape,
+    f32,
+    kernel::Shares,
+    PointerMut<u32>,
+    PointerMut<f32>,
+)>;
 
 /// A best kernel, by its parameters.
 #[derive(Clone, Copy)]

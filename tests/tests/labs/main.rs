@@ -8,6 +8,7 @@ mod checks;
 mod closed_forms;
 mod files;
 mod formats;
+mod shares;
 mod sizes;
 mod table;
 
