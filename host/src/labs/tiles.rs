@@ -16,11 +16,11 @@ const SMALL_TILE_COST: f64 = 1.18;
 /// 2560 rows took so much longer than their slabs (2026-11-23).
 const SHARING_COST: f64 = 5.0;
 
-/// What the older of two blocks on a multiprocessor gets of it. On an H200 0.63: the shares that ended together, for five sizes (2026-11-23).
+/// The share of a multiprocessor that the older of its two blocks gets. On an H200, 0.63 lets both end together, at five sizes (2026-11-23).
 const OLDER: f64 = 0.63;
 
-/// What a tile costs when its multiprocessor has computed all others, in tiles: nobody works while its block waits. On an H200, 4096 rows
-/// of the lab `gram` took so much longer with tiles for two full rounds than with the second round shared.
+/// What the last tile of a multiprocessor costs in addition, in tiles: nobody works while its block waits. On an H200, the lab `gram` with 4096
+/// rows took 14 slabs of 256 longer in two full rounds of tiles than with the second round shared, and sharing has its own cost.
 const LAST_TILE_COST: f64 = 0.08;
 
 /// The fewest slabs that a block shares: fewer would not be worth its beginning.
@@ -118,8 +118,9 @@ struct Places {
 }
 
 impl Places {
-    /// Full rounds of tiles to blocks of their own, the rest shared, half a round at least. Nor does a round end well of which a multiprocessor
-    /// computes two tiles: a second one is shared. `None` if there is nothing to share, or more than the kernels count.
+    /// Full rounds of tiles to blocks of their own, the rest shared: half a round at least. Where two or more rounds come out even, the last
+    /// one is shared if that lets both blocks of a multiprocessor end together. `None` if there is nothing to gain, or if the shared slabs are more than
+    /// the kernels count.
     fn shared(self, tiles: u64, slabs: u64) -> Option<Way> {
         let round = self.multiprocessors * self.resident;
         let (full, rest) = (tiles / round * round, tiles % round);
@@ -134,11 +135,10 @@ impl Places {
         })
     }
 
-    /// How many slabs more than `each` a share takes whose block begins before that of the other on its multiprocessor, so that
-    /// both end together. The blocks before them had tiles of their own.
+    /// How many slabs more than `each` a share takes that begins before the other one on its multiprocessor, so that both end together.
     ///
-    /// In the time of a slab, the older block computes [`OLDER`] slabs and the younger one the rest. A block that begins when the one before ends
-    /// has computed `1 - OLDER` of its tile when it becomes the older one; the other then begins.
+    /// In the time of a slab, the older block computes [`OLDER`] slabs and the younger one the rest. While whole tiles are computed, a block
+    /// becomes the older one when it has `1 - OLDER` of its tile; then the next one begins.
     fn more(self, each: u64, slabs: u64) -> u64 {
         if self.resident == 1 {
             return 0;

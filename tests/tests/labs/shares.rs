@@ -1,4 +1,4 @@
-//! The best products with their tiles shared out in ways that the labs take only where the simulator computes for a minute.
+//! The best products with their tiles shared out in ways that the labs take only at sizes that keep the simulator busy for long.
 
 use coalesce_tests::devices;
 use host::device::{Buffer, Device, LaunchConfig};
