@@ -128,24 +128,12 @@ impl Places {
         let shared = (tiles - whole).checked_mul(slabs).filter(|&shared| u32::try_from(shared).is_ok())?;
         let fewest = slabs.div_ceil(MOST_SHARES).max(FEWEST_SLABS);
         let sharing = (shared / fewest).min(round);
-        let gains = rest > 0 || (whole > 0 && self.resident > 1);
-        (gains && sharing > 1).then(|| {
-            let more = if whole > 0 { self.more(shared / sharing, slabs) } else { 0 };
+        // Whether the blocks that share begin one after the other, on a multiprocessor that holds two.
+        let staggered = whole > 0 && self.resident > 1;
+        (sharing > 1 && (rest > 0 || staggered)).then(|| {
+            let more = if staggered { more(shared / sharing, slabs) } else { 0 };
             Way { whole, sharing, shared, more }
         })
-    }
-
-    /// How many slabs more than `each` a share takes that begins before the other one on its multiprocessor, so that both end together.
-    ///
-    /// In the time of a slab, the older block computes [`OLDER`] slabs and the younger one the rest. While whole tiles are computed, a block
-    /// becomes the older one when it has `1 - OLDER` of its tile; then the next one begins.
-    fn more(self, each: u64, slabs: u64) -> u64 {
-        if self.resident == 1 {
-            return 0;
-        }
-        let ahead = (1.0 - OLDER) * slabs as f64;
-        let both = 2.0 * each as f64 - ahead;
-        (ahead + OLDER * both - each as f64).max(0.0) as u64
     }
 
     /// What the multiprocessor with the most blocks takes, in the time of a slab.
@@ -158,6 +146,16 @@ impl Places {
         let each = way.shared as f64 / way.sharing as f64 + SHARING_COST;
         whole + way.sharing.div_ceil(self.multiprocessors) as f64 * each
     }
+}
+
+/// How many slabs more than `each` a share takes that begins before the other one on its multiprocessor, so that both end together.
+///
+/// In the time of a slab, the older block computes [`OLDER`] slabs and the younger one the rest. While whole tiles are computed, a block
+/// becomes the older one when it has `1 - OLDER` of its tile; then the next one begins.
+fn more(each: u64, slabs: u64) -> u64 {
+    let ahead = (1.0 - OLDER) * slabs as f64;
+    let both = 2.0 * each as f64 - ahead;
+    (ahead + OLDER * both - each as f64).max(0.0) as u64
 }
 
 /// Where the blocks that share tiles meet.
