@@ -60,6 +60,7 @@ __device__ __forceinline__ float products(const Word* a, const Word* b, size_t f
 // Many pairs a thread, in words of 16 bytes where both vectors stand on them, and in one launch.
 extern "C" __global__ void __launch_bounds__(512)
     dot_best(const float* a, const float* b, size_t length, float* result, Slot* slots) {
+    cudaGridDependencySynchronize();
     const size_t first = size_t(blockIdx.x) * Block + threadIdx.x, step = size_t(gridDim.x) * Block;
     float sum;
     if (stands_on_16(a) && stands_on_16(b)) {

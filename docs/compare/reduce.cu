@@ -240,10 +240,12 @@ __device__ void reduce_small(const T* input, unsigned length, T* output) {
 #define BEST(NAME, TYPE, OPERATION)                                                 \
     extern "C" __global__ void __launch_bounds__(512) reduce_best_##NAME(           \
         const TYPE* input, size_t length, TYPE* output, Slot* slots) {              \
+        cudaGridDependencySynchronize();                                            \
         reduce_best<TYPE, OPERATION>(input, length, output, slots);                 \
     }                                                                               \
     extern "C" __global__ void __launch_bounds__(256)                               \
         reduce_small_##NAME(const TYPE* input, unsigned length, TYPE* output) {     \
+        cudaGridDependencySynchronize();                                            \
         reduce_small<TYPE, OPERATION>(input, length, output);                       \
     }
 

@@ -169,15 +169,18 @@ __device__ __forceinline__ void by_blocks(const float* matrix, float* output, un
     }                                                                                          \
     extern "C" __global__ void __launch_bounds__(256) rows_##NAME##_lanes8(                    \
         const float* matrix, float* output, unsigned rows, unsigned columns, unsigned pitch) { \
+        cudaGridDependencySynchronize();                                                       \
         by_lanes_of_words<STATISTIC, 8, 4, 1>(matrix, output, rows, columns, pitch);           \
     }                                                                                          \
     extern "C" __global__ void __launch_bounds__(256) rows_##NAME##_lanes32(                   \
         const float* matrix, float* output, unsigned rows, unsigned columns, unsigned pitch) { \
+        cudaGridDependencySynchronize();                                                       \
         by_lanes_of_words<STATISTIC, 32, 1, 8>(matrix, output, rows, columns, pitch);          \
     }                                                                                          \
     extern "C" __global__ void __launch_bounds__(512) rows_##NAME##_blocks(                    \
         const float* matrix, float* output, unsigned columns, unsigned pitch,                  \
         unsigned per_row, Slot* slots) {                                                       \
+        cudaGridDependencySynchronize();                                                       \
         by_blocks<STATISTIC>(matrix, output, columns, pitch, per_row, slots);                  \
     }
 
@@ -237,6 +240,7 @@ __device__ float of_columns(float value) {
 extern "C" __global__ void __launch_bounds__(32 * ColumnThreads)
     rows_column_means_best(const float* matrix, float* output, unsigned rows, unsigned columns,
                            unsigned pitch, Slot* slots) {
+    cudaGridDependencySynchronize();
     const unsigned column = blockIdx.x * 32 + threadIdx.x, y = threadIdx.y;
     const unsigned part = blockIdx.y, parts = gridDim.y;
     const auto load = [=](size_t row) { return __ldg(matrix + at(unsigned(row), column, pitch)); };

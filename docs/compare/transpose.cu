@@ -146,14 +146,25 @@ __device__ void turn(const float* input, float* output, unsigned rows, unsigned 
 }
 
 // 4 x 4 elements a thread, turned in registers; words of 16 bytes, swizzled in shared memory.
-extern "C" __global__ void __launch_bounds__(256, 8)
-transpose_best(const float* __restrict__ input, size_t, float* output, unsigned rows, unsigned cols,
-               unsigned input_pitch, unsigned output_pitch) {
+__device__ void best(const float* input, float* output, unsigned rows, unsigned cols, unsigned input_pitch,
+                     unsigned output_pitch, bool aligned) {
     __shared__ float4 tile[64][16];
-    const unsigned tiles_down = (rows + 63) / 64;
-    const unsigned row = blockIdx.x % tiles_down * 64, col = blockIdx.x / tiles_down * 64;
-    if (input_pitch % 4 == 0 && output_pitch % 4 == 0 && row + 64 <= rows && col + 64 <= cols)
+    cudaGridDependencySynchronize();
+    const unsigned row = blockIdx.x * 64, col = (blockIdx.z * gridDim.y + blockIdx.y) * 64;
+    if (aligned && row + 64 <= rows && col + 64 <= cols)
         turn<true>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
     else
         turn<false>(input, output, rows, cols, input_pitch, output_pitch, row, col, tile);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 6)
+transpose_best(const float* __restrict__ input, size_t, float* output, unsigned rows, unsigned cols,
+               unsigned input_pitch, unsigned output_pitch) {
+    best(input, output, rows, cols, input_pitch, output_pitch, true);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 6)
+transpose_best_unaligned(const float* __restrict__ input, size_t, float* output, unsigned rows, unsigned cols,
+                         unsigned input_pitch, unsigned output_pitch) {
+    best(input, output, rows, cols, input_pitch, output_pitch, false);
 }

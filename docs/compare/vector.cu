@@ -20,12 +20,32 @@ KERNEL(vector_copy4, float)
 KERNEL(vector_copy8, float2)
 KERNEL(vector_copy16, float4)
 
-// Past L1.
-extern "C" __global__ void __launch_bounds__(256)
-    vector_copy_best(const float* input, float* output, size_t length) {
-    const size_t words = length / 4, i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < words)
-        reinterpret_cast<float4*>(output)[i] = __ldcg(reinterpret_cast<const float4*>(input) + i);
-    const size_t rest = 4 * words + i;
+// Past L1, several words a thread.
+template <int Words>
+__device__ void copy_several(const float* input, float* output, size_t length) {
+    cudaGridDependencySynchronize();
+    const size_t words = length / 4, first = size_t(blockIdx.x) * blockDim.x * Words + threadIdx.x;
+    float4 loaded[Words];
+#pragma unroll
+    for (int k = 0; k < Words; ++k) {
+        const size_t i = first + k * blockDim.x;
+        if (i < words) loaded[k] = __ldcg(reinterpret_cast<const float4*>(input) + i);
+    }
+#pragma unroll
+    for (int k = 0; k < Words; ++k) {
+        const size_t i = first + k * blockDim.x;
+        if (i < words) reinterpret_cast<float4*>(output)[i] = loaded[k];
+    }
+    const size_t rest = 4 * words + size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (rest < length) output[rest] = input[rest];
 }
+
+#define BEST(NAME, WORDS)                                                             \
+    extern "C" __global__ void __launch_bounds__(256)                                 \
+        NAME(const float* input, float* output, size_t length) {                      \
+        copy_several<WORDS>(input, output, length);                                   \
+    }
+
+BEST(vector_copy_best, 1)
+BEST(vector_copy_best2, 2)
+BEST(vector_copy_best4, 4)

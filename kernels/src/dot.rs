@@ -9,7 +9,8 @@
 //!
 //! [`dot_best`] goes the way of the best [`reduce`](crate::reduce): many pairs a thread, in words of 16 bytes of which four are under
 //! way; shuffles, so that shared memory sees one value a warp (`smsp__sass_inst_executed_op_shared_st.sum`); and one launch, whose last
-//! block adds up the blocks' sums, so that the result is on the device.
+//! block adds up the blocks' sums, so that the result is on the device. It waits by itself for the kernel before it
+//! (`cuda_std::dependent_launch`), which hides the gap between launches.
 //!
 //! What to look for: requests and sectors to global memory, loads and stores both, to which the tree in shared memory adds none; with
 //! linear vectors whose length is not a multiple of 8, one more sector for each load of the second.
@@ -21,7 +22,7 @@ use crate::combine::{BLOCK, Indices, Sum, Word, of_block, of_blocks, of_indices}
 #[gpu_only]
 use core::ops::Mul;
 #[gpu_only]
-use cuda_std::{address_space, mem::load_nc, shared::SharedCell, thread, vector::f32x4};
+use cuda_std::{address_space, dependent_launch, mem::load_nc, shared::SharedCell, thread, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -104,6 +105,7 @@ pub unsafe fn dot_shared(a: *const f32, b: *const f32, length: usize, sums: *mut
 /// two during the launch. Blocks have [`BEST_THREADS`] threads in x.
 #[kernel(launch_bounds(512))]
 pub unsafe fn dot_best(a: *const f32, b: *const f32, length: usize, sum: *mut f32, slots: *mut u64) {
+    dependent_launch::wait();
     let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
     let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
     let numbers = Indices { first, step: blocks * BLOCK as usize, end: length };

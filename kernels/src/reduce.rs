@@ -23,6 +23,7 @@
 //! | four words of a thread under way | all are asked for before the first is used | waiting for memory (stall "long scoreboard"): 64 KB a multiprocessor are on their way |
 //! | one launch | the last block combines the blocks' values | a launch, and the host's part |
 //! | marks instead of a counter | see `combine.rs` | a fence and an atomic operation: two trips to L2 |
+//! | the kernel waits for the one before it | `cuda_std::dependent_launch` | the gap between launches, back to back |
 //!
 //! That is `reduce_best`. On an H200 it reads 2^28 values at 4.6 TB/s, 96 % of what its memory can do by the data sheet. A hint that the
 //! values are read once (`load_nc_no_allocate`) makes L2 drop them early, too: 2^23 values that would have stayed there from one launch to
@@ -52,7 +53,7 @@ use crate::combine::{
     BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, of_array, of_block, of_blocks,
 };
 #[gpu_only]
-use cuda_std::{address_space, mem::load_nc, shared, shared::SharedCell, thread, unroll, warp};
+use cuda_std::{address_space, dependent_launch, mem::load_nc, shared, shared::SharedCell, thread, unroll, warp};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -280,6 +281,7 @@ unsafe fn finish<T: Number>(stage: *const T, output: *mut T) {
 #[gpu_only]
 #[inline(always)]
 unsafe fn in_one_launch<T: Number, O: Operation<T>>(input: *const T, length: usize, output: *mut T, slots: *mut u64) {
+    dependent_launch::wait();
     let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
     let first = block * BLOCK as usize + thread::thread_idx_x() as usize;
     let numbers = Indices { first, step: blocks * BLOCK as usize, end: length };
@@ -297,6 +299,7 @@ unsafe fn in_one_launch<T: Number, O: Operation<T>>(input: *const T, length: usi
 #[gpu_only]
 #[inline(always)]
 unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32, output: *mut T) {
+    dependent_launch::wait();
     let t = thread::thread_idx_x();
     // SAFETY: words and values below the length are there.
     unsafe {

@@ -26,7 +26,8 @@
 //! | more | `rows_*_lanes32`: a warp a row, eight words of each lane under way | barriers and shared memory |
 //! | a few thousand and more, or few rows | `rows_*_blocks`: a block a row, or several | idle multiprocessors; the last of a row's blocks combines what they found |
 //!
-//! All read words of 16 bytes where rows stand on them, else of 4, and combine by shuffles.
+//! All read words of 16 bytes where rows stand on them, else of 4, and combine by shuffles. They wait by themselves for the kernel before
+//! them (`cuda_std::dependent_launch`), which hides the gap between launches.
 //!
 //! What to look for: sectors per request of loads; with rows of 1000 or 1001 floats, linear against pitched.
 //!
@@ -44,7 +45,7 @@ use crate::combine::{
 #[gpu_only]
 use core::ops::Mul;
 #[gpu_only]
-use cuda_std::{address_space, mem, shared::SharedCell, thread, unroll, vector::f32x4};
+use cuda_std::{address_space, dependent_launch, mem, shared::SharedCell, thread, unroll, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -346,6 +347,7 @@ macro_rules! statistics {
         /// As for the kernel with one thread a row, in blocks of up to [`LANES_THREADS`] threads, whole warps: eight for each [`SHORT_ROWS`] rows.
         #[kernel(launch_bounds(256))]
         pub unsafe fn $lanes8(matrix: *const f32, output: *mut f32, rows: u32, columns: u32, pitch: u32) {
+            dependent_launch::wait();
             by_lanes_of_words::<$statistic, 8, { SHORT_ROWS as usize }, 1>(matrix, output, rows, columns, pitch);
         }
 
@@ -355,6 +357,7 @@ macro_rules! statistics {
         /// As for the kernel with one thread a row, in blocks of up to [`LANES_THREADS`] threads, whole warps, 32 for each row.
         #[kernel(launch_bounds(256))]
         pub unsafe fn $lanes32(matrix: *const f32, output: *mut f32, rows: u32, columns: u32, pitch: u32) {
+            dependent_launch::wait();
             by_lanes_of_words::<$statistic, 32, 1, 8>(matrix, output, rows, columns, pitch);
         }
 
@@ -368,6 +371,7 @@ macro_rules! statistics {
         pub unsafe fn $blocks(
             matrix: *const f32, output: *mut f32, columns: u32, pitch: u32, per_row: u32, slots: *mut u64,
         ) {
+            dependent_launch::wait();
             by_blocks::<$statistic>(matrix, output, columns, pitch, per_row, slots);
         }
     )*};
@@ -436,6 +440,7 @@ pub unsafe fn rows_column_means_best(
     pitch: u32,
     slots: *mut u64,
 ) {
+    dependent_launch::wait();
     let (column, y) = (thread::index_1d(), thread::thread_idx_y());
     let (part, parts) = (thread::block_idx_y(), thread::grid_dim_y());
     let (first, step) = (part * COLUMN_THREADS + y, parts * COLUMN_THREADS);

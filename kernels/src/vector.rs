@@ -4,11 +4,21 @@
 //! or 1 for each 512 bytes, and with them the address arithmetic. Wide words also keep more bytes in flight with fewer threads (see
 //! [`launch`](crate::launch)).
 //!
-//! `vector_copy_best` is `vector_copy16` with loads past L1, which has no use for what is read once. That is all there is to gain: with
-//! 2048 threads a multiprocessor has 32 KB under way, as much as memory can use. Two or four words a thread, and blocks of 128 to 1024
-//! threads, were no faster. Hints cost more than they bring: a load with `L1::no_allocate` also leaves L2 early, so the
-//! next launch has to fetch its input again where it could have found it there (2^22 floats, back to back: 7.7 us instead of 5.4, and
-//! 8.3 with stores that are evicted first; H200, 2026-11-22). Look at `lts__t_sectors_srcunit_tex_lookup_hit.sum`.
+//! # From there to the best
+//!
+//! | step | what it changes | what it removes |
+//! | --- | --- | --- |
+//! | loads past L1 | `ld.global.cg` | room in L1 for what is read once |
+//! | two or four words a thread | where all threads then run at once | a last wave of blocks that does not fill the GPU: 2^22 floats take 11.9 us, not 12.6 |
+//! | the kernel waits for the one before it | `cuda_std::dependent_launch` | the gap between launches: back to back, 2^20 floats take 1.7 us, not 2.9 |
+//!
+//! That is [`vector_copy_best`] (times: H200, 2026-11-23). For large vectors there is nothing to gain by all this: with 2048 threads a
+//! multiprocessor has 32 KB under way, as much as memory can use, and waves are many. There one word a thread is best, and blocks
+//! of 128 to 1024 threads are the same.
+//!
+//! Hints cost more than they bring: a load with `L1::no_allocate` also leaves L2 early, so the next launch has to fetch its input
+//! again where it could have found it there (2^22 floats, back to back: 7.7 us instead of 5.4, and 8.3 with stores that are evicted
+//! first; H200, 2026-11-22). Look at `lts__t_sectors_srcunit_tex_lookup_hit.sum`.
 //!
 //! A wide word has to stand on a multiple of its own size. Every allocation starts so; what is left over at the end, less than a
 //! word, is copied element by element.
@@ -18,46 +28,51 @@
 //! Source: KAUST CS 380, lecture 14 ("vector types").
 
 #[gpu_only]
-use cuda_std::mem::load_cg;
-#[gpu_only]
-use cuda_std::thread;
-#[gpu_only]
 use cuda_std::vector::{f32x2, f32x4};
+#[gpu_only]
+use cuda_std::{dependent_launch, mem, thread, unroll};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block of [`vector_copy_best`].
 pub const BEST_THREADS: u32 = 256;
 
-/// Copies `length` floats, a word a thread; the last threads also copy what does not fill a word.
+/// Copies `length` floats, a word a thread; the first threads also copy what does not fill a word.
 ///
 /// # Safety
 /// `input` and `output` hold `length` floats, are aligned to a word and do not overlap. The launch has a thread for each word.
 #[gpu_only]
 #[inline(always)]
 unsafe fn copy<Word: Copy>(input: *const f32, output: *mut f32, length: usize) {
-    // SAFETY: as the caller says.
-    unsafe { copy_by::<Word>(input, output, length, |from, to| *to = *from) }
+    let words = words_of::<Word>(length);
+    let i = thread::wide_index_1d();
+    // SAFETY: word `i` is within the arrays; the rest is the caller's promise.
+    unsafe {
+        if i < words {
+            *output.cast::<Word>().add(i) = *input.cast::<Word>().add(i);
+        }
+        copy_rest::<Word>(input, output, length);
+    }
 }
 
-/// The same, where `word` copies a word.
+/// Copies the floats that do not fill a word, one a thread.
 ///
 /// # Safety
-/// As for [`copy`]; `word` does what it should.
+/// As for [`copy`].
 #[gpu_only]
 #[inline(always)]
-unsafe fn copy_by<Word>(input: *const f32, output: *mut f32, length: usize, word: impl FnOnce(*const Word, *mut Word)) {
-    let floats = size_of::<Word>() / size_of::<f32>();
-    let words = length / floats;
-    let i = thread::wide_index_1d();
-    if i < words {
-        // SAFETY: word `i` is within the arrays.
-        unsafe { word(input.cast::<Word>().add(i), output.cast::<Word>().add(i)) };
-    }
-    let rest = words * floats + i;
+unsafe fn copy_rest<Word>(input: *const f32, output: *mut f32, length: usize) {
+    let rest = words_of::<Word>(length) * (size_of::<Word>() / size_of::<f32>()) + thread::wide_index_1d();
     if rest < length {
         // SAFETY: `rest` is below the length.
         unsafe { *output.add(rest) = *input.add(rest) };
     }
+}
+
+/// How many whole words `length` floats are.
+#[gpu_only]
+#[inline(always)]
+fn words_of<Word>(length: usize) -> usize {
+    length / (size_of::<Word>() / size_of::<f32>())
 }
 
 /// 4 bytes a lane: 128 bytes a request.
@@ -93,5 +108,54 @@ pub unsafe fn vector_copy16(input: *const f32, output: *mut f32, length: usize) 
 /// As for [`vector_copy16`], in blocks of up to [`BEST_THREADS`] threads.
 #[kernel(launch_bounds(256))]
 pub unsafe fn vector_copy_best(input: *const f32, output: *mut f32, length: usize) {
-    copy_by::<f32x4>(input, output, length, |from, to| *to = load_cg(from));
+    copy_several::<1>(input, output, length);
+}
+
+/// Two words of 16 bytes a lane, past L1.
+///
+/// # Safety
+/// As for [`vector_copy_best`], with a thread for each two words.
+#[kernel(launch_bounds(256))]
+pub unsafe fn vector_copy_best2(input: *const f32, output: *mut f32, length: usize) {
+    copy_several::<2>(input, output, length);
+}
+
+/// Four words of 16 bytes a lane, past L1.
+///
+/// # Safety
+/// As for [`vector_copy_best`], with a thread for each four words.
+#[kernel(launch_bounds(256))]
+pub unsafe fn vector_copy_best4(input: *const f32, output: *mut f32, length: usize) {
+    copy_several::<4>(input, output, length);
+}
+
+/// `WORDS` words a thread, a block apart, so that the lanes of a warp stay side by side. All are under way before the first is stored.
+///
+/// # Safety
+/// As for [`vector_copy_best`], with a thread for each `WORDS` words.
+#[gpu_only]
+#[inline(always)]
+unsafe fn copy_several<const WORDS: usize>(input: *const f32, output: *mut f32, length: usize) {
+    dependent_launch::wait();
+    let place = thread::wide_index_1d();
+    let (threads, words) = (thread::block_dim_x() as usize, words_of::<f32x4>(length));
+    let first = place + thread::block_idx_x() as usize * threads * (WORDS - 1);
+    let (from, to) = (input.cast::<f32x4>(), output.cast::<f32x4>());
+    let mut loaded = [f32x4::default(); WORDS];
+    // SAFETY: words below `words` are within the arrays; the rest is the caller's promise.
+    unsafe {
+        unroll::<WORDS>(|k| {
+            let i = first + k * threads;
+            if i < words {
+                loaded[k] = mem::load_cg(from.add(i));
+            }
+        });
+        unroll::<WORDS>(|k| {
+            let i = first + k * threads;
+            if i < words {
+                *to.add(i) = loaded[k];
+            }
+        });
+        copy_rest::<f32x4>(input, output, length);
+    }
 }

@@ -58,12 +58,25 @@ const LAUNCHES: &str = "\
 }
 ";
 
-/// A folder with the driver, the management library and the files `it.ptx`, `maps.ptx`, `grid.ptx` and `launches.ptx`, made once.
+/// A kernel that waits by itself for the one before it.
+const WAITS: &str = "\
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {
+	.reg .b64 %rd<2>;
+	ld.param.b64 %rd1, [p];
+	griddepcontrol.wait;
+	st.global.b32 [%rd1], 1;
+}
+";
+
+/// A folder with the driver, the management library and a file for each of the kernels above, made once.
 pub(super) fn folder() -> &'static Path {
     static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("it.ptx"), KERNEL).expect("the file is written");
-        for (name, text) in [("maps.ptx", MAPS), ("grid.ptx", GRID), ("launches.ptx", LAUNCHES)] {
+        for (name, text) in [("maps.ptx", MAPS), ("grid.ptx", GRID), ("launches.ptx", LAUNCHES), ("waits.ptx", WAITS)] {
             std::fs::write(folder.path().join(name), text).expect("the file is written");
         }
         compile(folder.path(), "libcuda.so.1", DRIVER);
@@ -245,6 +258,23 @@ fn a_gpu_launches_cooperatively_what_it_holds_at_once() {
     let run = without.assert().code(1);
     let error = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
     assert!(error.contains("(719)") && error.contains("give --cooperative"), "{error}");
+}
+
+#[test]
+fn a_kernel_that_waits_by_itself_may_begin_early() {
+    let run = "run waits.ptx k --device gpu --grid 4 --block 32 u32[16]";
+    // The fake driver checks the attribute.
+    printed(on_fake_gpu(run, ""), 0);
+    fails(on_fake_gpu(run, "cuLaunchKernelEx:1"), 2, &["launching kernel k", "(1)"]);
+    // One that accesses memory before it waits, or does not wait, is launched as ever.
+    let early = WAITS.replace("\tgriddepcontrol.wait;\n", "").replace("1;\n}", "1;\n\tgriddepcontrol.wait;\n}");
+    std::fs::write(folder().join("early.ptx"), early).expect("the file is written");
+    for file in ["early.ptx", "it.ptx"] {
+        printed(on_fake_gpu(&run.replace("waits.ptx", file), "cuLaunchKernelEx:1"), 0);
+    }
+    // All blocks at once and before the end of others: the driver knows no such launch.
+    printed(on_fake_gpu(&format!("{run} --cooperative"), "cuLaunchKernelEx:1"), 0);
+    printed(on_fake_gpu(&format!("{run} --cluster 2"), ""), 0);
 }
 
 #[test]

@@ -33,6 +33,7 @@
 //! | [`atomic`] | atomic operations, for the block, the device or the system |
 //! | [`mem`] | loads and stores with a cache operator, the read-only path |
 //! | [`pipeline`] | asynchronous copies to shared memory |
+//! | [`dependent_launch`] | kernels that begin before the one before them has ended |
 //! | [`fast`] | the hardware's approximate math |
 //! | [`special`] | clocks and other special registers, `trap`, `exit` |
 //!
@@ -84,6 +85,8 @@ extern crate self as cuda_std;
 pub mod atomic;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod constant;
+#[cfg(any(target_arch = "nvptx64", doc))]
+pub mod dependent_launch;
 #[cfg(any(target_arch = "nvptx64", doc))]
 pub mod fast;
 pub mod float;

@@ -194,6 +194,7 @@ fn every_device_function_is_used() {
         "atomic/float.rs",
         "atomic/mod.rs",
         "constant.rs",
+        "dependent_launch.rs",
         "fast.rs",
         "float/methods.rs",
         "mem.rs",
@@ -274,4 +275,9 @@ fn fresh_ptx_for_hopper_has_the_promised_instructions() {
     ] {
         assert!(copies.contains(instruction), "memory_pipeline lacks {instruction}");
     }
+    // Launches may overlap from sm_90 on.
+    let overlapping = entries(&ptx)["memory_dependent_launch"];
+    let [wait, trigger] =
+        ["griddepcontrol.wait;", "griddepcontrol.launch_dependents;"].map(|text| overlapping.find(text));
+    assert!(wait.is_some() && wait < trigger && trigger < overlapping.find("ld.global"), "{overlapping}");
 }

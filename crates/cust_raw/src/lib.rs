@@ -12,10 +12,10 @@
 //!   if not;
 //! - [`describe`] turns any status into its name and text, also statuses that newer drivers have added.
 
-mod clusters;
+mod attributes;
 mod tensor_maps;
 
-pub use clusters::{ClusterLaunch, launch_in_clusters};
+pub use attributes::{AttributedLaunch, launch_with_attributes};
 pub use tensor_maps::{Columns, TensorDescription, TensorMap, encode_columns, encode_tiled};
 
 use core::ffi::{CStr, c_char, c_int, c_uint};

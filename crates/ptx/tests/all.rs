@@ -8,3 +8,4 @@ mod pieces;
 mod robust;
 mod targets;
 mod typing;
+mod waits;

@@ -6,6 +6,7 @@ use cuda_std::launch::Arguments;
 use simt::{ArrayShape, Counters, Finding, Printed, Report, Sampling, TENSOR_MAP_BYTES, TensorMap};
 
 use super::array::{Array, TextureSource};
+use super::image::Checked;
 use super::library_call::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::{CacheConfig, LaunchConfig, Properties};
 use crate::error::{Error, Result};
@@ -54,7 +55,7 @@ pub(super) trait Backend {
 
     /// Starts a kernel. The launch has been checked. The simulator completes it and returns the counters; a GPU completes it by
     /// the next [`Backend::synchronize`], which then reports a fault.
-    fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
+    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>>;
 
     /// Sets the preference of launches without their own.
     fn prefer(&self, cache: CacheConfig) -> Result<()>;

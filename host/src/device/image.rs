@@ -117,7 +117,7 @@ impl Loaded {
 
     /// Fails unless the module has this kernel and it takes these arguments. Called before each launch: a GPU's driver reads as many
     /// bytes of each argument as the kernel's parameter has, however long the argument is.
-    pub fn check(&self, kernel: &str, arguments: &Arguments) -> Result<()> {
+    pub fn check<'k>(&self, kernel: &'k str, arguments: &Arguments) -> Result<Checked<'k>> {
         let refuse = |problem: String| Err(Error::Launch { kernel: kernel.to_owned(), problem });
         let own = self.kernel(kernel)?;
         let module = own.as_deref().unwrap_or(&self.module);
@@ -138,8 +138,17 @@ impl Loaded {
                 ));
             }
         }
-        Ok(())
+        Ok(Checked { name: kernel, waits_first: function.waits_before_it_accesses_memory() })
     }
+}
+
+/// A kernel that is loaded and takes the arguments of a launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Checked<'k> {
+    /// Its name.
+    pub name: &'k str,
+    /// Whether it waits for the kernels before it before it accesses memory: then a GPU may begin it before they end.
+    pub waits_first: bool,
 }
 
 impl Image {
@@ -243,7 +252,7 @@ mod tests {
             }
             loaded.check(kernel, &arguments).map_err(|error| error.to_string())
         };
-        assert_eq!(check("k", &[8, 4]), Ok(()));
+        assert_eq!(check("k", &[8, 4]), Ok(Checked { name: "k", waits_first: false }));
         assert_eq!(check("l", &[8, 4]), Err("kernel l: is not in the loaded PTX".into()));
         assert_eq!(check("k", &[8]), Err("kernel k: takes 2 parameters, but 1 arguments were given".into()));
         assert_eq!(

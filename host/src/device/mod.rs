@@ -354,7 +354,7 @@ impl Device {
 
     /// Checks the arguments and launches.
     fn start(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
-        self.loaded.check(kernel, arguments)?;
+        let kernel = self.loaded.check(kernel, arguments)?;
         self.backend.launch(kernel, config, arguments)
     }
 

@@ -16,7 +16,7 @@ use simt::{
 
 use super::array::{Array, TextureSource};
 use super::backend::Backend;
-use super::image::{Image, Loaded};
+use super::image::{Checked, Image, Loaded};
 use super::{CacheConfig, ComputeCapability, LaunchConfig, Properties};
 use crate::error::{Error, Result, one_line};
 use crate::limits::Limits;
@@ -278,7 +278,8 @@ impl Backend for Simulator {
         self.write(to, &bytes)
     }
 
-    fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+        let kernel = kernel.name;
         let arguments: Vec<&[u8]> = arguments.iter().collect();
         let progress = self.progress.borrow();
         let progress: &Progress = &progress;

@@ -226,9 +226,10 @@ impl Transpose {
             move |data: &mut Data, launcher| {
                 let (input_pitch, target) =
                     (data.input.pitch() as u32, step.target(&mut data.output, &mut data.copied));
-                let pitches = (input_pitch, target.pitch() as u32);
-                let arguments = (&data.input, target, rows as u32, columns as u32, pitches.0, pitches.1);
-                launcher.launch(step.kernel(), &launch, arguments)
+                let output_pitch = target.pitch() as u32;
+                let kernel = step.kernel([input_pitch, output_pitch]);
+                let arguments = (&data.input, target, rows as u32, columns as u32, input_pitch, output_pitch);
+                launcher.launch(kernel, &launch, arguments)
             },
             move |data| self.outcome(step, data),
         );
@@ -292,14 +293,15 @@ impl Step {
         }
     }
 
-    fn kernel(self) -> &'static Kernel<Parameters> {
+    fn kernel(self, pitches: [u32; 2]) -> &'static Kernel<Parameters> {
         match self {
             Self::NaiveReads => &kernel::transpose_naive_reads,
             Self::NaiveWrites => &kernel::transpose_naive_writes,
             Self::Block16 => &kernel::transpose_block16,
             Self::Tiled => &kernel::transpose_tiled,
             Self::Padded => &kernel::transpose_padded,
-            Self::Best => &kernel::transpose_best,
+            Self::Best if pitches.iter().all(|pitch| pitch.is_multiple_of(4)) => &kernel::transpose_best,
+            Self::Best => &kernel::transpose_best_unaligned,
             Self::Copy => &kernel::transpose_copy,
         }
     }
@@ -326,7 +328,7 @@ impl Step {
     fn grid(self, block: [u32; 2], rows: u32, columns: u32) -> [u32; 3] {
         match self {
             Self::Block16 => kernel::grid(rows, columns, block),
-            Self::Best => [rows.div_ceil(kernel::BEST_TILE).saturating_mul(columns.div_ceil(kernel::BEST_TILE)), 1, 1],
+            Self::Best => kernel::grid(columns, rows, [kernel::BEST_TILE, kernel::BEST_TILE]),
             _ => kernel::grid(rows, columns, [kernel::TILE, kernel::TILE]),
         }
     }

@@ -49,8 +49,22 @@ pub struct Options {
     pub block: u32,
 }
 
-/// A variant: its name, the bytes of its words and its kernel.
-type Copy = (&'static str, usize, &'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>);
+/// A variant.
+#[derive(Clone, Copy)]
+struct Way {
+    name: &'static str,
+    /// The bytes of a word.
+    bytes: usize,
+    /// The words that a thread copies.
+    words: usize,
+    kernel: &'static Kernel<(Pointer<f32>, PointerMut<f32>, usize)>,
+}
+
+/// The bytes of a word of the best kernel.
+const BEST_WORD: usize = 16;
+
+/// The threads that are resident at once on an H200, for which the simulator is taken.
+const RESIDENT_THREADS: u64 = 132 * 2048;
 
 /// The lab: a vector to copy.
 pub struct Vector {
@@ -86,13 +100,14 @@ impl Lab for Vector {
         let size = self.elements.len();
         let mut data = Data { input: device.buffer(size)?, copy: device.buffer(size)? };
         data.input.write(&self.elements)?;
-        let copies: [(Copy, bool); 4] = [
-            (("copy4", 4, &kernel::vector_copy4), self.options.copy4),
-            (("copy8", 8, &kernel::vector_copy8), self.options.copy8),
-            (("copy16", 16, &kernel::vector_copy16), self.options.copy16),
-            (("best", 16, &kernel::vector_copy_best), self.options.best),
+        let plain = |name, bytes, kernel| Way { name, bytes, words: 1, kernel };
+        let ways = [
+            (plain("copy4", 4, &kernel::vector_copy4), self.options.copy4),
+            (plain("copy8", 8, &kernel::vector_copy8), self.options.copy8),
+            (plain("copy16", 16, &kernel::vector_copy16), self.options.copy16),
+            (self.best(device), self.options.best),
         ];
-        Ok(Plan::new(data, chosen(&copies).into_iter().map(|copy| self.variant(copy)).collect()))
+        Ok(Plan::new(data, chosen(&ways).into_iter().map(|way| self.variant(way)).collect()))
     }
 
     fn peers<'a>(&'a self, device: &Device, peers: &Rc<Peers>, _data: &Data) -> Result<Vec<Variant<'a, Data>>> {
@@ -134,10 +149,10 @@ impl Lab for Vector {
 }
 
 impl Vector {
-    fn variant(&self, (name, bytes, kernel): Copy) -> Variant<'_, Data> {
+    fn variant(&self, Way { name, bytes, words, kernel }: Way) -> Variant<'_, Data> {
         let size = self.elements.len();
         // The first threads also copy what does not fill a word, less than four elements.
-        let threads = (size * size_of::<f32>() / bytes).max(size.min(3));
+        let threads = self.words(bytes).div_ceil(words).max(size.min(3));
         let block = if name == "best" { self.options.block.min(kernel::BEST_THREADS) } else { self.options.block };
         let launch = LaunchConfig::linear(threads, block);
         Variant::new(
@@ -146,14 +161,52 @@ impl Vector {
             |data| self.outcome(data),
         )
         .axis("word_bytes", bytes)
+        .fact("words_of_a_thread", json!(words))
         .fact("grid", json!(launch.grid))
         .bytes(2 * size_of_val(self.elements.as_slice()) as u64)
         .computes("the copy", size_of_val(self.elements.as_slice()) as u64)
+    }
+
+    /// The best kernel for this vector and device.
+    fn best(&self, device: &Device) -> Way {
+        let properties = device.properties();
+        let each = properties.multiprocessors.zip(properties.max_threads_per_multiprocessor);
+        let resident = each.map_or(RESIDENT_THREADS, |(count, threads)| u64::from(count) * u64::from(threads));
+        let words = words_of_a_thread(self.words(BEST_WORD), resident);
+        let kernel = match words {
+            4 => &kernel::vector_copy_best4,
+            2 => &kernel::vector_copy_best2,
+            _ => &kernel::vector_copy_best,
+        };
+        Way { name: "best", bytes: BEST_WORD, words, kernel }
+    }
+
+    /// How many words of this many bytes the vector has.
+    fn words(&self, bytes: usize) -> usize {
+        size_of_val(self.elements.as_slice()) / bytes
     }
 
     /// Whether the copy is right.
     fn outcome(&self, data: &mut Data) -> Result<Outcome> {
         let found = data.copy.read()?;
         Ok(Outcome::exact(Shape::Vector(self.elements.len()), found, |_, i| self.elements[i]))
+    }
+}
+
+/// How many words a thread of the best kernel copies: as few as let all threads be resident at once, if four words are enough, else one.
+/// So there is no last wave of blocks that leaves most of the GPU idle; where there are many waves, it does not matter.
+fn words_of_a_thread(words: usize, resident_threads: u64) -> usize {
+    [1, 2, 4].into_iter().find(|&each| words.div_ceil(each) as u64 <= resident_threads).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_several_words_where_all_threads_are_then_resident() {
+        let on_h200 = |words| words_of_a_thread(words, RESIDENT_THREADS);
+        assert_eq!([1, 270_336, 270_337, 540_672, 540_673, 1 << 20, 1_081_344].map(on_h200), [1, 1, 2, 2, 4, 4, 4]);
+        assert_eq!([1_081_345, 1 << 26].map(on_h200), [1, 1]);
     }
 }

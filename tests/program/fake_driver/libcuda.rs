@@ -281,9 +281,13 @@ driver! {
         let attributes = *config.cast::<u8>().add(40).cast::<*const [u32; 18]>();
         let count = *config.cast::<u8>().add(48).cast::<u32>() as usize;
         let attributes = std::slice::from_raw_parts(attributes, count);
-        assert_eq!(attributes[0][..5], [4, 0, 2, 1, 1], "clusters of 2 blocks");
-        if let Some(second) = attributes.get(1) {
-            assert_eq!(second[..3], [2, 0, 1], "a cooperative launch");
+        assert!(count > 0, "a launch without attributes");
+        for attribute in attributes {
+            match attribute[..5] {
+                // Clusters of 2 blocks, a cooperative launch, and one that may begin early.
+                [4, 0, 2, 1, 1] | [2, 0, 1, 0, 0] | [6, 0, 1, 0, 0] => {}
+                _ => panic!("no attribute that the tests ask for: {attribute:?}"),
+            }
         }
     }
     cuMemAlloc_v2(address: *mut u64, bytes: usize) { *address = allocate(bytes); }

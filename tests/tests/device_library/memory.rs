@@ -73,6 +73,20 @@ fn copies_to_shared_memory_arrive_or_are_zero() {
 }
 
 #[test]
+fn launches_that_wait_for_the_one_before_come_in_turn() {
+    on_each_device(|| {
+        let mut run = Run::new();
+        let numbers: Vec<u32> = (0..512).collect();
+        let data = run.buffer(&numbers);
+        for _ in 0..20 {
+            run.launch("memory_dependent_launch", [4, 1, 1], [128, 1, 1]);
+        }
+        let after = |number: u32| (0..20).fold(number, |number, _| number.wrapping_mul(3).wrapping_add(1));
+        assert_eq!(run.read::<u32>(data), numbers.into_iter().map(after).collect::<Vec<_>>());
+    });
+}
+
+#[test]
 fn constants_and_statics_start_as_written() {
     on_each_device(|| {
         let mut run = Run::new();

@@ -11,6 +11,7 @@ mod formats;
 mod shares;
 mod sizes;
 mod table;
+mod waits;
 
 use clap::ArgMatches;
 use coalesce_tests::devices;

@@ -79,7 +79,18 @@ pub const TABLE: &[Row] = &[
     Row {
         lab: "vector",
         all: "--size 5000",
-        sizes: &["--size 1", "--size 2", "--size 3 --block 1", "--size 31", "--size 32", "--size 33", "--size 1000"],
+        sizes: &[
+            "--size 1",
+            "--size 2",
+            "--size 3 --block 1",
+            "--size 31",
+            "--size 32",
+            "--size 33",
+            "--size 1000",
+            // Two and four words a thread.
+            "--size 1100001 --best",
+            "--size 2200003 --best --block 96",
+        ],
         inputs: &[Input { flags: "--copy16", files: &[("--input", &[77])], output: &[77] }],
         closed_forms: closed_forms::vector,
     },

@@ -486,7 +486,9 @@ pub enum Op {
         dst: Destination,
         src: Operand,
     },
-    /// `griddepcontrol`, `setmaxnreg`, `pmevent`: no effect that a program can see.
+    /// `griddepcontrol.wait`: waits for the grids before this one, if it began before their end.
+    WaitForEarlierGrids,
+    /// `griddepcontrol.launch_dependents`, `setmaxnreg`, `pmevent`: no effect that a program can see.
     NoEffect,
     NanoSleep {
         duration: Operand,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Instruction, LineTable, SamplerState, Space, Type};
+use super::{Instruction, LineTable, Op, SamplerState, Space, Type};
 use crate::ir::operand::Symbol;
 use crate::{Arena, Handle};
 
@@ -187,6 +187,27 @@ pub struct Location {
     pub column: u32,
     /// The call that this location was inlined into, if any.
     pub inlined_at: Option<Handle<Location>>,
+}
+
+impl Function {
+    /// Whether it waits for the grids before it (`griddepcontrol.wait`) before it accesses memory, whatever path a thread takes: then
+    /// it may begin before they end. `false` also if that takes more than a look at its first instructions.
+    pub fn waits_before_it_accesses_memory(&self) -> bool {
+        let in_registers = |op: &Op| {
+            matches!(
+                op,
+                Op::Load { space: Space::Parameter, .. }
+                    | Op::Move { .. }
+                    | Op::Convert { .. }
+                    | Op::ConvertAddress { .. }
+                    | Op::Unary { .. }
+                    | Op::Binary { .. }
+                    | Op::Ternary { .. }
+            )
+        };
+        let mut rest = self.body.iter().flatten().skip_while(|instruction| in_registers(&instruction.op));
+        rest.next().is_some_and(|first| first.guard.is_none() && matches!(first.op, Op::WaitForEarlierGrids))
+    }
 }
 
 impl Module {

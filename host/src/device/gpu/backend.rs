@@ -12,6 +12,7 @@ use simt::{ArrayShape, Counters, LoadCaching, Printed, Report, Sampling, TENSOR_
 
 use super::super::array::{Array, TextureSource};
 use super::super::backend::Backend;
+use super::super::image::Checked;
 use super::super::library_call::{BlasCall, LibraryCall, Loaded, PeerLibraries};
 use super::super::{CacheConfig, LaunchConfig, Properties};
 use super::Gpu;
@@ -147,17 +148,19 @@ impl Backend for Gpu {
         self.explain("copying on the device", self.memory.borrow().copy(from, to, length, &self.stream))
     }
 
-    fn launch(&self, kernel: &str, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
+    fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
         self.make_current()?;
+        let Checked { name: kernel, waits_first } = kernel;
         let function = self.configured(kernel, config)?;
         if config.cooperative {
             self.require_resident(kernel, config)?;
         }
         kernel.clone_into(&mut self.last_kernel.borrow_mut());
         let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = config;
-        let shape = Shape { grid, block, cluster, cooperative, dynamic_shared };
+        let may_begin_early = waits_first && !cooperative;
+        let shape = Shape { grid, block, cluster, cooperative, may_begin_early, dynamic_shared };
         // SAFETY: the context is current, and the stream is its. `Device` has made sure that there is one argument of the right
-        // size for each parameter. What the kernel does with the buffers is between its `# Safety` and the caller of
+        // size for each parameter, and only a kernel that waits first may begin early. What the kernel does with the buffers is between its `# Safety` and the caller of
         // `Device::launch`, and reaches device memory only.
         let started = unsafe { function.launch(&shape, arguments, &self.stream) };
         self.explain(&format!("launching kernel {kernel}"), started)?;

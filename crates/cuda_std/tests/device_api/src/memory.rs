@@ -1,9 +1,9 @@
 //! Loads and stores with each cache operator and eviction priority, on each type.
 
 use cuda_std::vector::{f32x2, f32x4, f64x2, i32x2, i32x4, i64x2, u32x2, u32x4, u64x2};
-use cuda_std::{gpu_only, kernel};
 #[gpu_only]
-use cuda_std::{mem, pipeline, shared::SharedAddress, shared_array, thread};
+use cuda_std::{dependent_launch, mem, pipeline, shared::SharedAddress, shared_array, thread};
+use cuda_std::{gpu_only, kernel};
 
 /// Adds up nine loads of one float, each with another operator or priority, and stores the sum in seven ways.
 ///
@@ -125,4 +125,17 @@ pub unsafe fn memory_pipeline(input: *const f32x4, output: *mut f32x4, inside: u
         let place = 32 * part + 31 - t as usize;
         *output.add(place) = *stage.add(place);
     }
+}
+
+/// Replaces each number by three times itself and one more: launches that follow one another only agree with this if each waits for
+/// the one before.
+///
+/// # Safety
+/// `data` has a number for each thread, and nothing else uses it during the launch.
+#[kernel]
+pub unsafe fn memory_dependent_launch(data: *mut u32) {
+    dependent_launch::wait();
+    let number = data.add(thread::wide_index_1d());
+    dependent_launch::launch_dependents();
+    *number = (*number).wrapping_mul(3).wrapping_add(1);
 }

@@ -39,8 +39,12 @@ pub(in crate::typing) fn rank(c: &mut Context<'_, '_>) -> Parsed<Op> {
 pub(in crate::typing) fn no_effect(c: &mut Context<'_, '_>) -> Parsed<Op> {
     match c.opcode() {
         "griddepcontrol" => {
-            c.require(&[("launch_dependents", ()), ("wait", ())], "`.launch_dependents` or `.wait`")?;
+            let waits =
+                c.require(&[("launch_dependents", false), ("wait", true)], "`.launch_dependents` or `.wait`")?;
             c.operands(0)?;
+            if waits {
+                return Ok(Op::WaitForEarlierGrids);
+            }
         }
         "setmaxnreg" => {
             c.require(&[("inc", ()), ("dec", ())], "`.inc` or `.dec`")?;

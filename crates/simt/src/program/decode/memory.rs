@@ -88,7 +88,8 @@ impl FunctionDecoder<'_, '_> {
                 self.lanes(lanes::copy(Type::B64), Operands { d, a, ..Operands::default() });
                 Ok(())
             }
-            Op::Prefetch { .. } | Op::NanoSleep { .. } | Op::NoEffect => {
+            // Grids run one after the other.
+            Op::Prefetch { .. } | Op::NanoSleep { .. } | Op::WaitForEarlierGrids | Op::NoEffect => {
                 self.emit(COUNTED, Action::Nothing);
                 Ok(())
             }

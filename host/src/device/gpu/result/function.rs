@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use cust::stream::Stream;
-use cust::sys::{self, CUfunc_cache, CUfunction, CUfunction_attribute, ClusterLaunch};
+use cust::sys::{self, AttributedLaunch, CUfunc_cache, CUfunction, CUfunction_attribute};
 
 use super::{DriverError, Result, number_to_result, to_result};
 
@@ -53,6 +53,8 @@ pub struct Shape {
     pub cluster: Option<[u32; 3]>,
     /// Whether all blocks must be resident at once.
     pub cooperative: bool,
+    /// Whether it may begin before the kernel before it in the stream has ended ("programmatic dependent launch").
+    pub may_begin_early: bool,
     /// Dynamic shared memory of a block in bytes.
     pub dynamic_shared: u32,
 }
@@ -62,19 +64,30 @@ pub struct Shape {
 /// # Safety
 ///
 /// The function's module is loaded in the current context, and the stream belongs to it. There is a pointer to an argument of
-/// the right size for each of the kernel's parameters. What the kernel does with its arguments is allowed.
+/// the right size for each of the kernel's parameters. What the kernel does with its arguments is allowed; if it may begin early, it
+/// waits for the kernel before it first.
 pub unsafe fn launch(
     function: CUfunction,
     shape: &Shape,
     parameters: &mut [*mut c_void],
     stream: &Stream,
 ) -> Result<()> {
-    let &Shape { grid, block, cluster, cooperative, dynamic_shared } = shape;
+    let &Shape { grid, block, cluster, cooperative, may_begin_early, dynamic_shared } = shape;
     let (stream, parameters) = (stream.as_inner(), parameters.as_mut_ptr());
-    if let Some(cluster) = cluster {
-        let launch = ClusterLaunch { function, grid, block, cluster, cooperative, dynamic_shared, stream, parameters };
+    if cluster.is_some() || may_begin_early {
+        let launch = AttributedLaunch {
+            function,
+            grid,
+            block,
+            cluster,
+            cooperative,
+            may_begin_early,
+            dynamic_shared,
+            stream,
+            parameters,
+        };
         // SAFETY: the caller's promise.
-        let status = unsafe { sys::launch_in_clusters(&launch) };
+        let status = unsafe { sys::launch_with_attributes(&launch) };
         return number_to_result(status.map_err(DriverError::Missing)?);
     }
     let ([gx, gy, gz], [bx, by, bz]) = (grid, block);

@@ -1,0 +1,32 @@
+//! Which kernels wait for the launch before them by themselves, so that a GPU may begin them early. If the compiler put an access to
+//! memory before the wait, they would silently lose this.
+
+use kernels::PTX;
+
+/// Whether a best kernel is meant to wait first: all but the products, which take so long that the gap between launches is nothing.
+fn should_wait(name: &str) -> bool {
+    let is_product = name.starts_with("matmul_") || name.starts_with("gram_");
+    let of_rows = ["_lanes8", "_lanes32", "_blocks"].iter().any(|way| name.starts_with("rows_") && name.ends_with(way));
+    of_rows || name.starts_with("reduce_small") || (name.contains("_best") && !is_product)
+}
+
+#[test]
+fn the_best_kernels_wait_before_they_access_memory() {
+    let newest = PTX.last().expect("PTX for some architecture");
+    assert_eq!(newest.arch, "sm_90");
+    let module = ptx::parse(newest.arch, newest.text).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut waiting = 0;
+    for (_, kernel) in module.kernels() {
+        let waits = kernel.waits_before_it_accesses_memory();
+        assert_eq!(waits, should_wait(&kernel.name), "{}", kernel.name);
+        waiting += u32::from(waits);
+    }
+    assert_eq!(waiting, 38);
+}
+
+#[test]
+fn older_architectures_have_no_wait() {
+    for image in &PTX[..PTX.len() - 1] {
+        assert!(!image.text.contains("griddepcontrol"), "{}", image.arch);
+    }
+}
