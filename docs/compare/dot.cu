@@ -52,7 +52,7 @@ template <int Together, typename Word>
 __device__ __forceinline__ float products(const Word* a, const Word* b, size_t first, size_t step,
                                           size_t end) {
     struct Pair { Word a, b; };
-    const auto load = [=](size_t i) { return Pair{__ldg(a + i), __ldg(b + i)}; };
+    const auto load = [=](size_t i) { return Pair{__ldca(a + i), __ldca(b + i)}; };
     const auto number = [](Pair pair) { return combined<Sum>(times(pair.a, pair.b)); };
     return of_indices<Together, Sum>(first, step, end, 0.0f, load, number);
 }

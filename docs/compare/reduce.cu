@@ -184,7 +184,7 @@ template <int Together, typename Operation, typename T, typename Word>
 __device__ __forceinline__ T of_words(const Word* input, size_t first, size_t step, size_t end) {
     return of_indices<Together, Operation>(
         first, step, end, Operation::template identity<T>(),
-        [=](size_t i) { return __ldg(input + i); },
+        [=](size_t i) { return __ldca(input + i); },
         [](Word word) { return combined<Operation>(word); });
 }
 
@@ -214,7 +214,7 @@ __device__ void reduce_small(const T* input, unsigned length, T* output) {
     const Word* words = reinterpret_cast<const Word*>(input);
     const unsigned t = threadIdx.x, rest = length / 4 * 4 + t;
     const T nothing = Operation::template identity<T>();
-    T value = rest < length ? __ldg(input + rest) : nothing;
+    T value = rest < length ? __ldca(input + rest) : nothing;
 #pragma unroll
     for (unsigned round = 0; round < 2; ++round) {
         if (round > 0 && length <= 16 * Threads) break;
@@ -222,7 +222,7 @@ __device__ void reduce_small(const T* input, unsigned length, T* output) {
         Word loaded[4];
 #pragma unroll
         for (unsigned k = 0; k < 4; ++k)
-            if (first + k * Threads < length / 4) loaded[k] = __ldg(words + first + k * Threads);
+            if (first + k * Threads < length / 4) loaded[k] = __ldca(words + first + k * Threads);
 #pragma unroll
         for (unsigned k = 0; k < 4; ++k)
             if (first + k * Threads < length / 4)

@@ -101,7 +101,7 @@ __device__ __forceinline__ void by_lanes(const float* matrix, float* output, uns
 #pragma unroll
             for (unsigned n = 0; n < Together; ++n) {
                 nothing<S>(loaded[k][n]);
-                if (first + n * Lanes < end) loaded[k][n] = __ldg(row + first + n * Lanes);
+                if (first + n * Lanes < end) loaded[k][n] = __ldca(row + first + n * Lanes);
             }
         }
 #pragma unroll
@@ -132,7 +132,7 @@ template <int Together, typename S, typename Word>
 __device__ __forceinline__ float of_elements(const Word* row, size_t first, size_t step,
                                              size_t end) {
     return of_indices<Together, S>(
-        first, step, end, S::identity(), [=](size_t i) { return __ldg(row + i); },
+        first, step, end, S::identity(), [=](size_t i) { return __ldca(row + i); },
         [](Word word) { return combined<S>(S::of(word)); });
 }
 
@@ -243,7 +243,7 @@ extern "C" __global__ void __launch_bounds__(32 * ColumnThreads)
     cudaGridDependencySynchronize();
     const unsigned column = blockIdx.x * 32 + threadIdx.x, y = threadIdx.y;
     const unsigned part = blockIdx.y, parts = gridDim.y;
-    const auto load = [=](size_t row) { return __ldg(matrix + at(unsigned(row), column, pitch)); };
+    const auto load = [=](size_t row) { return __ldca(matrix + at(unsigned(row), column, pitch)); };
     const auto number = [](float element) { return element; };
     float sum = of_columns(of_indices<8, Sum>(part * ColumnThreads + y, parts * ColumnThreads,
                                               column < columns ? rows : 0, 0.0f, load, number));

@@ -1,7 +1,7 @@
 // CUDA C++ twin of `kernels/src/vector.rs`: words of 4, 8 and 16 bytes, and past L1.
 // By hand: nvcc -ptx -arch=sm_90 -o vector.ptx docs/compare/vector.cu; host vector --ptx vector.ptx
 
-// Copies a word a thread; the last threads also copy what does not fill a word.
+// Copies a word a thread; the first threads also copy what does not fill a word.
 template <typename Word>
 __device__ void copy(const float* input, float* output, size_t length) {
     const size_t floats = sizeof(Word) / sizeof(float), words = length / floats;

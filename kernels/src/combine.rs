@@ -198,7 +198,7 @@ unsafe fn of_words<T: Number, O: Operation<T>, W: Word<T>, const TOGETHER: usize
     words: Indices,
 ) -> T {
     // SAFETY: as the caller says.
-    let load = |i| unsafe { mem::load_nc(input.add(i)) };
+    let load = |i| unsafe { mem::load_ca(input.add(i)) };
     of_indices::<T, O, W, TOGETHER>(words, W::all(O::IDENTITY), load, |word| word.combined::<O>())
 }
 

@@ -22,7 +22,7 @@ use crate::combine::{BLOCK, Indices, Sum, Word, of_block, of_blocks, of_indices}
 #[gpu_only]
 use core::ops::Mul;
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, mem::load_nc, shared::SharedCell, thread, vector::f32x4};
+use cuda_std::{address_space, dependent_launch, mem::load_ca, shared::SharedCell, thread, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -132,6 +132,6 @@ unsafe fn products<W: Word<f32> + Mul<Output = W>, const TOGETHER: usize>(
     words: Indices,
 ) -> f32 {
     // SAFETY: as the caller says.
-    let load = |i| unsafe { [load_nc(a.add(i)), load_nc(b.add(i))] };
+    let load = |i| unsafe { [load_ca(a.add(i)), load_ca(b.add(i))] };
     of_indices::<f32, Sum, [W; 2], TOGETHER>(words, [W::all(0.0); 2], load, |[a, b]| (a * b).combined::<Sum>())
 }

@@ -11,8 +11,8 @@ pub struct PtxImage {
 
 /// The kernels as PTX, ascending by architecture. The last one that a device can run is the one for that device.
 ///
-/// From `sm_80` on copies to shared memory are asynchronous (`cuda_std::pipeline`), and from `sm_90` on kernels wait by themselves for those
-/// before them (`cuda_std::dependent_launch`).
+/// From `sm_80` on, copies to shared memory are asynchronous (`cuda_std::pipeline`). From `sm_90` on, most best kernels wait by
+/// themselves for the kernel before them (`cuda_std::dependent_launch`).
 pub const PTX: &[PtxImage] = &[
     PtxImage { arch: "sm_75", text: include_str!("../ptx/kernels.sm_75.ptx") },
     PtxImage { arch: "sm_80", text: include_str!("../ptx/kernels.sm_80.ptx") },

@@ -53,7 +53,7 @@ use crate::combine::{
     BLOCK, Indices, Maximum, Minimum, Number, Operation, Product, Sum, Word, of_array, of_block, of_blocks,
 };
 #[gpu_only]
-use cuda_std::{address_space, dependent_launch, mem::load_nc, shared, shared::SharedCell, thread, unroll, warp};
+use cuda_std::{address_space, dependent_launch, mem::load_ca, shared, shared::SharedCell, thread, unroll, warp};
 use cuda_std::{gpu_only, kernel};
 
 /// The most threads of a block.
@@ -304,7 +304,7 @@ unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32,
     // SAFETY: words and values below the length are there.
     unsafe {
         let rest = length / 4 * 4 + t;
-        let mut value = if rest < length { load_nc(input.add(rest as usize)) } else { O::IDENTITY };
+        let mut value = if rest < length { load_ca(input.add(rest as usize)) } else { O::IDENTITY };
         let words = input.cast::<T::Quad>();
         unroll::<2>(|round| {
             let first = 4 * SMALL_THREADS * round as u32 + t;
@@ -312,7 +312,7 @@ unsafe fn in_one_block<T: Number, O: Operation<T>>(input: *const T, length: u32,
                 let mut loaded = [T::Quad::all(O::IDENTITY); 4];
                 unroll::<4>(|k| {
                     if first + k as u32 * SMALL_THREADS < length / 4 {
-                        loaded[k] = load_nc(words.add(first as usize).add(k * SMALL_THREADS as usize));
+                        loaded[k] = load_ca(words.add(first as usize).add(k * SMALL_THREADS as usize));
                     }
                 });
                 unroll::<4>(|k| value = O::combine(value, loaded[k].combined::<O>()));

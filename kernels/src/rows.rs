@@ -212,7 +212,7 @@ unsafe fn by_lanes<
                 let word = first + n as u32 * LANES;
                 if word < end {
                     // SAFETY: row and word are within the matrix.
-                    loaded[k][n] = unsafe { mem::load_nc(row.add(word as usize)) };
+                    loaded[k][n] = unsafe { mem::load_ca(row.add(word as usize)) };
                 }
             });
         });
@@ -297,7 +297,7 @@ unsafe fn of_elements<S: Statistic, W: Word<f32> + Mul<Output = W>, const TOGETH
     words: Indices,
 ) -> f32 {
     // SAFETY: as the caller says.
-    let load = |i| unsafe { mem::load_nc(row.add(i)) };
+    let load = |i| unsafe { mem::load_ca(row.add(i)) };
     let number = |word: W| S::of(word).combined::<S::Combine>();
     of_indices::<f32, S::Combine, W, TOGETHER>(words, W::all(nothing::<S>()), load, number)
 }
@@ -446,7 +446,7 @@ pub unsafe fn rows_column_means_best(
     let (first, step) = (part * COLUMN_THREADS + y, parts * COLUMN_THREADS);
     let end = if column < columns { rows } else { 0 };
     let indices = Indices { first: first as usize, step: step as usize, end: end as usize };
-    let load = |row: usize| mem::load_nc(matrix.add(at(row as u32, column, pitch)));
+    let load = |row: usize| mem::load_ca(matrix.add(at(row as u32, column, pitch)));
     let mut sum = of_columns(of_indices::<f32, Sum, f32, 8>(indices, 0.0, load, |element| element));
     let slot_of = |part: u32| slots.add(at(part, column, columns));
     if part + 1 < parts {

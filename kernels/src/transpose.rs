@@ -45,8 +45,8 @@ pub const BLOCK16: u32 = 16;
 
 /// The grid that covers a `rows` x `cols` matrix with tiles of `tile = [columns, rows]` elements.
 ///
-/// `[TILE, TILE]` for all kernels but [`transpose_block16`], whose tile is its block. A grid has at most 65535 blocks in y,
-/// so a taller one continues in z.
+/// `[TILE, TILE]`, except for [`transpose_block16`], whose tile is its block, and [`transpose_best`], which takes the grid of the
+/// transposed matrix in tiles of [`BEST_TILE`]. A grid has at most 65535 blocks in y, so a taller one continues in z.
 pub const fn grid(rows: u32, cols: u32, tile: [u32; 2]) -> [u32; 3] {
     let tiles = rows.div_ceil(tile[1]);
     let layers = tiles.div_ceil(65_535);
@@ -228,10 +228,10 @@ pub const BEST_THREADS: u32 = 256;
 /// order: word `w` of column `c` stands at `w ^ (c / 4 % 8)`. Eight lanes that store, or load, at the same time then use all 32
 /// banks once. The loads go past L1: nobody reads the input again.
 ///
-/// Small matrices take no longer than a launch does, so two more steps are for them. The kernel waits by itself for the one before it
+/// A small matrix takes little longer than its launch, so two more steps are for these. The kernel waits by itself for the one before it
 /// (`cuda_std::dependent_launch`): back to back, 1024 x 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions
-/// have to be fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards. That makes 240
-/// instructions of 2,080, and 6.1 us of 6.4, cold (H200, 2026-11-23).
+/// have to be fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards. So it has 240
+/// instructions instead of 2,080, and takes 6.1 us instead of 6.4, cold (H200, 2026-11-23).
 ///
 /// # Safety
 /// As for [`transpose_naive_reads`], with a block of [`BEST_THREADS`] threads in x for each tile of [`BEST_TILE`] x [`BEST_TILE`], down the
@@ -344,7 +344,7 @@ impl Turn {
         });
     }
 
-    /// Brings the tile to shared memory in words: each thread has one of four rows. A warp reads two rows at a time. What is beyond the
+    /// Brings the tile to shared memory in words: each thread one in each of four rows. A warp reads two rows at a time. What is beyond the
     /// matrix is read from its last row or word, so that no load has to be guarded; nobody stores it.
     #[inline(always)]
     unsafe fn load_words(&self) {
@@ -359,7 +359,7 @@ impl Turn {
         unsafe { self.keep::<true>(rows, |j| 4 * self.x + j) };
     }
 
-    /// The same float by float: each thread has every sixteenth of four rows.
+    /// The same float by float: each thread every sixteenth in each of four rows.
     #[inline(always)]
     unsafe fn load_floats(&self) {
         let column = |j: u32| self.x + 16 * j;
@@ -370,14 +370,14 @@ impl Turn {
             [0, 1, 2, 3].map(|j| {
                 let inside = whole || (row < self.rows && self.col + column(j) < self.cols);
                 // SAFETY: the input has the element.
-                if inside { unsafe { *line.add(column(j) as usize) } } else { 0.0 }
+                if inside { unsafe { mem::load_ca(line.add(column(j) as usize)) } } else { 0.0 }
             })
         });
         // SAFETY: the columns are the thread's.
         unsafe { self.keep::<false>(rows, column) };
     }
 
-    /// Writes the tile's columns as rows, in words: each thread has one of four rows. A warp writes two rows at a time.
+    /// Writes the tile's columns as rows, in words: each thread one in each of four rows. A warp writes two rows at a time.
     #[inline(always)]
     unsafe fn store_words<const WORDS: bool>(&self) {
         let (row, height) = (4 * self.x, self.rows - self.row);
@@ -399,7 +399,7 @@ impl Turn {
         }
     }
 
-    /// The same float by float: each thread has every sixteenth of four rows.
+    /// The same float by float: each thread every sixteenth in each of four rows.
     #[inline(always)]
     unsafe fn store_floats<const WORDS: bool>(&self) {
         unroll::<4>(|j| {

@@ -9,7 +9,7 @@
 //! | step | what it changes | what it removes |
 //! | --- | --- | --- |
 //! | loads past L1 | `ld.global.cg` | room in L1 for what is read once |
-//! | two or four words a thread | where all threads then run at once | a last wave of blocks that does not fill the GPU: 2^22 floats take 11.9 us, not 12.6 |
+//! | two or four words a thread | where all threads then run at once | a last wave of blocks that does not fill the GPU: 2^22 floats take 11.9 us, not 12.4 |
 //! | the kernel waits for the one before it | `cuda_std::dependent_launch` | the gap between launches: back to back, 2^20 floats take 1.7 us, not 2.9 |
 //!
 //! That is [`vector_copy_best`] (times: H200, 2026-11-23). For large vectors there is nothing to gain by all this: with 2048 threads a
@@ -106,7 +106,7 @@ pub unsafe fn vector_copy16(input: *const f32, output: *mut f32, length: usize) 
 ///
 /// # Safety
 /// As for [`vector_copy16`], in blocks of up to [`BEST_THREADS`] threads.
-#[kernel(launch_bounds(256))]
+#[kernel(launch_bounds(256, 8))]
 pub unsafe fn vector_copy_best(input: *const f32, output: *mut f32, length: usize) {
     copy_several::<1>(input, output, length);
 }
@@ -114,8 +114,8 @@ pub unsafe fn vector_copy_best(input: *const f32, output: *mut f32, length: usiz
 /// Two words of 16 bytes a lane, past L1.
 ///
 /// # Safety
-/// As for [`vector_copy_best`], with a thread for each two words.
-#[kernel(launch_bounds(256))]
+/// As for [`vector_copy_best`], with a thread for each two words, and at least three.
+#[kernel(launch_bounds(256, 8))]
 pub unsafe fn vector_copy_best2(input: *const f32, output: *mut f32, length: usize) {
     copy_several::<2>(input, output, length);
 }
@@ -123,8 +123,8 @@ pub unsafe fn vector_copy_best2(input: *const f32, output: *mut f32, length: usi
 /// Four words of 16 bytes a lane, past L1.
 ///
 /// # Safety
-/// As for [`vector_copy_best`], with a thread for each four words.
-#[kernel(launch_bounds(256))]
+/// As for [`vector_copy_best`], with a thread for each four words, and at least three.
+#[kernel(launch_bounds(256, 8))]
 pub unsafe fn vector_copy_best4(input: *const f32, output: *mut f32, length: usize) {
     copy_several::<4>(input, output, length);
 }
@@ -132,7 +132,7 @@ pub unsafe fn vector_copy_best4(input: *const f32, output: *mut f32, length: usi
 /// `WORDS` words a thread, a block apart, so that the lanes of a warp stay side by side. All are under way before the first is stored.
 ///
 /// # Safety
-/// As for [`vector_copy_best`], with a thread for each `WORDS` words.
+/// As for [`vector_copy_best`], with a thread for each `WORDS` words, and at least three.
 #[gpu_only]
 #[inline(always)]
 unsafe fn copy_several<const WORDS: usize>(input: *const f32, output: *mut f32, length: usize) {

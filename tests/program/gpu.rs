@@ -100,10 +100,24 @@ pub(super) fn compile(folder: &Path, name: &str, text: &str) {
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
 }
 
+/// The attributes that a launch with these arguments has if it has any; of a lab, a kernel that waits by itself. An attribute is its
+/// number, padding and the first words of its value.
+fn attributes(arguments: &str) -> String {
+    let is_cooperative = arguments.contains("--cooperative");
+    let waits = arguments.contains("waits.ptx") || !arguments.starts_with("run ");
+    let all = [
+        (arguments.contains("--cluster 2"), "[4, 0, 2, 1, 1]"),
+        (is_cooperative, "[2, 0, 1, 0, 0]"),
+        (waits && !is_cooperative, "[6, 0, 1, 0, 0]"),
+    ];
+    all.into_iter().filter(|(has, _)| *has).map(|(_, attribute)| attribute).collect::<Vec<_>>().join(" ")
+}
+
 /// `host` with these arguments on the fake driver, whose function `failing` names fails with a status.
 pub(super) fn on_fake_gpu(arguments: &str, failing: &str) -> assert_cmd::Command {
     let mut command = host(arguments);
     command.current_dir(folder()).env("LD_LIBRARY_PATH", folder()).env("FAKE_CUDA_FAILS", failing);
+    command.env("FAKE_CUDA_ATTRIBUTES", attributes(arguments));
     command.timeout(std::time::Duration::from_secs(60));
     command
 }

@@ -1,10 +1,10 @@
-//! Kernels that begin before the one before them has ended ("programmatic dependent launch"; CUDA C++ Programming Guide; PTX manual,
+//! Kernels that may begin before the previous one has ended ("programmatic dependent launch"; CUDA C++ Programming Guide; PTX manual,
 //! `griddepcontrol`).
 //!
 //! Launches of a stream run one after the other: the GPU waits for the last thread of a kernel, makes its writes visible, and only
 //! then begins to set up the next. For a kernel of a few microseconds that gap is as long as the kernel. If the kernel itself waits for
 //! what comes before it, most of the gap is hidden: it is set up when the last block of the earlier kernel has ended, and stands
-//! ready when the writes are visible. On an H200 the copy of 2^20 floats takes 1.7 us so, back to back, instead of 2.9 (2026-11-23).
+//! ready when the writes are visible. On an H200 the copy of 2^20 floats then takes 1.7 us back to back, instead of 2.9 (2026-11-23).
 //!
 //! ```
 //! use cuda_std::{gpu_only, kernel};
@@ -25,13 +25,18 @@
 //! Whoever launches the kernel has to ask for it (`cudaLaunchAttributeProgrammaticStreamSerialization`). Coalesce's `host` does so for
 //! each kernel that waits before it accesses memory, as this one does.
 //!
+//! What the previous kernel writes is not constant during the launch. So a kernel that waits must not promise the compiler that it is:
+//! not by `&[T]`, of which plain loads become `ld.global.nc`, nor by [`load_nc`](crate::mem::load_nc). For such loads neither the compiler nor
+//! L1 need respect the wait. Read by [`load_ca`](crate::mem::load_ca) or [`load_cg`](crate::mem::load_cg), or through a `*const T`. The
+//! host launches a kernel with a load that takes memory as constant in the ordinary way.
+//!
 //! GPUs before compute capability 9.0 run launches one after the other. There the functions do nothing.
 
 /// Waits until the kernels before this one have ended, and all that they wrote is visible (`cudaGridDependencySynchronize`,
 /// `griddepcontrol.wait`). Call it in every thread, before the first access to memory that an earlier kernel may use.
 #[inline(always)]
 pub fn wait() {
-    // SAFETY: it only waits. As the assembler is not told otherwise, no access to memory moves across it.
+    // SAFETY: it only waits. As the assembler is not told otherwise, no access to memory that may change moves across it.
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
     unsafe {
         core::arch::asm!("griddepcontrol.wait;", options(nostack, preserves_flags));

@@ -33,7 +33,7 @@
 //! | [`atomic`] | atomic operations, for the block, the device or the system |
 //! | [`mem`] | loads and stores with a cache operator, the read-only path |
 //! | [`pipeline`] | asynchronous copies to shared memory |
-//! | [`dependent_launch`] | kernels that begin before the one before them has ended |
+//! | [`dependent_launch`] | kernels that may begin before the previous one has ended |
 //! | [`fast`] | the hardware's approximate math |
 //! | [`special`] | clocks and other special registers, `trap`, `exit` |
 //!

@@ -1,19 +1,19 @@
-//! Which kernels wait for the grids before them before they access memory.
+//! Which kernels may begin before the grids before them have ended, because they wait for them by themselves.
 
-fn waits(body: &str) -> bool {
+fn may_begin_early(body: &str) -> bool {
     let text = format!(
         ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n\
          .reg .b64 %a<3>; .reg .b32 %r<4>; .reg .pred %p;\n{body}\nret;\n}}\n"
     );
     let module = ptx::parse("k.ptx", &text).unwrap_or_else(|errors| panic!("{errors}"));
     let (_, kernel) = module.kernels().next().expect("a kernel");
-    kernel.waits_before_it_accesses_memory()
+    kernel.may_begin_early()
 }
 
 #[test]
 fn only_registers_and_parameters_come_before_the_wait() {
-    assert!(waits("griddepcontrol.wait;"));
-    assert!(waits(
+    assert!(may_begin_early("griddepcontrol.wait;"));
+    assert!(may_begin_early(
         "ld.param.b64 %a1, [p]; cvta.to.global.u64 %a1, %a1; mov.u32 %r1, %tid.x; shl.b32 %r1, %r1, 2;\n\
          cvt.u64.u32 %a2, %r1; add.s64 %a1, %a1, %a2; griddepcontrol.wait; ld.global.b32 %r2, [%a1];"
     ));
@@ -29,6 +29,14 @@ fn memory_paths_and_guards_before_the_wait_count() {
         "setp.eq.u32 %p, %r1, 0; @%p bra away; griddepcontrol.wait; away:",
         "@%p griddepcontrol.wait;",
     ] {
-        assert!(!waits(body), "{body}");
+        assert!(!may_begin_early(body), "{body}");
     }
+}
+
+#[test]
+fn loads_of_what_counts_as_constant_are_not_ordered_by_the_wait() {
+    for load in ["ld.global.nc.b32", "ldu.global.b32", "@%p ld.global.nc.b32"] {
+        assert!(!may_begin_early(&format!("ld.param.b64 %a1, [p]; griddepcontrol.wait; {load} %r1, [%a1];")), "{load}");
+    }
+    assert!(may_begin_early("ld.param.b64 %a1, [p]; griddepcontrol.wait; ld.global.ca.b32 %r1, [%a1];"));
 }

@@ -138,7 +138,7 @@ impl Loaded {
                 ));
             }
         }
-        Ok(Checked { name: kernel, waits_first: function.waits_before_it_accesses_memory() })
+        Ok(Checked { name: kernel, may_begin_early: function.may_begin_early() })
     }
 }
 
@@ -147,8 +147,8 @@ impl Loaded {
 pub(super) struct Checked<'k> {
     /// Its name.
     pub name: &'k str,
-    /// Whether it waits for the kernels before it before it accesses memory: then a GPU may begin it before they end.
-    pub waits_first: bool,
+    /// Whether a GPU may begin it before the kernels before it have ended, because it waits for them by itself.
+    pub may_begin_early: bool,
 }
 
 impl Image {
@@ -252,7 +252,7 @@ mod tests {
             }
             loaded.check(kernel, &arguments).map_err(|error| error.to_string())
         };
-        assert_eq!(check("k", &[8, 4]), Ok(Checked { name: "k", waits_first: false }));
+        assert_eq!(check("k", &[8, 4]), Ok(Checked { name: "k", may_begin_early: false }));
         assert_eq!(check("l", &[8, 4]), Err("kernel l: is not in the loaded PTX".into()));
         assert_eq!(check("k", &[8]), Err("kernel k: takes 2 parameters, but 1 arguments were given".into()));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A copy with words of 4, 8 and 16 bytes, and past L1. The kernels and what they show are in `kernels::vector`. Listed in
+//! A copy with words of 4, 8 and 16 bytes, and the best one. The kernels and what they show are in `kernels::vector`. Listed in
 //! [`super::ALL`] and run by [`super::flow`]; it writes only its own buffers.
 
 use std::rc::Rc;
@@ -37,7 +37,7 @@ pub struct Options {
     /// Words of 16 bytes: f32x4
     #[arg(long, help_heading = "Variants (default: all)")]
     pub copy16: bool,
-    /// Words of 16 bytes, past L1
+    /// Words of 16 bytes, past L1, as many a thread as suits the GPU
     #[arg(long, help_heading = "Variants (default: all)")]
     pub best: bool,
 
@@ -141,7 +141,7 @@ impl Lab for Vector {
             let wide = report.variant("copy16")?.percent_of_copy?;
             let best = report.variant("best")?.percent_of_copy?;
             Some(format!(
-                "Words of 4 bytes reach {narrow:.1} % of the device's own copy, of 16 bytes {wide:.1} %, and past L1 {best:.1} %."
+                "Words of 4 bytes reach {narrow:.1} % of the device's own copy, of 16 bytes {wide:.1} %, and the best kernel {best:.1} %."
             ))
         };
         [time(), counted()].into_iter().flatten().collect()

@@ -121,6 +121,9 @@ pub const TABLE: &[Row] = &[
             MATRIX[4],
             MATRIX[5],
             MATRIX[6],
+            // The input's pitch is a multiple of four, the output's is not, and the other way round.
+            "--rows 97 --cols 132 --best",
+            "--rows 132 --cols 97 --best",
             "--rows 100 --cols 130 --block 32,1 --tiled --padded --naive",
             "--rows 100 --cols 130 --block 32,32 --padded --copy",
             "--rows 100 --cols 130 --block 7,9 --block16",

@@ -1,5 +1,5 @@
 //! Which kernels wait for the launch before them by themselves, so that a GPU may begin them early. If the compiler put an access to
-//! memory before the wait, they would silently lose this.
+//! memory before the wait, or took their input as constant, they would silently lose this.
 
 use kernels::PTX;
 
@@ -11,13 +11,13 @@ fn should_wait(name: &str) -> bool {
 }
 
 #[test]
-fn the_best_kernels_wait_before_they_access_memory() {
+fn the_best_kernels_may_begin_early() {
     let newest = PTX.last().expect("PTX for some architecture");
     assert_eq!(newest.arch, "sm_90");
     let module = ptx::parse(newest.arch, newest.text).unwrap_or_else(|errors| panic!("{errors}"));
     let mut waiting = 0;
     for (_, kernel) in module.kernels() {
-        let waits = kernel.waits_before_it_accesses_memory();
+        let waits = kernel.may_begin_early();
         assert_eq!(waits, should_wait(&kernel.name), "{}", kernel.name);
         waiting += u32::from(waits);
     }

@@ -21,7 +21,7 @@ pub(super) fn of(results: &Results, words: &Words) -> Result<String, String> {
             return Err(format!("`{of}` has no row `{unknown}`: give a first cell of its table, or a size"));
         }
     }
-    let mut text = introduction(results);
+    let mut text = introduction(results, words);
     for goal in plan::GOALS {
         section(&mut text, goal, results, words);
     }
@@ -99,7 +99,7 @@ fn rows<'a>(goal: &'a Goal, results: &Results) -> Vec<Compared<'a>> {
     goal.pairs.iter().flat_map(|pair| goal.sizes.iter().map(move |size| row(pair, size))).collect()
 }
 
-fn introduction(results: &Results) -> String {
+fn introduction(results: &Results, words: &Words) -> String {
     let Machine { device, driver, cuda, nvcc, date } = &results.machine;
     let nvcc = if nvcc.is_empty() { String::new() } else { format!(", nvcc {nvcc}") };
     let mut libraries: Vec<&str> =
@@ -122,14 +122,16 @@ fn introduction(results: &Results) -> String {
          limit\" is what ours reaches of the memory bus's bandwidth or of the f32 units' rate at the measured clock, whichever \
          is closer."
             .to_owned(),
-        "Of our kernels, those of copies, transposes, reductions, dot products and rows begin before the launch before them has ended, \
-         and wait for it by themselves (programmatic dependent launch, `cuda_std::dependent_launch`). This hides a microsecond \
+        "Of our kernels, those of copies, transposes, reductions, dot products and rows may begin before the previous kernel has ended, \
+         and wait for it themselves (programmatic dependent launch, `cuda_std::dependent_launch`). This hides a microsecond \
          or more of each launch, but only where one kernel follows another: in the warm times, not in the cold ones. The libraries \
          launch their kernels as they see fit."
             .to_owned(),
         format!("{met} of {} rows meet their target.", all.len()),
     ];
     let [first, second, overlap, third] = paragraphs.map(|paragraph| wrapped(&paragraph, WIDTH));
+    let since = words.since.as_ref().map(|since| wrapped(&format!("Since the measurement: {since}"), WIDTH));
+    let third = [Some(third), since].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
     format!(
         "# Peers\n\n{first}\n\n```text\ncargo build --release -p host && cargo xtask compare --measure\n```\n\n{second}\n\n{overlap}\n\n{third}\n"
     )
@@ -290,13 +292,17 @@ mod tests {
 
     fn words(of: &str, row: &str) -> Words {
         let words = "the clock falls under the power limit. ".repeat(5);
-        Words { limits: vec![Limit { of: of.to_owned(), rows: vec![row.to_owned()], words }] }
+        Words {
+            since: Some("SINCE".to_owned()),
+            limits: vec![Limit { of: of.to_owned(), rows: vec![row.to_owned()], words }],
+        }
     }
 
     #[test]
     fn rows_meet_their_targets_or_say_why_not() {
         let text = of(&results(), &words("Gram matrix and half of it by cuBLAS", "8192")).unwrap();
         for line in [
+            "Since the measurement: SINCE",
             "| 4096 | 1.00 ms | 1.50 ms | 1.50 | 1.25 | yes | 88.2 % |",
             "| 8192 | 8.00 ms | 7.90 ms | 0.99 | 1.00 | **no** | 88.2 % |",
             // 1.8951 is 1.90 in two digits.

@@ -38,10 +38,11 @@ pub(super) struct Row {
     pub(super) limit: Option<String>,
 }
 
-/// What limits the rows that miss their target.
+/// What is written by hand: what has changed since the measurement, and what limits the rows that miss their target.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Words {
+    pub(super) since: Option<String>,
     #[serde(default)]
     pub(super) limits: Vec<Limit>,
 }

@@ -192,7 +192,10 @@ pub struct Location {
 impl Function {
     /// Whether it waits for the grids before it (`griddepcontrol.wait`) before it accesses memory, whatever path a thread takes: then
     /// it may begin before they end. `false` also if that takes more than a look at its first instructions.
-    pub fn waits_before_it_accesses_memory(&self) -> bool {
+    ///
+    /// A kernel with loads of what nobody writes during the launch (`ld.global.nc`, `ldu`) may not: for these, the compiler and
+    /// the caches need not respect the wait.
+    pub fn may_begin_early(&self) -> bool {
         let in_registers = |op: &Op| {
             matches!(
                 op,
@@ -205,8 +208,11 @@ impl Function {
                     | Op::Ternary { .. }
             )
         };
+        let takes_as_constant =
+            |op: &Op| matches!(op, Op::Load { non_coherent: true, .. } | Op::Load { uniform: true, .. });
         let mut rest = self.body.iter().flatten().skip_while(|instruction| in_registers(&instruction.op));
-        rest.next().is_some_and(|first| first.guard.is_none() && matches!(first.op, Op::WaitForEarlierGrids))
+        let waits = |first: &Instruction| first.guard.is_none() && matches!(first.op, Op::WaitForEarlierGrids);
+        rest.next().is_some_and(waits) && !rest.any(|instruction| takes_as_constant(&instruction.op))
     }
 }
 

@@ -130,7 +130,8 @@ fn operation(c: &mut Context<'_, '_>) -> Parsed<Op> {
         "bar" | "barrier" => barrier::barrier(c),
         "mapa" => cluster::map(c),
         "getctarank" => cluster::rank(c),
-        "griddepcontrol" | "setmaxnreg" | "pmevent" => cluster::no_effect(c),
+        "griddepcontrol" => cluster::grid_dependency(c),
+        "setmaxnreg" | "pmevent" => cluster::no_effect(c),
         "nanosleep" => barrier::nanosleep(c),
 
         "bra" => control::branch(c),

@@ -150,18 +150,18 @@ impl Backend for Gpu {
 
     fn launch(&self, kernel: Checked<'_>, config: &LaunchConfig, arguments: &Arguments) -> Result<Option<Counters>> {
         self.make_current()?;
-        let Checked { name: kernel, waits_first } = kernel;
+        let Checked { name: kernel, may_begin_early } = kernel;
         let function = self.configured(kernel, config)?;
         if config.cooperative {
             self.require_resident(kernel, config)?;
         }
         kernel.clone_into(&mut self.last_kernel.borrow_mut());
         let &LaunchConfig { grid, block, cluster, cooperative, dynamic_shared, .. } = config;
-        let may_begin_early = waits_first && !cooperative;
+        let may_begin_early = may_begin_early && !cooperative;
         let shape = Shape { grid, block, cluster, cooperative, may_begin_early, dynamic_shared };
         // SAFETY: the context is current, and the stream is its. `Device` has made sure that there is one argument of the right
-        // size for each parameter, and only a kernel that waits first may begin early. What the kernel does with the buffers is between its `# Safety` and the caller of
-        // `Device::launch`, and reaches device memory only.
+        // size for each parameter, and that a kernel that may begin early waits first. What the kernel does with the buffers is
+        // between its `# Safety` and the caller of `Device::launch`, and reaches device memory only.
         let started = unsafe { function.launch(&shape, arguments, &self.stream) };
         self.explain(&format!("launching kernel {kernel}"), started)?;
         Ok(None)

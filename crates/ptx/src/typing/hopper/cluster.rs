@@ -1,4 +1,4 @@
-//! Types instructions of clusters, and hints to the hardware, which have no visible effect.
+//! Types instructions of clusters and of grids that overlap, and hints to the hardware, which have no visible effect.
 //! [`operation`](crate::typing) calls it.
 
 use crate::Op;
@@ -35,17 +35,16 @@ pub(in crate::typing) fn rank(c: &mut Context<'_, '_>) -> Parsed<Op> {
     Ok(Op::RankOfAddress { ty, dst: c.dst(0, U32)?, src: crate::typing::movement::value_or_address(c, 1, ty)? })
 }
 
-/// `griddepcontrol.wait;`, `setmaxnreg.inc.sync.aligned.u32 64;`, `pmevent 1;`, `pmevent.mask 5;`
+/// `griddepcontrol.wait;`, `griddepcontrol.launch_dependents;`
+pub(in crate::typing) fn grid_dependency(c: &mut Context<'_, '_>) -> Parsed<Op> {
+    let waits = c.require(&[("launch_dependents", false), ("wait", true)], "`.launch_dependents` or `.wait`")?;
+    c.operands(0)?;
+    Ok(if waits { Op::WaitForEarlierGrids } else { Op::NoEffect })
+}
+
+/// `setmaxnreg.inc.sync.aligned.u32 64;`, `pmevent 1;`, `pmevent.mask 5;`
 pub(in crate::typing) fn no_effect(c: &mut Context<'_, '_>) -> Parsed<Op> {
     match c.opcode() {
-        "griddepcontrol" => {
-            let waits =
-                c.require(&[("launch_dependents", false), ("wait", true)], "`.launch_dependents` or `.wait`")?;
-            c.operands(0)?;
-            if waits {
-                return Ok(Op::WaitForEarlierGrids);
-            }
-        }
         "setmaxnreg" => {
             c.require(&[("inc", ()), ("dec", ())], "`.inc` or `.dec`")?;
             c.require(&[("sync", ())], "`.sync`")?;
