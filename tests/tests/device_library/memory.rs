@@ -73,7 +73,7 @@ fn copies_to_shared_memory_arrive_or_are_zero() {
 }
 
 #[test]
-fn launches_that_wait_for_the_one_before_come_in_turn() {
+fn waiting_for_the_launch_before_changes_nothing_where_launches_come_in_turn() {
     on_each_device(|| {
         let mut run = Run::new();
         let numbers: Vec<u32> = (0..512).collect();

@@ -1,7 +1,10 @@
 //! Which kernels wait for the launch before them by themselves, so that a GPU may begin them early. If the compiler put an access to
 //! memory before the wait, or took their input as constant, they would silently lose this.
 
-use kernels::PTX;
+use host::device::LaunchConfig;
+use kernels::{PTX, vector};
+
+use crate::devices;
 
 /// Whether a best kernel is meant to wait first: all but the products, which take so long that the gap between launches is nothing.
 fn should_wait(name: &str) -> bool {
@@ -28,5 +31,27 @@ fn the_best_kernels_may_begin_early() {
 fn older_architectures_have_no_wait() {
     for image in &PTX[..PTX.len() - 1] {
         assert!(!image.text.contains("griddepcontrol"), "{}", image.arch);
+    }
+}
+
+/// Each launch copies what the one before has copied, from the fourth float on: a launch that began too early would find old ones. On a GPU
+/// nothing waits between them but they themselves.
+#[test]
+fn a_launch_finds_what_the_one_before_has_written() {
+    const LAUNCHES: usize = 50;
+    for device in devices() {
+        let length = if device.properties().is_gpu() { 1 << 20 } else { 10_000 };
+        let numbers: Vec<f32> = (0..length).map(|i| i as f32).collect();
+        let (mut from, mut to) = (device.buffer(length).unwrap(), device.buffer::<f32>(length).unwrap());
+        from.write(&numbers).unwrap();
+        to.poison().unwrap();
+        for launch in 1..=LAUNCHES {
+            let length = length - 4 * launch;
+            let config = LaunchConfig::linear(length.div_ceil(4), vector::BEST_THREADS);
+            device.launch(&vector::vector_copy_best, &config, (from.tail(4), &mut to, length)).unwrap();
+            std::mem::swap(&mut from, &mut to);
+        }
+        let left = length - 4 * LAUNCHES;
+        assert_eq!(from.read().unwrap()[..left], numbers[4 * LAUNCHES..], "{}", device.properties().name);
     }
 }
