@@ -1,5 +1,5 @@
 //! The simulator as a device. [`super::open`] makes it, and [`super::Device`] calls it through
-//! [`Backend`](super::backend::Backend). It owns `simt`'s memory, program and printf output, and keeps each launch's report
+//! [`Backend`]. It owns `simt`'s memory, program and printf output, and keeps each launch's report
 //! until it is taken.
 
 use std::cell::{Cell, RefCell};

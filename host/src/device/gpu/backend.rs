@@ -1,5 +1,5 @@
 //! The backend of a GPU: the host's requests in terms of the safe layer, with the host's errors. Implements
-//! [`Backend`](crate::device::backend::Backend) for [`super::Gpu`], whose context it makes current for each request.
+//! [`Backend`] for [`super::Gpu`], whose context it makes current for each request.
 
 use std::rc::Rc;
 

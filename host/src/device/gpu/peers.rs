@@ -1,5 +1,5 @@
 //! The libraries that labs time beside their kernels on a GPU: cuBLAS, and the shared library compiled from
-//! `docs/compare/cub.cu`. The backend passes a [`LibraryCall`](crate::device::LibraryCall) here; calls write only the
+//! `docs/compare/cub.cu`. The backend passes a [`LibraryCall`] here; calls write only the
 //! buffers that it names.
 
 use std::ffi::{c_int, c_void};

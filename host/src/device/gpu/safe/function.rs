@@ -1,4 +1,4 @@
-//! A kernel of a loaded module, with its settings. The backend gets it from a [`Module`](super::module::Module) for each
+//! A kernel of a loaded module, with its settings. The backend gets it from a [`Module`] for each
 //! launch.
 
 use std::cell::Cell;
