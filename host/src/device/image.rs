@@ -72,6 +72,8 @@ pub(super) struct Loaded {
     module: ptx::Module,
     /// The modules of kernels that have been launched, if they are not in `module`.
     launched: RefCell<HashMap<String, Option<Rc<ptx::Module>>>>,
+    /// Which kernels that have been launched may begin early. Found once for each: it takes a look at all instructions.
+    early: RefCell<HashMap<String, bool>>,
 }
 
 impl Loaded {
@@ -86,7 +88,7 @@ impl Loaded {
             None => image.parse()?,
             Some(pieces) => pieces.parse(&[]).map_err(|errors| image.refused(&errors))?,
         };
-        Ok(Self { image: image.clone(), pieces, module, launched: RefCell::default() })
+        Ok(Self { image: image.clone(), pieces, module, launched: RefCell::default(), early: RefCell::default() })
     }
 
     /// The image.
@@ -138,7 +140,17 @@ impl Loaded {
                 ));
             }
         }
-        Ok(Checked { name: kernel, may_begin_early: function.may_begin_early() })
+        Ok(Checked { name: kernel, may_begin_early: self.may_begin_early(function) })
+    }
+
+    /// [`ptx::Function::may_begin_early`] of this kernel.
+    fn may_begin_early(&self, kernel: &ptx::Function) -> bool {
+        if let Some(&known) = self.early.borrow().get(&kernel.name) {
+            return known;
+        }
+        let may_begin_early = kernel.may_begin_early();
+        self.early.borrow_mut().insert(kernel.name.clone(), may_begin_early);
+        may_begin_early
     }
 }
 
