@@ -36,7 +36,7 @@
 /// `griddepcontrol.wait`). Call it in every thread, before the first access to memory that an earlier kernel may use.
 #[inline(always)]
 pub fn wait() {
-    // SAFETY: it only waits. As the assembler is not told otherwise, no access to memory that may change moves across it.
+    // SAFETY: it only waits. Without `nomem`, the compiler moves no access to memory that may change across it.
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_90"))]
     unsafe {
         core::arch::asm!("griddepcontrol.wait;", options(nostack, preserves_flags));

@@ -2,7 +2,7 @@
 
 fn may_begin_early(body: &str) -> bool {
     let text = format!(
-        ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n\
+        ".version 7.8\n.target sm_90\n.address_size 64\n.func f() {{ ret; }}\n.visible .entry k(.param .u64 p) {{\n\
          .reg .b64 %a<3>; .reg .b32 %r<4>; .reg .pred %p;\n{body}\nret;\n}}\n"
     );
     let module = ptx::parse("k.ptx", &text).unwrap_or_else(|errors| panic!("{errors}"));
@@ -37,6 +37,9 @@ fn memory_paths_and_guards_before_the_wait_count() {
 fn loads_of_what_counts_as_constant_are_not_ordered_by_the_wait() {
     for load in ["ld.global.nc.b32", "ldu.global.b32", "@%p ld.global.nc.b32"] {
         assert!(!may_begin_early(&format!("ld.param.b64 %a1, [p]; griddepcontrol.wait; {load} %r1, [%a1];")), "{load}");
+    }
+    for reads in ["tex.1d.v4.f32.s32 {%r0, %r1, %r2, %r3}, [%a1, {%r1}];", "call f, ();"] {
+        assert!(!may_begin_early(&format!("griddepcontrol.wait; {reads}")), "{reads}");
     }
     assert!(may_begin_early("ld.param.b64 %a1, [p]; griddepcontrol.wait; ld.global.ca.b32 %r1, [%a1];"));
 }

@@ -193,8 +193,8 @@ impl Function {
     /// Whether it waits for the grids before it (`griddepcontrol.wait`) before it accesses memory, whatever path a thread takes: then
     /// it may begin before they end. `false` also if that takes more than a look at its first instructions.
     ///
-    /// A kernel with loads of what nobody writes during the launch (`ld.global.nc`, `ldu`) may not: for these, the compiler and
-    /// the caches need not respect the wait.
+    /// A kernel that reads what nobody writes during the launch (`ld.global.nc`, `ldu`, textures) may not: there the compiler and
+    /// the caches need not respect the wait. Nor may one that calls a function, which might.
     pub fn may_begin_early(&self) -> bool {
         let in_registers = |op: &Op| {
             matches!(
@@ -208,8 +208,15 @@ impl Function {
                     | Op::Ternary { .. }
             )
         };
-        let takes_as_constant =
-            |op: &Op| matches!(op, Op::Load { non_coherent: true, .. } | Op::Load { uniform: true, .. });
+        let takes_as_constant = |op: &Op| {
+            matches!(
+                op,
+                Op::Load { non_coherent: true, .. }
+                    | Op::Load { uniform: true, .. }
+                    | Op::TextureFetch(_)
+                    | Op::Call { .. }
+            )
+        };
         let mut rest = self.body.iter().flatten().skip_while(|instruction| in_registers(&instruction.op));
         let waits = |first: &Instruction| first.guard.is_none() && matches!(first.op, Op::WaitForEarlierGrids);
         rest.next().is_some_and(waits) && !rest.any(|instruction| takes_as_constant(&instruction.op))
