@@ -107,6 +107,10 @@ fn introduction(results: &Results, words: &Words) -> String {
     libraries.retain(|library| !library.starts_with("driver") && !library.starts_with("nvcc"));
     libraries.sort_unstable();
     libraries.dedup();
+    let processes = match results.processes {
+        0 | 1 => String::new(),
+        processes => format!("; each lab ran in {processes} processes, and the middle time of each row is here"),
+    };
     let all: Vec<Compared<'_>> = plan::GOALS.iter().flat_map(|goal| rows(goal, results)).collect();
     let met = all.iter().filter(|row| row.met() == Some(true)).count();
     let paragraphs = [
@@ -115,13 +119,14 @@ fn introduction(results: &Results, words: &Words) -> String {
              {cuda}{nvcc}), with {}, measured on {date} by",
             listed(&libraries)
         ),
-        "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed by \
-         the same stopwatch, their results checked against the same reference. Times are medians. \"Peer / ours\" is the library's \
-         time over ours: above 1, ours is faster. \"Cold\" has nothing of use in the level-2 cache; \"warm\" is launches back to back, \
-         where the data fits that cache. A row meets its target if each ratio that it has, rounded to two digits, reaches it. \"Of the \
-         limit\" is what ours reaches of the memory bus's bandwidth or of the f32 units' rate at the measured clock, whichever \
-         is closer."
-            .to_owned(),
+        format!(
+            "The libraries are rows of the labs' own tables (`host LAB --peer`): called in the same process, on the same buffers, timed by \
+             the same stopwatch, their results checked against the same reference. Times are medians{processes}. \"Peer / ours\" is the \
+             library's time over ours: above 1, ours is faster. \"Cold\" has nothing of use in the level-2 cache; \"warm\" is launches \
+             back to back, where the data fits that cache. A row meets its target if each ratio that it has, rounded to two digits, \
+             reaches it. \"Of the limit\" is what ours reaches of the memory bus's bandwidth or of the f32 units' rate at the measured \
+             clock, whichever is closer."
+        ),
         "Of our kernels, those of copies, transposes, reductions, dot products and rows may begin before the previous kernel has ended, \
          and wait for it themselves (programmatic dependent launch, `cuda_std::dependent_launch`). This hides a microsecond \
          or more of each launch, but only where one kernel follows another: in the warm times, not in the cold ones. The libraries \
@@ -249,7 +254,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::super::measure::run_of;
+    use super::super::measure::{middle, run_of};
     use super::*;
 
     /// A row of a report.
@@ -287,7 +292,7 @@ mod tests {
             nvcc: "13.0".to_owned(),
             date: "2026-11-22".to_owned(),
         };
-        Results { machine, runs: BTreeMap::from(runs) }
+        Results { machine, processes: 1, runs: BTreeMap::from(runs) }
     }
 
     fn words(of: &str, row: &str) -> Words {
@@ -350,6 +355,22 @@ mod tests {
         assert_eq!(run_of(&report).unwrap_err(), "best is wrong");
         let untimed = json!({"variants": [{"name": "best", "correct": true}]});
         assert_eq!(run_of(&untimed).unwrap_err(), "best has no time");
+    }
+
+    #[test]
+    fn the_middle_of_several_processes_counts() {
+        let run = |cold: f64, warm: f64| {
+            let variants =
+                [variant("best", None, cold, Some(warm)), variant("cublas", Some("cuBLAS"), 2.0 * cold, None)];
+            run_of(&json!({"variants": variants})).unwrap()
+        };
+        let middle = middle(&[run(3.0, 0.1), run(1.0, 0.3), run(2.0, 0.2)]);
+        assert_eq!((middle["best"].time_ms, middle["best"].warm_time_ms), (2.0, Some(0.2)));
+        assert_eq!((middle["cublas"].time_ms, middle["cublas"].warm_time_ms), (4.0, None));
+        assert_eq!(middle["cublas"].library.as_deref(), Some("cuBLAS"));
+        let results = Results { processes: 3, ..results() };
+        let text = of(&results, &Words::default()).unwrap().replace('\n', " ");
+        assert!(text.contains("Times are medians; each lab ran in 3 processes, and the middle time"), "{text}");
     }
 
     #[test]

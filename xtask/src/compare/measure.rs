@@ -41,14 +41,16 @@ pub(super) fn all(options: &Options, root: &Path, results: &mut Results, data: &
     if let Some(folder) = data.parent() {
         fs::create_dir_all(folder).map_err(|problem| file(folder, problem))?;
     }
+    results.processes = options.processes;
     let mut done: Vec<String> = Vec::new();
     for goal in plan::GOALS.iter().filter(wanted) {
         for size in goal.sizes {
             let arguments = goal.arguments(size);
             if !done.contains(&arguments) {
                 let begin = Instant::now();
-                let run = measured(&host, &arguments, &library, options)?;
-                results.runs.insert(arguments.clone(), run);
+                let runs: Result<Vec<_>, _> =
+                    (0..options.processes).map(|_| measured(&host, &arguments, &library, options)).collect();
+                results.runs.insert(arguments.clone(), middle(&runs?));
                 results.save(data)?;
                 println!("host {arguments}: {:.1} s", begin.elapsed().as_secs_f64());
                 done.push(arguments.clone());
@@ -137,6 +139,19 @@ pub(super) fn run_of(report: &Value) -> Result<Run, String> {
         Ok((name, row))
     };
     list(&report["variants"]).iter().map(row).collect()
+}
+
+/// Of each row the middle of these runs, cold and warm.
+pub(super) fn middle(runs: &[Run]) -> Run {
+    let middle_of = |name: &String| {
+        let mut rows: Vec<&Row> = runs.iter().filter_map(|run| run.get(name)).collect();
+        rows.sort_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
+        let mut warm: Vec<f64> = rows.iter().filter_map(|row| row.warm_time_ms).collect();
+        warm.sort_by(f64::total_cmp);
+        Some(Row { warm_time_ms: warm.get(warm.len() / 2).copied(), ..(*rows.get(rows.len() / 2)?).clone() })
+    };
+    let names = runs.first().into_iter().flat_map(Run::keys);
+    names.filter_map(|name| Some((name.clone(), middle_of(name)?))).collect()
 }
 
 impl Results {

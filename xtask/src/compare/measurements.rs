@@ -11,14 +11,21 @@ use crate::program::Machine;
 pub(super) struct Results {
     /// The machine, the tools and the date.
     pub(super) machine: Machine,
+    /// In how many processes each lab ran at the last measurement. Where a process has its buffers moves cold times by some percent.
+    #[serde(default = "one")]
+    pub(super) processes: u32,
     /// What each run found, by its arguments.
     pub(super) runs: BTreeMap<String, Run>,
 }
 
-/// What one run found: its rows by their names.
+fn one() -> u32 {
+    1
+}
+
+/// What the runs with the same arguments found: their rows by their names.
 pub(super) type Run = BTreeMap<String, Row>;
 
-/// One row of a run.
+/// One row of a run; of several processes the middle one.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Row {
     /// The library with its version, if it is not ours.

@@ -18,4 +18,7 @@ pub struct Options {
     /// Seconds for each row, at most.
     #[arg(long, value_name = "SECONDS", default_value = "0.15")]
     pub(super) time_limit: String,
+    /// Run each lab in this many processes, one after another; the middle time of each row counts.
+    #[arg(long, value_name = "COUNT", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub(super) processes: u32,
 }
