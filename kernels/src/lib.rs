@@ -67,6 +67,8 @@ pub mod shared;
 pub mod table;
 pub mod texture;
 pub mod transpose;
+#[cfg(target_arch = "nvptx64")]
+mod turn;
 pub mod vector;
 
 #[cfg(not(target_arch = "nvptx64"))]

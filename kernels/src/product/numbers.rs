@@ -20,6 +20,8 @@ const ORDERS: [[[usize; SIDE]; 2]; 6] = [
     [[3, 4, 0, 7, 2, 1, 5, 6], IN_TURN],
     [[2, 1, 4, 6, 3, 5, 7, 0], IN_TURN],
 ];
+
+/// One after the other, forth; the other half of a step goes back.
 const IN_TURN: [usize; SIDE] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// The numbers that a thread multiplies in one step and in the next.
