@@ -158,13 +158,13 @@ __device__ void best(const float* input, float* output, unsigned rows, unsigned 
 }
 
 extern "C" __global__ void __launch_bounds__(256, 6)
-transpose_best(const float* input, size_t, float* output, unsigned rows, unsigned cols,
+transpose_best(const float* input, float* output, unsigned rows, unsigned cols,
                unsigned input_pitch, unsigned output_pitch) {
     best(input, output, rows, cols, input_pitch, output_pitch, true);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 6)
-transpose_best_unaligned(const float* input, size_t, float* output, unsigned rows, unsigned cols,
+transpose_best_unaligned(const float* input, float* output, unsigned rows, unsigned cols,
                          unsigned input_pitch, unsigned output_pitch) {
     best(input, output, rows, cols, input_pitch, output_pitch, false);
 }

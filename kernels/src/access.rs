@@ -43,7 +43,7 @@ pub struct Pattern {
     pub exchange: u32,
     /// Elements before the first.
     pub offset: u32,
-    /// Not 0: the number, less than 2^this, is scattered over all numbers below 2^this.
+    /// If not 0, thread numbers are shuffled among the numbers below `2^scatter_bits` ([`scatter`]).
     pub scatter_bits: u32,
 }
 

@@ -9,13 +9,18 @@
 //! | a permutation of 32 neighbours | 1 |
 //! | one word for all lanes | 1 |
 //! | words of 1, 2 and 4 bytes, side by side | 1 |
-//! | words of 8 and 16 bytes, side by side | 2 and 4: so many bytes take so many passes |
+//! | words of 8 and 16 bytes, side by side | 2 and 4: half a warp, or a quarter, at a time |
+//! | one word of 8 or 16 bytes for all lanes | 1 and 2: see below |
 //! | a structure of three words, field by field | 1: stride 3 |
 //! | a structure of two words, field by field | 2: stride 2 |
 //! | two words a thread: interleaved, lane `l` has words `2 l` and `2 l + 1` | 2 |
 //! | two words a thread: a block apart, words `l` and `l + 32` | 1 |
 //! | a column of 32 x 32 | 32 |
 //! | a column of 32 x 33 | 1 |
+//!
+//! Loads of 8 bytes are served half a warp at a time, loads of 16 a quarter: 128 bytes are all that the banks have at once. Two
+//! neighbouring halves or quarters become one if lanes read the same in pairs, each lane `i` what lane `i ^ 1` reads, or each what
+//! `i ^ 2` reads. (Stores are never merged.)
 //!
 //! The first GPUs (G80, Tesla) had 16 banks and served half a warp at a time: gcd(s, 16) wavefronts for each half, so that a stride
 //! of 16 was the worst case already. Words of 1, 2, 8 and 16 bytes conflicted there, too: 8, 4, 8 and 32 wavefronts a warp.
@@ -45,7 +50,7 @@ use cuda_std::{gpu_only, kernel};
 /// Words of 4 bytes on the stage: more than a column of 32 x 33, and as many as `rounds` steps beyond.
 pub const STAGE_WORDS: u32 = 2048;
 
-/// The most rounds.
+/// The most rounds: with so many steps the last lane's word is still on the stage.
 pub const MOST_ROUNDS: u32 = 512;
 
 /// The stage, filled with the first words of `input`, side by side.

@@ -11,15 +11,18 @@
 //! each block stores its result together with a mark in one word of 8 bytes, which becomes visible as a whole: nothing is left to
 //! order, so there is no fence and no counter. It is two trips, and the first is not waited for.
 //!
-//! A block waits only for blocks with lower numbers, which a GPU starts before it: they run or have ended, whatever else there is.
+//! A block waits only for blocks with lower numbers. That relies on the GPU to start blocks in the order of their numbers: then they run or
+//! have ended, whatever else there is. CUDA does not promise that order, though NVIDIA's own libraries rely on it, too (CUB's scan). Who must
+//! not rely on it lets each block draw its number from an atomic counter when it starts, for one more trip to L2.
 
 use cuda_std::mem::{self, GlobalValue};
 use cuda_std::vector::{f32x4, i32x4};
 use cuda_std::{address_space, shared::SharedCell, thread, unroll, warp};
 
-/// An operation on two numbers that may be taken in any order.
+/// An associative and commutative operation: a grid combines numbers in any order. Sums and products of `f32` are nearly so: another order
+/// rounds differently.
 pub(crate) trait Operation<T> {
-    /// What changes nothing.
+    /// The identity: combined with it, a number stays what it is.
     const IDENTITY: T;
     /// The operation.
     fn combine(a: T, b: T) -> T;
@@ -143,9 +146,9 @@ impl Indices {
     }
 }
 
-/// Loads something for each of a thread's indices, and combines what `number` makes of it. `TOGETHER` loads are under way at a time: the
-/// first is used when all are asked for. That holds in the last round, too, where `nothing` stands for those beyond the end; the rounds
-/// before do not ask, so that no load waits for a condition.
+/// Loads something for each of a thread's indices, and combines what `number` makes of it. Each round issues `TOGETHER` loads before it
+/// uses the first. Full rounds check no bounds, so that no load waits for a condition; the last round checks each index, and takes
+/// `nothing` for those beyond the end.
 #[inline(always)]
 pub(crate) fn of_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER: usize>(
     indices: Indices,
@@ -169,7 +172,7 @@ pub(crate) fn of_indices<T: Copy, O: Operation<T>, Loaded: Copy, const TOGETHER:
     value
 }
 
-/// Combines a thread's numbers of an array, in words of 16 bytes where it stands on them, else one by one.
+/// Combines a thread's numbers of an array, in words of 16 bytes if it is aligned to them, else one by one.
 ///
 /// # Safety
 /// `input` holds numbers below the end of the indices, which nothing writes during the launch.
@@ -231,7 +234,7 @@ pub(crate) unsafe fn of_block<T: Number, O: Operation<T>, const QUADS: usize>(va
     const { assert!(size_of::<T>() == 4 && align_of::<T>() == 4 && QUADS <= 4) }
     let of_warps = STAGES.as_mut_ptr().cast::<[u32; 16]>().wrapping_add(stage).cast::<T>();
     let t = thread::thread_idx_x() as usize;
-    // SAFETY: a stage stands on 16 bytes, and has a place for each warp.
+    // SAFETY: a stage is aligned to 16 bytes, and has a place for each warp.
     unsafe {
         let mut value = of_lanes::<T, O, 32>(value);
         if t % 32 == 0 {

@@ -9,7 +9,7 @@
 //!
 //! [`dot_best`] goes the way of the best [`reduce`](crate::reduce): many pairs a thread, in words of 16 bytes of which four are under
 //! way; shuffles, so that shared memory sees one value a warp (`smsp__sass_inst_executed_op_shared_st.sum`); and one launch, whose last
-//! block adds up the blocks' sums, so that the result is on the device. It waits by itself for the kernel before it
+//! block adds up the blocks' sums, so that the result is on the device. It itself waits for the kernel before it
 //! (`cuda_std::dependent_launch`), which hides the gap between launches.
 //!
 //! What to look for: requests and sectors to global memory, loads and stores both, to which the tree in shared memory adds none; with
@@ -30,6 +30,8 @@ pub const MOST_THREADS: u32 = 1024;
 
 /// The threads of a block of [`dot_best`].
 pub const BEST_THREADS: u32 = 512;
+#[gpu_only]
+const _: () = assert!(BEST_THREADS == BLOCK);
 
 /// The product of this thread's pair, or 0 beyond the end.
 ///
@@ -97,7 +99,7 @@ pub unsafe fn dot_shared(a: *const f32, b: *const f32, length: usize, sums: *mut
     }
 }
 
-/// Many pairs a thread, in words of 16 bytes where both vectors stand on them, and in one launch: the last block adds up the blocks'
+/// Many pairs a thread, in words of 16 bytes where both vectors are aligned to them, and in one launch: the last block adds up the blocks'
 /// sums.
 ///
 /// # Safety

@@ -22,7 +22,7 @@
 //!
 //! # Shapes
 //!
-//! `A` has `rows` x `columns` elements, `C` `rows` x `rows`, any of both; what lies beyond counts as 0. Rows are `a_pitch` and
+//! `A` has `rows` x `columns` elements, `C` `rows` x `rows`, of any size; what lies beyond counts as 0. Rows are `a_pitch` and
 //! `c_pitch` elements apart.
 //!
 //! Source: the lab sheet, table 3.2 (551.73 ms and 120.59 ms).
@@ -33,9 +33,11 @@ use cuda_std::{GpuFloat, address_space, shared, shared::SharedCell, thread};
 use cuda_std::{gpu_only, kernel};
 
 use crate::matmul::{BestTile, Shares};
+#[gpu_only]
+use crate::matrix::Matrix;
 use crate::product;
 #[gpu_only]
-use crate::product::{AlongK, Matrix, Product, Sharing, Tile, order};
+use crate::product::{AlongK, Product, Sharing, Tile, order};
 
 /// The shape of A, and how far apart the rows of both matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -210,21 +212,22 @@ pub unsafe fn gram_mirrored(a: &[f32], c: *mut f32, shape: Shape) {
 }
 
 /// The tile of [`gram_best`].
-pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared: best_shared(128, 128) };
+pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared_bytes: best_shared_bytes(128, 128) };
 
 /// The tile of [`gram_best_small`].
-pub const BEST_SMALL: BestTile = BestTile { rows: 64, columns: 128, resident: 1, shared: best_shared(64, 128) };
+pub const BEST_SMALL: BestTile =
+    BestTile { rows: 64, columns: 128, resident: 1, shared_bytes: best_shared_bytes(64, 128) };
 
-const fn best_shared(rows: u32, columns: u32) -> u32 {
+const fn best_shared_bytes(rows: u32, columns: u32) -> u32 {
     product::shared_bytes(product::turned_pitch(rows), product::turned_pitch(columns))
 }
 
 /// The tiles of [`matmul_best`](crate::matmul::matmul_best), only on and below the diagonal, and what is below also written above. Both
-/// operands' rows run along `k` here, so both are turned on their way to shared memory. The last tiles are shared, as there.
+/// operands' rows run along `k` here, so both are turned on their way to shared memory. The last tiles are split, as there.
 ///
 /// # Safety
 /// As for [`gram_tiled16`]. C is at least as large as a tile ([`BEST`]) and starts on 16 bytes. Tiles are counted as [`best_tiles`]
-/// says, and `shares`, `left` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
+/// says, and `shares`, `ready` and `room` are as for [`matmul_best`](crate::matmul::matmul_best), as are the blocks.
 #[kernel(launch_bounds(256, 2))]
 pub unsafe fn gram_best(
     a: &[f32],
@@ -232,10 +235,10 @@ pub unsafe fn gram_best(
     shape: Shape,
     scale: f32,
     shares: Shares,
-    left: *mut u32,
+    ready: *mut u32,
     room: *mut f32,
 ) {
-    best::<128, 128, { order::GRAM }>(a, c, shape, scale, Sharing { shares, left, room });
+    best::<128, 128, { order::GRAM }>(a, c, shape, scale, Sharing { shares, ready, room });
 }
 
 /// The same in tiles of half the size.
@@ -249,10 +252,10 @@ pub unsafe fn gram_best_small(
     shape: Shape,
     scale: f32,
     shares: Shares,
-    left: *mut u32,
+    ready: *mut u32,
     room: *mut f32,
 ) {
-    best::<64, 128, { order::GRAM_SMALL }>(a, c, shape, scale, Sharing { shares, left, room });
+    best::<64, 128, { order::GRAM_SMALL }>(a, c, shape, scale, Sharing { shares, ready, room });
 }
 
 /// A tile of `ROWS` x `COLUMNS`, of which there are `COLUMNS / ROWS` in a square.
@@ -297,13 +300,13 @@ unsafe fn best<const ROWS: u32, const COLUMNS: u32, const O: usize>(
     }
 }
 
-/// Tiles of [`gram_best`] or [`gram_best_small`] for a matrix of so many rows: those of each square of C on or below the diagonal, row by
+/// Tiles of [`gram_best`] or [`gram_best_small`] for a matrix of this many rows: those of each square of C on or below the diagonal, row by
 /// row.
 pub const fn best_tiles(tile: BestTile, rows: u32) -> u64 {
     tiles_below_diagonal(rows.div_ceil(tile.columns)) * (tile.columns / tile.rows) as u64
 }
 
-/// The tiles on and below the diagonal, counted row by row: row `r` begins at `r (r + 1) / 2`. How many there are in so many rows.
+/// The tiles on and below the diagonal, counted row by row: row `r` begins at `r (r + 1) / 2`. How many there are in this many rows of tiles.
 pub const fn tiles_below_diagonal(rows_of_tiles: u32) -> u64 {
     rows_of_tiles as u64 * (rows_of_tiles as u64 + 1) / 2
 }

@@ -56,11 +56,11 @@ pub mod gram;
 pub mod launch;
 pub mod layout;
 pub mod matmul;
+#[cfg(target_arch = "nvptx64")]
+mod matrix;
 pub mod offset;
 pub mod pitch;
 mod product;
-#[cfg(target_arch = "nvptx64")]
-mod quads;
 pub mod reduce;
 pub mod rows;
 pub mod shared;

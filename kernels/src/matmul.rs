@@ -24,27 +24,28 @@
 //! computes what is written, so the kernels say `mul_add`.
 //!
 //! What to look for: requests of global loads, and GFLOP/s. The tiles have no bank conflicts: a warp reads one element of `A` in all
-//! lanes, and consecutive ones of `B`. Expect 1.20 wavefronts for each shared load of 32 x 32 tiles, since a merged load takes 2, and
-//! 3.00 in [`matmul_registers`].
+//! lanes, and consecutive ones of `B`. In 32 x 32 tiles, a load of 16 bytes for all lanes takes 2 wavefronts ([`banks`](crate::banks)), and
+//! serves four steps; with their four loads of `B` that makes (2 + 4) / 5 = 1.20 for each shared load. In [`matmul_registers`] loads of
+//! `A` take 2 and loads of `B` 4: 3.00.
 //!
 //! # Shapes
 //!
 //! Any `m`, `n`, `k`: what lies beyond the matrices counts as 0 in the tiles, and is not written. Rows are `a_pitch`, `b_pitch` and
 //! `c_pitch` elements apart.
 //!
-//! Sources: the lab sheet, tables 3.1 (2484.06 ms without and 133.47 ms with shared memory); KAUST CS 380.
+//! Sources: the lab sheet, table 3.1 (2484.06 ms without and 133.47 ms with shared memory); KAUST CS 380.
 
 use bytemuck::{Pod, Zeroable};
 #[gpu_only]
 use cuda_std::{GpuFloat, address_space, shared::SharedCell, thread, unroll, vector::f32x4};
 use cuda_std::{gpu_only, kernel};
 
+#[gpu_only]
+use crate::matrix::{Matrix, at};
 use crate::product;
 pub use crate::product::Shares;
 #[gpu_only]
-use crate::product::{AcrossK, AlongK, Matrix, Operand, Piece, Product, Sharing, Tile, order};
-#[gpu_only]
-use crate::quads::Quads;
+use crate::product::{AcrossK, AlongK, Operand, Piece, Product, Sharing, Tile, order};
 
 /// The shapes of a product, and how far apart the rows of its matrices are, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -159,13 +160,6 @@ unsafe fn tiled<const T: usize>(
     }
 }
 
-/// Where (row, column) lies in a matrix.
-#[gpu_only]
-#[inline(always)]
-fn at(row: u32, column: u32, pitch: u32) -> usize {
-    row as usize * pitch as usize + column as usize
-}
-
 /// Rows and columns of C that a block of [`matmul_registers`] computes.
 pub const REGISTER_TILE: u32 = 128;
 
@@ -200,11 +194,11 @@ pub unsafe fn matmul_registers(a: &[f32], b: &[f32], c: *mut f32, shape: Shape) 
     // What the thread loads: of A four numbers of a row, of B four of a row.
     let (a_row, a_k) = (t / 2, t % 2 * 4);
     let (b_k, b_column) = (t / 32, t % 32);
-    let a = Quads { rows: shape.m, columns: shape.k, pitch: shape.a_pitch, first: a.as_ptr().cast_mut() };
-    let b = Quads { rows: shape.k, columns: shape.n, pitch: shape.b_pitch, first: b.as_ptr().cast_mut() };
-    let c = Quads { rows: shape.m, columns: shape.n, pitch: shape.c_pitch, first: c };
-    let load_a = |k: u32| a.load(first_row + a_row as u32, k + a_k as u32);
-    let load_b = |k: u32| b.load(k + b_k as u32, first_column + 4 * b_column as u32);
+    let a = Matrix { first: a.as_ptr().cast_mut(), rows: shape.m, columns: shape.k, pitch: shape.a_pitch };
+    let b = Matrix { first: b.as_ptr().cast_mut(), rows: shape.k, columns: shape.n, pitch: shape.b_pitch };
+    let c = Matrix { first: c, rows: shape.m, columns: shape.n, pitch: shape.c_pitch };
+    let load_a = |k: u32| a.load_quad(first_row + a_row as u32, k + a_k as u32);
+    let load_b = |k: u32| b.load_quad(k + b_k as u32, first_column + 4 * b_column as u32);
     let store = |stage: usize, from_a: f32x4, from_b: f32x4| {
         for (k, value) in from_a.to_array().into_iter().enumerate() {
             *(&raw mut (*a_tiles)[stage][a_k + k]).cast::<f32>().add(a_row) = value;
@@ -240,8 +234,8 @@ pub unsafe fn matmul_registers(a: &[f32], b: &[f32], c: *mut f32, shape: Shape) 
     unroll::<8>(|i| {
         let row = first_row + (4 * y + i % 4 + 64 * (i / 4)) as u32;
         let [left, right] = [&sums[i][..4], &sums[i][4..]].map(|four| f32x4::new(four[0], four[1], four[2], four[3]));
-        c.store(row, first_column + 4 * x as u32, left);
-        c.store(row, first_column + 4 * x as u32 + 64, right);
+        c.store_quad(row, first_column + 4 * x as u32, left);
+        c.store_quad(row, first_column + 4 * x as u32 + 64, right);
     });
 }
 
@@ -255,7 +249,7 @@ pub struct BestTile {
     /// Blocks that a multiprocessor holds at once, where it has the shared memory.
     pub resident: u32,
     /// Dynamic shared memory of a block, in bytes.
-    pub shared: u32,
+    pub shared_bytes: u32,
 }
 
 /// Threads of a block of [`matmul_best`] and [`matmul_best_small`].
@@ -268,19 +262,20 @@ pub const BEST_ROOM: u32 = product::ROOM;
 pub const BEST_DEPTH: u32 = product::DEPTH;
 
 /// The tile of [`matmul_best`].
-pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared: best_shared(128, 128) };
+pub const BEST: BestTile = BestTile { rows: 128, columns: 128, resident: 2, shared_bytes: best_shared_bytes(128, 128) };
 
 /// The tile of [`matmul_best_small`].
-pub const BEST_SMALL: BestTile = BestTile { rows: 64, columns: 128, resident: 1, shared: best_shared(64, 128) };
+pub const BEST_SMALL: BestTile =
+    BestTile { rows: 64, columns: 128, resident: 1, shared_bytes: best_shared_bytes(64, 128) };
 
-const fn best_shared(rows: u32, columns: u32) -> u32 {
+const fn best_shared_bytes(rows: u32, columns: u32) -> u32 {
     product::shared_bytes(product::turned_pitch(rows), columns)
 }
 
 /// Register tiles again, with all that `product/mod.rs` describes: the next slabs of A and B come by asynchronous copies, two
 /// ahead, and the order of the multiplications suits the banks of the registers. `c` becomes `scale` times the product, as BLAS has it.
 ///
-/// The last tiles are shared: only the first have a block of their own. Each of the grid's other blocks takes some slabs of the other
+/// The last tiles are split: only the first have a block of their own. Each of the grid's other blocks takes some slabs of the other
 /// tiles, as `shares` says, and leaves what it cannot complete in `room`.
 ///
 /// # Safety
@@ -295,13 +290,13 @@ pub unsafe fn matmul_best(
     shape: Shape,
     scale: f32,
     shares: Shares,
-    left: *mut u32,
+    ready: *mut u32,
     room: *mut f32,
 ) {
-    best::<AlongK<128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, b, c, shape, scale, Sharing { shares, left, room });
+    best::<AlongK<128>, AcrossK<f32x4, 128>, { order::MATMUL }>(a, b, c, shape, scale, Sharing { shares, ready, room });
 }
 
-/// The same where B's rows do not stand on words of 16 bytes: they are copied in words of 4.
+/// The same where B's rows are not aligned to 16 bytes: they are copied in words of 4.
 ///
 /// # Safety
 /// As for [`matmul_best`], with any pitch of B.
@@ -313,7 +308,7 @@ pub unsafe fn matmul_best_unaligned(
     shape: Shape,
     scale: f32,
     shares: Shares,
-    left: *mut u32,
+    ready: *mut u32,
     room: *mut f32,
 ) {
     best::<AlongK<128>, AcrossK<f32, 128>, { order::MATMUL_UNALIGNED }>(
@@ -322,15 +317,16 @@ pub unsafe fn matmul_best_unaligned(
         c,
         shape,
         scale,
-        Sharing { shares, left, room },
+        Sharing { shares, ready, room },
     );
 }
 
-/// Tiles of half the size, for products that have too few of the others to keep all multiprocessors busy. The warps that
-/// a tile has no room for take half of the steps of each slab. Each tile has a block of its own, and the kernel is a little faster for it.
+/// Tiles of half the size, for products that have too few of the others to keep all multiprocessors busy. A tile has
+/// room for four of the eight warps, so each half of the block takes half of the steps of every slab, and adds its sums to the other's at
+/// the end. Each tile has a block of its own, and the kernel is a little faster for it.
 ///
 /// # Safety
-/// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`], of which none is shared.
+/// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`], of which none is split.
 #[kernel(launch_bounds(256, 1))]
 pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape, scale: f32) {
     if shape.b_pitch.is_multiple_of(4) {
@@ -340,26 +336,26 @@ pub unsafe fn matmul_best_small(a: &[f32], b: &[f32], c: *mut f32, shape: Shape,
     }
 }
 
-/// The same in shared tiles, for few tiles and long rows.
+/// The same in split tiles, for few tiles and long rows.
 ///
 /// # Safety
 /// As for [`matmul_best_unaligned`], with tiles of [`BEST_SMALL`].
 #[kernel(launch_bounds(256, 1))]
-pub unsafe fn matmul_best_small_shared(
+pub unsafe fn matmul_best_small_split(
     a: &[f32],
     b: &[f32],
     c: *mut f32,
     shape: Shape,
     scale: f32,
     shares: Shares,
-    left: *mut u32,
+    ready: *mut u32,
     room: *mut f32,
 ) {
-    let sharing = Sharing { shares, left, room };
+    let sharing = Sharing { shares, ready, room };
     if shape.b_pitch.is_multiple_of(4) {
-        best::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL_SHARED }>(a, b, c, shape, scale, sharing);
+        best::<AlongK<64>, AcrossK<f32x4, 128>, { order::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
     } else {
-        best::<AlongK<64>, AcrossK<f32, 128>, { order::MATMUL_SMALL_SHARED }>(a, b, c, shape, scale, sharing);
+        best::<AlongK<64>, AcrossK<f32, 128>, { order::MATMUL_SMALL_SPLIT }>(a, b, c, shape, scale, sharing);
     }
 }
 
@@ -376,7 +372,7 @@ unsafe fn alone<L: Operand, R: Operand, const O: usize>(a: &[f32], b: &[f32], c:
     unsafe { tile.store(c, &tile.sums(product, Piece::whole(shape.k)), scale) };
 }
 
-/// The tiles of such a product, the last of them shared.
+/// The tiles of such a product, the last of them split.
 ///
 /// # Safety
 /// As for [`matmul_best`].

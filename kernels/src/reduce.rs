@@ -20,15 +20,15 @@
 //! | step | what it changes | what it removes |
 //! | --- | --- | --- |
 //! | words of 16 bytes, many for each thread | 528 blocks take all values, not one for each 512 | barriers and shuffles, of which there is one round a block, and three of four requests |
-//! | four words of a thread under way | all are asked for before the first is used | waiting for memory (stall "long scoreboard"): 64 KB a multiprocessor are on their way |
+//! | four words of a thread under way | all are asked for before the first is used | waiting for memory (stall "long scoreboard"): 128 KB a multiprocessor are on their way |
 //! | one launch | the last block combines the blocks' values | a launch, and the host's part |
 //! | marks instead of a counter | see `combine.rs` | a fence and an atomic operation: two trips to L2 |
 //! | the kernel waits for the one before it | `cuda_std::dependent_launch` | the gap between launches, back to back |
 //!
 //! That is `reduce_best`. On an H200 it reads 2^28 values at 4.6 TB/s, 96 % of what its memory can do by the data sheet. A hint that the
 //! values are read once (`load_nc_no_allocate`) makes L2 drop them early, too: 2^23 values that would have stayed there from one launch to
-//! the next then take 9.7 us instead of 6.3. For a few
-//! thousand values there is nothing to share: `reduce_small` is one block that looks at nothing twice.
+//! the next then take 9.7 us instead of 6.3. A few
+//! thousand values are not worth more than one block: `reduce_small` loads each once, and waits for nobody.
 //!
 //! What to look for: active lanes of a warp instruction (`ptx__thread_inst_executed_per_inst_executed.ratio`) from `reduce1` to
 //! `reduce2`, bank conflicts of shared loads and stores
@@ -38,8 +38,8 @@
 //! # A word on the last warp
 //!
 //! The lab sheet's `reduce5` let the last warp read what other lanes had just written, with no barrier at all, since the lanes of a
-//! warp ran in step. On GPUs since Volta they need not, and the compiler never had to believe it: that program is undefined today.
-//! Here the steps are unrolled all the same, with a barrier of the warp between reading and writing.
+//! warp ran in step. On GPUs since Volta they need not, and the compiler never promised it: that program is undefined today.
+//! Here the steps are unrolled all the same, with a warp barrier between reading and writing.
 //!
 //! # Shapes
 //!
@@ -59,11 +59,13 @@ use cuda_std::{gpu_only, kernel};
 /// The most threads of a block.
 pub const MOST_THREADS: u32 = 1024;
 
-/// The fewest.
+/// The fewest threads of a block: `reduce5` adds the values of two warps in its last one.
 pub const FEWEST_THREADS: u32 = 64;
 
 /// The threads of a block of `reduce_best`.
 pub const BEST_THREADS: u32 = 512;
+#[gpu_only]
+const _: () = assert!(BEST_THREADS == BLOCK);
 
 /// The threads of the block of `reduce_small`.
 pub const SMALL_THREADS: u32 = 256;
@@ -341,7 +343,7 @@ macro_rules! best {
         #[doc = concat!("`reduce_small`, the ", stringify!($operation), " of `", stringify!($ty), "`.")]
         ///
         /// # Safety
-        /// `input` holds `length` values, at most [`SMALL_LENGTH`], and stands on 16 bytes; `output` holds one, and nothing else uses
+        /// `input` holds `length` values, at most [`SMALL_LENGTH`], and is aligned to 16 bytes; `output` holds one, and nothing else uses
         /// it during the launch, which is one block of [`SMALL_THREADS`] threads in x.
         #[kernel(launch_bounds(256))]
         pub unsafe fn $small(input: *const $ty, length: u32, output: *mut $ty) {

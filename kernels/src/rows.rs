@@ -26,8 +26,8 @@
 //! | more | `rows_*_lanes32`: a warp a row, eight words of each lane under way | barriers and shared memory |
 //! | a few thousand and more, or few rows | `rows_*_blocks`: a block a row, or several | idle multiprocessors; the last of a row's blocks combines what they found |
 //!
-//! All read words of 16 bytes where rows stand on them, else of 4, and combine by shuffles. They wait by themselves for the kernel before
-//! them (`cuda_std::dependent_launch`), which hides the gap between launches.
+//! All read words of 16 bytes where rows are aligned to them, else of 4, and combine by shuffles. They themselves wait for the kernel
+//! before them (`cuda_std::dependent_launch`), which hides the gap between launches.
 //!
 //! What to look for: sectors per request of loads; with rows of 1000 or 1001 floats, linear against pitched.
 //!
@@ -42,6 +42,8 @@
 use crate::combine::{
     BLOCK, Indices, Maximum, Minimum, Operation, Sum, Word, leave, of_block, of_blocks, of_indices, of_lanes, wait_for,
 };
+#[gpu_only]
+use crate::matrix::at;
 #[gpu_only]
 use core::ops::Mul;
 #[gpu_only]
@@ -59,6 +61,8 @@ pub const LANES_THREADS: u32 = 256;
 
 /// Threads of a block of the kernels with one or several blocks a row.
 pub const BLOCK_THREADS: u32 = 512;
+#[gpu_only]
+const _: () = assert!(BLOCK_THREADS == BLOCK);
 
 /// Rows that the kernels with 8 lanes a row take at once.
 pub const SHORT_ROWS: u32 = 4;
@@ -72,7 +76,7 @@ trait Statistic {
     fn of<W: Mul<Output = W> + Copy>(elements: W) -> W {
         elements
     }
-    /// The result of so many.
+    /// The row's result, of its `count` elements combined.
     fn finish(combined: f32, _count: u32) -> f32 {
         combined
     }
@@ -311,13 +315,6 @@ fn stage() -> *mut f32 {
     STAGE.as_mut_ptr().cast()
 }
 
-/// Where (row, column) lies in the matrix.
-#[gpu_only]
-#[inline(always)]
-fn at(row: u32, column: u32, pitch: u32) -> usize {
-    row as usize * pitch as usize + column as usize
-}
-
 /// The entry points: each statistic in each way.
 macro_rules! statistics {
     ($($what:literal $statistic:ident: $global:ident, $shared:ident, $lanes8:ident, $lanes32:ident, $blocks:ident;)*) => {$(
@@ -341,7 +338,7 @@ macro_rules! statistics {
             meet::<$statistic>(matrix, output, columns, pitch);
         }
 
-        #[doc = concat!("The ", $what, " of each row, by eight lanes for each four rows: best for rows of up to 256 elements.")]
+        #[doc = concat!("The ", $what, " of each row, by eight lanes for each four rows: best for rows of up to 128 elements.")]
         ///
         /// # Safety
         /// As for the kernel with one thread a row, in blocks of up to [`LANES_THREADS`] threads, whole warps: eight for each [`SHORT_ROWS`] rows.

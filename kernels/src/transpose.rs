@@ -35,6 +35,8 @@ use cuda_std::{address_space, dependent_launch, shared::SharedCell, thread, unro
 use cuda_std::{gpu_only, kernel};
 
 #[gpu_only]
+use crate::matrix::{at, block_row};
+#[gpu_only]
 use crate::turn::Turn;
 
 /// Rows and columns of a tile, and the width of its block.
@@ -227,11 +229,12 @@ pub const BEST_THREADS: u32 = 256;
 /// A thread turns 4 x 4 elements in its registers: four loads of 16 bytes, four stores of 16 bytes to shared memory, and the same
 /// on the way out. That is a quarter of the instructions for as many bytes, and four loads in flight for each thread.
 ///
-/// Padding would move the words of 16 bytes off their alignment. Instead a column of the tile keeps its words in another
-/// order: word `w` of column `c` stands at `w ^ (c / 4 % 8)`. Eight lanes that store, or load, at the same time then use all 32
-/// banks once. The loads go past L1: nobody reads the input again.
+/// One float of padding would move the words off their alignment, and one word does not help: eight lanes that store at the same time have
+/// columns that are four apart, and with 17 words a column they still meet four ways. Instead a column of the tile keeps its words in
+/// another order (a *swizzle*): word `w` of column `c` is at `w ^ (c / 4 % 8)`. Eight lanes that store, or load, at the same time then
+/// use all 32 banks once (`turn.rs`). The loads go past L1: nobody reads the input again.
 ///
-/// A small matrix takes little longer than its launch, so two more steps are for these. The kernel waits by itself for the one before it
+/// A small matrix takes little longer than its launch, so two more steps are for these. The kernel itself waits for the one before it
 /// (`cuda_std::dependent_launch`): back to back, 1024 x 1000 floats take 2.1 us instead of 3.3. And it is short, because instructions
 /// have to be fetched, too: matrices that are not aligned have a kernel of their own, and loads need no guards. So it has 240
 /// instructions instead of 2,080, and takes 6.1 us instead of 6.4, cold (H200, 2026-11-23).
@@ -242,7 +245,7 @@ pub const BEST_THREADS: u32 = 256;
 /// input's rows may be read up to its pitch.
 #[kernel(launch_bounds(256, 6))]
 pub unsafe fn transpose_best(
-    input: &[f32],
+    input: *const f32,
     output: *mut f32,
     rows: u32,
     cols: u32,
@@ -256,14 +259,14 @@ pub unsafe fn transpose_best(
     turn.store_words::<true>();
 }
 
-/// The same where the rows of a matrix do not stand on 16 bytes: that matrix is accessed float by float. Each access then takes
+/// The same where the rows of a matrix are not aligned to 16 bytes: that matrix is accessed float by float. Each access then takes
 /// neighbouring floats, and only shared memory has words of 16 bytes.
 ///
 /// # Safety
 /// As for [`transpose_best`], with any pitches.
 #[kernel(launch_bounds(256, 6))]
 pub unsafe fn transpose_best_unaligned(
-    input: &[f32],
+    input: *const f32,
     output: *mut f32,
     rows: u32,
     cols: u32,
@@ -315,13 +318,6 @@ impl Tile {
     }
 }
 
-/// The row of this block in the grid, counted through its layers.
-#[gpu_only]
-#[inline(always)]
-pub(crate) fn block_row() -> u32 {
-    thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
-}
-
 /// The thread's x, with the promise that it is inside the tile: array indexing then needs no check.
 ///
 /// # Safety
@@ -369,13 +365,6 @@ fn for_each_line<T: Copy + Default>(inside: bool, limit: u32, load: impl Fn(u32)
             y += thread::block_dim_y();
         }
     }
-}
-
-/// Where (row, column) lies in a matrix: 64 bits, since 16384 x 16384 elements pass 32 bits of bytes.
-#[gpu_only]
-#[inline(always)]
-pub(crate) fn at(row: u32, col: u32, pitch: u32) -> usize {
-    row as usize * pitch as usize + col as usize
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]

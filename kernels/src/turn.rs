@@ -3,7 +3,8 @@
 
 use cuda_std::{address_space, mem, shared::SharedCell, thread, unroll, vector::f32x4};
 
-use crate::transpose::{BEST_TILE, at, block_row};
+use crate::matrix::{at, block_row};
+use crate::transpose::BEST_TILE;
 
 /// What a block moves from where to where, and through what. In its functions, `WORDS` says whether the tile was loaded in words.
 pub(crate) struct Turn {
@@ -25,12 +26,12 @@ pub(crate) struct Turn {
 impl Turn {
     /// What this block and this thread have to do.
     #[inline(always)]
-    pub fn of_block(input: &[f32], output: *mut f32, rows: u32, cols: u32, pitches: [u32; 2]) -> Self {
+    pub fn of_block(input: *const f32, output: *mut f32, rows: u32, cols: u32, pitches: [u32; 2]) -> Self {
         #[address_space(shared)]
         static STAGE: SharedCell<[[f32x4; 16]; 64]> = SharedCell::uninit();
         let (row, col) = (thread::block_idx_x() * BEST_TILE, block_row() * BEST_TILE);
         let (x, y) = (thread::thread_idx_x() % 16, thread::thread_idx_x() / 16);
-        let (input, stage) = (input.as_ptr(), STAGE.as_mut_ptr().cast());
+        let stage = STAGE.as_mut_ptr().cast();
         Self { input, output, pitches, stage, rows, cols, row, col, x, y }
     }
 

@@ -8,9 +8,9 @@
 //!
 //! | step | what it changes | what it removes |
 //! | --- | --- | --- |
-//! | loads past L1 | `ld.global.cg` | room in L1 for what is read once |
+//! | loads past L1 | `ld.global.cg` | lines of L1 for data that is read once |
 //! | two or four words a thread | where all threads then run at once | a last wave of blocks that does not fill the GPU: 2^22 floats take 11.9 us, not 12.4 |
-//! | the kernel waits for the one before it | `cuda_std::dependent_launch` | the gap between launches: back to back, 2^20 floats take 1.7 us, not 2.9 |
+//! | the kernel itself waits for the one before | `cuda_std::dependent_launch` | the gap between launches: back to back, 2^20 floats take 1.7 us, not 2.9 |
 //!
 //! That is [`vector_copy_best`] (times: H200, 2026-11-23). For large vectors there is nothing to gain by all this: with 2048 threads a
 //! multiprocessor has 32 KB under way, as much as memory can use, and waves are many. There one word a thread is best, and blocks
@@ -20,7 +20,7 @@
 //! again where it could have found it there (2^22 floats, back to back: 7.7 us instead of 5.4, and 8.3 with stores that are evicted
 //! first; H200, 2026-11-22). Look at `lts__t_sectors_srcunit_tex_lookup_hit.sum`.
 //!
-//! A wide word has to stand on a multiple of its own size. Every allocation starts so; what is left over at the end, less than a
+//! A wide word has to be aligned to its own size. Every allocation is; what is left over at the end, less than a
 //! word, is copied element by element.
 //!
 //! What to look for: `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`, and that sectors per request are 4, 8 and 16.

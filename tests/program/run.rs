@@ -199,6 +199,14 @@ fn a_fault_is_in_the_json_and_the_exit_code_is_1() {
 }
 
 #[test]
+fn a_buffer_of_no_elements_has_no_byte_to_access() {
+    let (_folder, file) = small();
+    let reported = run(&file, "add --grid 1 --block 32 u32[0] i32:100 u32:1").assert().code(1);
+    let text = String::from_utf8_lossy(&reported.get_output().stderr).replace("\n    ", " ");
+    assert!(text.contains("just past the end of the allocation of 0 bytes"), "{text}");
+}
+
+#[test]
 fn what_the_checks_find_does_not_stop_the_kernel() {
     let (folder, file) = small();
     let result = folder.path().join("out.npy");

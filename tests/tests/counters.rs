@@ -74,7 +74,7 @@ const POLLED: [&str; 8] = [
 
 /// Whether a launch of this kernel polled: its blocks wait for what others leave.
 fn polled(kernel: &str, counted: &BTreeMap<&str, f64>) -> bool {
-    if kernel == "matmul_best_small_shared" {
+    if kernel == "matmul_best_small_split" {
         return true;
     }
     // These store a value for each block, and empty their slots.

@@ -1,6 +1,6 @@
 //! Accurate math: the methods of `f32` and `f64` that `core` lacks.
 //!
-//! On the device, functions for which there is an instruction compile to it (`sqrt.rn`, `fma.rn`, `cvt.rmi`, ...), exactly rounded.
+//! On the device, functions for which there is an instruction compile to it (`sqrt.rn`, `fma.rn`, `cvt.rmi`, ...), correctly rounded.
 //! Sine, cosine and `powf` of `f32` are written for GPUs here; all others come from the crate `libm`, with errors of about 1 ulp. On
 //! the host they are the same, so a reference on the CPU and a kernel can call the same code. The hardware's fast and less accurate
 //! functions are in `cuda_std::fast`.

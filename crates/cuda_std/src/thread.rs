@@ -1,8 +1,8 @@
 //! The thread: its indices in block and grid, and the barrier and fences of its block.
 //!
 //! A launch is a grid of blocks, a block is up to 1024 threads, and 32 consecutive threads of a block (x fastest, then y, then
-//! z) are a warp. Blocks run in any order and cannot wait for each other; the threads of one block can, at
-//! [`sync_threads`].
+//! z) are a warp. The threads of a block can wait for each other, at [`sync_threads`]. Blocks cannot: CUDA promises no order in which
+//! they start, so one that waits may keep the other from starting.
 
 use crate::intrinsics;
 
@@ -171,14 +171,17 @@ pub fn sync_threads_or(predicate: u32) -> u32 {
     u32::from(intrinsics::barrier_or(0, predicate != 0))
 }
 
-/// Orders this thread's memory accesses for the other threads of its block: a thread that sees a write after the fence also
-/// sees those before it (`membar.cta`). No thread waits.
+/// Orders this thread's accesses before the fence before those after it, as the other threads of its block see them
+/// (`membar.cta`). No thread waits.
+///
+/// To hand data to another thread takes two fences: the writer has one between the data and the flag that says it is there, the reader
+/// one between the flag and the data.
 #[inline(always)]
 pub fn block_fence() {
     intrinsics::membar_cta();
 }
 
-/// Orders this thread's memory accesses for all threads of the device (`membar.gl`). No thread waits.
+/// As [`block_fence`], as all threads of the device see the accesses (`membar.gl`).
 #[inline(always)]
 pub fn device_fence() {
     intrinsics::membar_gl();
@@ -190,7 +193,7 @@ pub fn grid_fence() {
     device_fence();
 }
 
-/// Orders this thread's memory accesses for the device, the host and other devices (`membar.sys`). No thread waits.
+/// As [`block_fence`], as the device, the host and other devices see the accesses (`membar.sys`).
 #[inline(always)]
 pub fn system_fence() {
     intrinsics::membar_sys();

@@ -26,7 +26,7 @@ pub(super) trait Backend {
         None
     }
 
-    /// Allocates `bytes > 0` bytes, whose contents are undefined. Starts on a multiple of at least 256 bytes.
+    /// Allocates this many bytes, perhaps none, whose contents are undefined. Starts on a multiple of at least 256 bytes.
     fn allocate(&self, bytes: u64) -> Result<u64>;
 
     /// Allocates `rows` rows of `row_bytes` bytes each; returns the address and the pitch in bytes.

@@ -40,7 +40,7 @@ impl<T: Pod> Buffer<T> {
     pub(super) fn new(backend: &Rc<dyn Backend>, length: usize) -> Result<Self> {
         let bytes = bytes_of::<T>(length)?;
         Ok(Self {
-            allocation: Allocation { address: backend.allocate(bytes.max(1))?, backend: Rc::clone(backend) },
+            allocation: Allocation { address: backend.allocate(bytes)?, backend: Rc::clone(backend) },
             length,
             element: PhantomData,
         })

@@ -83,11 +83,11 @@ impl Step {
 #[derive(Clone, Copy)]
 enum Entry {
     Shaped(&'static Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape)>),
-    Shared(&'static Shared, Shares),
+    Split(&'static Split, Shares),
 }
 
 /// A kernel with a factor of the product, and what blocks need to share tiles.
-type Shared = Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
+type Split = Kernel<(Slice<f32>, PointerMut<f32>, kernel::Shape, f32, Shares, PointerMut<u32>, PointerMut<f32>)>;
 
 /// The lab: a matrix.
 pub struct Gram {
@@ -219,11 +219,11 @@ impl Lab for Gram {
 
 impl Gram {
     /// The best kernel for this matrix, and its blocks. Matrices that are smaller than a tile are left to the mirrored tiles.
-    fn best(&self, device: &Device) -> Option<TileLaunch<&'static Shared>> {
+    fn best(&self, device: &Device) -> Option<TileLaunch<&'static Split>> {
         let (rows, columns) = (self.a.rows as u32, self.a.columns as u32);
-        let kernels: [Candidate<&'static Shared>; 2] = [
-            Candidate { kernel: &kernel::gram_best, tile: kernel::BEST, shares: true },
-            Candidate { kernel: &kernel::gram_best_small, tile: kernel::BEST_SMALL, shares: true },
+        let kernels: [Candidate<&'static Split>; 2] = [
+            Candidate { kernel: &kernel::gram_best, tile: kernel::BEST, splits: true },
+            Candidate { kernel: &kernel::gram_best_small, tile: kernel::BEST_SMALL, splits: true },
         ];
         fastest(device, &kernels, [rows, rows], columns, |tile| kernel::best_tiles(tile, rows))
     }
@@ -254,17 +254,17 @@ impl Gram {
         let best = if step == Step::Best { self.best(device) } else { None };
         let (kernel, launch) = best.map_or((Entry::Shaped(kernel), launch), |best| {
             let mut launch = LaunchConfig::new([best.blocks(), 1, 1], [BEST_THREADS, 1, 1]);
-            launch.dynamic_shared = best.tile.shared;
-            (Entry::Shared(best.kernel, best.shares), launch)
+            launch.dynamic_shared = best.tile.shared_bytes;
+            (Entry::Split(best.kernel, best.shares), launch)
         });
         Variant::new(
             name,
             move |data: &mut Data, launcher| {
-                let Data { a, c, meeting: Meeting { left, room } } = data;
+                let Data { a, c, meeting: Meeting { ready, room } } = data;
                 match kernel {
                     Entry::Shaped(kernel) => launcher.launch(kernel, &launch, (&*a, c, shape)),
-                    Entry::Shared(kernel, shares) => {
-                        launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, left, room))
+                    Entry::Split(kernel, shares) => {
+                        launcher.launch(kernel, &launch, (&*a, c, shape, 1.0_f32, shares, ready, room))
                     }
                 }
             },

@@ -241,11 +241,11 @@ impl Matmul {
             true => &kernel::matmul_best,
             false => &kernel::matmul_best_unaligned,
         };
-        let (small, small_shared) = (&kernel::matmul_best_small, &kernel::matmul_best_small_shared);
+        let (small, small_split) = (&kernel::matmul_best_small, &kernel::matmul_best_small_split);
         let kernels = [
-            Candidate { kernel: Tiled::Shared(large), tile: kernel::BEST, shares: true },
-            Candidate { kernel: Tiled::Alone(small), tile: kernel::BEST_SMALL, shares: false },
-            Candidate { kernel: Tiled::Shared(small_shared), tile: kernel::BEST_SMALL, shares: true },
+            Candidate { kernel: Tiled::Split(large), tile: kernel::BEST, splits: true },
+            Candidate { kernel: Tiled::Alone(small), tile: kernel::BEST_SMALL, splits: false },
+            Candidate { kernel: Tiled::Split(small_split), tile: kernel::BEST_SMALL, splits: true },
         ];
         let tiles =
             |tile: kernel::BestTile| u64::from(shape.m.div_ceil(tile.rows)) * u64::from(shape.n.div_ceil(tile.columns));
@@ -265,7 +265,7 @@ impl Matmul {
             Step::Registers => registers,
             Step::Best => self.best(device, shape).map_or(registers, |launch| {
                 let TileLaunch { kernel, tile, shares, .. } = launch;
-                (Entry::Tiled(kernel, shares), [launch.blocks(), 1, 1], tile.shared)
+                (Entry::Tiled(kernel, shares), [launch.blocks(), 1, 1], tile.shared_bytes)
             }),
         };
         let mut launch = LaunchConfig::new(grid, [block[0], block[1], 1]);
@@ -279,9 +279,9 @@ impl Matmul {
                     Entry::Tiled(Tiled::Alone(kernel), _) => {
                         launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32))
                     }
-                    Entry::Tiled(Tiled::Shared(kernel), shares) => {
-                        let Meeting { left, room } = meeting;
-                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32, shares, left, room))
+                    Entry::Tiled(Tiled::Split(kernel), shares) => {
+                        let Meeting { ready, room } = meeting;
+                        launcher.launch(kernel, &launch, (&*a, &*b, c, shape, 1.0_f32, shares, ready, room))
                     }
                 }
             },
@@ -320,7 +320,7 @@ type Shaped = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape)>;
 /// The same with a factor of the product.
 type Alone = Kernel<(Slice<f32>, Slice<f32>, PointerMut<f32>, kernel::Shape, f32)>;
 /// And with what blocks need to share tiles.
-type Shared = Kernel<(
+type Split = Kernel<(
     Slice<f32>,
     Slice<f32>,
     PointerMut<f32>,
@@ -335,7 +335,7 @@ type Shared = Kernel<(
 #[derive(Clone, Copy)]
 enum Tiled {
     Alone(&'static Alone),
-    Shared(&'static Shared),
+    Split(&'static Split),
 }
 
 /// A kernel of this lab.

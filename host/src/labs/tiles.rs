@@ -20,7 +20,7 @@ const SHARING_COST: f64 = 5.0;
 const OLDER: f64 = 0.63;
 
 /// What the last tile of a multiprocessor costs in addition, in tiles: nobody works while its block waits. On an H200, the lab `gram` with 4096
-/// rows took 14 slabs of 256 longer in two full rounds of tiles than with the second round shared, and sharing has its own cost.
+/// rows took 14 slabs of 256 longer in two full rounds of tiles than with the second round split, and sharing has its own cost.
 const LAST_TILE_COST: f64 = 0.08;
 
 /// The fewest slabs that a block shares: fewer would not be worth its beginning.
@@ -36,7 +36,7 @@ pub(super) struct TileLaunch<K> {
     pub kernel: K,
     /// Its tile.
     pub tile: BestTile,
-    /// How its tiles are shared out.
+    /// How its last tiles are split.
     pub shares: Shares,
     /// Blocks that share tiles.
     pub sharing: u32,
@@ -54,8 +54,8 @@ impl<K> TileLaunch<K> {
 pub(super) struct Candidate<K> {
     pub kernel: K,
     pub tile: BestTile,
-    /// Whether its blocks can share tiles.
-    pub shares: bool,
+    /// Whether its blocks can split tiles among them.
+    pub splits: bool,
 }
 
 /// The fastest way to a product of `rows` x `columns` over `k` steps, by one of these kernels (of equal ones the first), whose number of
@@ -72,15 +72,17 @@ pub(super) fn fastest<K: Copy>(
     let largest = kernels.iter().map(|candidate| candidate.tile.rows * candidate.tile.columns).max();
     let slabs = u64::from(k.div_ceil(BEST_DEPTH));
     let fits = |tile: BestTile| {
-        rows >= tile.rows && columns >= tile.columns && u64::from(tile.shared) <= properties.shared_per_block_opt_in
+        rows >= tile.rows
+            && columns >= tile.columns
+            && u64::from(tile.shared_bytes) <= properties.shared_per_block_opt_in
     };
     let fitting = kernels.iter().copied().filter(|candidate| fits(candidate.tile));
-    let ways = fitting.flat_map(|Candidate { kernel, tile, shares }| {
+    let ways = fitting.flat_map(|Candidate { kernel, tile, splits }| {
         let elements = tile.rows * tile.columns;
         let each = f64::from(elements) * if Some(elements) == largest { 1.0 } else { SMALL_TILE_COST };
         let places = Places { multiprocessors, resident: tile.resident.into() };
-        let shared = shares.then(|| places.shared(tiles(tile), slabs)).flatten();
-        [Some(alone(tiles(tile))), shared].into_iter().flatten().filter_map(move |way| {
+        let split = splits.then(|| places.split(tiles(tile), slabs)).flatten();
+        [Some(alone(tiles(tile))), split].into_iter().flatten().filter_map(move |way| {
             let cost = places.slabs_of_a_multiprocessor(way, slabs) * each;
             let shares = Shares { whole: way.whole.try_into().ok()?, more: way.more.try_into().ok()? };
             let sharing: u32 = way.sharing.try_into().ok()?;
@@ -99,14 +101,14 @@ struct Way {
     /// Blocks that share the others.
     sharing: u64,
     /// The slabs that they share.
-    shared: u64,
+    slabs: u64,
     /// Slabs that those of them that begin earlier take more than the average.
     more: u64,
 }
 
 /// Each tile to a block of its own.
 fn alone(tiles: u64) -> Way {
-    Way { whole: tiles, sharing: 0, shared: 0, more: 0 }
+    Way { whole: tiles, sharing: 0, slabs: 0, more: 0 }
 }
 
 /// What a GPU holds at a time.
@@ -118,21 +120,21 @@ struct Places {
 }
 
 impl Places {
-    /// Full rounds of tiles to blocks of their own, the rest shared: half a round at least. Where two or more rounds come out even, the last
-    /// one is shared if that lets both blocks of a multiprocessor end together. `None` if there is nothing to gain, or if the shared slabs are more than
+    /// Full rounds of tiles to blocks of their own, the rest split: half a round at least. Where two or more rounds come out even, the last
+    /// one is split if that lets both blocks of a multiprocessor end together. `None` if there is nothing to gain, or if the split slabs are more than
     /// the kernels count.
-    fn shared(self, tiles: u64, slabs: u64) -> Option<Way> {
+    fn split(self, tiles: u64, slabs: u64) -> Option<Way> {
         let round = self.multiprocessors * self.resident;
         let (full, rest) = (tiles / round * round, tiles % round);
         let whole = if 2 * rest < round { full.saturating_sub(round) } else { full };
-        let shared = (tiles - whole).checked_mul(slabs).filter(|&shared| u32::try_from(shared).is_ok())?;
+        let split = (tiles - whole).checked_mul(slabs).filter(|&split| u32::try_from(split).is_ok())?;
         let fewest = slabs.div_ceil(MOST_SHARES).max(FEWEST_SLABS);
-        let sharing = (shared / fewest).min(round);
+        let sharing = (split / fewest).min(round);
         // Whether the blocks that share begin one after the other, on a multiprocessor that holds two.
         let staggered = whole > 0 && self.resident > 1;
         (sharing > 1 && (rest > 0 || staggered)).then(|| {
-            let more = if staggered { more(shared / sharing, slabs) } else { 0 };
-            Way { whole, sharing, shared, more }
+            let more = if staggered { more(split / sharing, slabs) } else { 0 };
+            Way { whole, sharing, slabs: split, more }
         })
     }
 
@@ -143,7 +145,7 @@ impl Places {
             let last = if way.whole > self.multiprocessors && self.resident > 1 { LAST_TILE_COST } else { 0.0 };
             return whole + last * slabs as f64;
         }
-        let each = way.shared as f64 / way.sharing as f64 + SHARING_COST;
+        let each = way.slabs as f64 / way.sharing as f64 + SHARING_COST;
         whole + way.sharing.div_ceil(self.multiprocessors) as f64 * each
     }
 }
@@ -161,13 +163,13 @@ fn more(each: u64, slabs: u64) -> u64 {
 /// Where the blocks that share tiles meet.
 pub(super) struct Meeting {
     /// For each block, whether it has left sums.
-    pub left: Buffer<u32>,
+    pub ready: Buffer<u32>,
     /// The sums.
     pub room: Buffer<f32>,
 }
 
 impl Meeting {
-    /// For so many blocks that share.
+    /// For this many blocks that share tiles.
     ///
     /// # Errors
     ///
@@ -175,9 +177,9 @@ impl Meeting {
     pub fn new(device: &Device, sharing: u32) -> Result<Self> {
         // A buffer has something in it.
         let blocks = sharing.max(1) as usize;
-        let mut left = device.buffer(blocks)?;
-        left.write(&vec![0; blocks])?;
-        Ok(Self { left, room: device.buffer(blocks * BEST_ROOM as usize)? })
+        let mut ready = device.buffer(blocks)?;
+        ready.write(&vec![0; blocks])?;
+        Ok(Self { ready, room: device.buffer(blocks * BEST_ROOM as usize)? })
     }
 }
 
@@ -191,8 +193,8 @@ mod tests {
     #[test]
     fn full_rounds_have_blocks_of_their_own() {
         let way = |tiles, slabs| {
-            let Way { whole, sharing, shared, more } = H200.shared(tiles, slabs).unwrap();
-            assert_eq!((sharing, shared), (264, (tiles - whole) * slabs));
+            let Way { whole, sharing, slabs: split, more } = H200.split(tiles, slabs).unwrap();
+            assert_eq!((sharing, split), (264, (tiles - whole) * slabs));
             (whole, more)
         };
         // 3072 x 3072: two rounds of 264, and 48 tiles, which are too few to share.
@@ -206,43 +208,43 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_waits_for_others_nothing_is_shared() {
-        assert_eq!(H200.shared(264, 256), None);
-        assert_eq!(H200.shared(0, 256), None);
-        assert_eq!(Places { resident: 1, ..H200 }.shared(264, 256), None);
+    fn where_nobody_waits_for_others_nothing_is_split() {
+        assert_eq!(H200.split(264, 256), None);
+        assert_eq!(H200.split(0, 256), None);
+        assert_eq!(Places { resident: 1, ..H200 }.split(264, 256), None);
     }
 
     #[test]
     fn a_share_is_not_too_small() {
         // Two tiles of 16 slabs: no block takes fewer.
-        assert_eq!(H200.shared(2, 16).unwrap().sharing, 2);
-        assert_eq!(H200.shared(1, 16), None);
+        assert_eq!(H200.split(2, 16).unwrap().sharing, 2);
+        assert_eq!(H200.split(1, 16), None);
         // One tile of many slabs: four blocks.
-        assert_eq!(H200.shared(1, 1 << 20).unwrap().sharing, 4);
+        assert_eq!(H200.split(1, 1 << 20).unwrap().sharing, 4);
         for tiles in (0..3000).step_by(7) {
             for slabs in [1, 16, 63, 100, 256, 1 << 30] {
-                let Some(way) = H200.shared(tiles, slabs) else { continue };
-                let each = way.shared / way.sharing;
+                let Some(way) = H200.split(tiles, slabs) else { continue };
+                let each = way.slabs / way.sharing;
                 assert!(way.sharing <= 264 && each >= FEWEST_SLABS && way.more < each, "{tiles} {slabs} {way:?}");
             }
         }
     }
 
     #[test]
-    fn too_many_slabs_for_the_kernels_are_not_shared() {
-        assert!(H200.shared(263, 1 << 24).is_none());
-        assert!(H200.shared(255, 1 << 24).is_some());
+    fn too_many_slabs_for_the_kernels_are_not_split() {
+        assert!(H200.split(263, 1 << 24).is_none());
+        assert!(H200.split(255, 1 << 24).is_some());
     }
 
     #[test]
     fn sharing_pays_where_a_round_is_nearly_empty() {
         let cost = |way: Way, slabs| H200.slabs_of_a_multiprocessor(way, slabs);
         for (tiles, slabs) in [(576, 192), (144, 96), (528, 256), (256, 128)] {
-            assert!(cost(H200.shared(tiles, slabs).unwrap(), slabs) < cost(alone(tiles), slabs), "{tiles}");
+            assert!(cost(H200.split(tiles, slabs).unwrap(), slabs) < cost(alone(tiles), slabs), "{tiles}");
         }
         // Half a slab is not worth it.
         let single = Places { resident: 1, ..H200 };
-        let shared = single.shared(131, 64).unwrap();
-        assert!(single.slabs_of_a_multiprocessor(shared, 64) > single.slabs_of_a_multiprocessor(alone(131), 64));
+        let split = single.split(131, 64).unwrap();
+        assert!(single.slabs_of_a_multiprocessor(split, 64) > single.slabs_of_a_multiprocessor(alone(131), 64));
     }
 }

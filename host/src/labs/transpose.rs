@@ -4,7 +4,6 @@
 use std::rc::Rc;
 
 use clap::Args;
-use cuda_std::launch::{Kernel, PointerMut, Slice};
 use kernels::transpose as kernel;
 use serde_json::{Value, json};
 
@@ -68,9 +67,6 @@ impl Default for Options {
         flag_values::defaults()
     }
 }
-
-/// The kernels' parameters: input, output, rows, columns, both pitches.
-type Parameters = (Slice<f32>, PointerMut<f32>, u32, u32, u32, u32);
 
 /// One kernel, in the order in which they are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,8 +223,20 @@ impl Transpose {
                 let (input_pitch, target) =
                     (data.input.pitch() as u32, step.target(&mut data.output, &mut data.copied));
                 let output_pitch = target.pitch() as u32;
-                let kernel = step.kernel([input_pitch, output_pitch]);
                 let arguments = (&data.input, target, rows as u32, columns as u32, input_pitch, output_pitch);
+                let kernel = match step {
+                    Step::NaiveReads => &kernel::transpose_naive_reads,
+                    Step::NaiveWrites => &kernel::transpose_naive_writes,
+                    Step::Block16 => &kernel::transpose_block16,
+                    Step::Tiled => &kernel::transpose_tiled,
+                    Step::Padded => &kernel::transpose_padded,
+                    Step::Copy => &kernel::transpose_copy,
+                    Step::Best => {
+                        let aligned = [input_pitch, output_pitch].iter().all(|pitch| pitch.is_multiple_of(4));
+                        let [best, unaligned] = [&kernel::transpose_best, &kernel::transpose_best_unaligned];
+                        return launcher.launch(if aligned { best } else { unaligned }, &launch, arguments);
+                    }
+                };
                 launcher.launch(kernel, &launch, arguments)
             },
             move |data| self.outcome(step, data),
@@ -290,19 +298,6 @@ impl Step {
             Self::Padded => "padded",
             Self::Best => "best",
             Self::Copy => "copy",
-        }
-    }
-
-    fn kernel(self, pitches: [u32; 2]) -> &'static Kernel<Parameters> {
-        match self {
-            Self::NaiveReads => &kernel::transpose_naive_reads,
-            Self::NaiveWrites => &kernel::transpose_naive_writes,
-            Self::Block16 => &kernel::transpose_block16,
-            Self::Tiled => &kernel::transpose_tiled,
-            Self::Padded => &kernel::transpose_padded,
-            Self::Best if pitches.iter().all(|pitch| pitch.is_multiple_of(4)) => &kernel::transpose_best,
-            Self::Best => &kernel::transpose_best_unaligned,
-            Self::Copy => &kernel::transpose_copy,
         }
     }
 

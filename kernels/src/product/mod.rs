@@ -32,7 +32,7 @@ mod share;
 mod tile;
 
 #[cfg(target_arch = "nvptx64")]
-pub(crate) use operand::{AcrossK, AlongK, Matrix, Operand};
+pub(crate) use operand::{AcrossK, AlongK, Operand};
 #[cfg(target_arch = "nvptx64")]
 pub(crate) use share::{Piece, Product, Sharing};
 #[cfg(target_arch = "nvptx64")]
@@ -41,13 +41,13 @@ pub(crate) use tile::Tile;
 /// Rows, and columns, of the product that a thread computes.
 pub(crate) const SIDE: usize = 8;
 
-/// Which of the orders of `numbers.rs` a kernel takes its rows in.
+/// Which of `ORDERS` in `numbers.rs` a kernel takes its rows and columns in: places there.
 #[cfg(target_arch = "nvptx64")]
 pub(crate) mod order {
     pub const MATMUL: usize = 0;
     pub const MATMUL_UNALIGNED: usize = 1;
     pub const MATMUL_SMALL: usize = 2;
-    pub const MATMUL_SMALL_SHARED: usize = 3;
+    pub const MATMUL_SMALL_SPLIT: usize = 3;
     pub const GRAM: usize = 4;
     pub const GRAM_SMALL: usize = 5;
 }

@@ -3,22 +3,7 @@
 use cuda_std::{pipeline, shared::SharedAddress, thread, unroll};
 
 use super::{DEPTH, THREADS, turned_pitch};
-
-/// A row-major matrix, with rows `pitch` elements apart.
-#[derive(Clone, Copy)]
-pub(crate) struct Matrix {
-    pub first: *mut f32,
-    pub rows: u32,
-    pub columns: u32,
-    pub pitch: u32,
-}
-
-impl Matrix {
-    #[inline(always)]
-    pub fn at(self, row: u32, column: u32) -> *mut f32 {
-        self.first.wrapping_add(row as usize * self.pitch as usize + column as usize)
-    }
-}
+use crate::matrix::Matrix;
 
 /// An operand's slabs on their way to shared memory, as one thread of the block sees them.
 ///
@@ -35,7 +20,7 @@ pub(crate) trait Operand: Sized {
     /// The slabs for the tile that starts at `start`, from this step of `k` on; they go to the first stage at `to`.
     fn new(matrix: Matrix, start: u32, first_step: u32, to: SharedAddress<f32>) -> Self;
 
-    /// Fetches the next slab, which has so many `steps`, to a stage that is `stage` floats behind the first. The steps that are
+    /// Fetches the next slab, which has this many `steps`, to a stage that is `stage` floats behind the first. The steps that are
     /// missing are zeros.
     unsafe fn fetch_part(&mut self, stage: u32, steps: u32);
 
@@ -98,7 +83,7 @@ impl<const SIDE: u32> Operand for AlongK<SIDE> {
 }
 
 /// An operand whose rows run across `k`, as those of the right one do. It is copied in words of a `Word`: 16 bytes where its
-/// rows stand on them, else 4.
+/// rows are aligned to them, else 4.
 pub(crate) struct AcrossK<Word, const SIDE: u32> {
     from: *const Word,
     to: SharedAddress<Word>,

@@ -1,7 +1,7 @@
 //! Which steps of which tiles a block computes, and how it meets the blocks that compute the others.
 //!
 //! A GPU computes as many tiles at once as it holds blocks, and the last of them rarely come out even: of 576 tiles on a GPU that holds 264
-//! blocks, 48 are left for the third round, in which most places stay empty. So the last tiles are *shared*: each of
+//! blocks, 48 are left for the third round, in which most places stay empty. So the last tiles are *split*: each of
 //! as many blocks as the GPU holds takes a share of their slabs, whatever tile they belong to ("stream-k": Osama and others, 2023). On an
 //! H200, in tiles of 128 x 128, a product of 3072 x 3072 takes 1.12 ms instead of 1.28, one of 1536 x 1536 153 us instead of 263 (2026-11-23).
 //!
@@ -16,7 +16,8 @@
 use cuda_std::{thread, unroll, vector::f32x4};
 
 use super::numbers::Sums;
-use super::{DEPTH, Matrix, Operand, ROOM, SIDE, Shares, THREADS, Tile};
+use super::{DEPTH, Operand, ROOM, SIDE, Shares, THREADS, Tile};
+use crate::matrix::Matrix;
 
 /// Words of 16 bytes in a row of a thread's sums.
 pub(super) const WORDS: usize = SIDE / 4;
@@ -40,7 +41,7 @@ pub(crate) struct Sharing {
     /// Which block takes what.
     pub shares: Shares,
     /// For each block that shares, whether it has left sums: 0 before the launch, and after it.
-    pub left: *mut u32,
+    pub ready: *mut u32,
     /// For each block that shares, [`ROOM`] numbers.
     pub room: *mut f32,
 }
@@ -75,9 +76,9 @@ impl Piece {
     /// Some slabs of such a tile.
     #[inline(always)]
     fn new(first: u32, end: u32, k: u32) -> Self {
-        let left = (k.div_ceil(DEPTH) - first) * DEPTH;
-        let first_step = k.saturating_sub(left);
-        Self { first, end, first_step, first_steps: k - (left - DEPTH) - first_step }
+        let remaining = (k.div_ceil(DEPTH) - first) * DEPTH;
+        let first_step = k.saturating_sub(remaining);
+        Self { first, end, first_step, first_steps: k - (remaining - DEPTH) - first_step }
     }
 }
 
@@ -98,7 +99,7 @@ impl Sharing {
         let Product { k, scale, .. } = product;
         let slabs = k.div_ceil(DEPTH);
         let (block, Shares { whole, more }) = (thread::block_idx_x(), self.shares);
-        // Slabs are counted tile by tile: from the block's own tile on, or from the first shared one.
+        // Slabs are counted tile by tile: from the block's own tile on, or from the first split one.
         let (first_tile, first, mut end) = if block < whole {
             (block, 0, slabs)
         } else {
@@ -137,7 +138,7 @@ impl Sharing {
                 thread::sync_threads();
                 if piece.end < slabs && thread::thread_idx_x() == 0 {
                     thread::device_fence();
-                    self.left.add(share as usize).write_volatile(1);
+                    self.ready.add(share as usize).write_volatile(1);
                 }
             }
         }
@@ -152,10 +153,10 @@ impl Sharing {
         if thread::thread_idx_x() == 0 {
             // SAFETY: the share has its word.
             unsafe {
-                let left = self.left.add(share as usize);
-                while left.read_volatile() == 0 {}
+                let ready = self.ready.add(share as usize);
+                while ready.read_volatile() == 0 {}
                 thread::device_fence();
-                left.write_volatile(0);
+                ready.write_volatile(0);
             }
         }
         thread::sync_threads();

@@ -6,7 +6,8 @@ use cuda_std::{pipeline, shared, shared::SharedAddress, thread, unroll, vector::
 
 use super::numbers::{Numbers, Sums};
 use super::share::{self, Before, Piece, Product, WORDS};
-use super::{DEPTH, Matrix, Operand, SIDE, STAGES, THREADS};
+use super::{DEPTH, Operand, SIDE, STAGES, THREADS};
+use crate::matrix::Matrix;
 
 /// Rows of the tile that a warp computes: its lanes are 8 down and 4 across, and each has 8 rows.
 const WARP_ROWS: u32 = 64;
@@ -15,12 +16,14 @@ const WARP_ROWS: u32 = 64;
 /// [`SIDE`] rows and columns.
 pub(crate) struct Tile<L, R, const O: usize> {
     operands: PhantomData<(L, R)>,
-    /// The first row and column that the block stores.
-    row: u32,
-    column: u32,
-    /// Where the tile starts: there, or further up or left at the matrix's edge.
-    first_row: u32,
-    first_column: u32,
+    /// The first row that the block stores.
+    stored_row: u32,
+    /// The first column that it stores.
+    stored_column: u32,
+    /// The first row that it computes: the same, or further up at the matrix's edge.
+    computed_row: u32,
+    /// The first column that it computes: the same, or further left at the edge.
+    computed_column: u32,
 }
 
 impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
@@ -37,10 +40,11 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
     /// The tile in row `down` and column `across` of tiles of a product of `rows` x `columns`, which is at least as large as a tile.
     #[inline(always)]
     pub fn new(down: u32, across: u32, rows: u32, columns: u32) -> Self {
-        let (row, column) = (down * L::SIDE, across * R::SIDE);
+        let (stored_row, stored_column) = (down * L::SIDE, across * R::SIDE);
         // Rows of whole words go on to the end of their last one, be it padding.
-        let first_column = column.min((columns - R::SIDE).next_multiple_of(R::WORD));
-        Self { operands: PhantomData, row, column, first_row: row.min(rows - L::SIDE), first_column }
+        let computed_column = stored_column.min((columns - R::SIDE).next_multiple_of(R::WORD));
+        let computed_row = stored_row.min(rows - L::SIDE);
+        Self { operands: PhantomData, stored_row, stored_column, computed_row, computed_column }
     }
 
     /// The warp's place: down, across, and its slice.
@@ -70,8 +74,8 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         let to = SharedAddress::of(memory);
         let slabs = piece.end - piece.first;
         let Piece { first_step, first_steps, .. } = piece;
-        let mut left = L::new(left, self.first_row, first_step, to);
-        let mut right = R::new(right, self.first_column, first_step, to.add(DEPTH * L::PITCH));
+        let mut left = L::new(left, self.computed_row, first_step, to);
+        let mut right = R::new(right, self.computed_column, first_step, to.add(DEPTH * L::PITCH));
 
         // SAFETY: slabs below `slabs` are in the operands, and stages below `STAGES` in shared memory. A stage is filled again
         // behind the barrier that follows its last use.
@@ -198,9 +202,9 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
         let (row, column) = Self::thread();
         unroll::<{ SIDE * WORDS }>(|n| {
             let (i, word) = (n / WORDS, n % WORDS);
-            let row = self.first_row + row + (i % 4 + i / 4 * 32) as u32;
-            let column = self.first_column + column + 16 * word as u32;
-            let window = Window { row: self.row, column: self.column, matrix: c };
+            let row = self.computed_row + row + (i % 4 + i / 4 * 32) as u32;
+            let column = self.computed_column + column + 16 * word as u32;
+            let window = Window { row: self.stored_row, column: self.stored_column, matrix: c };
             // SAFETY: as the caller says.
             unsafe { window.store(row, column, share::word(sums, n) * f32x4::splat(scale)) };
         });
@@ -216,12 +220,12 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
             return;
         }
         let (row, column) = Self::thread();
-        let window = Window { row: self.row, column: self.column, matrix: c };
+        let window = Window { row: self.stored_row, column: self.stored_column, matrix: c };
         let store = |n, values| {
             let (i, word) = (n / WORDS, n % WORDS);
-            let row = self.first_row + row + (i % 4 + i / 4 * 32) as u32;
+            let row = self.computed_row + row + (i % 4 + i / 4 * 32) as u32;
             // SAFETY: as the caller says.
-            unsafe { window.store(row, self.first_column + column + 16 * word as u32, values) };
+            unsafe { window.store(row, self.computed_column + column + 16 * word as u32, values) };
         };
         // SAFETY: as the caller says.
         before.add_to(scale, |n| share::word(sums, n), |before, n| unsafe { before.word(n) }, store);
@@ -237,12 +241,12 @@ impl<L: Operand, R: Operand, const O: usize> Tile<L, R, O> {
             return;
         }
         let (row, column) = Self::thread();
-        let window = Window { row: self.column, column: self.row, matrix: c };
+        let window = Window { row: self.stored_column, column: self.stored_row, matrix: c };
         let store = |n, values| {
             let (j, half) = (n / WORDS, n % WORDS);
-            let column = self.first_column + column + (16 * (j / 4) + j % 4) as u32;
+            let column = self.computed_column + column + (16 * (j / 4) + j % 4) as u32;
             // SAFETY: as the caller says.
-            unsafe { window.store(column, self.first_row + row + 32 * half as u32, values) };
+            unsafe { window.store(column, self.computed_row + row + 32 * half as u32, values) };
         };
         // SAFETY: as the caller says.
         before.add_to(scale, |n| share::turned_word(sums, n), |before, n| unsafe { before.turned_word(n) }, store);

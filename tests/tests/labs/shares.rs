@@ -51,19 +51,19 @@ fn launch_each_way(
 ) {
     let mut c = device.buffer(expected.len()).unwrap();
     for (whole, sharing, more) in WAYS {
-        let mut left = device.buffer::<u32>(sharing as usize).unwrap();
-        left.fill_bytes(0).unwrap();
+        let mut ready = device.buffer::<u32>(sharing as usize).unwrap();
+        ready.fill_bytes(0).unwrap();
         let mut room = device.buffer::<f32>((sharing * BEST_ROOM) as usize).unwrap();
         let mut config = LaunchConfig::new([whole + sharing, 1, 1], [BEST_THREADS, 1, 1]);
-        config.dynamic_shared = tile.shared;
+        config.dynamic_shared = tile.shared_bytes;
         config.checks = Checks::ALL;
         for _ in 0..2 {
             c.poison().unwrap();
-            launch(&config, &mut c, (Shares { whole, more }, &mut left, &mut room));
+            launch(&config, &mut c, (Shares { whole, more }, &mut ready, &mut room));
             let way = format!("{whole} whole, {sharing} sharing, {more} more");
             let wrong = c.read().unwrap().iter().zip(expected).position(|(found, expected)| found != expected);
             assert_eq!(wrong, None, "{way}");
-            assert_eq!(left.read().unwrap(), vec![0; sharing as usize], "{way}");
+            assert_eq!(ready.read().unwrap(), vec![0; sharing as usize], "{way}");
             if let Some(report) = device.last_report() {
                 assert!(report.findings().is_empty(), "{way}: {:?}", report.findings());
             }
@@ -77,16 +77,16 @@ fn products_are_right_however_their_tiles_are_shared_out() {
         for (pitch, kernel, tile) in [
             (272, &matmul::matmul_best, matmul::BEST),
             (271, &matmul::matmul_best_unaligned, matmul::BEST),
-            (272, &matmul::matmul_best_small_shared, matmul::BEST_SMALL),
-            (271, &matmul::matmul_best_small_shared, matmul::BEST_SMALL),
+            (272, &matmul::matmul_best_small_split, matmul::BEST_SMALL),
+            (271, &matmul::matmul_best_small_split, matmul::BEST_SMALL),
         ] {
             let (a, b) = (whole_numbers(M, K, K), whole_numbers(K, N, pitch));
             let expected = product(M, N, |row, k| a[row * K + k], |k, column| b[k * pitch + column]);
             let [m, n, k] = [M, N, K].map(|size| size as u32);
             let shape = matmul::Shape { m, n, k, a_pitch: k, b_pitch: pitch as u32, c_pitch: n };
             let (a, b) = (filled(&device, &a), filled(&device, &b));
-            launch_each_way(&device, tile, &expected, |config, c, (shares, left, room)| {
-                device.launch(kernel, config, (&a, &b, c, shape, 1.0_f32, shares, left, room)).unwrap();
+            launch_each_way(&device, tile, &expected, |config, c, (shares, ready, room)| {
+                device.launch(kernel, config, (&a, &b, c, shape, 1.0_f32, shares, ready, room)).unwrap();
             });
         }
     }
@@ -101,8 +101,8 @@ fn gram_matrices_are_right_however_their_tiles_are_shared_out() {
         let shape = gram::Shape { rows, columns, a_pitch: columns, c_pitch: rows };
         let a = filled(&device, &a);
         for (kernel, tile) in [(&gram::gram_best, gram::BEST), (&gram::gram_best_small, gram::BEST_SMALL)] {
-            launch_each_way(&device, tile, &expected, |config, c, (shares, left, room)| {
-                device.launch(kernel, config, (&a, c, shape, 1.0_f32, shares, left, room)).unwrap();
+            launch_each_way(&device, tile, &expected, |config, c, (shares, ready, room)| {
+                device.launch(kernel, config, (&a, c, shape, 1.0_f32, shares, ready, room)).unwrap();
             });
         }
     }

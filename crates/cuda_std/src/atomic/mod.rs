@@ -211,14 +211,14 @@ floats! {
 }
 
 macro_rules! functions {
-    ($scope:ident) => {
-        functions! { $scope AtomicNumber
+    ($scope:ident, $memory:literal) => {
+        functions! { $scope $memory AtomicNumber
             /// Adds `value`; integers wrap (`atom.add`).
             add = add;
             /// Replaces the value (`atom.exch`).
             exch = exchange;
         }
-        functions! { $scope AtomicInteger
+        functions! { $scope $memory AtomicInteger
             /// Stores the smaller of the old value and `value` (`atom.min`).
             min = min;
             /// Stores the larger of the old value and `value` (`atom.max`).
@@ -234,20 +234,20 @@ macro_rules! functions {
         /// Stores `value` if the old value has the bits of `expected` (`atom.cas`), which is so if the result has them.
         ///
         /// # Safety
-        /// `address` points to a value in global or shared memory, aligned to its size.
+        #[doc = concat!("`address` points to a value in ", $memory, " memory, aligned to its size.")]
         #[inline(always)]
         pub unsafe fn cas<T: AtomicNumber>(address: *mut T, expected: T, value: T) -> T {
             // SAFETY: the caller promises a valid address.
             unsafe { T::compare(Scope::$scope, address, expected, value) }
         }
     };
-    ($scope:ident $bound:ident $($(#[$documentation:meta])* $name:ident = $method:ident;)*) => {$(
+    ($scope:ident $memory:literal $bound:ident $($(#[$documentation:meta])* $name:ident = $method:ident;)*) => {$(
         $(#[$documentation])*
         ///
         /// Returns the old value.
         ///
         /// # Safety
-        /// `address` points to a value in global or shared memory, aligned to its size.
+        #[doc = concat!("`address` points to a value in ", $memory, " memory, aligned to its size.")]
         #[inline(always)]
         pub unsafe fn $name<T: $bound>(address: *mut T, value: T) -> T {
             // SAFETY: the caller promises a valid address.
@@ -256,7 +256,7 @@ macro_rules! functions {
     )*};
 }
 
-functions!(Device);
+functions!(Device, "global or shared");
 
 /// Counts up, and wraps to 0 after `limit` (`atom.inc.u32`): stores `old + 1` if `old < limit`, else 0.
 ///
@@ -286,12 +286,12 @@ pub unsafe fn dec(address: *mut u32, limit: u32) -> u32 {
 pub mod block {
     use super::{AtomicInteger, AtomicNumber, Scope};
 
-    functions!(Block);
+    functions!(Block, "global");
 }
 
 /// Atomic for the whole system, on global memory: this device, other devices, and the host (`atom.sys`).
 pub mod system {
     use super::{AtomicInteger, AtomicNumber, Scope};
 
-    functions!(System);
+    functions!(System, "global");
 }

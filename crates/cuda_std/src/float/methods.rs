@@ -28,7 +28,7 @@ pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     fn copysign(self, sign: Self) -> Self;
     /// `self * a + b`, rounded once.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// The square root, exactly rounded; NaN below 0.
+    /// The square root, correctly rounded; NaN below 0.
     fn sqrt(self) -> Self;
     /// `1 / self`.
     fn recip(self) -> Self;

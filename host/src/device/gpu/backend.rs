@@ -100,7 +100,8 @@ impl Backend for Gpu {
 
     fn allocate(&self, bytes: u64) -> Result<u64> {
         self.make_current()?;
-        let allocation = self.memory.borrow_mut().allocate(bytes);
+        // The driver does not allocate 0 bytes.
+        let allocation = self.memory.borrow_mut().allocate(bytes.max(1));
         self.allocated(bytes, allocation)
     }
 

@@ -44,7 +44,7 @@ pub unsafe fn math_fast_f64(data: *mut f64) {
     *data.add(i) = fast::rsqrt_f64(*data.add(i)); // ptx: rsqrt.approx.f64
 }
 
-/// Functions that are one or a few instructions, exactly rounded: 14 results per thread.
+/// Functions that are one or a few instructions, correctly rounded: 14 results per thread.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 14.
@@ -73,7 +73,7 @@ pub unsafe fn math_exact_f32(input: *const f32, output: *mut f32) {
     }
 }
 
-/// Functions that are one or a few instructions, exactly rounded: 14 results per thread.
+/// Functions that are one or a few instructions, correctly rounded: 14 results per thread.
 ///
 /// # Safety
 /// `input` has an element for each thread, `output` 14.

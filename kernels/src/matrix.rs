@@ -1,24 +1,37 @@
-//! Matrices in words of 16 bytes: four neighbours of a row at once, wherever the matrix ends.
+//! Matrices in global memory: where an element lies, four neighbours of a row at once, and which row of blocks a block is in.
 
-use cuda_std::vector::f32x4;
+use cuda_std::{thread, vector::f32x4};
 
-/// A row-major matrix of `rows` x `columns`, with rows `pitch` elements apart, whose first element stands on 16 bytes.
+/// Where (row, column) lies in a matrix: 64 bits, since from 32768 x 32768 floats on 32 do not hold the offset in bytes.
+#[inline(always)]
+pub(crate) fn at(row: u32, column: u32, pitch: u32) -> usize {
+    row as usize * pitch as usize + column as usize
+}
+
+/// The row of this block in the grid, counted through its layers.
+#[inline(always)]
+pub(crate) fn block_row() -> u32 {
+    thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
+}
+
+/// A row-major matrix, with rows `pitch` elements apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Quads {
+pub(crate) struct Matrix {
+    /// The first element. For the functions of four neighbours it is aligned to 16 bytes.
+    pub first: *mut f32,
     pub rows: u32,
     pub columns: u32,
     pub pitch: u32,
-    pub first: *mut f32,
 }
 
-impl Quads {
-    /// Four neighbours of a row, from `column` on: one load where they are all there and stand on 16 bytes, else one by one, 0
+impl Matrix {
+    /// Four neighbours of a row, from `column` on: one load where they are all there and aligned to 16 bytes, else one by one, 0
     /// for those that are not there.
     ///
     /// # Safety
     /// The matrix is where it says, and nothing writes it meanwhile.
     #[inline(always)]
-    pub unsafe fn load(self, row: u32, column: u32) -> f32x4 {
+    pub unsafe fn load_quad(self, row: u32, column: u32) -> f32x4 {
         let first = self.at(row, column);
         if row >= self.rows || column >= self.columns {
             return f32x4::splat(0.0);
@@ -38,7 +51,7 @@ impl Quads {
     /// # Safety
     /// The matrix is where it says, and nothing else uses these elements meanwhile.
     #[inline(always)]
-    pub unsafe fn store(self, row: u32, column: u32, values: f32x4) {
+    pub unsafe fn store_quad(self, row: u32, column: u32, values: f32x4) {
         let first = self.at(row, column);
         if row >= self.rows || column >= self.columns {
             return;
@@ -57,7 +70,7 @@ impl Quads {
         }
     }
 
-    /// Whether four elements from `column` on are all there, and their rows stand on 16 bytes.
+    /// Whether four elements from `column` on are all there, in rows aligned to 16 bytes.
     #[inline(always)]
     fn is_one_word(self, column: u32) -> bool {
         self.pitch.is_multiple_of(4) && self.columns - column >= 4
@@ -65,7 +78,7 @@ impl Quads {
 
     /// Where an element is.
     #[inline(always)]
-    fn at(self, row: u32, column: u32) -> *mut f32 {
+    pub fn at(self, row: u32, column: u32) -> *mut f32 {
         self.first.wrapping_add(row as usize * self.pitch as usize + column as usize)
     }
 }
